@@ -1,0 +1,72 @@
+//===- FadAttributes.td - Attributes of the fad dialect ----*- tablegen -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_IR_FADATTRIBUTES_TD
+#define FAD_IR_FADATTRIBUTES_TD
+
+include "fad/IR/FadDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+// What crosses from the forward to the backward function.
+def Fad_Policy : I32EnumAttr<"Policy", "what crosses from forward to backward", [
+    I32EnumAttrCase<"bp", 0, "bp">,
+    I32EnumAttrCase<"recompute", 1, "recompute">,
+    I32EnumAttrCase<"fad", 2, "fad">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
+def Fad_PolicyAttr : EnumAttr<Fad_Dialect, Fad_Policy, "policy"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+// The paper's two classes of operations (Section III-A).
+def Fad_OpClass : I32EnumAttr<"OpClass", "class of an operation", [
+    I32EnumAttrCase<"fad", 0, "fad">,
+    I32EnumAttrCase<"nfad", 1, "nfad">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
+def Fad_OpClassAttr : EnumAttr<Fad_Dialect, Fad_OpClass, "class"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+// How the GELU is evaluated.
+def Fad_GeluApproximation : I32EnumAttr<"GeluApproximation",
+    "form of the Gaussian error linear unit", [
+    I32EnumAttrCase<"none", 0, "none">,
+    I32EnumAttrCase<"tanh", 1, "tanh">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
+def Fad_GeluApproximationAttr
+    : EnumAttr<Fad_Dialect, Fad_GeluApproximation, "gelu_approximation"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Fad_RequestAttr : AttrDef<Fad_Dialect, "Request"> {
+  let mnemonic = "request";
+  let summary = "asks for a function to be differentiated";
+  let description = [{
+    Put on a function as `fad.request`. `wrt` lists the arguments to
+    differentiate with respect to; without it, every argument that is a tensor
+    of floating-point elements. Options given to a pass win over it.
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32>
+        attributes {fad.request = #fad.request<wrt = [0]>}
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$wrt);
+  let assemblyFormat = "`<` (`wrt` `=` `[` $wrt^ `]`)? `>`";
+}
+
+#endif // FAD_IR_FADATTRIBUTES_TD

@@ -1,0 +1,63 @@
+//===- FadDialect.td - The fad dialect ---------------------*- tablegen -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_IR_FADDIALECT_TD
+#define FAD_IR_FADDIALECT_TD
+
+include "mlir/IR/DialectBase.td"
+
+def Fad_Dialect : Dialect {
+  let name = "fad";
+  let cppNamespace = "::mlir::fad";
+  let summary = "Forward-mode differentiation of elementwise regions";
+  let description = [{
+    The `fad` dialect holds what nesting forward-mode automatic
+    differentiation inside reverse mode needs beyond the upstream dialects:
+
+    - *activation primitives* (`fad.sigmoid`, `fad.gelu`, ...): functions whose
+      value and derivative have a numerically stable form that a chain of
+      `arith` and `math` operations does not state;
+    - `fad.elementwise`: a subgraph that maps tensors to tensors of the same
+      shape, element by element, as one operation;
+    - `fad.residual`: marks a value that crosses from the forward function to
+      the backward function.
+
+    Discardable attributes:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `fad.request` | a function | `#fad.request<...>`: differentiate this function |
+    | `fad.cotangent = i` | an argument | the cotangent of result `i` of the primal function |
+    | `fad.gradient = i` | a result | the gradient with respect to argument `i` |
+    | `fad.residual` | an argument or result | crosses from forward to backward |
+    | `fad.class` | an operation | `#fad.class<fad>` or `#fad.class<nfad>` (inspection) |
+    | `fad.region` | an operation | the number of its single-source subgraph (inspection) |
+    | `fad.tape` | a scalar operation | its results were tensors in the program as written, so a tape could have saved them |
+    | `fad.adjoint_of` | an operation | names the primal operation that this operation is the adjoint of |
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+
+  let extraClassDeclaration = [{
+    /// Names of the discardable attributes above.
+    static constexpr ::llvm::StringLiteral kRequestAttr = "fad.request";
+    static constexpr ::llvm::StringLiteral kCotangentAttr = "fad.cotangent";
+    static constexpr ::llvm::StringLiteral kGradientAttr = "fad.gradient";
+    static constexpr ::llvm::StringLiteral kResidualAttr = "fad.residual";
+    static constexpr ::llvm::StringLiteral kClassAttr = "fad.class";
+    static constexpr ::llvm::StringLiteral kRegionAttr = "fad.region";
+    static constexpr ::llvm::StringLiteral kTapeAttr = "fad.tape";
+    static constexpr ::llvm::StringLiteral kAdjointOfAttr = "fad.adjoint_of";
+  }];
+}
+
+#endif // FAD_IR_FADDIALECT_TD

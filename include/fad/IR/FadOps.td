@@ -1,0 +1,320 @@
+//===- FadOps.td - Operations of the fad dialect -----------*- tablegen -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_IR_FADOPS_TD
+#define FAD_IR_FADOPS_TD
+
+include "fad/IR/FadAttributes.td"
+include "mlir/Dialect/Arith/IR/ArithBase.td"
+include "mlir/Dialect/Arith/IR/ArithOpsInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/VectorInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Activation primitives
+//===----------------------------------------------------------------------===//
+
+// The element types that have a tangent.
+def Fad_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
+def Fad_FloatLike : TypeConstraint<
+    Or<[Fad_Float.predicate, VectorOfAnyRankOf<[Fad_Float]>.predicate,
+        RankedTensorOf<[Fad_Float]>.predicate]>,
+    "f16, bf16, f32 or f64, or a vector or ranked tensor of them">;
+
+// An elementwise function of one operand. f16 and bf16 are evaluated in f32
+// and rounded once.
+class Fad_Primitive<string mnemonic, list<Trait> traits = []>
+    : Op<Fad_Dialect, mnemonic,
+         [Pure, SameOperandsAndResultType,
+          DeclareOpInterfaceMethods<VectorUnrollOpInterface>,
+          DeclareOpInterfaceMethods<ArithFastMathInterface>]
+         # ElementwiseMappable.traits # traits> {
+  let arguments = (ins
+    Fad_FloatLike:$operand,
+    DefaultValuedAttr<Arith_FastMathAttr,
+                      "::mlir::arith::FastMathFlags::none">:$fastmath);
+  let results = (outs Fad_FloatLike:$result);
+  let assemblyFormat = [{
+    $operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)
+  }];
+  let hasFolder = 1;
+}
+
+def Fad_SigmoidOp : Fad_Primitive<"sigmoid"> {
+  let summary = "logistic function, 1 / (1 + exp(-x))";
+  let description = [{
+    Evaluated through `exp(-|x|)`, so that neither side overflows. Derivative:
+    `y * (1 - y)`, evaluated without cancellation for large `|x|`.
+
+    ```mlir
+    %y = fad.sigmoid %x : f32
+    ```
+  }];
+}
+
+def Fad_SoftplusOp : Fad_Primitive<"softplus"> {
+  let summary = "softplus, log(1 + exp(x))";
+  let description = [{
+    Evaluated as `max(x, 0) + log1p(exp(-|x|))`. With `threshold`, the value is
+    `x` where `x > threshold`, which is what PyTorch's `softplus` does with its
+    default of 20. Derivative: `sigmoid(x)`, or 1 above the threshold.
+
+    ```mlir
+    %y = fad.softplus %x : f32
+    %z = fad.softplus %x threshold 20.0 : f32
+    ```
+  }];
+  let arguments = (ins
+    Fad_FloatLike:$operand,
+    OptionalAttr<F64Attr>:$threshold,
+    DefaultValuedAttr<Arith_FastMathAttr,
+                      "::mlir::arith::FastMathFlags::none">:$fastmath);
+  let assemblyFormat = [{
+    $operand (`threshold` $threshold^)? (`fastmath` `` $fastmath^)? attr-dict
+    `:` type($result)
+  }];
+}
+
+def Fad_ReluOp : Fad_Primitive<"relu"> {
+  let summary = "rectifier, max(x, 0)";
+  let description = [{
+    NaN stays NaN. Derivative: 1 where `x > 0`, else 0 (0 at 0, as PyTorch has
+    it); it is read off the result as well as off the operand.
+
+    ```mlir
+    %y = fad.relu %x : f32
+    ```
+  }];
+}
+
+def Fad_LeakyReluOp : Fad_Primitive<"leaky_relu"> {
+  let summary = "leaky rectifier, x where x > 0, else slope * x";
+  let description = [{
+    Derivative: 1 where `x > 0`, else `slope`. For a positive slope it is read
+    off the result as well as off the operand.
+
+    ```mlir
+    %y = fad.leaky_relu %x slope 0.01 : f32
+    ```
+  }];
+  let arguments = (ins
+    Fad_FloatLike:$operand,
+    DefaultValuedAttr<F64Attr, "0.01">:$slope,
+    DefaultValuedAttr<Arith_FastMathAttr,
+                      "::mlir::arith::FastMathFlags::none">:$fastmath);
+  let assemblyFormat = [{
+    $operand (`slope` $slope^)? (`fastmath` `` $fastmath^)? attr-dict
+    `:` type($result)
+  }];
+}
+
+def Fad_EluOp : Fad_Primitive<"elu"> {
+  let summary = "exponential linear unit, x where x > 0, else alpha * (exp(x) - 1)";
+  let description = [{
+    Evaluated with `expm1`. Derivative: 1 where `x > 0`, else `alpha * exp(x)`.
+    [Clevert et al. 2016](https://arxiv.org/abs/1511.07289).
+
+    ```mlir
+    %y = fad.elu %x : f32
+    %z = fad.elu %x alpha 0.5 : f32
+    ```
+  }];
+  let arguments = (ins
+    Fad_FloatLike:$operand,
+    DefaultValuedAttr<F64Attr, "1.0">:$alpha,
+    DefaultValuedAttr<Arith_FastMathAttr,
+                      "::mlir::arith::FastMathFlags::none">:$fastmath);
+  let assemblyFormat = [{
+    $operand (`alpha` $alpha^)? (`fastmath` `` $fastmath^)? attr-dict
+    `:` type($result)
+  }];
+}
+
+def Fad_SiluOp : Fad_Primitive<"silu"> {
+  let summary = "sigmoid linear unit (Swish), x * sigmoid(x)";
+  let description = [{
+    Derivative: `s * (1 + x * (1 - s))` with `s = sigmoid(x)`.
+    [Ramachandran et al. 2017](https://arxiv.org/abs/1710.05941).
+
+    ```mlir
+    %y = fad.silu %x : f32
+    ```
+  }];
+}
+
+def Fad_GeluOp : Fad_Primitive<"gelu"> {
+  let summary = "Gaussian error linear unit";
+  let description = [{
+    `approximate = none`: `x * Phi(x)` with the normal distribution function
+    `Phi(x) = erfc(-x / sqrt(2)) / 2`; derivative `Phi(x) + x * phi(x)`.
+
+    `approximate = tanh`: `x * sigmoid(2u)` with
+    `u = sqrt(2/pi) * (x + 0.044715 * x^3)`, which equals
+    `0.5 * x * (1 + tanh(u))`; derivative `s + 2 * x * s * (1 - s) * u'`.
+    [Hendrycks and Gimpel 2016](https://arxiv.org/abs/1606.08415).
+
+    ```mlir
+    %y = fad.gelu %x : f32
+    %z = fad.gelu %x approximate <tanh> : f32
+    ```
+  }];
+  let arguments = (ins
+    Fad_FloatLike:$operand,
+    DefaultValuedAttr<Fad_GeluApproximationAttr,
+                      "::mlir::fad::GeluApproximation::none">:$approximate,
+    DefaultValuedAttr<Arith_FastMathAttr,
+                      "::mlir::arith::FastMathFlags::none">:$fastmath);
+  let assemblyFormat = [{
+    $operand (`approximate` $approximate^)? (`fastmath` `` $fastmath^)?
+    attr-dict `:` type($result)
+  }];
+}
+
+def Fad_MishOp : Fad_Primitive<"mish"> {
+  let summary = "x * tanh(softplus(x))";
+  let description = [{
+    Evaluated through `exp(-|x|)` alone:
+    `tanh(log(1 + e^x)) = (e^2x + 2e^x) / (e^2x + 2e^x + 2)`, without
+    cancellation and without overflow. [Misra 2019](https://arxiv.org/abs/1908.08681).
+
+    ```mlir
+    %y = fad.mish %x : f32
+    ```
+  }];
+}
+
+def Fad_HardSigmoidOp : Fad_Primitive<"hardsigmoid"> {
+  let summary = "min(max(x + 3, 0), 6) / 6";
+  let description = [{
+    Derivative: 1/6 where `-3 < x < 3`, else 0.
+    [Howard et al. 2019](https://arxiv.org/abs/1905.02244).
+
+    ```mlir
+    %y = fad.hardsigmoid %x : f32
+    ```
+  }];
+}
+
+def Fad_HardSwishOp : Fad_Primitive<"hardswish"> {
+  let summary = "x * min(max(x + 3, 0), 6) / 6";
+  let description = [{
+    Derivative: 0 where `x <= -3`, 1 where `x >= 3`, else `x / 3 + 1 / 2`.
+    [Howard et al. 2019](https://arxiv.org/abs/1905.02244).
+
+    ```mlir
+    %y = fad.hardswish %x : f32
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise regions
+//===----------------------------------------------------------------------===//
+
+def Fad_ElementwiseOp : Op<Fad_Dialect, "elementwise", [
+    IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable,
+    SingleBlockImplicitTerminator<"YieldOp">,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "an elementwise subgraph with a scalar body";
+  let description = [{
+    Applies the body once to every index. Each tensor operand gives the body
+    the element at that index; each scalar operand gives it that scalar. Each
+    result collects what the body yields.
+
+    All tensor operands and results have one shape; there is at least one
+    tensor operand. The body has no side effects. A single-source subgraph of
+    the paper (Section III-A) is an `fad.elementwise` with one tensor operand;
+    a fused value and derivative is one with two results.
+
+    ```mlir
+    %y, %d = fad.elementwise ins(%x : tensor<?x8xf32>)
+        -> tensor<?x8xf32>, tensor<?x8xf32> {
+    ^bb0(%in: f32):
+      %two = arith.constant 2.0 : f32
+      %sq = arith.mulf %in, %in : f32
+      %dsq = arith.mulf %two, %in : f32
+      fad.yield %sq, %dsq : f32, f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `ins` `(` $inputs `:` type($inputs) `)` attr-dict-with-keyword
+    `->` type($outputs) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    // Builds the op around `buildBody`, which is given the block's arguments and
+    // returns what to yield. The results take their shape from the first
+    // tensor operand and their element types from what is yielded.
+    OpBuilder<(ins "::mlir::ValueRange":$inputs,
+      "::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$buildBody)>,
+    // Builds the op with an empty body block.
+    OpBuilder<(ins "::mlir::TypeRange":$resultTypes, "::mlir::ValueRange":$inputs)>
+  ];
+  let extraClassDeclaration = [{
+    /// The scalar body.
+    Block *getBodyBlock() { return &getBody().front(); }
+    YieldOp getYield();
+    /// The block argument that stands for operand `index`.
+    BlockArgument getBodyArgument(unsigned index) {
+      return getBodyBlock()->getArgument(index);
+    }
+    /// The first operand that is a tensor; results take their shape from it.
+    Value getShapeOperand();
+    /// True when exactly one operand is a tensor.
+    bool hasSingleSource();
+  }];
+}
+
+def Fad_YieldOp : Op<Fad_Dialect, "yield", [
+    Pure, ReturnLike, Terminator, HasParent<"ElementwiseOp">]> {
+  let summary = "ends the body of fad.elementwise";
+  let description = [{
+    Yields one scalar for each result of the enclosing `fad.elementwise`.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ValueRange{}); }]>];
+}
+
+//===----------------------------------------------------------------------===//
+// Residuals
+//===----------------------------------------------------------------------===//
+
+def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
+    Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a value that crosses from forward to backward";
+  let description = [{
+    The identity, placed by `fad-select-residuals` between the forward and the
+    backward part of a joint function. `fad-split` turns it into a result of
+    the forward function and an argument of the backward function.
+
+    `needed_by` names the primal operations whose adjoints read the value and
+    `reason` says why it is kept, for `fad-memory-report`.
+
+    ```mlir
+    %r = fad.residual %d needed_by ["fad.gelu"] reason "derivative" : tensor<?x3072xf32>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, StrArrayAttr:$needed_by, StrAttr:$reason);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $value `needed_by` $needed_by `reason` $reason attr-dict `:` type($result)
+  }];
+}
+
+#endif // FAD_IR_FADOPS_TD

@@ -1,0 +1,132 @@
+//===- Expr.h - Scalar formulas ---------------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Builds scalar arithmetic from C++ expressions that read like formulas:
+//
+//   Expr s = 1 / (1 + exp(-x));
+//   return s * (1 - s);
+//
+// Constants stay C++ numbers until they meet a value, and x + 0, x * 1, x * 0
+// and operations on two constants are folded, so that a rule need not spell
+// out its special cases. `0 * x = 0` holds even where x is infinite: a zero in
+// a formula is structural.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_INTERFACES_EXPR_H
+#define FAD_INTERFACES_EXPR_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <optional>
+
+namespace mlir::fad {
+
+/// Where and how expressions emit operations.
+class ExprBuilder {
+public:
+  /// Operations are emitted at `builder`'s insertion point with location `loc`
+  /// and carry `fastmath`. Constants that meet no value of another type take
+  /// `type`, a floating-point type or a vector of one.
+  ExprBuilder(OpBuilder &builder, Location loc, Type type,
+              arith::FastMathFlags fastmath = arith::FastMathFlags::none)
+      : b(loc, builder), type(type), fastmath(fastmath) {}
+
+  ImplicitLocOpBuilder b;
+  Type type;
+  arith::FastMathFlags fastmath;
+};
+
+/// A scalar value, or a floating-point constant that has no operation yet, or
+/// null.
+class Expr {
+public:
+  /// A null expression.
+  Expr() = default;
+  /// A constant; it takes the type of what it is combined with.
+  Expr(double constant) : number(constant) {}
+  Expr(int constant) : number(constant) {}
+  /// An existing value, of any type.
+  Expr(ExprBuilder &builder, Value value) : builder(&builder), val(value) {}
+
+  explicit operator bool() const { return val || number; }
+  bool isConstant() const { return number.has_value(); }
+  bool isConstant(double constant) const {
+    return number && *number == constant;
+  }
+  double getConstant() const { return *number; }
+
+  /// The value, or null for a constant or null expression.
+  Value getValue() const { return val; }
+  /// The value; a constant is materialized by `builder`, in `type` or, where
+  /// that is null, in the builder's type.
+  Value materialize(ExprBuilder &builder, Type type = {}) const;
+  /// The builder, or null for a constant or null expression.
+  ExprBuilder *getBuilder() const { return builder; }
+
+private:
+  ExprBuilder *builder = nullptr;
+  Value val;
+  std::optional<double> number;
+};
+
+Expr operator+(const Expr &lhs, const Expr &rhs);
+Expr operator-(const Expr &lhs, const Expr &rhs);
+Expr operator*(const Expr &lhs, const Expr &rhs);
+Expr operator/(const Expr &lhs, const Expr &rhs);
+Expr operator-(const Expr &operand);
+
+/// Comparisons give an i1 expression; they are false on NaN, but for `!=`.
+Expr operator<(const Expr &lhs, const Expr &rhs);
+Expr operator<=(const Expr &lhs, const Expr &rhs);
+Expr operator>(const Expr &lhs, const Expr &rhs);
+Expr operator>=(const Expr &lhs, const Expr &rhs);
+Expr equal(const Expr &lhs, const Expr &rhs);
+Expr isNaN(const Expr &operand);
+/// Conjunction and disjunction of i1 expressions.
+Expr operator&(const Expr &lhs, const Expr &rhs);
+Expr operator|(const Expr &lhs, const Expr &rhs);
+/// `condition ? ifTrue : ifFalse`.
+Expr select(const Expr &condition, const Expr &ifTrue, const Expr &ifFalse);
+
+/// A product in which a zero chosen by an `arith.select` stays zero whatever
+/// the other factor is: `p * select(c, 0, t)` is `select(c, 0, p * t)`. This
+/// is how tangents are multiplied, so that an infinity in the branch not taken
+/// cannot turn a derivative into NaN.
+Expr tangentProduct(const Expr &partial, const Expr &tangent);
+
+Expr abs(const Expr &x);
+Expr acos(const Expr &x);
+Expr copysign(const Expr &magnitude, const Expr &sign);
+Expr cos(const Expr &x);
+Expr cosh(const Expr &x);
+Expr erfc(const Expr &x);
+Expr exp(const Expr &x);
+Expr expm1(const Expr &x);
+Expr floor(const Expr &x);
+Expr log(const Expr &x);
+Expr log1p(const Expr &x);
+Expr max(const Expr &lhs, const Expr &rhs);
+Expr min(const Expr &lhs, const Expr &rhs);
+Expr pow(const Expr &base, const Expr &exponent);
+Expr rsqrt(const Expr &x);
+Expr sin(const Expr &x);
+Expr sinh(const Expr &x);
+Expr sqrt(const Expr &x);
+Expr square(const Expr &x);
+Expr tan(const Expr &x);
+Expr tanh(const Expr &x);
+Expr trunc(const Expr &x);
+
+/// `x` in `type`, a floating-point type or a vector of one, extended or
+/// rounded as needed.
+Expr convert(const Expr &x, Type type);
+
+} // namespace mlir::fad
+
+#endif // FAD_INTERFACES_EXPR_H

@@ -1,0 +1,86 @@
+//===- Pipelines.h - Pipelines ----------------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_PIPELINES_PIPELINES_H
+#define FAD_PIPELINES_PIPELINES_H
+
+#include "fad/IR/Fad.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+
+namespace fad {
+
+/// Options of `fad-nest`.
+struct NestOptions : PassPipelineOptions<NestOptions> {
+  Option<std::string> entry{
+      *this, "entry",
+      llvm::cl::desc("Function to differentiate; default: the only public "
+                     "function with a body")};
+  ListOption<int64_t> wrt{
+      *this, "wrt",
+      llvm::cl::desc("Arguments to differentiate with respect to; default: "
+                     "every floating-point tensor")};
+  Option<Policy> policy{
+      *this, "policy", llvm::cl::desc("What crosses from forward to backward"),
+      llvm::cl::init(Policy::fad),
+      llvm::cl::values(
+          clEnumValN(Policy::bp, "bp", "What a tape saves"),
+          clEnumValN(Policy::recompute, "recompute", "Sources of regions"),
+          clEnumValN(Policy::fad, "fad", "Derivatives of regions"))};
+};
+
+/// From a forward function on tensors to the joint function with its residuals
+/// selected: `fad-nest` up to, but without, `fad-split`.
+void buildSelectPipeline(OpPassManager &pm, const NestOptions &options);
+
+/// `fad-nest`: from a forward function on tensors to the pair of a forward and
+/// a backward function.
+void buildNestPipeline(OpPassManager &pm, const NestOptions &options);
+
+/// Options of `fad-to-cpu`.
+struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
+  Option<bool> parallel{
+      *this, "parallel",
+      llvm::cl::desc("Run loops on all cores through OpenMP"),
+      llvm::cl::init(true)};
+};
+
+/// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
+void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);
+
+/// Options of `fad-to-nvvm`.
+struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("Architecture, sm_70 or newer"),
+                           llvm::cl::init("sm_80")};
+  Option<std::string> features{
+      *this, "features", llvm::cl::desc("PTX version, such as +ptx80"),
+      llvm::cl::init("")};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc("CUDA toolkit; default: CUDA_HOME, CUDA_PATH, the usual "
+                     "prefixes, then the PyPI wheels")};
+  Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("What to emit: isa (PTX), bin (cubin) or fatbin"),
+      llvm::cl::init("isa")};
+};
+
+/// `fad-to-nvvm`: outlines each elementwise operation as a kernel and compiles
+/// the kernels to PTX, a cubin or a fatbin.
+void buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options);
+
+/// Registers all pipelines under the names above.
+void registerPipelines();
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_PIPELINES_PIPELINES_H

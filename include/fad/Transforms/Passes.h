@@ -1,0 +1,37 @@
+//===- Passes.h - Passes on tensor programs ---------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_PASSES_H
+#define FAD_TRANSFORMS_PASSES_H
+
+#include "fad/IR/Fad.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class ModuleOp;
+class RewritePatternSet;
+
+namespace func {
+class FuncOp;
+} // namespace func
+
+namespace fad {
+
+#define GEN_PASS_DECL
+#include "fad/Transforms/Passes.h.inc"
+
+/// Adds the patterns of `fad-raise` on scalar, vector and tensor operations.
+void populateRaisePatterns(RewritePatternSet &patterns);
+
+#define GEN_PASS_REGISTRATION
+#include "fad/Transforms/Passes.h.inc"
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_TRANSFORMS_PASSES_H

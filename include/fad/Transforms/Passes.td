@@ -1,0 +1,133 @@
+//===- Passes.td - Passes on tensor programs ---------------*- tablegen -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_PASSES_TD
+#define FAD_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FadRaise : Pass<"fad-raise"> {
+  let summary = "Recognize spelled-out activations and elementwise linalg forms";
+  let description = [{
+    Rewrites chains of `arith` and `math` operations, on scalars, vectors or
+    tensors, to the activation primitives of the dialect, and the elementwise
+    named forms of `linalg` (`linalg.exp`, `linalg.map`,
+    `linalg.elementwise`, ...) to `linalg.generic`.
+
+    A constant matches when it is within one unit in the last place of the
+    exact constant in its own element type, so that raising changes a value by
+    no more than the rounding of the operations it replaces. What the
+    recognized forms are is listed in `docs/Raising.md`.
+  }];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect"];
+}
+
+def FadPartition : Pass<"fad-partition", "::mlir::func::FuncOp"> {
+  let summary = "Collect single-source elementwise subgraphs into fad.elementwise";
+  let description = [{
+    Classifies every operation as `fad` (elementwise, has a derivative rule,
+    and all its non-constant tensor operands come from one source, element by
+    element) or `nfad` (everything else), as in Section III-A of the paper, and
+    moves each maximal single-source subgraph into one `fad.elementwise`.
+
+    Constants, splats and loop-invariant scalars count as constants. One walk
+    in program order decides; the subgraphs are convex by construction.
+  }];
+  let options = [
+    Option<"annotateOnly", "annotate-only", "bool", /*default=*/"false",
+           "Only attach fad.class and fad.region attributes">
+  ];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Append the adjoint of a function to it";
+  let description = [{
+    Turns `@f(args) -> results` into the joint function
+    `@f_joint(args, cotangents) -> (results, gradients)`: the operations of
+    `@f`, the derivative of each elementwise region, and the adjoints of all
+    operations on the path from `wrt` to the results.
+
+    A region's derivative is computed by forward mode from its source, so the
+    joint function does not yet decide what is kept for backward;
+    `fad-select-residuals` does.
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", /*default=*/"",
+           "Function to differentiate; default: the only public function with a body">,
+    ListOption<"wrt", "wrt", "int64_t",
+           "Arguments to differentiate with respect to; default: every floating-point tensor">,
+    Option<"preferResults", "prefer-results", "bool", /*default=*/"false",
+           "Use the forms of derivatives that read results rather than operands, as a tape does">
+  ];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
+  let summary = "Decide what crosses from forward to backward";
+  let description = [{
+    Works on joint functions (some argument has `fad.cotangent`); leaves others
+    alone. What the backward part reads of the forward part goes through
+    `fad.residual`, by `policy`:
+
+    - `bp`: what the adjoint of each operation reads, as a tape saves it;
+    - `recompute`: the source of each elementwise region; what the region
+      computes is computed again in backward;
+    - `fad`: one derivative for each result of a region.
+
+    Constants, shapes, and views (transposes, reshapes, broadcasts) are always
+    computed again. Arguments and results of the function cost nothing: they
+    are alive anyway.
+  }];
+  let options = [
+    Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::fad",
+           "What crosses from forward to backward",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::fad::Policy::bp, "bp", "What a tape saves"),
+             clEnumValN(::mlir::fad::Policy::recompute, "recompute", "Sources of regions"),
+             clEnumValN(::mlir::fad::Policy::fad, "fad", "Derivatives of regions"))}]>
+  ];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
+  let summary = "Split joint functions at their residuals";
+  let description = [{
+    Replaces `@f_joint`, after `fad-select-residuals`, by
+    `@f_forward(args) -> (results, residuals)` and
+    `@f_backward(residuals, cotangents) -> gradients`.
+  }];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::func::FuncDialect"];
+}
+
+def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise operations";
+  let description = [{
+    Merges `fad.elementwise` operations that read the same tensors into one
+    with several results (a value and its derivative), and each into its only
+    consumer (the multiply and accumulate of backward).
+  }];
+  let dependentDialects = ["::mlir::fad::FadDialect"];
+}
+
+def FadPromote : Pass<"fad-promote", "::mlir::ModuleOp"> {
+  let summary = "Compute in f64";
+  let description = [{
+    Replaces every floating-point type of the module by f64, constants
+    included: the reference that `fad-runner --check-gradients` takes finite
+    differences of. `arith.extf` and `arith.truncf` become no-ops.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // FAD_TRANSFORMS_PASSES_TD

@@ -1,0 +1,105 @@
+//===- FadDialect.cpp - The fad dialect and its attributes ----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/IR/Fad.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+#include "fad/IR/FadDialect.cpp.inc"
+#include "fad/IR/FadEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fad/IR/FadAttributes.cpp.inc"
+
+void FadDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "fad/IR/FadAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "fad/IR/FadOps.cpp.inc"
+      >();
+}
+
+Operation *FadDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                           Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+/// Whether `attr` is a 64-bit integer that is not negative.
+static bool isNumber(Attribute attr) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getType().isSignlessInteger(64) &&
+         number.getInt() >= 0;
+}
+
+LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == kRequestAttr) {
+    auto request = dyn_cast<RequestAttr>(attr.getValue());
+    if (!request)
+      return op->emitOpError("expects '") << name << "' to be #fad.request<...>";
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function)
+      return op->emitOpError("'")
+             << name << "' belongs on a function; move it to one";
+    for (int64_t index : request.getWrt())
+      if (index < 0 || index >= function.getNumArguments())
+        return op->emitOpError("'")
+               << name << "' names argument " << index
+               << ", but the function has " << function.getNumArguments();
+    return success();
+  }
+  if (name == kClassAttr && !isa<OpClassAttr>(attr.getValue()))
+    return op->emitOpError("expects '")
+           << name << "' to be #fad.class<fad> or #fad.class<nfad>";
+  if (name == kRegionAttr && !isNumber(attr.getValue()))
+    return op->emitOpError("expects '")
+           << name << "' to be a non-negative 64-bit integer";
+  if (name == kTapeAttr && !isa<UnitAttr>(attr.getValue()))
+    return op->emitOpError("expects '") << name << "' to be a unit attribute";
+  if (name == kAdjointOfAttr && !isa<StringAttr>(attr.getValue()))
+    return op->emitOpError("expects '")
+           << name << "' to be the name of an operation";
+  if (name == kCotangentAttr || name == kGradientAttr || name == kResidualAttr)
+    return op->emitOpError("'")
+           << name << "' belongs on an argument or result of a function";
+  return success();
+}
+
+/// Attributes of arguments and of results are checked alike.
+static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if ((name == FadDialect::kCotangentAttr ||
+       name == FadDialect::kGradientAttr) &&
+      !isNumber(attr.getValue()))
+    return op->emitOpError("expects '")
+           << name << "' to be a non-negative 64-bit integer";
+  if (name == FadDialect::kResidualAttr && !isa<UnitAttr>(attr.getValue()))
+    return op->emitOpError("expects '") << name << "' to be a unit attribute";
+  return success();
+}
+
+LogicalResult FadDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                   unsigned,
+                                                   NamedAttribute attr) {
+  return verifyValueAttribute(op, attr);
+}
+
+LogicalResult FadDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                      unsigned,
+                                                      NamedAttribute attr) {
+  return verifyValueAttribute(op, attr);
+}

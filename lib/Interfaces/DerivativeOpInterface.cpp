@@ -1,0 +1,44 @@
+//===- DerivativeOpInterface.cpp - Scalar derivative rules ----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+FloatType fad::getTangentType(Type type) {
+  if (isa<Float16Type, BFloat16Type>(type))
+    return Float32Type::get(type.getContext());
+  if (isa<Float32Type, Float64Type>(type))
+    return cast<FloatType>(type);
+  return {};
+}
+
+Expr fad::detail::sumOfProducts(Operation *op, const Primal &at,
+                                unsigned result, ArrayRef<Expr> tangents,
+                                bool preferResults) {
+  auto rule = cast<DerivativeOpInterface>(op);
+  Expr sum;
+  for (auto [operand, tangent] : llvm::enumerate(tangents)) {
+    if (!tangent)
+      continue;
+    Expr partial;
+    if (preferResults)
+      partial = rule.partialFromResult(at, result, operand);
+    if (!partial)
+      partial = rule.partial(at, result, operand);
+    if (!partial || partial.isConstant(0))
+      continue;
+    Expr term = tangentProduct(partial, convert(tangent, at.builder.type));
+    sum = sum ? sum + term : term;
+  }
+  return sum;
+}
+
+#include "fad/Interfaces/DerivativeOpInterface.cpp.inc"

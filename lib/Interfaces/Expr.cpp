@@ -1,0 +1,246 @@
+//===- Expr.cpp - Scalar formulas -----------------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Interfaces/Expr.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fad;
+
+Value Expr::materialize(ExprBuilder &eb, Type type) const {
+  if (val)
+    return val;
+  assert(number && "a null expression has no value");
+  if (!type)
+    type = eb.type;
+  TypedAttr attr = eb.b.getFloatAttr(getElementTypeOrSelf(type), *number);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, attr);
+  return arith::ConstantOp::create(eb.b, attr);
+}
+
+/// The builder that at least one of the operands brings along.
+static ExprBuilder &builderOf(const Expr &lhs, const Expr &rhs) {
+  assert((lhs.getBuilder() || rhs.getBuilder()) && "two constants");
+  return lhs.getBuilder() ? *lhs.getBuilder() : *rhs.getBuilder();
+}
+
+/// The type that both operands have once constants are materialized.
+static Type commonType(const Expr &lhs, const Expr &rhs) {
+  if (Value v = lhs.getValue())
+    return v.getType();
+  return rhs.getValue().getType();
+}
+
+template <typename OpTy>
+static Expr binary(const Expr &lhs, const Expr &rhs) {
+  ExprBuilder &eb = builderOf(lhs, rhs);
+  Type type = commonType(lhs, rhs);
+  Value a = lhs.materialize(eb, type);
+  Value b = rhs.materialize(eb, type);
+  return Expr(eb, OpTy::create(eb.b, a, b, eb.fastmath));
+}
+
+template <typename OpTy>
+static Expr unary(const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  return Expr(eb, OpTy::create(eb.b, x.getValue(), eb.fastmath));
+}
+
+Expr fad::operator+(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() + rhs.getConstant();
+  if (lhs.isConstant(0))
+    return rhs;
+  if (rhs.isConstant(0))
+    return lhs;
+  return binary<arith::AddFOp>(lhs, rhs);
+}
+
+Expr fad::operator-(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() - rhs.getConstant();
+  if (lhs.isConstant(0))
+    return -rhs;
+  if (rhs.isConstant(0))
+    return lhs;
+  return binary<arith::SubFOp>(lhs, rhs);
+}
+
+Expr fad::operator*(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() * rhs.getConstant();
+  if (lhs.isConstant(0) || rhs.isConstant(0))
+    return 0;
+  if (lhs.isConstant(1))
+    return rhs;
+  if (rhs.isConstant(1))
+    return lhs;
+  if (lhs.isConstant(-1))
+    return -rhs;
+  if (rhs.isConstant(-1))
+    return -lhs;
+  return binary<arith::MulFOp>(lhs, rhs);
+}
+
+Expr fad::operator/(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() / rhs.getConstant();
+  if (lhs.isConstant(0))
+    return 0;
+  if (rhs.isConstant(1))
+    return lhs;
+  return binary<arith::DivFOp>(lhs, rhs);
+}
+
+Expr fad::operator-(const Expr &operand) {
+  if (operand.isConstant())
+    return -operand.getConstant();
+  return unary<arith::NegFOp>(operand);
+}
+
+static Expr compare(arith::CmpFPredicate predicate, const Expr &lhs,
+                    const Expr &rhs) {
+  ExprBuilder &eb = builderOf(lhs, rhs);
+  Type type = commonType(lhs, rhs);
+  Value a = lhs.materialize(eb, type);
+  Value b = rhs.materialize(eb, type);
+  return Expr(eb, arith::CmpFOp::create(eb.b, predicate, a, b));
+}
+
+Expr fad::operator<(const Expr &lhs, const Expr &rhs) {
+  return compare(arith::CmpFPredicate::OLT, lhs, rhs);
+}
+Expr fad::operator<=(const Expr &lhs, const Expr &rhs) {
+  return compare(arith::CmpFPredicate::OLE, lhs, rhs);
+}
+Expr fad::operator>(const Expr &lhs, const Expr &rhs) {
+  return compare(arith::CmpFPredicate::OGT, lhs, rhs);
+}
+Expr fad::operator>=(const Expr &lhs, const Expr &rhs) {
+  return compare(arith::CmpFPredicate::OGE, lhs, rhs);
+}
+Expr fad::equal(const Expr &lhs, const Expr &rhs) {
+  return compare(arith::CmpFPredicate::OEQ, lhs, rhs);
+}
+Expr fad::isNaN(const Expr &operand) {
+  return compare(arith::CmpFPredicate::UNO, operand, operand);
+}
+Expr fad::operator&(const Expr &lhs, const Expr &rhs) {
+  ExprBuilder &eb = builderOf(lhs, rhs);
+  return Expr(eb,
+              arith::AndIOp::create(eb.b, lhs.getValue(), rhs.getValue()));
+}
+Expr fad::operator|(const Expr &lhs, const Expr &rhs) {
+  ExprBuilder &eb = builderOf(lhs, rhs);
+  return Expr(eb, arith::OrIOp::create(eb.b, lhs.getValue(), rhs.getValue()));
+}
+
+Expr fad::select(const Expr &condition, const Expr &ifTrue,
+                 const Expr &ifFalse) {
+  if (ifTrue.isConstant() && ifFalse.isConstant() &&
+      ifTrue.getConstant() == ifFalse.getConstant())
+    return ifTrue;
+  if (ifTrue.getValue() && ifTrue.getValue() == ifFalse.getValue())
+    return ifTrue;
+  ExprBuilder &eb = *condition.getBuilder();
+  Type type = ifTrue.getValue() || ifFalse.getValue()
+                  ? commonType(ifTrue, ifFalse)
+                  : eb.type;
+  Value a = ifTrue.materialize(eb, type);
+  Value b = ifFalse.materialize(eb, type);
+  return Expr(eb, arith::SelectOp::create(eb.b, condition.getValue(), a, b));
+}
+
+/// `value` as an expression, seeing constants.
+static Expr viewConstant(ExprBuilder &eb, Value value) {
+  FloatAttr scalar;
+  if (matchPattern(value, m_Constant(&scalar)))
+    return scalar.getValueAsDouble();
+  DenseElementsAttr dense;
+  if (matchPattern(value, m_Constant(&dense)) && dense.isSplat() &&
+      isa<FloatType>(dense.getElementType()))
+    return dense.getSplatValue<APFloat>().convertToDouble();
+  return Expr(eb, value);
+}
+
+/// The operands of `x` where it is a select with a constant zero on one side.
+static bool matchZeroingSelect(const Expr &x, Expr &condition, Expr &ifTrue,
+                               Expr &ifFalse) {
+  if (!x.getValue())
+    return false;
+  auto op = x.getValue().getDefiningOp<arith::SelectOp>();
+  if (!op)
+    return false;
+  ExprBuilder &eb = *x.getBuilder();
+  ifTrue = viewConstant(eb, op.getTrueValue());
+  ifFalse = viewConstant(eb, op.getFalseValue());
+  condition = Expr(eb, op.getCondition());
+  return ifTrue.isConstant(0) || ifFalse.isConstant(0);
+}
+
+Expr fad::tangentProduct(const Expr &partial, const Expr &tangent) {
+  if (partial.isConstant() || tangent.isConstant())
+    return partial * tangent;
+  Expr condition, ifTrue, ifFalse;
+  if (matchZeroingSelect(tangent, condition, ifTrue, ifFalse))
+    return select(condition, tangentProduct(partial, ifTrue),
+                  tangentProduct(partial, ifFalse));
+  if (matchZeroingSelect(partial, condition, ifTrue, ifFalse))
+    return select(condition, tangentProduct(ifTrue, tangent),
+                  tangentProduct(ifFalse, tangent));
+  return partial * tangent;
+}
+
+Expr fad::abs(const Expr &x) { return unary<math::AbsFOp>(x); }
+Expr fad::acos(const Expr &x) { return unary<math::AcosOp>(x); }
+Expr fad::cos(const Expr &x) { return unary<math::CosOp>(x); }
+Expr fad::cosh(const Expr &x) { return unary<math::CoshOp>(x); }
+Expr fad::erfc(const Expr &x) { return unary<math::ErfcOp>(x); }
+Expr fad::exp(const Expr &x) { return unary<math::ExpOp>(x); }
+Expr fad::expm1(const Expr &x) { return unary<math::ExpM1Op>(x); }
+Expr fad::floor(const Expr &x) { return unary<math::FloorOp>(x); }
+Expr fad::log(const Expr &x) {
+  return x.isConstant() ? Expr(std::log(x.getConstant()))
+                        : unary<math::LogOp>(x);
+}
+Expr fad::log1p(const Expr &x) { return unary<math::Log1pOp>(x); }
+Expr fad::rsqrt(const Expr &x) { return unary<math::RsqrtOp>(x); }
+Expr fad::sin(const Expr &x) { return unary<math::SinOp>(x); }
+Expr fad::sinh(const Expr &x) { return unary<math::SinhOp>(x); }
+Expr fad::sqrt(const Expr &x) { return unary<math::SqrtOp>(x); }
+Expr fad::square(const Expr &x) { return x * x; }
+Expr fad::tan(const Expr &x) { return unary<math::TanOp>(x); }
+Expr fad::tanh(const Expr &x) { return unary<math::TanhOp>(x); }
+Expr fad::trunc(const Expr &x) { return unary<math::TruncOp>(x); }
+
+Expr fad::copysign(const Expr &magnitude, const Expr &sign) {
+  return binary<math::CopySignOp>(magnitude, sign);
+}
+Expr fad::max(const Expr &lhs, const Expr &rhs) {
+  return binary<arith::MaximumFOp>(lhs, rhs);
+}
+Expr fad::min(const Expr &lhs, const Expr &rhs) {
+  return binary<arith::MinimumFOp>(lhs, rhs);
+}
+Expr fad::pow(const Expr &base, const Expr &exponent) {
+  return binary<math::PowFOp>(base, exponent);
+}
+
+Expr fad::convert(const Expr &x, Type type) {
+  if (!x.getValue() || x.getValue().getType() == type)
+    return x;
+  ExprBuilder &eb = *x.getBuilder();
+  unsigned from = getElementTypeOrSelf(x.getValue()).getIntOrFloatBitWidth();
+  unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (from < to)
+    return Expr(eb, arith::ExtFOp::create(eb.b, type, x.getValue()));
+  return Expr(eb, arith::TruncFOp::create(eb.b, type, x.getValue()));
+}
