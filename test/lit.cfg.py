@@ -1,0 +1,66 @@
+"""How lit finds and runs the tests of fad."""
+
+import os
+import shutil
+import subprocess
+
+import lit.formats
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "FAD"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.fad_obj_root, "test")
+
+llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "CUDA_HOME", "CUDA_PATH"])
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+# Small test programs do not gain from more threads, and lit runs many at once.
+config.environment["OMP_NUM_THREADS"] = "2"
+
+# The numeric tests compare with numpy and mpmath.
+if subprocess.run(
+    [config.python_executable, "-c", "import numpy, mpmath"],
+    stdout=subprocess.DEVNULL,
+    stderr=subprocess.DEVNULL,
+).returncode:
+    lit_config.fatal(
+        f"{config.python_executable} lacks numpy or mpmath; install them "
+        "(apt-get install python3-numpy python3-mpmath) or set FAD_TEST_PYTHON "
+        "to a Python that has them"
+    )
+
+
+def find_toolkit():
+    """The directory of a CUDA toolkit, or None."""
+    candidates = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
+    ptxas = shutil.which("ptxas")
+    if ptxas:
+        candidates.append(os.path.dirname(os.path.dirname(os.path.realpath(ptxas))))
+    candidates.append("/usr/local/cuda")
+    for candidate in candidates:
+        if candidate and os.path.exists(os.path.join(candidate, "bin", "ptxas")):
+            return candidate
+    return None
+
+
+toolkit = find_toolkit()
+if toolkit:
+    config.available_features.add("cuda-toolkit")
+    config.substitutions.append(("%ptxas", os.path.join(toolkit, "bin", "ptxas")))
+
+config.substitutions += [
+    ("%python", config.python_executable),
+    ("%mlir_lib_dir", config.mlir_lib_dir),
+    ("%fad_src_root", config.fad_src_root),
+]
+
+fad_tools = ["fad-opt", "fad-runner", "fad-memory-report", "fad-translate"]
+upstream_tools = ["FileCheck", "mlir-opt", "mlir-runner", "mlir-translate", "not", "split-file", "count"]
+llvm_config.add_tool_substitutions(
+    [ToolSubst(tool, unresolved="ignore") for tool in fad_tools],
+    [config.fad_tools_dir],
+)
+llvm_config.add_tool_substitutions(upstream_tools, [config.llvm_tools_dir])

@@ -1,0 +1,31 @@
+//===- fad-opt.cpp - Runs fad and upstream passes on MLIR files -----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "fad/IR/Fad.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "fad/Rules/Rules.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+
+using namespace mlir;
+
+int main(int argc, char **argv) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<fad::FadDialect>();
+
+  registerAllPasses();
+  return asMainReturnCode(
+      MlirOptMain(argc, argv, "fad optimizer driver\n", registry));
+}
