@@ -17,6 +17,10 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 
+#ifdef FAD_HAVE_TESTS
+#include "TestPasses.h"
+#endif
+
 using namespace mlir;
 
 int main(int argc, char **argv) {
@@ -25,7 +29,15 @@ int main(int argc, char **argv) {
   registerAllExtensions(registry);
   registry.insert<fad::FadDialect>();
 
+#ifdef FAD_HAVE_RULES
+  fad::registerAllRules(registry);
+#endif
+
   registerAllPasses();
+  // PASSES: one line each as they appear; at the end, the two group functions.
+#ifdef FAD_HAVE_TESTS
+  fad::test::registerTestPasses();
+#endif
   return asMainReturnCode(
       MlirOptMain(argc, argv, "fad optimizer driver\n", registry));
 }
