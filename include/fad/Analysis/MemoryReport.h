@@ -1,0 +1,72 @@
+//===- MemoryReport.h - What backward needs ---------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_ANALYSIS_MEMORYREPORT_H
+#define FAD_ANALYSIS_MEMORYREPORT_H
+
+#include "fad/Analysis/SizeExpr.h"
+#include "fad/IR/Fad.h"
+
+namespace mlir {
+namespace func {
+class FuncOp;
+} // namespace func
+
+namespace fad {
+
+/// A value that crosses from forward to backward.
+struct ResidualInfo {
+  Type type;
+  /// Zero where the value is alive anyway.
+  SizeExpr bytes;
+  /// The primal operations whose adjoints read it.
+  SmallVector<std::string> neededBy;
+  std::string reason;
+};
+
+/// What one policy keeps.
+struct PolicyResiduals {
+  Policy policy;
+  SmallVector<ResidualInfo> residuals;
+  SizeExpr total;
+};
+
+/// What crosses from forward to backward, for several policies on one function.
+class MemoryReport {
+public:
+  /// A report on the function `entry`; `size`, where given, stands in for each
+  /// dynamic dimension of an argument.
+  MemoryReport(StringRef entry, std::optional<uint64_t> size)
+      : entry(entry), size(size) {}
+
+  /// Adds the residuals of `joint`, a joint function in which `policy` has
+  /// selected them. Emits an error for a value whose bytes cannot be told. May
+  /// insert operations without effect into `joint`.
+  LogicalResult add(Policy policy, func::FuncOp joint);
+
+  ArrayRef<PolicyResiduals> getPolicies() const { return policies; }
+
+  /// One table of all policies.
+  void printTable(raw_ostream &os) const;
+  /// The same as a JSON object; a size that is not a number is a string.
+  void printJSON(raw_ostream &os) const;
+
+private:
+  std::string toString(const SizeExpr &expr) const;
+  void printLegend(raw_ostream &os) const;
+
+  std::string entry;
+  std::optional<uint64_t> size;
+  SizeSymbols symbols;
+  SmallVector<PolicyResiduals> policies;
+};
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_ANALYSIS_MEMORYREPORT_H

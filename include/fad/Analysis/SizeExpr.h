@@ -1,0 +1,88 @@
+//===- SizeExpr.h - Symbolic sizes ------------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_ANALYSIS_SIZEEXPR_H
+#define FAD_ANALYSIS_SIZEEXPR_H
+
+#include "mlir/IR/Value.h"
+#include <map>
+#include <optional>
+#include <string>
+
+namespace mlir::fad {
+
+/// A sum of products of sizes that are known only when the program runs, such
+/// as `12288*d0 + 3072`. Numbers saturate at 2^64 - 1.
+class SizeExpr {
+public:
+  SizeExpr(uint64_t constant = 0);
+  /// The size with number `symbol` in a `SizeSymbols`.
+  static SizeExpr getSymbol(unsigned symbol);
+
+  SizeExpr &operator+=(const SizeExpr &other);
+  SizeExpr &operator*=(const SizeExpr &other);
+
+  /// The value, where no symbol occurs.
+  std::optional<uint64_t> getConstant() const;
+  /// The expression with each symbol that `value` knows replaced by its value.
+  SizeExpr
+  substitute(function_ref<std::optional<uint64_t>(unsigned)> value) const;
+
+  /// Prints symbols by the names that `getName` gives them.
+  void print(raw_ostream &os, function_ref<StringRef(unsigned)> getName) const;
+
+private:
+  using Factors = SmallVector<unsigned, 2>;
+  /// From sorted symbols to the coefficient of their product, which is not 0.
+  std::map<Factors, uint64_t> terms;
+};
+
+/// The dynamic dimensions that sizes are stated in. Several functions can share
+/// one table: equal dimensions of equally numbered arguments are one symbol.
+class SizeSymbols {
+public:
+  struct Symbol {
+    /// `d0` for a dimension of an argument, `u0` for one that does not follow
+    /// from the arguments.
+    std::string name;
+    /// What the name stands for, for a legend.
+    std::string description;
+    /// The argument and its dimension, for `d` symbols.
+    std::optional<std::pair<unsigned, unsigned>> argumentDim;
+  };
+
+  ArrayRef<Symbol> getSymbols() const { return symbols; }
+  StringRef getName(unsigned symbol) const { return symbols[symbol].name; }
+  bool isArgumentDim(unsigned symbol) const {
+    return symbols[symbol].argumentDim.has_value();
+  }
+
+  /// The size of dimension `dim` of `tensor`, a ranked tensor, in terms of the
+  /// dimensions of the entry block's arguments where it follows from them. May
+  /// insert operations without effect that compute shapes.
+  SizeExpr getDimSize(Value tensor, unsigned dim);
+
+private:
+  SizeExpr getArgumentDim(unsigned argument, unsigned dim);
+  SizeExpr getUnknownDim(Value value, std::optional<unsigned> dim);
+  SizeExpr getIndexValue(OpFoldResult value);
+
+  SmallVector<Symbol> symbols;
+  unsigned numUnknown = 0;
+};
+
+/// The bytes that one value of `type` takes in a buffer: i1 takes one, index
+/// takes eight. `nullopt` where the type does not say.
+std::optional<uint64_t> getScalarBytes(Type type);
+
+/// The bytes that `value`, a ranked tensor or a scalar, takes in a buffer.
+std::optional<SizeExpr> getValueBytes(Value value, SizeSymbols &symbols);
+
+} // namespace mlir::fad
+
+#endif // FAD_ANALYSIS_SIZEEXPR_H

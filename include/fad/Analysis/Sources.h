@@ -1,0 +1,63 @@
+//===- Sources.h - Single-source subgraphs ----------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_ANALYSIS_SOURCES_H
+#define FAD_ANALYSIS_SOURCES_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace mlir::fad {
+
+/// An elementwise operation on tensors, whatever its spelling: an
+/// elementwise-mappable operation, a `linalg` structured operation with
+/// identity maps, or `fad.elementwise`.
+struct ElementwiseView {
+  /// How one operand reaches the scalar body.
+  enum class Kind {
+    /// A tensor, element by element.
+    Tensor,
+    /// The same scalar for every element: a constant, a splat, or a scalar
+    /// that depends on no floating-point tensor.
+    Constant,
+    /// Not read.
+    Unused
+  };
+  Operation *op;
+  /// One for each operand of `op`.
+  llvm::SmallVector<Kind> operands;
+  /// Scalars that the body captures from above.
+  llvm::SmallVector<Value> captures;
+};
+
+/// `op` as an elementwise operation in which every floating-point value that
+/// depends on another has a derivative rule, or nothing.
+std::optional<ElementwiseView> viewElementwise(Operation *op);
+
+/// The scalar that every element of the tensor `tensor` is: a constant or a
+/// value defined outside of tensors. Null if it is not known to be one.
+/// A dense splat gives its attribute.
+OpFoldResult getSplat(Value tensor);
+
+/// A maximal set of operations with one source, in program order.
+struct SingleSourceRegion {
+  Value source;
+  llvm::SmallVector<ElementwiseView> members;
+};
+
+/// Finds the single-source subgraphs of `block` (Section III-A of the paper):
+/// an operation is *fad* when it is elementwise and all its non-constant
+/// tensor operands have one source. Every other operation is *nfad*; its
+/// results, and the arguments of the block, are their own sources. All
+/// operands of a region are available at its first member.
+llvm::SmallVector<SingleSourceRegion> findSingleSourceRegions(Block &block);
+
+} // namespace mlir::fad
+
+#endif // FAD_ANALYSIS_SOURCES_H

@@ -1,0 +1,228 @@
+//===- SizeExpr.cpp - Symbolic sizes --------------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/SizeExpr.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// SizeExpr
+//===----------------------------------------------------------------------===//
+
+SizeExpr::SizeExpr(uint64_t constant) {
+  if (constant)
+    terms[{}] = constant;
+}
+
+SizeExpr SizeExpr::getSymbol(unsigned symbol) {
+  SizeExpr result;
+  result.terms[{symbol}] = 1;
+  return result;
+}
+
+SizeExpr &SizeExpr::operator+=(const SizeExpr &other) {
+  for (const auto &[factors, coefficient] : other.terms)
+    terms[factors] = llvm::SaturatingAdd(terms[factors], coefficient);
+  return *this;
+}
+
+SizeExpr &SizeExpr::operator*=(const SizeExpr &other) {
+  std::map<Factors, uint64_t> product;
+  for (const auto &[lhsFactors, lhs] : terms) {
+    for (const auto &[rhsFactors, rhs] : other.terms) {
+      Factors factors = lhsFactors;
+      factors.append(rhsFactors);
+      llvm::sort(factors);
+      uint64_t &coefficient = product[factors];
+      coefficient = llvm::SaturatingMultiplyAdd(lhs, rhs, coefficient);
+    }
+  }
+  terms = std::move(product);
+  return *this;
+}
+
+std::optional<uint64_t> SizeExpr::getConstant() const {
+  if (terms.empty())
+    return 0;
+  if (terms.size() == 1 && terms.begin()->first.empty())
+    return terms.begin()->second;
+  return std::nullopt;
+}
+
+SizeExpr SizeExpr::substitute(
+    function_ref<std::optional<uint64_t>(unsigned)> value) const {
+  SizeExpr result;
+  for (const auto &[factors, coefficient] : terms) {
+    SizeExpr term(coefficient);
+    for (unsigned symbol : factors) {
+      std::optional<uint64_t> number = value(symbol);
+      term *= number ? SizeExpr(*number) : getSymbol(symbol);
+    }
+    result += term;
+  }
+  return result;
+}
+
+void SizeExpr::print(raw_ostream &os,
+                     function_ref<StringRef(unsigned)> getName) const {
+  if (terms.empty()) {
+    os << 0;
+    return;
+  }
+  // The term with most symbols first: `12288*d0 + 3072`.
+  llvm::interleave(
+      llvm::reverse(terms), os,
+      [&](const auto &term) {
+        const auto &[factors, coefficient] = term;
+        if (coefficient != 1 || factors.empty())
+          os << coefficient << (factors.empty() ? "" : "*");
+        llvm::interleave(
+            factors, os, [&](unsigned symbol) { os << getName(symbol); }, "*");
+      },
+      " + ");
+}
+
+//===----------------------------------------------------------------------===//
+// SizeSymbols
+//===----------------------------------------------------------------------===//
+
+SizeExpr SizeSymbols::getArgumentDim(unsigned argument, unsigned dim) {
+  for (auto [number, symbol] : llvm::enumerate(symbols))
+    if (symbol.argumentDim == std::pair(argument, dim))
+      return SizeExpr::getSymbol(number);
+  unsigned number = symbols.size();
+  std::string name = llvm::formatv("d{0}", number - numUnknown);
+  std::string description =
+      llvm::formatv("dimension {0} of argument {1}", dim, argument);
+  symbols.push_back({name, description, std::pair(argument, dim)});
+  return SizeExpr::getSymbol(number);
+}
+
+SizeExpr SizeSymbols::getUnknownDim(Value value, std::optional<unsigned> dim) {
+  std::string description;
+  llvm::raw_string_ostream os(description);
+  if (dim)
+    os << "dimension " << *dim << " of ";
+  if (Operation *op = value.getDefiningOp())
+    os << "the result of " << op->getName() << " at " << op->getLoc();
+  else
+    os << "a block argument at " << value.getLoc();
+  unsigned number = symbols.size();
+  std::string name = llvm::formatv("u{0}", numUnknown++);
+  symbols.push_back({name, description, std::nullopt});
+  return SizeExpr::getSymbol(number);
+}
+
+SizeExpr SizeSymbols::getIndexValue(OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size);
+      constant && *constant >= 0)
+    return *constant;
+  auto value = llvm::dyn_cast_if_present<Value>(size);
+  if (!value)
+    return 0;
+  if (auto dim = value.getDefiningOp<tensor::DimOp>())
+    if (std::optional<int64_t> number = dim.getConstantIndex();
+        number && isa<RankedTensorType>(dim.getSource().getType()))
+      return getDimSize(dim.getSource(), *number);
+  if (auto add = value.getDefiningOp<arith::AddIOp>()) {
+    SizeExpr result = getIndexValue(add.getLhs());
+    return result += getIndexValue(add.getRhs());
+  }
+  if (auto mul = value.getDefiningOp<arith::MulIOp>()) {
+    SizeExpr result = getIndexValue(mul.getLhs());
+    return result *= getIndexValue(mul.getRhs());
+  }
+  return getUnknownDim(value, std::nullopt);
+}
+
+SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {
+  // Each step goes to an operand, so the walk ends; it is a loop because a
+  // network is a long chain.
+  while (true) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (dim >= type.getRank())
+      return getUnknownDim(tensor, dim);
+    if (!type.isDynamicDim(dim))
+      return type.getDimSize(dim);
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    if (argument)
+      return argument.getOwner()->isEntryBlock()
+                 ? getArgumentDim(argument.getArgNumber(), dim)
+                 : getUnknownDim(tensor, dim);
+
+    Operation *op = tensor.getDefiningOp();
+    if (op->hasTrait<OpTrait::Elementwise>()) {
+      tensor = *llvm::find_if(op->getOperands(), [](Value operand) {
+        return isa<RankedTensorType>(operand.getType());
+      });
+      continue;
+    }
+    OpBuilder builder(op);
+    FailureOr<OpFoldResult> size = reifyDimOfResult(
+        builder, op, cast<OpResult>(tensor).getResultNumber(), dim);
+    if (failed(size))
+      return getUnknownDim(tensor, dim);
+    auto value = llvm::dyn_cast_if_present<Value>(*size);
+    auto dimOp = value ? value.getDefiningOp<tensor::DimOp>() : nullptr;
+    if (!dimOp || !dimOp.getConstantIndex() ||
+        !isa<RankedTensorType>(dimOp.getSource().getType()))
+      return getIndexValue(*size);
+    if (dimOp.getSource() == tensor)
+      return getUnknownDim(tensor, dim);
+    tensor = dimOp.getSource();
+    dim = *dimOp.getConstantIndex();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+std::optional<uint64_t> fad::getScalarBytes(Type type) {
+  return TypeSwitch<Type, std::optional<uint64_t>>(type)
+      .Case<IntegerType, FloatType>([](auto type) {
+        return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+      })
+      .Case([](IndexType) { return 8; })
+      .Case([](ComplexType type) -> std::optional<uint64_t> {
+        std::optional<uint64_t> part = getScalarBytes(type.getElementType());
+        return part ? std::optional(2 * *part) : std::nullopt;
+      })
+      .Case([](VectorType type) -> std::optional<uint64_t> {
+        std::optional<uint64_t> element = getScalarBytes(type.getElementType());
+        if (!element || type.isScalable())
+          return std::nullopt;
+        return llvm::SaturatingMultiply<uint64_t>(*element,
+                                                  type.getNumElements());
+      })
+      .Default(std::nullopt);
+}
+
+std::optional<SizeExpr> fad::getValueBytes(Value value, SizeSymbols &symbols) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (!tensor) {
+    std::optional<uint64_t> bytes = getScalarBytes(value.getType());
+    return bytes ? std::optional<SizeExpr>(*bytes) : std::nullopt;
+  }
+  std::optional<uint64_t> element = getScalarBytes(tensor.getElementType());
+  if (!element)
+    return std::nullopt;
+  SizeExpr bytes(*element);
+  for (unsigned dim = 0, rank = tensor.getRank(); dim < rank; ++dim)
+    bytes *= symbols.getDimSize(value, dim);
+  return bytes;
+}
