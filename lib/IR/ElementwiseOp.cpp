@@ -91,7 +91,9 @@ LogicalResult ElementwiseOp::reifyResultShapes(
     for (int64_t i = 0, rank = type.getRank(); i < rank; ++i)
       dims.push_back(
           type.isDynamicDim(i)
-              ? tensor::getMixedSize(builder, getLoc(), source, i)
+              ? OpFoldResult(
+                    tensor::DimOp::create(builder, getLoc(), source, i)
+                        .getResult())
               : OpFoldResult(builder.getIndexAttr(type.getDimSize(i))));
   }
   return success();
@@ -115,6 +117,8 @@ LogicalResult ElementwiseOp::verify() {
   if (tensors.empty())
     return emitOpError("expects at least one operand to be a ranked tensor; "
                        "the results take their shape from it");
+  if (getOutputs().empty())
+    return emitOpError("expects at least one result");
   llvm::append_range(tensors, getOutputs().getTypes());
   if (failed(verifyCompatibleShapes(tensors)))
     return emitOpError("expects all tensor operands and results to have one "
@@ -281,11 +285,13 @@ struct SimplifyInputs : OpRewritePattern<ElementwiseOp> {
       auto [it, inserted] = first.try_emplace(input, index);
       if (droppable && !inserted)
         rewriter.replaceAllUsesWith(argument, op.getBodyArgument(it->second));
-      else if (droppable && inlineConstant(rewriter, op, index))
-        first.erase(input);
-      else if (!droppable || !argument.use_empty()) {
+      else if (!droppable || (!argument.use_empty() &&
+                              !inlineConstant(rewriter, op, index))) {
         kept.push_back(index);
         continue;
+      } else {
+        // A later copy of this operand cannot stand on an argument that goes.
+        first.erase(input);
       }
       tensors -= isTensor(input);
     }

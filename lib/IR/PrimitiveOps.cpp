@@ -57,7 +57,7 @@ OpFoldResult ReluOp::fold(FoldAdaptor adaptor) {
   if (getOperand().getDefiningOp<ReluOp>())
     return getOperand();
   return foldUnary(adaptor.getOperands(),
-                   [](double x) { return x < 0 ? 0.0 : x; });
+                   [](double x) { return x <= 0 ? 0.0 : x; });
 }
 
 OpFoldResult LeakyReluOp::fold(FoldAdaptor adaptor) {
