@@ -51,9 +51,15 @@ if toolkit:
     config.available_features.add("cuda-toolkit")
     config.substitutions.append(("%ptxas", os.path.join(toolkit, "bin", "ptxas")))
 
+if config.enable_sanitizers:
+    config.available_features.add("sanitizers")
+
 config.substitutions += [
+    ("%cmake", config.cmake_executable),
+    ("%cxx", config.cxx_executable),
     ("%python", config.python_executable),
     ("%mlir_lib_dir", config.mlir_lib_dir),
+    ("%fad_obj_root", config.fad_obj_root),
     ("%fad_src_root", config.fad_src_root),
 ]
 

@@ -118,12 +118,11 @@ void MemoryReport::printTable(raw_ostream &os) const {
     if (row[0] != policy)
       os << "\n";
     policy = row[0];
-    std::string line =
-        llvm::formatv("{0}  {1}  {2}  {3}  {4}",
-                      llvm::left_justify(row[0], widths[0]),
-                      llvm::right_justify(row[1], widths[1]),
-                      llvm::left_justify(row[2], widths[2]),
-                      llvm::left_justify(row[3], widths[3]), row[4]);
+    std::string line = llvm::formatv(
+        "{0}  {1}  {2}  {3}  {4}", llvm::left_justify(row[0], widths[0]),
+        llvm::right_justify(row[1], widths[1]),
+        llvm::left_justify(row[2], widths[2]),
+        llvm::left_justify(row[3], widths[3]), row[4]);
     os << StringRef(line).rtrim() << "\n";
   }
 }

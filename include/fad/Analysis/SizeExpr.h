@@ -9,7 +9,7 @@
 #ifndef FAD_ANALYSIS_SIZEEXPR_H
 #define FAD_ANALYSIS_SIZEEXPR_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/IR/OpDefinition.h"
 #include <map>
 #include <optional>
 #include <string>

@@ -1,0 +1,206 @@
+//===- SizeExprTest.cpp - Tests of symbolic sizes -------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/SizeExpr.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+
+std::string print(const SizeExpr &expr) {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  const StringRef names[] = {"a", "b", "c"};
+  expr.print(os, [&](unsigned symbol) { return names[symbol]; });
+  return result;
+}
+
+TEST(SizeExpr, SumsAndProducts) {
+  SizeExpr a = SizeExpr::getSymbol(0), b = SizeExpr::getSymbol(1);
+  SizeExpr area(4);
+  area *= b;
+  area *= a;
+  EXPECT_EQ(print(area), "4*a*b");
+  SizeExpr sum = area;
+  sum += SizeExpr(12);
+  sum += a;
+  sum += area;
+  EXPECT_EQ(print(sum), "8*a*b + a + 12");
+  sum *= a;
+  EXPECT_EQ(sum.getConstant(), std::nullopt);
+}
+
+TEST(SizeExpr, Constants) {
+  SizeExpr six(2);
+  six *= SizeExpr(3);
+  EXPECT_EQ(six.getConstant(), 6u);
+  EXPECT_EQ(print(six), "6");
+  SizeExpr zero = six;
+  zero *= SizeExpr(0);
+  zero *= SizeExpr::getSymbol(0);
+  EXPECT_EQ(zero.getConstant(), 0u);
+  EXPECT_EQ(print(zero), "0");
+}
+
+TEST(SizeExpr, Saturates) {
+  SizeExpr huge(UINT64_MAX / 2);
+  huge *= SizeExpr(3);
+  EXPECT_EQ(huge.getConstant(), UINT64_MAX);
+  huge += SizeExpr(1);
+  EXPECT_EQ(huge.getConstant(), UINT64_MAX);
+}
+
+TEST(SizeExpr, Substitutes) {
+  SizeExpr expr(4);
+  expr *= SizeExpr::getSymbol(0);
+  expr *= SizeExpr::getSymbol(1);
+  SizeExpr partial = expr.substitute([](unsigned symbol) {
+    return symbol ? std::nullopt : std::optional<uint64_t>(128);
+  });
+  EXPECT_EQ(print(partial), "512*b");
+  SizeExpr none = expr.substitute([](unsigned) { return 0; });
+  EXPECT_EQ(none.getConstant(), 0u);
+}
+
+TEST(ScalarBytes, ByType) {
+  MLIRContext context;
+  Builder b(&context);
+  EXPECT_EQ(getScalarBytes(b.getI1Type()), 1u);
+  EXPECT_EQ(getScalarBytes(b.getIntegerType(12)), 2u);
+  EXPECT_EQ(getScalarBytes(b.getIndexType()), 8u);
+  EXPECT_EQ(getScalarBytes(b.getF16Type()), 2u);
+  EXPECT_EQ(getScalarBytes(b.getBF16Type()), 2u);
+  EXPECT_EQ(getScalarBytes(b.getF32Type()), 4u);
+  EXPECT_EQ(getScalarBytes(b.getF64Type()), 8u);
+  EXPECT_EQ(getScalarBytes(ComplexType::get(b.getF32Type())), 8u);
+  EXPECT_EQ(getScalarBytes(VectorType::get({3, 4}, b.getF32Type())), 48u);
+  EXPECT_EQ(getScalarBytes(VectorType::get({4}, b.getF32Type(), {true})),
+            std::nullopt);
+  EXPECT_EQ(getScalarBytes(b.getNoneType()), std::nullopt);
+}
+
+/// The bytes of the first operand of the terminator of the function `source`.
+class ValueBytes : public testing::Test {
+protected:
+  ValueBytes() {
+    DialectRegistry registry;
+    tensor::registerInferTypeOpInterfaceExternalModels(registry);
+    context.appendDialectRegistry(registry);
+    context.loadDialect<affine::AffineDialect, arith::ArithDialect,
+                        func::FuncDialect, linalg::LinalgDialect,
+                        tensor::TensorDialect>();
+  }
+
+  std::string bytesOfResult(StringRef source) {
+    auto module = parseSourceString<ModuleOp>(source, &context);
+    if (!module)
+      return "does not parse";
+    auto function = *module->getOps<func::FuncOp>().begin();
+    Value value = function.front().getTerminator()->getOperand(0);
+    SizeSymbols symbols;
+    std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+    if (!bytes)
+      return "unknown";
+    std::string result;
+    llvm::raw_string_ostream os(result);
+    bytes->print(os, [&](unsigned symbol) { return symbols.getName(symbol); });
+    for (const SizeSymbols::Symbol &symbol : symbols.getSymbols())
+      if (symbol.argumentDim)
+        os << "; " << symbol.name << ": " << symbol.description;
+    return result;
+  }
+
+  MLIRContext context;
+};
+
+TEST_F(ValueBytes, Scalar) {
+  EXPECT_EQ(bytesOfResult("func.func @f(%x: f32) -> f32 { return %x : f32 }"),
+            "4");
+}
+
+TEST_F(ValueBytes, StaticShape) {
+  EXPECT_EQ(bytesOfResult("func.func @f(%x: tensor<3x5xi1>) -> tensor<3x5xi1> "
+                          "{ return %x : tensor<3x5xi1> }"),
+            "15");
+}
+
+TEST_F(ValueBytes, RankZero) {
+  EXPECT_EQ(bytesOfResult("func.func @f(%x: tensor<f64>) -> tensor<f64> "
+                          "{ return %x : tensor<f64> }"),
+            "8");
+}
+
+TEST_F(ValueBytes, ThroughElementwise) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%w: tensor<4xf32>, %x: tensor<2x?xf32>)
+            -> tensor<2x?xf16> {
+          %y = arith.addf %x, %x : tensor<2x?xf32>
+          %z = arith.truncf %y : tensor<2x?xf32> to tensor<2x?xf16>
+          return %z : tensor<2x?xf16>
+        })"),
+            "4*d0; d0: dimension 1 of argument 1");
+}
+
+TEST_F(ValueBytes, ThroughDestination) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%x: tensor<?x8xf32>, %w: tensor<8x16xf32>)
+            -> tensor<?x16xf32> {
+          %zero = arith.constant 0 : index
+          %rows = tensor.dim %x, %zero : tensor<?x8xf32>
+          %empty = tensor.empty(%rows) : tensor<?x16xf32>
+          %y = linalg.matmul ins(%x, %w : tensor<?x8xf32>, tensor<8x16xf32>)
+            outs(%empty : tensor<?x16xf32>) -> tensor<?x16xf32>
+          return %y : tensor<?x16xf32>
+        })"),
+            "64*d0; d0: dimension 0 of argument 0");
+}
+
+TEST_F(ValueBytes, ProductOfDimensions) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+          %zero = arith.constant 0 : index
+          %one = arith.constant 1 : index
+          %m = tensor.dim %x, %zero : tensor<?x?xf32>
+          %n = tensor.dim %x, %one : tensor<?x?xf32>
+          %mn = arith.muli %m, %n : index
+          %empty = tensor.empty(%mn) : tensor<?xf32>
+          return %empty : tensor<?xf32>
+        })"),
+            "4*d0*d1; d0: dimension 0 of argument 0; "
+            "d1: dimension 1 of argument 0");
+}
+
+TEST_F(ValueBytes, SizeThatIsNoArgumentDimension) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%n: index) -> tensor<?xf32> {
+          %empty = tensor.empty(%n) : tensor<?xf32>
+          return %empty : tensor<?xf32>
+        })"),
+            "4*u0");
+}
+
+TEST_F(ValueBytes, ElementsOfUnknownSize) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%x: tensor<2xvector<[4]xf32>>)
+            -> tensor<2xvector<[4]xf32>> {
+          return %x : tensor<2xvector<[4]xf32>>
+        })"),
+            "unknown");
+}
+
+} // namespace

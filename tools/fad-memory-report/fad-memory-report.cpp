@@ -1,0 +1,159 @@
+//===- fad-memory-report.cpp - What each policy keeps for backward --------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/Entry.h"
+#include "fad/Analysis/MemoryReport.h"
+#include "fad/IR/Fad.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "fad/Rules/Rules.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+namespace {
+enum class Format { table, json };
+
+struct CommandLine {
+  llvm::cl::OptionCategory category{"fad-memory-report options"};
+  llvm::cl::opt<std::string> input{llvm::cl::Positional,
+                                   llvm::cl::desc("<input file>"),
+                                   llvm::cl::init("-")};
+  llvm::cl::opt<std::string> output{
+      "o", llvm::cl::desc("Output file"), llvm::cl::value_desc("file"),
+      llvm::cl::init("-"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> entry{
+      "entry",
+      llvm::cl::desc("Function to report on; default: the only public function "
+                     "with a body"),
+      llvm::cl::value_desc("name"), llvm::cl::cat(category)};
+  llvm::cl::list<fad::Policy> policies{
+      "policy",
+      llvm::cl::desc("Policy to report, may be repeated; default: all"),
+      llvm::cl::values(
+          clEnumValN(fad::Policy::bp, "bp", "What a tape saves"),
+          clEnumValN(fad::Policy::recompute, "recompute", "Sources of regions"),
+          clEnumValN(fad::Policy::fad, "fad", "Derivatives of regions")),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<uint64_t> size{
+      "size", llvm::cl::desc("Size of every dynamic dimension of an argument"),
+      llvm::cl::value_desc("N"), llvm::cl::cat(category)};
+  llvm::cl::opt<Format> format{
+      "format", llvm::cl::desc("Form of the report"),
+      llvm::cl::values(clEnumValN(Format::table, "table", "For people"),
+                       clEnumValN(Format::json, "json", "For programs")),
+      llvm::cl::init(Format::table), llvm::cl::cat(category)};
+};
+} // namespace
+
+/// The joint function that `fad-differentiate` left in `module`.
+static func::FuncOp findJoint(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)
+      if (function.getArgAttr(i, fad::FadDialect::kCotangentAttr))
+        return function;
+  return nullptr;
+}
+
+/// Selects residuals by `policy` on a copy of `module`. Null after an error.
+static OwningOpRef<ModuleOp>
+selectResiduals(ModuleOp module, fad::Policy policy, StringRef entry) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  fad::NestOptions options;
+  options.policy = policy;
+  options.entry = entry.str();
+  PassManager pm(module.getContext());
+  fad::buildSelectPipeline(pm, options);
+  if (failed(pm.run(*copy)))
+    return nullptr;
+  return copy;
+}
+
+/// Reports on `module`, or emits an error.
+static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
+                                               const CommandLine &commandLine) {
+  SmallVector<fad::Policy> policies(commandLine.policies.begin(),
+                                    commandLine.policies.end());
+  if (policies.empty())
+    policies = {fad::Policy::bp, fad::Policy::recompute, fad::Policy::fad};
+  FailureOr<func::FuncOp> entry = fad::findEntry(module, commandLine.entry);
+  if (failed(entry))
+    return failure();
+  std::optional<uint64_t> size;
+  if (commandLine.size.getNumOccurrences())
+    size = commandLine.size;
+
+  fad::MemoryReport report(entry->getName(), size);
+  for (fad::Policy policy : policies) {
+    OwningOpRef<ModuleOp> selected =
+        selectResiduals(module, policy, entry->getName());
+    if (!selected)
+      return failure();
+    func::FuncOp joint = findJoint(*selected);
+    if (!joint)
+      return entry->emitError("nothing crosses to backward: the function has "
+                              "no result to differentiate");
+    if (failed(report.add(policy, joint)))
+      return failure();
+  }
+  return report;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  CommandLine commandLine;
+  llvm::cl::HideUnrelatedOptions(commandLine.category);
+  llvm::cl::ParseCommandLineOptions(
+      argc, argv,
+      "What crosses from the forward to the backward function, by policy\n");
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(commandLine.input, &error);
+  if (!input) {
+    llvm::errs() << "error: " << error << "\n";
+    return EXIT_FAILURE;
+  }
+
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<fad::FadDialect>();
+  fad::registerAllRules(registry);
+  MLIRContext context(registry);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(input), SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return EXIT_FAILURE;
+  FailureOr<fad::MemoryReport> report = makeReport(*module, commandLine);
+  if (failed(report))
+    return EXIT_FAILURE;
+
+  std::unique_ptr<llvm::ToolOutputFile> output =
+      openOutputFile(commandLine.output, &error);
+  if (!output) {
+    llvm::errs() << "error: " << error << "\n";
+    return EXIT_FAILURE;
+  }
+  if (commandLine.format == Format::json)
+    report->printJSON(output->os());
+  else
+    report->printTable(output->os());
+  output->keep();
+  return EXIT_SUCCESS;
+}

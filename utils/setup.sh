@@ -1,0 +1,94 @@
+# Sourced by demo.sh and test.sh: installs what is missing, configures, builds.
+# Everything goes into the folder build/ of the checkout.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What a build and its tests need, as Debian 12 calls it. LLVM 22 comes from
+# bookworm-security, which a stock Debian 12 has enabled.
+packages=(
+  g++ cmake ninja-build                                     # build
+  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools libzstd-dev
+  libomp-22-dev                                             # parallel loops
+  python3 python3-numpy python3-mpmath libgtest-dev         # tests, example
+)
+
+# step NAME COMMAND...: runs the command and says how long it took.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  printf '\n==> %s\n' "$name"
+  if ! "$@"; then
+    printf '==> %s: failed after %d s\n' "$name" $((SECONDS - start)) >&2
+    exit 1
+  fi
+  printf '==> %s: %d s\n' "$name" $((SECONDS - start))
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "installing packages needs root and there is no sudo;" \
+      "as root, run: $*" >&2
+    return 1
+  fi
+}
+
+missing_packages() {
+  local package
+  for package in "${packages[@]}"; do
+    [ "$(dpkg-query -Wf '${db:Status-Status}' "$package" 2>/dev/null)" = \
+      installed ] || echo "$package"
+  done
+}
+
+install_packages() {
+  if ! command -v apt-get >/dev/null; then
+    echo "no apt-get here, so nothing is installed; fad needs CMake 3.25," \
+      "Ninja, a C++17 compiler, LLVM and MLIR 22 with their tools, OpenMP," \
+      "GoogleTest, and Python 3 with numpy and mpmath"
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages)
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "all packages are installed"
+    return
+  fi
+  as_root apt-get update -q || return
+  echo "about to install: ${missing[*]}"
+  # With --assume-no, apt-get prints packages and sizes and then stops.
+  LC_ALL=C apt-get install --assume-no --no-install-recommends "${missing[@]}" |
+    grep -E '^(  |The following NEW|[0-9]+ upgraded|Need to get|After this)' || true
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# The first Python that has what the tests need: Debian's packages are only
+# seen by Debian's Python.
+find_python() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import numpy, mpmath' 2>/dev/null; then
+      command -v "$python"
+      return
+    fi
+  done
+  echo "no Python 3 with numpy and mpmath found" >&2
+  return 1
+}
+
+configure() {
+  cmake --preset release -DPython3_EXECUTABLE="$python" \
+    -DFAD_TEST_PYTHON="$python"
+}
+
+set_up() {
+  step "Install what is missing" install_packages
+  python=$(find_python)
+  step "Configure" configure
+  step "Build" cmake --build build
+}
