@@ -60,10 +60,18 @@ config.substitutions += [
     ("%python", config.python_executable),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),
+    ("%fad_plugin", os.path.join(config.fad_obj_root, "lib", "fad-plugin.so")),
     ("%fad_src_root", config.fad_src_root),
 ]
 
-fad_tools = ["fad-opt", "fad-runner", "fad-memory-report", "fad-translate"]
+fad_tools = [
+    "fad-capi-test",
+    "fad-lsp-server",
+    "fad-memory-report",
+    "fad-opt",
+    "fad-runner",
+    "fad-translate",
+]
 upstream_tools = ["FileCheck", "mlir-opt", "mlir-runner", "mlir-translate", "not", "split-file", "count"]
 llvm_config.add_tool_substitutions(
     [ToolSubst(tool, unresolved="ignore") for tool in fad_tools],

@@ -1,0 +1,24 @@
+//===- Passes.cpp - C API of the passes and pipelines ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad-c/Passes.h"
+#include "fad/Conversion/Passes.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/CAPI/Pass.h"
+
+using namespace mlir::fad;
+
+#include "fad/Conversion/Passes.capi.cpp.inc"
+#include "fad/Transforms/Passes.capi.cpp.inc"
+
+void fadRegisterAllPasses(void) {
+  registerFadConversionPasses();
+  registerFadTransformsPasses();
+  registerPipelines();
+}
