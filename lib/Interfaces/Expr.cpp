@@ -39,8 +39,22 @@ static Type commonType(const Expr &lhs, const Expr &rhs) {
   return rhs.getValue().getType();
 }
 
+using UnaryFunction = double (*)(double);
+using BinaryFunction = double (*)(double, double);
+
+/// Emits `OpTy`, or evaluates `function` where the operands are constants.
 template <typename OpTy>
-static Expr binary(const Expr &lhs, const Expr &rhs) {
+static Expr unary(const Expr &x, UnaryFunction function) {
+  if (x.isConstant())
+    return function(x.getConstant());
+  ExprBuilder &eb = *x.getBuilder();
+  return Expr(eb, OpTy::create(eb.b, x.getValue(), eb.fastmath));
+}
+
+template <typename OpTy>
+static Expr binary(const Expr &lhs, const Expr &rhs, BinaryFunction function) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return function(lhs.getConstant(), rhs.getConstant());
   ExprBuilder &eb = builderOf(lhs, rhs);
   Type type = commonType(lhs, rhs);
   Value a = lhs.materialize(eb, type);
@@ -48,35 +62,25 @@ static Expr binary(const Expr &lhs, const Expr &rhs) {
   return Expr(eb, OpTy::create(eb.b, a, b, eb.fastmath));
 }
 
-template <typename OpTy>
-static Expr unary(const Expr &x) {
-  ExprBuilder &eb = *x.getBuilder();
-  return Expr(eb, OpTy::create(eb.b, x.getValue(), eb.fastmath));
-}
-
 Expr fad::operator+(const Expr &lhs, const Expr &rhs) {
-  if (lhs.isConstant() && rhs.isConstant())
-    return lhs.getConstant() + rhs.getConstant();
   if (lhs.isConstant(0))
     return rhs;
   if (rhs.isConstant(0))
     return lhs;
-  return binary<arith::AddFOp>(lhs, rhs);
+  return binary<arith::AddFOp>(lhs, rhs,
+                               [](double a, double b) { return a + b; });
 }
 
 Expr fad::operator-(const Expr &lhs, const Expr &rhs) {
-  if (lhs.isConstant() && rhs.isConstant())
-    return lhs.getConstant() - rhs.getConstant();
   if (lhs.isConstant(0))
     return -rhs;
   if (rhs.isConstant(0))
     return lhs;
-  return binary<arith::SubFOp>(lhs, rhs);
+  return binary<arith::SubFOp>(lhs, rhs,
+                               [](double a, double b) { return a - b; });
 }
 
 Expr fad::operator*(const Expr &lhs, const Expr &rhs) {
-  if (lhs.isConstant() && rhs.isConstant())
-    return lhs.getConstant() * rhs.getConstant();
   if (lhs.isConstant(0) || rhs.isConstant(0))
     return 0;
   if (lhs.isConstant(1))
@@ -87,27 +91,28 @@ Expr fad::operator*(const Expr &lhs, const Expr &rhs) {
     return -rhs;
   if (rhs.isConstant(-1))
     return -lhs;
-  return binary<arith::MulFOp>(lhs, rhs);
+  return binary<arith::MulFOp>(lhs, rhs,
+                               [](double a, double b) { return a * b; });
 }
 
 Expr fad::operator/(const Expr &lhs, const Expr &rhs) {
-  if (lhs.isConstant() && rhs.isConstant())
-    return lhs.getConstant() / rhs.getConstant();
   if (lhs.isConstant(0))
     return 0;
   if (rhs.isConstant(1))
     return lhs;
-  return binary<arith::DivFOp>(lhs, rhs);
+  return binary<arith::DivFOp>(lhs, rhs,
+                               [](double a, double b) { return a / b; });
 }
 
 Expr fad::operator-(const Expr &operand) {
-  if (operand.isConstant())
-    return -operand.getConstant();
-  return unary<arith::NegFOp>(operand);
+  return unary<arith::NegFOp>(operand, [](double x) { return -x; });
 }
 
 static Expr compare(arith::CmpFPredicate predicate, const Expr &lhs,
                     const Expr &rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return arith::applyCmpPredicate(predicate, APFloat(lhs.getConstant()),
+                                    APFloat(rhs.getConstant()));
   ExprBuilder &eb = builderOf(lhs, rhs);
   Type type = commonType(lhs, rhs);
   Value a = lhs.materialize(eb, type);
@@ -130,23 +135,36 @@ Expr fad::operator>=(const Expr &lhs, const Expr &rhs) {
 Expr fad::equal(const Expr &lhs, const Expr &rhs) {
   return compare(arith::CmpFPredicate::OEQ, lhs, rhs);
 }
+Expr fad::differ(const Expr &lhs, const Expr &rhs) {
+  return compare(arith::CmpFPredicate::ONE, lhs, rhs);
+}
 Expr fad::isNaN(const Expr &operand) {
   return compare(arith::CmpFPredicate::UNO, operand, operand);
 }
+
 Expr fad::operator&(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant())
+    return lhs.isConstant(0) ? lhs : rhs;
+  if (rhs.isConstant())
+    return rhs & lhs;
   ExprBuilder &eb = builderOf(lhs, rhs);
-  return Expr(eb,
-              arith::AndIOp::create(eb.b, lhs.getValue(), rhs.getValue()));
+  return Expr(eb, arith::AndIOp::create(eb.b, lhs.getValue(), rhs.getValue()));
 }
+
 Expr fad::operator|(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant())
+    return lhs.isConstant(0) ? rhs : lhs;
+  if (rhs.isConstant())
+    return rhs | lhs;
   ExprBuilder &eb = builderOf(lhs, rhs);
   return Expr(eb, arith::OrIOp::create(eb.b, lhs.getValue(), rhs.getValue()));
 }
 
 Expr fad::select(const Expr &condition, const Expr &ifTrue,
                  const Expr &ifFalse) {
-  if (ifTrue.isConstant() && ifFalse.isConstant() &&
-      ifTrue.getConstant() == ifFalse.getConstant())
+  if (condition.isConstant())
+    return condition.isConstant(0) ? ifFalse : ifTrue;
+  if (ifTrue.isConstant() && ifFalse.isConstant(ifTrue.getConstant()))
     return ifTrue;
   if (ifTrue.getValue() && ifTrue.getValue() == ifFalse.getValue())
     return ifTrue;
@@ -159,16 +177,21 @@ Expr fad::select(const Expr &condition, const Expr &ifTrue,
   return Expr(eb, arith::SelectOp::create(eb.b, condition.getValue(), a, b));
 }
 
-/// `value` as an expression, seeing constants.
-static Expr viewConstant(ExprBuilder &eb, Value value) {
+Expr fad::viewConstant(const Expr &x) {
+  if (!x.getValue())
+    return x;
+  if (auto extension = x.getValue().getDefiningOp<arith::ExtFOp>()) {
+    Expr narrow = viewConstant(Expr(*x.getBuilder(), extension.getIn()));
+    return narrow.isConstant() ? narrow : x;
+  }
   FloatAttr scalar;
-  if (matchPattern(value, m_Constant(&scalar)))
+  if (matchPattern(x.getValue(), m_Constant(&scalar)))
     return scalar.getValueAsDouble();
   DenseElementsAttr dense;
-  if (matchPattern(value, m_Constant(&dense)) && dense.isSplat() &&
+  if (matchPattern(x.getValue(), m_Constant(&dense)) && dense.isSplat() &&
       isa<FloatType>(dense.getElementType()))
-    return dense.getSplatValue<APFloat>().convertToDouble();
-  return Expr(eb, value);
+    return dense.getSplatValue<FloatAttr>().getValueAsDouble();
+  return x;
 }
 
 /// The operands of `x` where it is a select with a constant zero on one side.
@@ -180,8 +203,8 @@ static bool matchZeroingSelect(const Expr &x, Expr &condition, Expr &ifTrue,
   if (!op)
     return false;
   ExprBuilder &eb = *x.getBuilder();
-  ifTrue = viewConstant(eb, op.getTrueValue());
-  ifFalse = viewConstant(eb, op.getFalseValue());
+  ifTrue = viewConstant(Expr(eb, op.getTrueValue()));
+  ifFalse = viewConstant(Expr(eb, op.getFalseValue()));
   condition = Expr(eb, op.getCondition());
   return ifTrue.isConstant(0) || ifFalse.isConstant(0);
 }
@@ -199,39 +222,63 @@ Expr fad::tangentProduct(const Expr &partial, const Expr &tangent) {
   return partial * tangent;
 }
 
-Expr fad::abs(const Expr &x) { return unary<math::AbsFOp>(x); }
-Expr fad::acos(const Expr &x) { return unary<math::AcosOp>(x); }
-Expr fad::cos(const Expr &x) { return unary<math::CosOp>(x); }
-Expr fad::cosh(const Expr &x) { return unary<math::CoshOp>(x); }
-Expr fad::erfc(const Expr &x) { return unary<math::ErfcOp>(x); }
-Expr fad::exp(const Expr &x) { return unary<math::ExpOp>(x); }
-Expr fad::expm1(const Expr &x) { return unary<math::ExpM1Op>(x); }
-Expr fad::floor(const Expr &x) { return unary<math::FloorOp>(x); }
-Expr fad::log(const Expr &x) {
-  return x.isConstant() ? Expr(std::log(x.getConstant()))
-                        : unary<math::LogOp>(x);
+Expr fad::abs(const Expr &x) { return unary<math::AbsFOp>(x, std::fabs); }
+Expr fad::cbrt(const Expr &x) { return unary<math::CbrtOp>(x, std::cbrt); }
+Expr fad::cos(const Expr &x) { return unary<math::CosOp>(x, std::cos); }
+Expr fad::cosh(const Expr &x) { return unary<math::CoshOp>(x, std::cosh); }
+Expr fad::erfc(const Expr &x) { return unary<math::ErfcOp>(x, std::erfc); }
+Expr fad::exp(const Expr &x) { return unary<math::ExpOp>(x, std::exp); }
+Expr fad::exp2(const Expr &x) { return unary<math::Exp2Op>(x, std::exp2); }
+Expr fad::expm1(const Expr &x) { return unary<math::ExpM1Op>(x, std::expm1); }
+Expr fad::log(const Expr &x) { return unary<math::LogOp>(x, std::log); }
+Expr fad::log1p(const Expr &x) { return unary<math::Log1pOp>(x, std::log1p); }
+Expr fad::roundeven(const Expr &x) {
+  return unary<math::RoundEvenOp>(x, std::nearbyint);
 }
-Expr fad::log1p(const Expr &x) { return unary<math::Log1pOp>(x); }
-Expr fad::rsqrt(const Expr &x) { return unary<math::RsqrtOp>(x); }
-Expr fad::sin(const Expr &x) { return unary<math::SinOp>(x); }
-Expr fad::sinh(const Expr &x) { return unary<math::SinhOp>(x); }
-Expr fad::sqrt(const Expr &x) { return unary<math::SqrtOp>(x); }
+Expr fad::rsqrt(const Expr &x) {
+  return unary<math::RsqrtOp>(x, [](double x) { return 1 / std::sqrt(x); });
+}
+Expr fad::sin(const Expr &x) { return unary<math::SinOp>(x, std::sin); }
+Expr fad::sinh(const Expr &x) { return unary<math::SinhOp>(x, std::sinh); }
+Expr fad::sqrt(const Expr &x) { return unary<math::SqrtOp>(x, std::sqrt); }
 Expr fad::square(const Expr &x) { return x * x; }
-Expr fad::tan(const Expr &x) { return unary<math::TanOp>(x); }
-Expr fad::tanh(const Expr &x) { return unary<math::TanhOp>(x); }
-Expr fad::trunc(const Expr &x) { return unary<math::TruncOp>(x); }
+Expr fad::tan(const Expr &x) { return unary<math::TanOp>(x, std::tan); }
 
 Expr fad::copysign(const Expr &magnitude, const Expr &sign) {
-  return binary<math::CopySignOp>(magnitude, sign);
+  return binary<math::CopySignOp>(magnitude, sign, std::copysign);
 }
 Expr fad::max(const Expr &lhs, const Expr &rhs) {
-  return binary<arith::MaximumFOp>(lhs, rhs);
+  return binary<arith::MaximumFOp>(
+      lhs, rhs, [](double a, double b) { return a < b ? b : a; });
 }
 Expr fad::min(const Expr &lhs, const Expr &rhs) {
-  return binary<arith::MinimumFOp>(lhs, rhs);
+  return binary<arith::MinimumFOp>(
+      lhs, rhs, [](double a, double b) { return b < a ? b : a; });
 }
 Expr fad::pow(const Expr &base, const Expr &exponent) {
-  return binary<math::PowFOp>(base, exponent);
+  if (exponent.isConstant(0))
+    return 1;
+  if (exponent.isConstant(1))
+    return base;
+  if (exponent.isConstant(2))
+    return square(base);
+  return binary<math::PowFOp>(base, exponent, std::pow);
+}
+Expr fad::rem(const Expr &lhs, const Expr &rhs) {
+  return binary<arith::RemFOp>(lhs, rhs, std::fmod);
+}
+
+Expr fad::fma(const Expr &a, const Expr &b, const Expr &c) {
+  if (a.isConstant(0) || b.isConstant(0))
+    return c;
+  if ((a.isConstant() && b.isConstant()) || c.isConstant(0))
+    return a * b + c;
+  ExprBuilder &eb = builderOf(a, b);
+  Type type = commonType(a, b);
+  Value x = a.materialize(eb, type);
+  Value y = b.materialize(eb, type);
+  Value z = c.materialize(eb, type);
+  return Expr(eb, math::FmaOp::create(eb.b, x, y, z, eb.fastmath));
 }
 
 Expr fad::convert(const Expr &x, Type type) {

@@ -11,10 +11,10 @@
 //   Expr s = 1 / (1 + exp(-x));
 //   return s * (1 - s);
 //
-// Constants stay C++ numbers until they meet a value, and x + 0, x * 1, x * 0
-// and operations on two constants are folded, so that a rule need not spell
-// out its special cases. `0 * x = 0` holds even where x is infinite: a zero in
-// a formula is structural.
+// Constants stay C++ numbers until they meet a value. x + 0, x * 1, x * 0 and
+// everything whose operands are all constants are folded, so that a rule need
+// not spell out its special cases. `0 * x = 0` holds even where x is infinite:
+// a zero in a formula is structural.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,18 +81,24 @@ Expr operator*(const Expr &lhs, const Expr &rhs);
 Expr operator/(const Expr &lhs, const Expr &rhs);
 Expr operator-(const Expr &operand);
 
-/// Comparisons give an i1 expression; they are false on NaN, but for `!=`.
+/// Comparisons give an i1 expression, or a constant 0 or 1. They are false on
+/// NaN.
 Expr operator<(const Expr &lhs, const Expr &rhs);
 Expr operator<=(const Expr &lhs, const Expr &rhs);
 Expr operator>(const Expr &lhs, const Expr &rhs);
 Expr operator>=(const Expr &lhs, const Expr &rhs);
 Expr equal(const Expr &lhs, const Expr &rhs);
+/// Less or greater.
+Expr differ(const Expr &lhs, const Expr &rhs);
 Expr isNaN(const Expr &operand);
-/// Conjunction and disjunction of i1 expressions.
+/// Conjunction and disjunction of comparisons.
 Expr operator&(const Expr &lhs, const Expr &rhs);
 Expr operator|(const Expr &lhs, const Expr &rhs);
 /// `condition ? ifTrue : ifFalse`.
 Expr select(const Expr &condition, const Expr &ifTrue, const Expr &ifFalse);
+
+/// `x`, as a constant where `arith.constant` defines it.
+Expr viewConstant(const Expr &x);
 
 /// A product in which a zero chosen by an `arith.select` stays zero whatever
 /// the other factor is: `p * select(c, 0, t)` is `select(c, 0, p * t)`. This
@@ -101,27 +107,33 @@ Expr select(const Expr &condition, const Expr &ifTrue, const Expr &ifFalse);
 Expr tangentProduct(const Expr &partial, const Expr &tangent);
 
 Expr abs(const Expr &x);
-Expr acos(const Expr &x);
+Expr cbrt(const Expr &x);
 Expr copysign(const Expr &magnitude, const Expr &sign);
 Expr cos(const Expr &x);
 Expr cosh(const Expr &x);
 Expr erfc(const Expr &x);
 Expr exp(const Expr &x);
+Expr exp2(const Expr &x);
 Expr expm1(const Expr &x);
-Expr floor(const Expr &x);
+/// `a * b + c`, rounded once.
+Expr fma(const Expr &a, const Expr &b, const Expr &c);
 Expr log(const Expr &x);
 Expr log1p(const Expr &x);
 Expr max(const Expr &lhs, const Expr &rhs);
 Expr min(const Expr &lhs, const Expr &rhs);
+/// `base` to the power of `exponent`; a constant exponent of 0, 1 or 2 needs no
+/// power.
 Expr pow(const Expr &base, const Expr &exponent);
+/// The remainder of the division truncated towards zero, with the sign of
+/// `lhs`; it is exact.
+Expr rem(const Expr &lhs, const Expr &rhs);
+Expr roundeven(const Expr &x);
 Expr rsqrt(const Expr &x);
 Expr sin(const Expr &x);
 Expr sinh(const Expr &x);
 Expr sqrt(const Expr &x);
 Expr square(const Expr &x);
 Expr tan(const Expr &x);
-Expr tanh(const Expr &x);
-Expr trunc(const Expr &x);
 
 /// `x` in `type`, a floating-point type or a vector of one, extended or
 /// rounded as needed.

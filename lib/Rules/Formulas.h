@@ -1,0 +1,42 @@
+//===- Formulas.h - Formulas that several rules share -----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+
+#ifndef FAD_LIB_RULES_FORMULAS_H
+#define FAD_LIB_RULES_FORMULAS_H
+
+#include "fad/Interfaces/Expr.h"
+
+namespace mlir::fad {
+
+/// A `t` such that `exp(-t)` rounds to zero in the type of `x`.
+///
+/// Rules of functions that saturate return a constant zero beyond the point
+/// where their derivative rounds to one anyway. A constant survives the
+/// multiplication with an infinite tangent (see `tangentProduct`), a value
+/// that happens to be zero does not.
+double underflow(const Expr &x);
+
+/// `exp(-scale * x * x)`. `scale` is a power of two. The rounding error of the
+/// square, which the exponential magnifies, is made up for.
+Expr gaussian(const Expr &x, double scale);
+
+/// The logistic function `s = 1 / (1 + exp(-x))` and `1 - s`, each accurate
+/// where it is close to zero.
+struct Sigmoid {
+  Expr value;
+  Expr complement;
+};
+Sigmoid sigmoid(const Expr &x);
+
+/// `(1 - x) * (1 + x)`: 1 - x^2 without cancellation near 1.
+Expr oneMinusSquare(const Expr &x);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_RULES_FORMULAS_H
