@@ -30,15 +30,12 @@ function(add_fad_tool name)
   set_property(GLOBAL APPEND PROPERTY FAD_TOOLS ${name})
 endfunction()
 
-# add_fad_doc(td-file output-name generator-options...): reference pages made
-# from TableGen, under docs/ of the build tree.
+# add_fad_doc(td-file output-name generator-options...): a reference page made
+# from TableGen, in the current build folder.
 function(add_fad_doc td output)
   set(LLVM_TARGET_DEFINITIONS ${td})
   tablegen(MLIR ${output}.md ${ARGN} "-I${PROJECT_SOURCE_DIR}/include")
-  set(page ${PROJECT_BINARY_DIR}/docs/${output}.md)
-  add_custom_command(OUTPUT ${page}
-    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${output}.md ${page}
+  add_custom_target(fad-doc-${output}
     DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${output}.md)
-  add_custom_target(fad-doc-${output} DEPENDS ${page})
   add_dependencies(mlir-doc fad-doc-${output})
 endfunction()

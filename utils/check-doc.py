@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Runs the commands of a documentation page and compares what it shows.
+
+Each block fenced as `sh` is run by bash, in order, in one scratch folder that
+has the checkout's files. A block fenced as `mlir output` or `text output` has
+to be what the commands before it printed; a line `...` stands for any lines.
+Blocks fenced as `sh install` are not run here: they install packages."""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+FENCE = re.compile(r"^```(.*)$")
+
+
+def read_blocks(page):
+    """Yields (line number, info string, text) for each fenced block."""
+    info, start, lines = None, 0, []
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        fence = FENCE.match(line)
+        if not fence:
+            lines.append(line)
+        elif info is None:
+            info, start, lines = fence[1], number, []
+        else:
+            yield start, info, lines
+            info = None
+
+
+def find_chunk(chunk, lines, begin):
+    """Where `chunk` ends in `lines`, not before `begin`; None if nowhere."""
+    for i in range(begin, len(lines) - len(chunk) + 1):
+        if lines[i : i + len(chunk)] == chunk:
+            return i + len(chunk)
+    return None
+
+
+def normalize(lines):
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def missing_chunk(shown, printed):
+    """The first lines of `shown` that `printed` lacks, or None."""
+    position, chunk = 0, []
+    for line in normalize(shown) + ["..."]:
+        if line != "...":
+            chunk.append(line)
+            continue
+        position = find_chunk(chunk, printed, position)
+        if position is None:
+            return chunk
+        chunk = []
+    return None
+
+
+def check(page, folder, tools):
+    environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+    printed = []
+    for number, info, lines in read_blocks(page):
+        where = f"{page}:{number}"
+        if info == "sh":
+            command = "\n".join(lines)
+            print(f"{where}: {command}", flush=True)
+            run = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", command],
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            print(run.stdout)
+            if run.returncode:
+                sys.exit(f"{where}: exit status {run.returncode}")
+            printed = normalize(run.stdout.splitlines())
+        elif info.endswith(" output"):
+            chunk = missing_chunk(lines, printed)
+            if chunk is not None:
+                sys.exit(f"{where}: not printed:\n" + "\n".join(chunk))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("--tools", required=True, help="folder of fad-opt")
+    parser.add_argument("--folder", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    root = pathlib.Path(__file__).resolve().parent.parent
+    options.folder.mkdir(parents=True)
+    for name in ("docs", "examples", "test"):
+        (options.folder / name).symlink_to(root / name)
+    check(options.page, options.folder, options.tools)
+
+
+if __name__ == "__main__":
+    main()
