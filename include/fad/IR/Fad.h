@@ -27,6 +27,12 @@
 #define GET_ATTRDEF_CLASSES
 #include "fad/IR/FadAttributes.h.inc"
 
+namespace mlir::fad {
+/// Marks an activation primitive that stands for a chain of simpler ones.
+template <typename ConcreteType>
+class Composite : public OpTrait::TraitBase<ConcreteType, Composite> {};
+} // namespace mlir::fad
+
 #define GET_OP_CLASSES
 #include "fad/IR/FadOps.h.inc"
 

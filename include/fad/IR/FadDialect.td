@@ -39,6 +39,9 @@ def Fad_Dialect : Dialect {
     | `fad.region` | an operation | the number of its single-source subgraph (inspection) |
     | `fad.tape` | a scalar operation | its results were tensors in the program as written, so a tape could have saved them |
     | `fad.adjoint_of` | an operation | names the primal operation that this operation is the adjoint of |
+    | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |
+    | `fad.block_size` | `fad.elementwise` | threads in a block of that kernel |
+    | `fad.tile_size` | `fad.elementwise` | elements that a block of that kernel computes |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -57,6 +60,9 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRegionAttr = "fad.region";
     static constexpr ::llvm::StringLiteral kTapeAttr = "fad.tape";
     static constexpr ::llvm::StringLiteral kAdjointOfAttr = "fad.adjoint_of";
+    static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";
+    static constexpr ::llvm::StringLiteral kBlockSizeAttr = "fad.block_size";
+    static constexpr ::llvm::StringLiteral kTileSizeAttr = "fad.tile_size";
   }];
 }
 

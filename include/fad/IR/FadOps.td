@@ -29,6 +29,12 @@ def Fad_FloatLike : TypeConstraint<
         RankedTensorOf<[Fad_Float]>.predicate]>,
     "f16, bf16, f32 or f64, or a vector or ranked tensor of them">;
 
+// A primitive that stands for a chain of simpler ones: a region made of it
+// alone is differentiated as that chain would be.
+def Fad_Composite : NativeOpTrait<"Composite"> {
+  let cppNamespace = "::mlir::fad";
+}
+
 // An elementwise function of one operand. f16 and bf16 are evaluated in f32
 // and rounded once.
 class Fad_Primitive<string mnemonic, list<Trait> traits = []>
@@ -116,7 +122,7 @@ def Fad_LeakyReluOp : Fad_Primitive<"leaky_relu"> {
   }];
 }
 
-def Fad_EluOp : Fad_Primitive<"elu"> {
+def Fad_EluOp : Fad_Primitive<"elu", [Fad_Composite]> {
   let summary = "exponential linear unit, x where x > 0, else alpha * (exp(x) - 1)";
   let description = [{
     Evaluated with `expm1`. Derivative: 1 where `x > 0`, else `alpha * exp(x)`.
@@ -138,7 +144,7 @@ def Fad_EluOp : Fad_Primitive<"elu"> {
   }];
 }
 
-def Fad_SiluOp : Fad_Primitive<"silu"> {
+def Fad_SiluOp : Fad_Primitive<"silu", [Fad_Composite]> {
   let summary = "sigmoid linear unit (Swish), x * sigmoid(x)";
   let description = [{
     Derivative: `s * (1 + x * (1 - s))` with `s = sigmoid(x)`.
@@ -150,7 +156,7 @@ def Fad_SiluOp : Fad_Primitive<"silu"> {
   }];
 }
 
-def Fad_GeluOp : Fad_Primitive<"gelu"> {
+def Fad_GeluOp : Fad_Primitive<"gelu", [Fad_Composite]> {
   let summary = "Gaussian error linear unit";
   let description = [{
     `approximate = none`: `x * Phi(x)` with the normal distribution function
@@ -178,7 +184,7 @@ def Fad_GeluOp : Fad_Primitive<"gelu"> {
   }];
 }
 
-def Fad_MishOp : Fad_Primitive<"mish"> {
+def Fad_MishOp : Fad_Primitive<"mish", [Fad_Composite]> {
   let summary = "x * tanh(softplus(x))";
   let description = [{
     Evaluated through `exp(-|x|)` alone:
@@ -203,7 +209,7 @@ def Fad_HardSigmoidOp : Fad_Primitive<"hardsigmoid"> {
   }];
 }
 
-def Fad_HardSwishOp : Fad_Primitive<"hardswish"> {
+def Fad_HardSwishOp : Fad_Primitive<"hardswish", [Fad_Composite]> {
   let summary = "x * min(max(x + 3, 0), 6) / 6";
   let description = [{
     Derivative: 0 where `x <= -3`, 1 where `x >= 3`, else `x / 3 + 1 / 2`.

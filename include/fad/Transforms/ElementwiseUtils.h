@@ -1,0 +1,55 @@
+//===- ElementwiseUtils.h - Building and fusing fad.elementwise --*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_ELEMENTWISEUTILS_H
+#define FAD_TRANSFORMS_ELEMENTWISEUTILS_H
+
+#include "fad/IR/Fad.h"
+
+namespace mlir {
+class RewriterBase;
+
+namespace fad {
+
+/// Erases what nothing reads in `block`, other than `kept`.
+void eraseDeadOps(Block &block, Value kept = {});
+
+/// Merges equal operations in the body of `op` and erases dead ones.
+void simplifyBody(RewriterBase &rewriter, ElementwiseOp op);
+
+/// Builds an `fad.elementwise` around the scalar block `body`, which it takes
+/// over. Argument `i` of `body` stands for `inputs[i]`; arguments that the
+/// body does not use are dropped (one tensor always stays). Values that `body`
+/// captures from above become scalar operands, or are cloned into it where
+/// they are constants. `yielded` become the results, of `resultTypes`.
+ElementwiseOp buildElementwise(OpBuilder &builder, Location loc,
+                               TypeRange resultTypes,
+                               std::unique_ptr<Block> body, ValueRange inputs,
+                               ValueRange yielded);
+
+/// Merges `second` into `first`, an earlier operation of the same block that
+/// reads the same shape: one operation, at the place of `first`, with the
+/// results of both. Fails where an operand of `second` is not available there.
+FailureOr<ElementwiseOp> fuseSiblings(RewriterBase &rewriter,
+                                      ElementwiseOp first,
+                                      ElementwiseOp second);
+
+/// Computes the results of `producer` that `consumer` reads inside `consumer`.
+/// The producer must have no other user, and is erased.
+FailureOr<ElementwiseOp> fuseProducer(RewriterBase &rewriter,
+                                      ElementwiseOp producer,
+                                      ElementwiseOp consumer);
+
+/// A readable name for what `op` computes: the one operation of its body, or
+/// the operation's own name.
+StringRef describe(ElementwiseOp op);
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_TRANSFORMS_ELEMENTWISEUTILS_H

@@ -1,0 +1,56 @@
+//===- JointFunction.h - The parts of a joint function ----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_JOINTFUNCTION_H
+#define FAD_TRANSFORMS_JOINTFUNCTION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::fad {
+
+/// A view of a joint function, as `fad-differentiate` leaves it:
+/// `@f_joint(arguments, cotangents) -> (results, gradients)`, in one block.
+/// Arguments with `fad.cotangent` are cotangents and results with
+/// `fad.gradient` are gradients, wherever they stand.
+class JointFunction {
+public:
+  explicit JointFunction(func::FuncOp function);
+
+  /// Whether `function` has a body of one block and a cotangent.
+  static bool isJoint(func::FuncOp function);
+
+  func::FuncOp getFunction() const { return function; }
+  func::ReturnOp getReturn() const;
+
+  /// The arguments of the primal function.
+  ArrayRef<Value> getArguments() const { return arguments; }
+  ArrayRef<Value> getCotangents() const { return cotangents; }
+  /// What the primal function returns.
+  ArrayRef<Value> getResults() const { return results; }
+  ArrayRef<Value> getGradients() const { return gradients; }
+  /// The result of the primal function that cotangent `index` belongs to.
+  Value getResultOf(unsigned index) const { return cotangentResults[index]; }
+
+  /// The operations that depend on a cotangent, in program order.
+  SmallVector<Operation *> findBackward() const;
+
+private:
+  func::FuncOp function;
+  SmallVector<Value> arguments, cotangents, results, gradients,
+      cotangentResults;
+};
+
+/// Calls `callback` on each operand of `op` and of the operations nested in it
+/// that is defined outside `op`.
+void forEachOutsideOperand(Operation *op,
+                           llvm::function_ref<void(OpOperand &)> callback);
+
+} // namespace mlir::fad
+
+#endif // FAD_TRANSFORMS_JOINTFUNCTION_H

@@ -1,0 +1,100 @@
+//===- Entry.cpp - The function that a request is about -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/Entry.h"
+#include "fad/IR/Fad.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+bool fad::isDifferentiable(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && getTangentType(tensor.getElementType());
+}
+
+/// Appends the names of `functions` to `diagnostic`.
+static void listFunctions(InFlightDiagnostic &diagnostic,
+                          ArrayRef<func::FuncOp> functions) {
+  llvm::interleaveComma(functions, diagnostic, [&](func::FuncOp function) {
+    diagnostic << "@" << function.getSymName();
+  });
+}
+
+FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
+  SmallVector<func::FuncOp> all, candidates;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.getSymName() == name && !function.isExternal())
+      return function;
+    if (!function.isExternal())
+      all.push_back(function);
+    if (!function.isExternal() && function.isPublic())
+      candidates.push_back(function);
+  }
+  if (name.empty() && candidates.size() == 1)
+    return candidates.front();
+  if (!name.empty()) {
+    auto diagnostic = module.emitError("there is no function @")
+                      << name << " with a body; ";
+    if (all.empty())
+      return diagnostic << "the module has no function with a body", failure();
+    diagnostic << "name one of ";
+    listFunctions(diagnostic, all);
+    return diagnostic;
+  }
+  if (candidates.empty())
+    return module.emitError("the module has no public function with a body to "
+                            "differentiate; make one public or name one with "
+                            "'entry'"),
+           failure();
+  auto diagnostic = module.emitError("the module has ")
+                    << candidates.size()
+                    << " public functions; choose one with 'entry': ";
+  listFunctions(diagnostic, candidates);
+  return diagnostic;
+}
+
+FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
+                                                 ArrayRef<int64_t> wrt) {
+  if (auto request =
+          function->getAttrOfType<RequestAttr>(FadDialect::kRequestAttr))
+    if (wrt.empty())
+      wrt = request.getWrt();
+  SmallVector<unsigned> arguments;
+  if (wrt.empty()) {
+    for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+      if (isDifferentiable(type))
+        arguments.push_back(index);
+    if (arguments.empty())
+      return function.emitError("@")
+             << function.getSymName()
+             << " has no argument that is a ranked tensor of f16, bf16, f32 or "
+                "f64, so there is nothing to differentiate with respect to";
+    return arguments;
+  }
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t index : wrt) {
+    if (index < 0 || index >= function.getNumArguments())
+      return function.emitError("cannot differentiate with respect to argument ")
+             << index << ": @" << function.getSymName() << " has "
+             << function.getNumArguments() << " arguments";
+    if (!seen.insert(index).second)
+      return function.emitError("argument ")
+             << index << " is listed twice in 'wrt'";
+    Type type = function.getArgumentTypes()[index];
+    if (!isDifferentiable(type))
+      return emitError(function.getArgument(index).getLoc())
+             << "cannot differentiate with respect to argument " << index
+             << " of type " << type
+             << "; only ranked tensors of f16, bf16, f32 or f64 have gradients";
+    arguments.push_back(index);
+  }
+  llvm::sort(arguments);
+  return arguments;
+}

@@ -1,0 +1,46 @@
+//===- Nest.cpp - The fad-nest pipeline -----------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Pipelines/Pipelines.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
+  bool tape = options.policy == Policy::bp;
+  // Activations that are one operation of the program get their name.
+  pm.addPass(createFadRaise());
+  pm.addNestedPass<func::FuncOp>(createFadPartition());
+  // So do those that are a chain of operations, now in one body. A tape sees
+  // the operations as they were written.
+  if (!tape)
+    pm.addPass(createFadRaise());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  FadDifferentiateOptions differentiate;
+  differentiate.entry = options.entry;
+  differentiate.wrt.assign(options.wrt.begin(), options.wrt.end());
+  // A tape keeps results where a derivative can be read off them.
+  differentiate.preferResults = tape;
+  pm.addPass(createFadDifferentiate(differentiate));
+  pm.addNestedPass<func::FuncOp>(
+      createFadSelectResiduals({options.policy}));
+}
+
+void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {
+  buildSelectPipeline(pm, options);
+  pm.addPass(createFadSplit());
+  // Value and derivative in one kernel; multiply and accumulate in one.
+  pm.addNestedPass<func::FuncOp>(createFadFuse());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}

@@ -1,0 +1,315 @@
+//===- Differentiate.cpp - Append the adjoint of a function ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/Entry.h"
+#include "fad/Interfaces/PullbackOpInterface.h"
+#include "fad/Transforms/Adjoint.h"
+#include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADDIFFERENTIATE
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// Reverse mode over the one block of a function.
+class ReverseMode {
+public:
+  ReverseMode(func::FuncOp function, ArrayRef<unsigned> wrt,
+              bool preferResults)
+      : function(function), wrt(wrt), rewriter(function.getContext()),
+        preferResults(preferResults) {}
+
+  LogicalResult run();
+
+private:
+  /// Fails, with an error, where the function as a whole cannot be
+  /// differentiated.
+  LogicalResult checkFunction();
+  /// Finds the values that depend on an argument in `wrt`.
+  void findVaried();
+  /// Fails where an operation on the path has a side effect.
+  LogicalResult checkEffects(Operation *op);
+  /// Adds an argument for the cotangent of each result.
+  void addCotangents();
+  LogicalResult visit(Operation *op);
+  FailureOr<Cotangents> buildAdjointOf(Operation *op, ValueRange cotangents);
+  /// Adds `cotangent` to that of `value`.
+  void accumulate(Value value, Value cotangent);
+  /// Returns the gradients after the results.
+  void addGradients();
+
+  func::FuncOp function;
+  ArrayRef<unsigned> wrt;
+  IRRewriter rewriter;
+  bool preferResults;
+  DenseSet<Value> varied;
+  DenseMap<Value, Value> cotangentOf;
+};
+} // namespace
+
+LogicalResult ReverseMode::checkFunction() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("cannot differentiate @")
+           << function.getSymName()
+           << ": it has several blocks; express its control flow with scf or "
+              "inline it first";
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (isa<UnrankedTensorType>(type))
+      return emitError(function.getArgument(index).getLoc())
+             << "argument " << index << " is the unranked tensor " << type
+             << "; give it a rank, with '?' for sizes that are not known";
+  bool hasCotangent = false;
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    hasCotangent |= isDifferentiable(type);
+    if (isa<FloatType>(type))
+      return function.emitError("result ")
+             << index << " is the scalar " << type
+             << ", which has no cotangent; return a tensor<" << type
+             << "> instead";
+  }
+  if (!hasCotangent)
+    return function.emitError("cannot differentiate @")
+           << function.getSymName()
+           << ": no result is a ranked tensor of f16, bf16, f32 or f64";
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (function.getArgAttr(index, FadDialect::kCotangentAttr))
+      return emitError(function.getArgument(index).getLoc())
+             << "argument " << index
+             << " is a cotangent already; differentiating a joint or backward "
+                "function again is not supported: remove its "
+             << FadDialect::kCotangentAttr << " attributes to treat it as an "
+                "ordinary function";
+  return success();
+}
+
+void ReverseMode::findVaried() {
+  for (unsigned index : wrt)
+    varied.insert(function.getArgument(index));
+  auto isVaried = [&](Value value) { return varied.contains(value); };
+  for (Operation &op : function.front()) {
+    bool any = llvm::any_of(op.getOperands(), isVaried);
+    op.walk([&](Operation *nested) {
+      any |= llvm::any_of(nested->getOperands(), isVaried);
+    });
+    // A size does not change when elements do.
+    if (!any || isa<tensor::DimOp>(op))
+      continue;
+    for (Value result : op.getResults())
+      if (isa<FloatType>(getElementTypeOrSelf(result)))
+        varied.insert(result);
+  }
+}
+
+LogicalResult ReverseMode::checkEffects(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
+    return success();
+  bool onPath = false;
+  op->walk([&](Operation *nested) {
+    onPath |= llvm::any_of(nested->getOperands(),
+                           [&](Value v) { return varied.contains(v); });
+  });
+  if (!onPath)
+    return success();
+  return op->emitOpError("has side effects on the path that is "
+                         "differentiated; ")
+         << (isa<CallOpInterface>(op)
+                 ? "inline the call first (--inline)"
+                 : "remove it or move it out of the function");
+}
+
+void ReverseMode::addCotangents() {
+  Operation *terminator = function.front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    if (!isDifferentiable(value.getType()))
+      continue;
+    unsigned position = function.getNumArguments();
+    NamedAttrList attributes;
+    attributes.set(FadDialect::kCotangentAttr,
+                   rewriter.getI64IntegerAttr(index));
+    (void)function.insertArgument(position, value.getType(),
+                                  attributes.getDictionary(
+                                      function.getContext()),
+                                  value.getLoc());
+    if (varied.contains(value))
+      accumulate(value, function.getArgument(position));
+  }
+}
+
+void ReverseMode::accumulate(Value value, Value cotangent) {
+  Value &sum = cotangentOf[value];
+  if (!sum) {
+    sum = cotangent;
+    return;
+  }
+  sum = ElementwiseOp::create(
+            rewriter, value.getLoc(), ValueRange{sum, cotangent},
+            [](OpBuilder &b, Location loc, ValueRange terms) {
+              return SmallVector<Value>{
+                  arith::AddFOp::create(b, loc, terms[0], terms[1])};
+            })
+            ->getResult(0);
+}
+
+FailureOr<Cotangents> ReverseMode::buildAdjointOf(Operation *op,
+                                                  ValueRange cotangents) {
+  auto isVaried = [&](Value value) { return varied.contains(value); };
+  AdjointBuilder adjoint{rewriter, isVaried, preferResults};
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    return buildAdjoint(adjoint, elementwise, cotangents);
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return buildAdjoint(adjoint, structured, cotangents);
+  auto rule = dyn_cast<PullbackOpInterface>(op);
+  if (!rule)
+    return op->emitOpError("has no reverse rule; rewrite it in terms of "
+                           "operations that have one, or implement "
+                           "fad::PullbackOpInterface for it"),
+           failure();
+  Cotangents operands(op->getNumOperands());
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    if (!isVaried(operand))
+      continue;
+    FailureOr<Value> cotangent = rule.pullback(rewriter, cotangents, index);
+    if (failed(cotangent))
+      return failure();
+    operands[index] = *cotangent;
+  }
+  return operands;
+}
+
+LogicalResult ReverseMode::visit(Operation *op) {
+  Cotangents cotangents;
+  for (Value result : op->getResults())
+    cotangents.push_back(cotangentOf.lookup(result));
+  bool reached = llvm::any_of(cotangents, [](Value v) { return bool(v); });
+  if (!reached)
+    return success();
+
+  Operation *terminator = function.front().getTerminator();
+  rewriter.setInsertionPoint(terminator);
+  Operation *last = terminator->getPrevNode();
+  std::string name = op->getName().getStringRef().str();
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    name = describe(elementwise).str();
+  FailureOr<Cotangents> operands = buildAdjointOf(op, cotangents);
+  if (failed(operands))
+    return failure();
+  for (Operation *added = last->getNextNode(); added != terminator;
+       added = added->getNextNode())
+    added->setAttr(FadDialect::kAdjointOfAttr, rewriter.getStringAttr(name));
+  for (auto [operand, cotangent] : llvm::zip(op->getOperands(), *operands))
+    if (cotangent)
+      accumulate(operand, cotangent);
+  return success();
+}
+
+void ReverseMode::addGradients() {
+  Operation *terminator = function.front().getTerminator();
+  rewriter.setInsertionPoint(terminator);
+  SmallVector<Value> results(terminator->getOperands());
+  for (unsigned index : wrt) {
+    Value argument = function.getArgument(index);
+    Value gradient = cotangentOf.lookup(argument);
+    if (!gradient) {
+      // No result depends on the argument.
+      Location loc = argument.getLoc();
+      auto type = cast<RankedTensorType>(argument.getType());
+      Value empty = tensor::EmptyOp::create(
+          rewriter, loc, tensor::getMixedSizes(rewriter, loc, argument),
+          type.getElementType());
+      Value zero = arith::ConstantOp::create(
+          rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
+      gradient = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+      if (gradient.getType() != type)
+        gradient = tensor::CastOp::create(rewriter, loc, type, gradient);
+    }
+    NamedAttrList attributes;
+    attributes.set(FadDialect::kGradientAttr,
+                   rewriter.getI64IntegerAttr(index));
+    (void)function.insertResult(function.getNumResults(), gradient.getType(),
+                                attributes.getDictionary(
+                                    function.getContext()));
+    results.push_back(gradient);
+  }
+  terminator->setOperands(results);
+}
+
+LogicalResult ReverseMode::run() {
+  if (failed(checkFunction()))
+    return failure();
+  findVaried();
+  SmallVector<Operation *> primal;
+  bool valid = true;
+  for (Operation &op : function.front().without_terminator()) {
+    primal.push_back(&op);
+    valid &= succeeded(checkEffects(&op));
+  }
+  if (!valid)
+    return failure();
+  rewriter.setInsertionPoint(function.front().getTerminator());
+  addCotangents();
+  // Every operation that cannot be differentiated is reported, not the first.
+  for (Operation *op : llvm::reverse(primal))
+    valid &= succeeded(visit(op));
+  if (!valid)
+    return failure();
+  addGradients();
+  eraseDeadOps(function.front());
+  return success();
+}
+
+namespace {
+struct FadDifferentiatePass
+    : fad::impl::FadDifferentiateBase<FadDifferentiatePass> {
+  using FadDifferentiateBase::FadDifferentiateBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> function = findEntry(module, entry);
+    if (failed(function))
+      return signalPassFailure();
+    FailureOr<SmallVector<unsigned>> arguments = resolveWrt(*function, wrt);
+    if (failed(arguments) || failed(rename(module, *function)))
+      return signalPassFailure();
+    // Elementwise operations on tensors have their scalar body made explicit.
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    if (failed(applyPatternsGreedily(*function, std::move(patterns))))
+      return signalPassFailure();
+    if (failed(ReverseMode(*function, *arguments, preferResults).run()))
+      signalPassFailure();
+  }
+
+  /// Makes `@f` the joint function `@f_joint`.
+  static LogicalResult rename(ModuleOp module, func::FuncOp function) {
+    std::string name = (function.getSymName() + "_joint").str();
+    if (!SymbolTable::symbolKnownUseEmpty(function, module))
+      return function.emitError("cannot differentiate @")
+             << function.getSymName()
+             << " in place: other operations refer to it; differentiate a "
+                "copy, or inline the calls first (--inline)";
+    if (SymbolTable::lookupSymbolIn(module, name))
+      return function.emitError("cannot create @")
+             << name << ": the module has a symbol of that name; rename it";
+    function->removeAttr(FadDialect::kRequestAttr);
+    function.setSymName(name);
+    return success();
+  }
+};
+} // namespace

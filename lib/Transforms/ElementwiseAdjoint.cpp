@@ -1,0 +1,228 @@
+//===- ElementwiseAdjoint.cpp - Adjoint of fad.elementwise ----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Transforms/Adjoint.h"
+#include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/ForwardMode.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Whether a derivative tensor can pay for `op`: its body is a chain, not one
+/// operation with a rule of its own.
+static bool isChain(ElementwiseOp op) {
+  unsigned count = 0;
+  for (Operation &inner : op.getBodyBlock()->without_terminator()) {
+    if (matchPattern(&inner, m_Constant()))
+      continue;
+    count += inner.hasTrait<Composite>() ? 2 : 1;
+  }
+  return count > 1;
+}
+
+namespace {
+/// Builds the body of one adjoint.
+class BodyBuilder {
+public:
+  BodyBuilder(AdjointBuilder &adjoint, ElementwiseOp op)
+      : adjoint(adjoint), op(op), body(std::make_unique<Block>()),
+        builder(OpBuilder::atBlockEnd(body.get())) {}
+
+  /// An argument of the body that stands for the tensor or scalar `value`.
+  Value addInput(Value value) {
+    inputs.push_back(value);
+    Type type = isa<RankedTensorType>(value.getType())
+                    ? getElementTypeOrSelf(value)
+                    : value.getType();
+    return body->addArgument(type, value.getLoc());
+  }
+
+  /// The tangents of what the body of `op` yields, with respect to operand
+  /// `index`. With `readResults`, yielded values are read from the results of
+  /// `op`, and a single operation is differentiated from them.
+  LogicalResult addTangents(unsigned index, bool readResults) {
+    bool preferResults =
+        adjoint.preferResults || (readResults && !isChain(op));
+    IRMapping primals;
+    for (auto [argument, input] :
+         llvm::zip(op.getBodyBlock()->getArguments(), op.getInputs()))
+      primals.map(argument, addInput(input));
+    clonePrimals(builder, *op.getBodyBlock(), primals);
+    if (readResults)
+      for (auto [yielded, result] :
+           llvm::zip(op.getYield().getValues(), op.getResults()))
+        if (yielded.getParentBlock() == op.getBodyBlock() &&
+            yielded.getDefiningOp())
+          primals.map(yielded, addInput(result));
+    tangents[op.getBodyArgument(index)] = 1;
+    return pushforward(builder, *op.getBodyBlock(), primals, tangents,
+                       preferResults);
+  }
+
+  ElementwiseOp finish(OpBuilder &at, ValueRange yielded) {
+    auto shape = cast<RankedTensorType>(op.getShapeOperand().getType());
+    SmallVector<Type> types;
+    for (Value value : yielded)
+      types.push_back(shape.clone(value.getType()));
+    return buildElementwise(at, op.getLoc(), types, std::move(body), inputs,
+                            yielded);
+  }
+
+  AdjointBuilder &adjoint;
+  ElementwiseOp op;
+  std::unique_ptr<Block> body;
+  OpBuilder builder;
+  SmallVector<Value> inputs;
+  TangentMap tangents;
+};
+} // namespace
+
+/// A cotangent and the derivative that it is multiplied by, as values in one
+/// scalar body; the derivative may be a constant.
+using Term = std::pair<Value, Expr>;
+
+/// The sum of the products, rounded to `elementType`.
+static Value accumulate(OpBuilder &builder, Location loc, ArrayRef<Term> terms,
+                        Type elementType) {
+  Type type = getTangentType(elementType);
+  ExprBuilder eb(builder, loc, type);
+  Expr sum;
+  for (auto &[cotangent, derivative] : terms) {
+    Expr d = derivative;
+    if (Value value = derivative.getValue())
+      d = convert(Expr(eb, value), type);
+    Expr term = tangentProduct(convert(Expr(eb, cotangent), type), d);
+    sum = sum ? sum + term : term;
+  }
+  return convert(sum, elementType).materialize(eb, elementType);
+}
+
+namespace {
+/// The derivative of a region's result: a tensor, or a constant where that is
+/// null.
+struct Derivative {
+  Value tensor;
+  double constant = 0;
+};
+} // namespace
+
+/// The derivatives of `results` with respect to operand `index`, computed
+/// right after `op`.
+static FailureOr<SmallVector<Derivative>>
+buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
+                 ArrayRef<unsigned> results) {
+  BodyBuilder body(adjoint, op);
+  if (failed(body.addTangents(index, /*readResults=*/false)))
+    return failure();
+  SmallVector<Derivative> derivatives;
+  SmallVector<Value> yielded;
+  for (unsigned result : results) {
+    Derivative &derivative = derivatives.emplace_back();
+    Expr tangent = body.tangents.lookup(op.getYield().getOperand(result));
+    if (!tangent || tangent.isConstant()) {
+      derivative.constant = tangent ? tangent.getConstant() : 0;
+      continue;
+    }
+    // Rounded once, to the type of the result.
+    Type type = getElementTypeOrSelf(op.getResult(result));
+    ExprBuilder eb(body.builder, op.getLoc(), type);
+    yielded.push_back(convert(Expr(eb, tangent.getValue()), type).getValue());
+    // Marks the derivative until the operation that computes it exists.
+    derivative.tensor = yielded.back();
+  }
+  if (yielded.empty())
+    return derivatives;
+
+  OpBuilder::InsertionGuard guard(adjoint.builder);
+  adjoint.builder.setInsertionPointAfter(op);
+  ElementwiseOp computed = body.finish(adjoint.builder, yielded);
+  computed->setAttr(FadDialect::kAdjointOfAttr,
+                    adjoint.builder.getStringAttr(describe(op)));
+  auto result = computed.result_begin();
+  for (Derivative &derivative : derivatives)
+    if (derivative.tensor)
+      derivative.tensor = *result++;
+  return derivatives;
+}
+
+/// The cotangent of operand `index` from the derivatives of `op`.
+static FailureOr<Value> multiplyByDerivatives(AdjointBuilder &adjoint,
+                                              ElementwiseOp op, unsigned index,
+                                              ValueRange cotangents,
+                                              ArrayRef<unsigned> results) {
+  FailureOr<SmallVector<Derivative>> derivatives =
+      buildDerivatives(adjoint, op, index, results);
+  if (failed(derivatives))
+    return failure();
+  BodyBuilder body(adjoint, op);
+  SmallVector<Term> terms;
+  ExprBuilder eb(body.builder, op.getLoc(), Type());
+  for (auto [result, derivative] : llvm::zip(results, *derivatives)) {
+    if (!derivative.tensor && derivative.constant == 0)
+      continue;
+    Value cotangent = body.addInput(cotangents[result]);
+    terms.emplace_back(cotangent,
+                       derivative.tensor
+                           ? Expr(eb, body.addInput(derivative.tensor))
+                           : Expr(derivative.constant));
+  }
+  if (terms.empty())
+    return Value();
+  Value sum = accumulate(body.builder, op.getLoc(), terms,
+                         getElementTypeOrSelf(op.getInputs()[index]));
+  return body.finish(adjoint.builder, sum)->getResult(0);
+}
+
+/// The cotangent of operand `index`, its derivatives computed in place.
+static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
+                                             ElementwiseOp op, unsigned index,
+                                             ValueRange cotangents,
+                                             ArrayRef<unsigned> results) {
+  BodyBuilder body(adjoint, op);
+  if (failed(body.addTangents(index, /*readResults=*/true)))
+    return failure();
+  SmallVector<Term> terms;
+  for (unsigned result : results) {
+    Expr tangent = body.tangents.lookup(op.getYield().getOperand(result));
+    if (tangent && !tangent.isConstant(0))
+      terms.emplace_back(body.addInput(cotangents[result]), tangent);
+  }
+  if (terms.empty())
+    return Value();
+  Value sum = accumulate(body.builder, op.getLoc(), terms,
+                         getElementTypeOrSelf(op.getInputs()[index]));
+  return body.finish(adjoint.builder, sum)->getResult(0);
+}
+
+FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
+                                        ElementwiseOp op,
+                                        ValueRange cotangents) {
+  SmallVector<unsigned> results, varied;
+  for (auto [index, cotangent] : llvm::enumerate(cotangents))
+    if (cotangent)
+      results.push_back(index);
+  for (auto [index, input] : llvm::enumerate(op.getInputs()))
+    if (adjoint.isVaried(input))
+      varied.push_back(index);
+
+  bool savesDerivatives = varied.size() == 1 && isChain(op);
+  Cotangents operands(op.getInputs().size());
+  for (unsigned index : varied) {
+    FailureOr<Value> cotangent =
+        savesDerivatives
+            ? multiplyByDerivatives(adjoint, op, index, cotangents, results)
+            : differentiateInPlace(adjoint, op, index, cotangents, results);
+    if (failed(cotangent))
+      return failure();
+    operands[index] = *cotangent;
+  }
+  return operands;
+}

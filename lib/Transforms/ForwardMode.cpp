@@ -1,0 +1,91 @@
+//===- ForwardMode.cpp - Forward mode in scalar blocks --------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/ForwardMode.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals) {
+  for (Operation &op : from.without_terminator())
+    builder.clone(op, primals);
+}
+
+/// `x`, emitting through `eb` from here on.
+static Expr rebind(ExprBuilder &eb, const Expr &x) {
+  return x.getValue() ? Expr(eb, x.getValue()) : x;
+}
+
+/// The primal value in the type that rules compute in.
+static Expr viewPrimal(ExprBuilder &eb, Value value) {
+  Expr x(eb, value);
+  if (FloatType type = getTangentType(value.getType()))
+    return convert(x, type);
+  return x;
+}
+
+/// The tangents of the results of one operation.
+static LogicalResult pushforwardOp(OpBuilder &builder, Operation *op,
+                                   IRMapping &primals, TangentMap &tangents,
+                                   bool preferResults) {
+  if (llvm::none_of(op->getResultTypes(),
+                    [](Type type) { return bool(getTangentType(type)); }))
+    return success();
+  auto rule = dyn_cast<DerivativeOpInterface>(op);
+  if (!rule)
+    return op->emitOpError(
+        "has no derivative rule; rewrite it in terms of operations that have "
+        "one, or implement fad::DerivativeOpInterface for it");
+
+  auto fastmath = arith::FastMathFlags::none;
+  if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
+    fastmath = flags.getFastMathFlagsAttr().getValue();
+  for (OpResult result : op->getResults()) {
+    FloatType type = getTangentType(result.getType());
+    if (!type)
+      continue;
+    ExprBuilder eb(builder, op->getLoc(), type, fastmath);
+    SmallVector<Expr> operands, results, operandTangents;
+    for (Value operand : op->getOperands()) {
+      operands.push_back(viewPrimal(eb, primals.lookupOrDefault(operand)));
+      operandTangents.push_back(rebind(eb, tangents.lookup(operand)));
+    }
+    for (Value value : op->getResults())
+      results.push_back(viewPrimal(eb, primals.lookupOrDefault(value)));
+    Primal at{eb, operands, results};
+    Expr tangent = rule.pushforward(at, result.getResultNumber(),
+                                    operandTangents, preferResults);
+    if (tangent && !tangent.isConstant(0))
+      tangents[result] = convert(tangent, type);
+  }
+  return success();
+}
+
+LogicalResult fad::pushforward(OpBuilder &builder, Block &from,
+                               IRMapping &primals, TangentMap &tangents,
+                               bool preferResults) {
+  for (Operation &op : from.without_terminator()) {
+    bool varied = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return bool(tangents.lookup(operand));
+    });
+    if (varied && failed(pushforwardOp(builder, &op, primals, tangents,
+                                       preferResults)))
+      return failure();
+  }
+  return success();
+}
+
+Value fad::materializeTangent(OpBuilder &builder, Location loc,
+                              const TangentMap &tangents, Value value,
+                              Type type) {
+  ExprBuilder eb(builder, loc, type);
+  Expr tangent = rebind(eb, tangents.lookup(value));
+  return convert(tangent ? tangent : Expr(0), type).materialize(eb, type);
+}

@@ -1,0 +1,301 @@
+//===- SelectResiduals.cpp - Decide what crosses to backward --------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/JointFunction.h"
+#include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Tape.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADSELECTRESIDUALS
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// What is never saved
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` holds no data of its own: a constant, a shape, a splat, or a
+/// view of its operand. Computing it again costs less than keeping it.
+static bool isAlwaysRecomputed(Operation *op) {
+  if (matchPattern(op, m_Constant()))
+    return true;
+  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::SplatOp, tensor::CastOp,
+          tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::FillOp,
+          linalg::TransposeOp, linalg::BroadcastOp>(op))
+    return true;
+  // Arithmetic on sizes.
+  return isPure(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A size: dimension `dim` of `value` or, where `dim` is negative, the index
+/// `value` itself.
+using SizeKey = std::pair<Value, int64_t>;
+} // namespace
+
+/// Follows the size of dimension `dim` of `tensor` to where it comes from, so
+/// that equal sizes get equal keys.
+static SizeKey resolveSize(Value tensor, int64_t dim) {
+  while (Operation *def = tensor.getDefiningOp()) {
+    if (auto empty = dyn_cast<tensor::EmptyOp>(def)) {
+      if (!empty.getType().isDynamicDim(dim))
+        break;
+      Value size = empty.getDynamicSize(dim);
+      auto dimOp = size.getDefiningOp<tensor::DimOp>();
+      if (!dimOp || !dimOp.getConstantIndex())
+        return {size, -1};
+      tensor = dimOp.getSource();
+      dim = *dimOp.getConstantIndex();
+    } else if (auto destination = dyn_cast<DestinationStyleOpInterface>(def)) {
+      tensor = destination.getTiedOpOperand(cast<OpResult>(tensor))->get();
+    } else if (auto elementwise = dyn_cast<ElementwiseOp>(def)) {
+      tensor = elementwise.getShapeOperand();
+    } else if (auto cast = dyn_cast<tensor::CastOp>(def)) {
+      tensor = cast.getSource();
+    } else if (auto residual = dyn_cast<ResidualOp>(def)) {
+      tensor = residual.getValue();
+    } else {
+      break;
+    }
+  }
+  return {tensor, dim};
+}
+
+//===----------------------------------------------------------------------===//
+// Selection
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Makes backward read primal values through residuals only.
+class Selector {
+public:
+  Selector(func::FuncOp function, Policy policy)
+      : joint(function), policy(policy), rewriter(function.getContext()) {}
+
+  void run();
+
+private:
+  /// The value that backward reads in place of the primal `value`; `reason`
+  /// says why, if it has to be saved.
+  Value materialize(Value value, StringRef reason);
+  /// Saves `value`.
+  Value save(Value value, StringRef reason);
+  /// Computes `value` again in backward.
+  Value recompute(Value value);
+  bool isRecomputed(Operation *op) const;
+  /// Moves the operations that depend on a cotangent after the others.
+  void sortBackward();
+  /// Gives each size that backward reads a tensor in backward that has it.
+  void resolveSizes();
+  /// Names, at each residual, the operations whose adjoints read it.
+  void nameConsumers();
+
+  JointFunction joint;
+  Policy policy;
+  IRRewriter rewriter;
+  SmallVector<Operation *> backward;
+  /// What backward needs is materialized before this operation.
+  Operation *boundary = nullptr;
+  DenseMap<Value, Value> materialized;
+  SmallVector<ResidualOp> residuals;
+  /// `tensor.dim`s in backward that still read a primal tensor.
+  SmallVector<tensor::DimOp> pendingSizes;
+};
+} // namespace
+
+Value Selector::save(Value value, StringRef reason) {
+  if (llvm::is_contained(joint.getArguments(), value))
+    reason = "argument";
+  else if (llvm::is_contained(joint.getResults(), value))
+    reason = "result";
+  rewriter.setInsertionPoint(boundary);
+  residuals.push_back(ResidualOp::create(rewriter, value.getLoc(), value,
+                                         rewriter.getStrArrayAttr({}),
+                                         rewriter.getStringAttr(reason)));
+  return residuals.back();
+}
+
+Value Selector::recompute(Value value) {
+  Operation *def = value.getDefiningOp();
+  bool isRegion = isa<ElementwiseOp>(def);
+  IRMapping mapping;
+  auto dim = dyn_cast<tensor::DimOp>(def);
+  forEachOutsideOperand(def, [&](OpOperand &operand) {
+    // A size needs a tensor of that size, not the data.
+    if (dim && dim.getConstantIndex() && operand.get() == dim.getSource())
+      return;
+    mapping.map(operand.get(),
+                materialize(operand.get(), isRegion ? "source of a region"
+                                                    : "read by an adjoint"));
+  });
+  rewriter.setInsertionPoint(boundary);
+  Operation *clone = rewriter.clone(*def, mapping);
+  clone->removeAttr(FadDialect::kAdjointOfAttr);
+  if (auto size = dyn_cast<tensor::DimOp>(clone))
+    if (size.getConstantIndex())
+      pendingSizes.push_back(size);
+  for (auto [original, copy] :
+       llvm::zip(def->getResults(), clone->getResults()))
+    materialized.try_emplace(original, copy);
+  return materialized.lookup(value);
+}
+
+bool Selector::isRecomputed(Operation *op) const {
+  if (isAlwaysRecomputed(op))
+    return true;
+  if (!isa<ElementwiseOp>(op))
+    return false;
+  switch (policy) {
+  case Policy::bp:
+    return op->hasAttr(FadDialect::kAdjointOfAttr);
+  case Policy::recompute:
+    return true;
+  case Policy::fad:
+    return false;
+  }
+  return false;
+}
+
+Value Selector::materialize(Value value, StringRef reason) {
+  if (Value known = materialized.lookup(value))
+    return known;
+  Operation *def = value.getDefiningOp();
+  bool free = llvm::is_contained(joint.getResults(), value);
+  Value result;
+  if (def && !(free && isa<ElementwiseOp>(def)) && isRecomputed(def)) {
+    result = recompute(value);
+  } else {
+    if (def && def->hasAttr(FadDialect::kAdjointOfAttr))
+      reason = "derivative of a region";
+    result = save(value, reason);
+  }
+  materialized[value] = result;
+  return result;
+}
+
+void Selector::sortBackward() {
+  backward = joint.findBackward();
+  Operation *terminator = joint.getReturn();
+  for (Operation *op : backward)
+    op->moveBefore(terminator);
+  boundary = backward.empty() ? terminator : backward.front();
+}
+
+void Selector::resolveSizes() {
+  // Cotangents are there anyway; residuals are there by now.
+  llvm::DenseMap<SizeKey, SizeKey> available;
+  auto offer = [&](Value primal, Value tensor) {
+    auto type = dyn_cast<RankedTensorType>(primal.getType());
+    if (!type)
+      available.try_emplace({primal, -1}, tensor, -1);
+    for (int64_t dim = 0, rank = type ? type.getRank() : 0; dim < rank; ++dim)
+      available.try_emplace(resolveSize(primal, dim), tensor, dim);
+  };
+  for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents()))
+    if (Value result = joint.getResultOf(index))
+      offer(result, cotangent);
+  for (ResidualOp residual : residuals)
+    offer(residual.getValue(), residual);
+
+  for (tensor::DimOp size : pendingSizes) {
+    SizeKey key = resolveSize(size.getSource(), *size.getConstantIndex());
+    auto it = available.find(key);
+    if (it == available.end()) {
+      Value index = key.first;
+      rewriter.setInsertionPoint(boundary);
+      if (key.second >= 0)
+        index = tensor::DimOp::create(rewriter, size.getLoc(), key.first,
+                                      key.second);
+      it = available.try_emplace(key, save(index, "size"), -1).first;
+    }
+    auto [tensor, dim] = it->second;
+    Value replacement = tensor;
+    if (dim >= 0) {
+      rewriter.setInsertionPoint(size);
+      replacement = tensor::DimOp::create(rewriter, size.getLoc(), tensor, dim);
+    }
+    rewriter.replaceOp(size, replacement);
+  }
+}
+
+void Selector::nameConsumers() {
+  for (ResidualOp residual : residuals) {
+    llvm::SetVector<Operation *> readers;
+    llvm::SetVector<StringRef> names;
+    SmallVector<Value> worklist = {residual.getResult()};
+    while (!worklist.empty()) {
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        user = joint.getFunction().front().findAncestorOpInBlock(*user);
+        if (!readers.insert(user))
+          continue;
+        if (auto name =
+                user->getAttrOfType<StringAttr>(FadDialect::kAdjointOfAttr))
+          names.insert(name);
+        else
+          llvm::append_range(worklist, user->getResults());
+      }
+    }
+    residual.setNeededByAttr(rewriter.getStrArrayAttr(names.getArrayRef()));
+  }
+}
+
+void Selector::run() {
+  sortBackward();
+  // Only operands that are primal: not cotangents, not computed in backward.
+  DenseSet<Value> known(joint.getCotangents().begin(),
+                        joint.getCotangents().end());
+  for (Operation *op : backward)
+    known.insert(op->result_begin(), op->result_end());
+  auto replace = [&](OpOperand &operand) {
+    if (!known.contains(operand.get()))
+      operand.set(materialize(operand.get(), "read by an adjoint"));
+  };
+  for (Operation *op : backward)
+    forEachOutsideOperand(op, replace);
+  func::ReturnOp terminator = joint.getReturn();
+  for (OpOperand &operand : terminator->getOpOperands())
+    if (joint.getFunction().getResultAttr(operand.getOperandNumber(),
+                                          FadDialect::kGradientAttr))
+      replace(operand);
+  resolveSizes();
+  nameConsumers();
+  eraseDeadOps(joint.getFunction().front());
+}
+
+namespace {
+struct FadSelectResidualsPass
+    : fad::impl::FadSelectResidualsBase<FadSelectResidualsPass> {
+  using FadSelectResidualsBase::FadSelectResidualsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!JointFunction::isJoint(function))
+      return;
+    if (policy == Policy::bp)
+      exposeTape(function);
+    Selector(function, policy).run();
+  }
+};
+} // namespace

@@ -1,0 +1,141 @@
+//===- Tape.cpp - What a tape saves ---------------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/Tape.h"
+#include "fad/Transforms/ElementwiseUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The scalars that a tape holds of what `values` depend on: walking back, the
+/// first that were tensors in the program as written, and the sources.
+static llvm::SetVector<Value> findTape(ValueRange values) {
+  llvm::SetVector<Value> tape;
+  SmallVector<Value> worklist(values);
+  llvm::SmallDenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value current = worklist.pop_back_val();
+    if (!seen.insert(current).second)
+      continue;
+    Operation *def = current.getDefiningOp();
+    if (!def || def->hasAttr(FadDialect::kTapeAttr))
+      tape.insert(current);
+    else
+      llvm::append_range(worklist, def->getOperands());
+  }
+  return tape;
+}
+
+/// The operation of the primal program that `derivative` was derived from.
+static ElementwiseOp findPrimal(ElementwiseOp derivative) {
+  for (Operation *op = derivative->getPrevNode(); op; op = op->getPrevNode())
+    if (auto candidate = dyn_cast<ElementwiseOp>(op))
+      if (!candidate->hasAttr(FadDialect::kAdjointOfAttr) &&
+          llvm::equal(derivative.getInputs(), candidate.getInputs()))
+        return candidate;
+  return {};
+}
+
+/// The types of tensors shaped like the results of `op` that hold `scalars`.
+static SmallVector<Type> getTensorTypes(ElementwiseOp op,
+                                        ArrayRef<Value> scalars) {
+  auto shape = cast<RankedTensorType>(op.getResult(0).getType());
+  SmallVector<Type> types;
+  for (Value scalar : scalars)
+    types.push_back(shape.clone(scalar.getType()));
+  return types;
+}
+
+/// Computes the scalars `saved` of the body of `op` in an operation of its own.
+static ElementwiseOp computeTape(RewriterBase &rewriter, ElementwiseOp op,
+                                 ArrayRef<Value> saved) {
+  auto body = std::make_unique<Block>();
+  IRMapping mapping;
+  for (BlockArgument argument : op.getBodyBlock()->getArguments())
+    mapping.map(argument,
+                body->addArgument(argument.getType(), argument.getLoc()));
+  OpBuilder inside = OpBuilder::atBlockEnd(body.get());
+  for (Operation &inner : op.getBodyBlock()->without_terminator())
+    inside.clone(inner, mapping);
+  SmallVector<Value> yielded;
+  for (Value scalar : saved)
+    yielded.push_back(mapping.lookup(scalar));
+  return buildElementwise(rewriter, op.getLoc(), getTensorTypes(op, saved),
+                          std::move(body), op.getInputs(), yielded);
+}
+
+/// Computes the results of `op` from `tape`, whose scalars are the elements of
+/// `tensors`.
+static ElementwiseOp computeFromTape(RewriterBase &rewriter, ElementwiseOp op,
+                                     const llvm::SetVector<Value> &tape,
+                                     ValueRange tensors) {
+  auto body = std::make_unique<Block>();
+  IRMapping mapping;
+  for (Value scalar : tape)
+    mapping.map(scalar, body->addArgument(scalar.getType(), scalar.getLoc()));
+  OpBuilder inside = OpBuilder::atBlockEnd(body.get());
+  for (Operation &inner : op.getBodyBlock()->without_terminator()) {
+    bool onTape = llvm::any_of(inner.getResults(),
+                               [&](Value v) { return tape.contains(v); });
+    bool computable =
+        llvm::all_of(inner.getOperands(),
+                     [&](Value v) { return mapping.contains(v); });
+    if (!onTape && computable)
+      inside.clone(inner, mapping);
+  }
+  SmallVector<Value> yielded;
+  for (Value value : op.getYield().getValues())
+    yielded.push_back(mapping.lookup(value));
+  return buildElementwise(rewriter, op.getLoc(), op.getResultTypes(),
+                          std::move(body), tensors, yielded);
+}
+
+/// Rewrites one derivative.
+static void exposeTape(RewriterBase &rewriter, ElementwiseOp derivative) {
+  ElementwiseOp primal = findPrimal(derivative);
+  llvm::SetVector<Value> tape = findTape(derivative.getYield().getValues());
+  SmallVector<Value> saved;
+  for (Value scalar : tape)
+    if (scalar.getDefiningOp())
+      saved.push_back(scalar);
+  if (!primal || saved.empty())
+    return;
+
+  rewriter.setInsertionPointAfter(primal);
+  ElementwiseOp computed = computeTape(rewriter, derivative, saved);
+  SmallVector<Value> tensors;
+  unsigned next = 0;
+  for (Value scalar : tape) {
+    if (auto argument = dyn_cast<BlockArgument>(scalar))
+      tensors.push_back(derivative.getInputs()[argument.getArgNumber()]);
+    else
+      tensors.push_back(computed.getResult(next++));
+  }
+  rewriter.setInsertionPoint(derivative);
+  ElementwiseOp rest = computeFromTape(rewriter, derivative, tape, tensors);
+  rest->setDiscardableAttrs(derivative->getDiscardableAttrDictionary());
+  rewriter.replaceOp(derivative, rest);
+  // The tape's values are further results of the region itself.
+  (void)fuseSiblings(rewriter, primal, computed);
+}
+
+void fad::exposeTape(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<ElementwiseOp> derivatives;
+  for (auto op : function.front().getOps<ElementwiseOp>())
+    if (op->hasAttr(FadDialect::kAdjointOfAttr))
+      derivatives.push_back(op);
+  // Only what the forward part computes: the adjoints read cotangents.
+  for (ElementwiseOp derivative : derivatives)
+    if (findPrimal(derivative))
+      ::exposeTape(rewriter, derivative);
+}
