@@ -50,7 +50,8 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   if (name == kRequestAttr) {
     auto request = dyn_cast<RequestAttr>(attr.getValue());
     if (!request)
-      return op->emitOpError("expects '") << name << "' to be #fad.request<...>";
+      return op->emitOpError("expects '")
+             << name << "' to be #fad.request<...>";
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (!function)
       return op->emitOpError("'")
@@ -73,6 +74,12 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   if (name == kAdjointOfAttr && !isa<StringAttr>(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be the name of an operation";
+  if (name == kKernelAttr && !isa<SymbolRefAttr>(attr.getValue()))
+    return op->emitOpError("expects '") << name << "' to name a kernel";
+  if ((name == kBlockSizeAttr || name == kTileSizeAttr) &&
+      !isNumber(attr.getValue()))
+    return op->emitOpError("expects '")
+           << name << "' to be a non-negative 64-bit integer";
   if (name == kCotangentAttr || name == kGradientAttr || name == kResidualAttr)
     return op->emitOpError("'")
            << name << "' belongs on an argument or result of a function";

@@ -16,17 +16,21 @@ def FadExpandPrimitives : Pass<"fad-expand-primitives"> {
   let description = [{
     Replaces each activation primitive by its numerically stable form in
     `arith` and `math`. f16 and bf16 are extended to f32 first and rounded
-    once.
+    once; fast-math flags are kept. A primitive on tensors becomes a
+    `linalg.generic` with that form as its body.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FadToLinalg : Pass<"fad-to-linalg"> {
   let summary = "Lower the fad dialect to linalg on tensors";
   let description = [{
     Replaces each `fad.elementwise` by one `linalg.generic` with the same body,
-    removes `fad.residual`, and expands the activation primitives: what is left
-    is upstream operations that any MLIR compiler takes.
+    removes `fad.residual` and the attributes of the dialect on operations, and
+    expands the activation primitives: what is left is upstream operations that
+    any MLIR compiler takes. Functions keep the attributes of their arguments
+    and results (`fad.gradient = 0`), which say what these are.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
@@ -35,18 +39,123 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
 def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Outline elementwise operations as GPU kernels";
   let description = [{
-    Gives each `fad.elementwise` of a function `@f` a `gpu.func` in the
-    `gpu.module` `@f_kernels` and names it in the operation's `fad.kernel`
-    attribute. A kernel takes the operation's operands, then its results, as
-    contiguous buffers, then the number of elements; threads of a warp access
-    neighbouring elements.
+    Gives each `fad.elementwise` of the module a kernel in the `gpu.module`
+    `@kernels` and names it in the operation's `fad.kernel`. The operation
+    itself stays: whoever owns the buffers launches the kernel in its place.
+
+    A kernel takes, in this order:
+
+    | argument | for | form |
+    |---|---|---|
+    | inputs | each tensor operand | pointer to its elements, in row-major order and without gaps |
+    | | each scalar operand | the scalar |
+    | outputs | each result | pointer, as for a tensor operand |
+    | count | | number of elements of one tensor, 64 bits |
+
+    An element of type `i1` takes one byte, 0 or 1; an `index` takes 8. Outputs
+    overlap neither each other nor an input. Pointers aligned to 16 bytes are
+    faster; any pointer that suits its element type works.
+
+    The kernel is launched with `fad.block_size` threads in a block and
+    ceil(count / `fad.tile_size`) blocks; both attributes are on the operation.
+    Blocks beyond that find nothing to do. Each block computes one tile of
+    `fad.tile_size` elements: in vectors of 16 bytes of the widest element
+    type, neighbouring threads taking neighbouring vectors, or one element at a
+    time where the tile is not full or a pointer is not aligned. Offsets are
+    computed in 64 bits.
+
+    ```mlir
+    %y = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
+    ^bb0(%in: f32):
+      %sq = arith.mulf %in, %in : f32
+      fad.yield %sq : f32
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %y = fad.elementwise ins(%x : tensor<?xf32>)
+        attributes {fad.block_size = 256 : i64, fad.kernel = @kernels::@f_0,
+                    fad.tile_size = 2048 : i64} -> tensor<?xf32> {
+      ...
+    }
+    gpu.module @kernels {
+      gpu.func @f_0(%x: memref<1099511627776xf32>,
+                    %y: memref<1099511627776xf32>, %count: index) kernel
+    ```
+
+    where the size in the memref types only says that the buffer has no bound
+    that the kernel would know of: kernels take bare pointers.
   }];
   let options = [
-    Option<"blockSize", "block-size", "int64_t", /*default=*/"256", "Threads in a block">
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
+           "Threads in a block, a multiple of 32 up to 1024">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower math operations for which PTX has instructions";
+  let description = [{
+    Upstream's `convert-gpu-to-nvvm` turns nearly every `math` operation into a
+    call of NVIDIA's libdevice, which takes a CUDA toolkit to link. This pass
+    goes before it and lowers, through upstream's patterns, the operations that
+    need no library: absolute value, rounding, square root, fused
+    multiply-add, copysign, maxnum and minnum, clamp, tests of NaN and infinity,
+    and bit counts.
+
+    It also gives `math.fpowi` the 32-bit exponent that libdevice takes, where
+    the exponent is narrower, or constant and small enough.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def FadAttachNVVMTarget : Pass<"fad-attach-nvvm-target", "::mlir::ModuleOp"> {
+  let summary = "Attach a checked NVVM target to each GPU module";
+  let description = [{
+    Upstream's `nvvm-attach-target`, for one target, with its options checked:
+    an unknown chip or PTX version, or a version too old for the chip, is an
+    error here and ends the process there. Without `features`, PTX has the
+    lowest version that knows the chip, so that the oldest `ptxas` that knows
+    it takes it.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+           "Architecture, sm_70 or newer">,
+    Option<"features", "features", "std::string", /*default=*/"\"\"",
+           "PTX version, such as +ptx80">
+  ];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
+def FadKernelsToBinary : Pass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
+  let summary = "Compile GPU modules that need no more than libdevice";
+  let description = [{
+    Upstream's `gpu-module-to-binary` preceded by the checks that it leaves
+    out. Each is an error at the operation concerned:
+
+    - an operation without a lowering to NVVM;
+    - a call of a function that is neither in the GPU module nor in libdevice,
+      or of one in libdevice when there is no CUDA toolkit: upstream would emit
+      PTX with an unresolved symbol.
+
+    The toolkit is the option `toolkit`; without it, the first of these that
+    has `nvvm/libdevice/libdevice.10.bc`: the environment variables `CUDA_HOME`
+    and `CUDA_PATH`, `/usr/local/cuda*`, `/usr/lib/cuda`, `/opt/cuda`, the
+    directory above that of an `nvcc` on the `PATH`, and what the PyPI packages
+    `nvidia-nvvm` (CUDA 13) and `nvidia-cuda-nvcc-cu12` put into the packages of
+    the `python3` on the `PATH`. PTX that calls no library needs no toolkit.
+  }];
+  let options = [
+    Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
+           "CUDA toolkit">,
+    Option<"format", "format", "std::string", /*default=*/"\"isa\"",
+           "What to emit: isa (PTX), bin (cubin) or fatbin">
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif // FAD_CONVERSION_PASSES_TD

@@ -1,0 +1,92 @@
+//===- MathToPTX.cpp - Lower math that PTX has instructions for -----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADMATHTOPTX
+#include "fad/Conversion/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The exponent of `op` when it is constant and fits 32 bits.
+static std::optional<int64_t> getSmallExponent(math::FPowIOp op) {
+  APInt exponent;
+  if (!matchPattern(op.getRhs(), m_ConstantInt(&exponent)) ||
+      !exponent.isSignedIntN(32))
+    return std::nullopt;
+  return exponent.getSExtValue();
+}
+
+/// Whether the exponent of `op` is one that libdevice does not take, but that
+/// can be made so.
+static bool hasConvertibleExponent(math::FPowIOp op) {
+  unsigned width = getElementTypeOrSelf(op.getRhs()).getIntOrFloatBitWidth();
+  return width < 32 || (width > 32 && getSmallExponent(op));
+}
+
+namespace {
+/// Gives math.fpowi an exponent of 32 bits: upstream declares libdevice's
+/// function with whatever type the exponent has.
+struct ConvertExponent : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getRhs().getType().isInteger() || !hasConvertibleExponent(op))
+      return rewriter.notifyMatchFailure(op, "the exponent has to stay");
+    Value exponent;
+    if (std::optional<int64_t> constant = getSmallExponent(op))
+      exponent = arith::ConstantIntOp::create(rewriter, op.getLoc(),
+                                              rewriter.getI32Type(), *constant);
+    else
+      exponent = arith::ExtSIOp::create(rewriter, op.getLoc(),
+                                        rewriter.getI32Type(), op.getRhs());
+    rewriter.modifyOpInPlace(op, [&] { op.getRhsMutable().assign(exponent); });
+    return success();
+  }
+};
+
+struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
+  using FadMathToPTXBase::FadMathToPTXBase;
+
+  void runOnOperation() override {
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addIllegalOp<
+        arith::MaxNumFOp, arith::MinNumFOp, math::AbsFOp, math::AbsIOp,
+        math::CeilOp, math::ClampFOp, math::CopySignOp,
+        math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
+        math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
+        math::IsNaNOp, math::RoundEvenOp, math::RoundOp, math::SqrtOp,
+        math::TruncOp>();
+    target.addDynamicallyLegalOp<math::FPowIOp>(
+        [](math::FPowIOp op) { return !hasConvertibleExponent(op); });
+
+    LLVMTypeConverter converter(&getContext());
+    RewritePatternSet patterns(&getContext());
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    math::populateExpansionPatterns(patterns, {"clampf"});
+    patterns.add<ConvertExponent>(&getContext());
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
