@@ -16,7 +16,6 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
-
 #ifdef FAD_HAVE_TESTS
 #include "TestPasses.h"
 #endif
@@ -35,6 +34,12 @@ int main(int argc, char **argv) {
 
   registerAllPasses();
   // PASSES: one line each as they appear; at the end, the two group functions.
+  fad::registerFadConversionPasses();
+  fad::registerFadDifferentiate();
+  fad::registerFadFuse();
+  fad::registerFadPartition();
+  fad::registerFadSelectResiduals();
+  fad::registerFadSplit();
 #ifdef FAD_HAVE_TESTS
   fad::test::registerTestPasses();
 #endif
