@@ -1,0 +1,68 @@
+//===- TestRulesDialect.cpp - A dialect with rules of its own -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+
+// Shows how a dialect that fad does not know gets derivative rules; quoted by
+// docs/AddingARule.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../TestPasses.h"
+#include "fad/Rules/ScalarRules.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "TestRulesDialect.h.inc"
+#define GET_OP_CLASSES
+#include "TestRulesOps.h.inc"
+
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::fad::test;
+
+#include "TestRulesDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "TestRulesOps.cpp.inc"
+
+void TestRulesDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "TestRulesOps.cpp.inc"
+      >();
+}
+
+// The operation's own implementation of DerivativeOpInterface.
+Expr CubeOp::partial(const Primal &at, unsigned, unsigned) {
+  Expr x = at.operands[0];
+  return 3 * square(x);
+}
+
+namespace {
+/// A rule for an operation of someone else. The derivatives `a / y` and `b / y`
+/// need the result, so the rule offers them in that form as well.
+struct Hypot : BinaryRule<Hypot, HypotOp> {
+  static Expr da(Expr a, Expr b) { return a / hypot(a, b); }
+  static Expr db(Expr a, Expr b) { return b / hypot(a, b); }
+  static Expr daFromResult(Expr a, Expr, Expr y) { return a / y; }
+  static Expr dbFromResult(Expr, Expr b, Expr y) { return b / y; }
+
+  static Expr hypot(Expr a, Expr b) {
+    Expr aSquare = square(a);
+    return sqrt(aSquare + square(b));
+  }
+};
+} // namespace
+
+void fad::test::registerTestRulesDialect(DialectRegistry &registry) {
+  registry.insert<TestRulesDialect>();
+  registry.addExtension(+[](MLIRContext *context, TestRulesDialect *) {
+    attachRules<Hypot>(context);
+  });
+}

@@ -1,0 +1,59 @@
+//===- TestRulesOps.td - Operations of a third party -------*- tablegen -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+
+#ifndef FAD_TEST_TESTRULESOPS_TD
+#define FAD_TEST_TESTRULESOPS_TD
+
+include "fad/Interfaces/DerivativeOpInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def TestRules_Dialect : Dialect {
+  let name = "test_rules";
+  let cppNamespace = "::mlir::fad::test";
+  let summary = "Operations of a dialect that fad does not know";
+}
+
+class TestRules_Op<string mnemonic, list<Trait> traits = []>
+    : Op<TestRules_Dialect, mnemonic, traits # [SameOperandsAndResultType]> {
+  let results = (outs FloatLike:$result);
+}
+
+class TestRules_UnaryOp<string mnemonic, list<Trait> traits = []>
+    : TestRules_Op<mnemonic, traits> {
+  let arguments = (ins FloatLike:$operand);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+// An operation that implements the interface itself.
+def TestRules_CubeOp : TestRules_UnaryOp<"cube", [
+    Pure, DeclareOpInterfaceMethods<Fad_DerivativeOpInterface>]
+    # ElementwiseMappable.traits> {
+  let summary = "x * x * x";
+}
+
+// An operation whose rule is attached from outside.
+def TestRules_HypotOp
+    : TestRules_Op<"hypot", [Pure] # ElementwiseMappable.traits> {
+  let summary = "sqrt(a * a + b * b)";
+  let arguments = (ins FloatLike:$lhs, FloatLike:$rhs);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+def TestRules_NoRuleOp
+    : TestRules_UnaryOp<"no_rule", [Pure] # ElementwiseMappable.traits> {
+  let summary = "an operation without a derivative rule";
+}
+
+def TestRules_ImpureOp : TestRules_UnaryOp<"impure"> {
+  let summary = "an operation with side effects";
+}
+
+#endif // FAD_TEST_TESTRULESOPS_TD

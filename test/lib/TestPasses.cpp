@@ -1,0 +1,12 @@
+//===- TestPasses.cpp - What fad-opt registers for the tests --------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+
+#include "TestPasses.h"
+
+void mlir::fad::test::registerTestPasses() { registerTestDerivativePass(); }

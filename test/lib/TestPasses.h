@@ -1,0 +1,30 @@
+//===- TestPasses.h - What fad-opt registers for the tests ------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+
+#ifndef FAD_TEST_TESTPASSES_H
+#define FAD_TEST_TESTPASSES_H
+
+namespace mlir {
+class DialectRegistry;
+
+namespace fad::test {
+
+/// Registers the `test_rules` dialect with its derivative rules.
+void registerTestRulesDialect(DialectRegistry &registry);
+
+/// Registers `test-fad-derivative`.
+void registerTestDerivativePass();
+
+/// Registers all passes that exist for tests.
+void registerTestPasses();
+
+} // namespace fad::test
+} // namespace mlir
+
+#endif // FAD_TEST_TESTPASSES_H
