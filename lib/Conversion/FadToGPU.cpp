@@ -136,7 +136,7 @@ static Tile chooseTile(ElementwiseOp op, int64_t threads) {
 }
 
 /// The name of `op`'s kernel: its function and its first activation primitive,
-/// or its number in the module. PTX allows letters, digits, `_` and `$`.
+/// or its number in the function. PTX allows letters, digits, `_` and `$`.
 static std::string getKernelName(ElementwiseOp op, unsigned number) {
   auto function = op->getParentOfType<FunctionOpInterface>();
   std::string name = function ? function.getName().str() : "kernel";
@@ -404,8 +404,10 @@ struct FadToGPUPass : fad::impl::FadToGPUBase<FadToGPUPass> {
         gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
     SymbolTable(module).insert(kernels);
     SymbolTable symbols(kernels);
-    for (auto [number, op] : llvm::enumerate(ops))
-      outline(op, number, kernels, symbols);
+    llvm::SmallDenseMap<Operation *, unsigned> numbers;
+    for (ElementwiseOp op : ops)
+      outline(op, numbers[op->getParentOfType<FunctionOpInterface>()]++,
+              kernels, symbols);
     RewritePatternSet patterns(&getContext());
     populateExpandPrimitivesPatterns(patterns);
     if (failed(applyPatternsGreedily(kernels, std::move(patterns))))

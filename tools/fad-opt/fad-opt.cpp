@@ -31,6 +31,9 @@ int main(int argc, char **argv) {
 #ifdef FAD_HAVE_RULES
   fad::registerAllRules(registry);
 #endif
+#ifdef FAD_HAVE_TESTS
+  fad::test::registerTestRulesDialect(registry);
+#endif
 
   registerAllPasses();
   // PASSES: one line each as they appear; at the end, the two group functions.

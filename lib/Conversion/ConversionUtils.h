@@ -1,0 +1,24 @@
+//===- ConversionUtils.h - Helpers of the conversions -----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CONVERSION_CONVERSIONUTILS_H
+#define FAD_LIB_CONVERSION_CONVERSIONUTILS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::fad {
+
+/// A tensor of `type` to be overwritten, with its dynamic sizes taken from
+/// `source`, a tensor of a compatible shape.
+Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,
+                      Value source);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_CONVERSION_CONVERSIONUTILS_H
