@@ -61,8 +61,9 @@ install_packages() {
   as_root apt-get update -q || return
   echo "about to install: ${missing[*]}"
   # With --assume-no, apt-get prints packages and sizes and then stops.
-  LC_ALL=C apt-get install --assume-no --no-install-recommends "${missing[@]}" |
-    grep -E '^(  |The following NEW|[0-9]+ upgraded|Need to get|After this)' || true
+  LC_ALL=C apt-get install --assume-no --no-install-recommends \
+    "${missing[@]}" 2>/dev/null |
+    sed -n '/^The following NEW/,/^After this/p' || true
   as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends "${missing[@]}"
 }

@@ -3,9 +3,8 @@
 transformer, once for each activation, as torch-mlir exports it to linalg on
 tensors. Weights are function arguments and the number of rows is dynamic.
 
-Needs torch and torch-mlir (python -m pip install torch torch-mlir \\
-  -f https://github.com/llvm/torch-mlir-release/releases/expanded_assets/dev-wheels).
-The files are kept in the repository, so that nothing else needs either."""
+Needs torch and torch-mlir. The files are kept in the repository, so that
+nothing else does."""
 
 import argparse
 import pathlib
