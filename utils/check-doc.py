@@ -3,8 +3,9 @@
 
 Each block fenced as `sh` is run by bash, in order, in one scratch folder that
 has the checkout's files. A block fenced as `mlir output` or `text output` has
-to be what the commands before it printed; a line `...` stands for any lines.
-Blocks fenced as `sh install` are not run here: they install packages."""
+to be what the commands before it printed, and one fenced as `LANGUAGE from
+FILE` what that file says; a line `...` stands for any lines. Blocks fenced as
+`sh install` are not run here: they install packages."""
 
 import argparse
 import os
@@ -79,6 +80,11 @@ def check(page, folder, tools):
             chunk = missing_chunk(lines, printed)
             if chunk is not None:
                 sys.exit(f"{where}: not printed:\n" + "\n".join(chunk))
+        elif " from " in info:
+            file = folder / info.split(" from ")[1]
+            chunk = missing_chunk(lines, normalize(file.read_text().splitlines()))
+            if chunk is not None:
+                sys.exit(f"{where}: not in {file}:\n" + "\n".join(chunk))
 
 
 def main():
@@ -89,7 +95,7 @@ def main():
     options = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
     options.folder.mkdir(parents=True)
-    for name in ("docs", "examples", "test"):
+    for name in ("docs", "examples", "include", "lib", "test"):
         (options.folder / name).symlink_to(root / name)
     check(options.page, options.folder, options.tools)
 
