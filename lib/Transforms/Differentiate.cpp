@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -212,7 +213,9 @@ LogicalResult ReverseMode::visit(Operation *op) {
     return failure();
   for (Operation *added = last->getNextNode(); added != terminator;
        added = added->getNextNode())
-    added->setAttr(FadDialect::kAdjointOfAttr, rewriter.getStringAttr(name));
+    if (!isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(added) &&
+        !matchPattern(added, m_Constant()))
+      added->setAttr(FadDialect::kAdjointOfAttr, rewriter.getStringAttr(name));
   for (auto [operand, cotangent] : llvm::zip(op->getOperands(), *operands))
     if (cotangent)
       accumulate(operand, cotangent);

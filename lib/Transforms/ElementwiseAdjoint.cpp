@@ -34,7 +34,7 @@ class BodyBuilder {
 public:
   BodyBuilder(AdjointBuilder &adjoint, ElementwiseOp op)
       : adjoint(adjoint), op(op), body(std::make_unique<Block>()),
-        builder(OpBuilder::atBlockEnd(body.get())) {}
+        builder(appendTo(*body, op.getContext())) {}
 
   /// An argument of the body that stands for the tensor or scalar `value`.
   Value addInput(Value value) {
@@ -67,13 +67,16 @@ public:
                        preferResults);
   }
 
-  ElementwiseOp finish(OpBuilder &at, ValueRange yielded) {
+  /// Builds the operation, at the insertion point of `adjoint`.
+  ElementwiseOp finish(ValueRange yielded) {
     auto shape = cast<RankedTensorType>(op.getShapeOperand().getType());
     SmallVector<Type> types;
     for (Value value : yielded)
       types.push_back(shape.clone(value.getType()));
-    return buildElementwise(at, op.getLoc(), types, std::move(body), inputs,
-                            yielded);
+    ElementwiseOp built = buildElementwise(adjoint.builder, op.getLoc(), types,
+                                           std::move(body), inputs, yielded);
+    simplifyBody(adjoint.builder, built);
+    return built;
   }
 
   AdjointBuilder &adjoint;
@@ -143,7 +146,7 @@ buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
 
   OpBuilder::InsertionGuard guard(adjoint.builder);
   adjoint.builder.setInsertionPointAfter(op);
-  ElementwiseOp computed = body.finish(adjoint.builder, yielded);
+  ElementwiseOp computed = body.finish(yielded);
   computed->setAttr(FadDialect::kAdjointOfAttr,
                     adjoint.builder.getStringAttr(describe(op)));
   auto result = computed.result_begin();
@@ -178,7 +181,7 @@ static FailureOr<Value> multiplyByDerivatives(AdjointBuilder &adjoint,
     return Value();
   Value sum = accumulate(body.builder, op.getLoc(), terms,
                          getElementTypeOrSelf(op.getInputs()[index]));
-  return body.finish(adjoint.builder, sum)->getResult(0);
+  return body.finish(sum)->getResult(0);
 }
 
 /// The cotangent of operand `index`, its derivatives computed in place.
@@ -199,7 +202,7 @@ static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
     return Value();
   Value sum = accumulate(body.builder, op.getLoc(), terms,
                          getElementTypeOrSelf(op.getInputs()[index]));
-  return body.finish(adjoint.builder, sum)->getResult(0);
+  return body.finish(sum)->getResult(0);
 }
 
 FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,

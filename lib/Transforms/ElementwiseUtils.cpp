@@ -17,6 +17,12 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+OpBuilder fad::appendTo(Block &block, MLIRContext *context) {
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(&block);
+  return builder;
+}
+
 void fad::eraseDeadOps(Block &block, Value kept) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op) && (!kept || kept.getDefiningOp() != &op))

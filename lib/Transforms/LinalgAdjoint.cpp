@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NamedContraction.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Adjoint.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/ForwardMode.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -89,7 +89,7 @@ LogicalResult LinalgAdjoint::classifyResults() {
       continue;
     // The body is differentiated in a block that is thrown away.
     Block scratch;
-    OpBuilder scratchBuilder = OpBuilder::atBlockEnd(&scratch);
+    OpBuilder scratchBuilder = appendTo(scratch, op.getContext());
     IRMapping primals;
     for (BlockArgument argument : body.getArguments())
       primals.map(argument, scratch.addArgument(argument.getType(), loc));
@@ -112,7 +112,7 @@ FailureOr<ScalarBody> LinalgAdjoint::buildTerms(OpOperand &input) {
   Block &primal = *op.getBlock();
   ScalarBody body;
   body.block = std::make_unique<Block>();
-  OpBuilder inside = OpBuilder::atBlockEnd(body.block.get());
+  OpBuilder inside = appendTo(*body.block, op.getContext());
   auto addOperand = [&](Value value, AffineMap map) {
     body.operands.push_back(value);
     body.maps.push_back(map);
@@ -207,10 +207,14 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
   auto outMap =
       AffineMap::get(loops, 0, access.exprs, op.getContext());
   auto isIdentity = [](AffineMap map) { return map.isIdentity(); };
-  OpBuilder inside = OpBuilder::atBlockEnd(body.block.get());
+  OpBuilder inside = appendTo(*body.block, op.getContext());
   ExprBuilder eb(inside, loc, body.sum.getType());
   if (!reduces && outMap.isIdentity() && llvm::all_of(body.maps, isIdentity) &&
       !body.operands.empty()) {
+    // A cotangent that is handed on needs no operation.
+    auto argument = dyn_cast<BlockArgument>(body.sum);
+    if (argument && body.operands[argument.getArgNumber()].getType() == type)
+      return body.operands[argument.getArgNumber()];
     Value sum =
         convert(Expr(eb, body.sum), type.getElementType()).getValue();
     return buildElementwise(builder, loc, type, std::move(body.block),
@@ -244,11 +248,7 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
                         body.maps, iterators);
   generic.getRegion().getBlocks().clear();
   generic.getRegion().push_back(body.block.release());
-  // A downstream compiler knows what to do with a matmul.
-  FailureOr<LinalgOp> named = failure();
-  if (reduces && isaContractionOpInterface(generic))
-    named = specializeGenericOp(builder, generic);
-  return succeeded(named) ? (*named)->getResult(0) : generic.getResult(0);
+  return nameContraction(builder, generic)->getResult(0);
 }
 
 Value LinalgAdjoint::restoreShape(Value sum, const OperandAccess &access,

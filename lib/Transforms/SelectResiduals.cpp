@@ -139,16 +139,16 @@ Value Selector::save(Value value, StringRef reason) {
 
 Value Selector::recompute(Value value) {
   Operation *def = value.getDefiningOp();
-  bool isRegion = isa<ElementwiseOp>(def);
+  StringRef reason = "read by an adjoint";
+  if (isa<ElementwiseOp>(def))
+    reason = policy == Policy::bp ? "value on the tape" : "source of a region";
   IRMapping mapping;
   auto dim = dyn_cast<tensor::DimOp>(def);
   forEachOutsideOperand(def, [&](OpOperand &operand) {
     // A size needs a tensor of that size, not the data.
     if (dim && dim.getConstantIndex() && operand.get() == dim.getSource())
       return;
-    mapping.map(operand.get(),
-                materialize(operand.get(), isRegion ? "source of a region"
-                                                    : "read by an adjoint"));
+    mapping.map(operand.get(), materialize(operand.get(), reason));
   });
   rewriter.setInsertionPoint(boundary);
   Operation *clone = rewriter.clone(*def, mapping);
@@ -289,6 +289,16 @@ struct FadSelectResidualsPass
     : fad::impl::FadSelectResidualsBase<FadSelectResidualsPass> {
   using FadSelectResidualsBase::FadSelectResidualsBase;
 
+  /// The marks have served, and would keep equal operations apart.
+  static void dropTape(func::FuncOp function) {
+    IRRewriter rewriter(function.getContext());
+    for (auto op : function.front().getOps<ElementwiseOp>()) {
+      for (Operation &inner : *op.getBodyBlock())
+        inner.removeAttr(FadDialect::kTapeAttr);
+      simplifyBody(rewriter, op);
+    }
+  }
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!JointFunction::isJoint(function))
@@ -296,6 +306,7 @@ struct FadSelectResidualsPass
     if (policy == Policy::bp)
       exposeTape(function);
     Selector(function, policy).run();
+    dropTape(function);
   }
 };
 } // namespace

@@ -63,7 +63,7 @@ static ElementwiseOp computeTape(RewriterBase &rewriter, ElementwiseOp op,
   for (BlockArgument argument : op.getBodyBlock()->getArguments())
     mapping.map(argument,
                 body->addArgument(argument.getType(), argument.getLoc()));
-  OpBuilder inside = OpBuilder::atBlockEnd(body.get());
+  OpBuilder inside = appendTo(*body, op.getContext());
   for (Operation &inner : op.getBodyBlock()->without_terminator())
     inside.clone(inner, mapping);
   SmallVector<Value> yielded;
@@ -82,7 +82,7 @@ static ElementwiseOp computeFromTape(RewriterBase &rewriter, ElementwiseOp op,
   IRMapping mapping;
   for (Value scalar : tape)
     mapping.map(scalar, body->addArgument(scalar.getType(), scalar.getLoc()));
-  OpBuilder inside = OpBuilder::atBlockEnd(body.get());
+  OpBuilder inside = appendTo(*body, op.getContext());
   for (Operation &inner : op.getBodyBlock()->without_terminator()) {
     bool onTape = llvm::any_of(inner.getResults(),
                                [&](Value v) { return tape.contains(v); });

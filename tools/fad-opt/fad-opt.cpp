@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
   fad::registerFadDifferentiate();
   fad::registerFadFuse();
   fad::registerFadPartition();
+  fad::registerFadRaise();
   fad::registerFadSelectResiduals();
   fad::registerFadSplit();
 #ifdef FAD_HAVE_TESTS

@@ -16,6 +16,10 @@ class RewriterBase;
 
 namespace fad {
 
+/// A builder that appends to `block`, which need not belong to an operation
+/// yet.
+OpBuilder appendTo(Block &block, MLIRContext *context);
+
 /// Erases what nothing reads in `block`, other than `kept`.
 void eraseDeadOps(Block &block, Value kept = {});
 
