@@ -1,0 +1,60 @@
+//===- Raise.cpp - Recognize spelled-out activations ----------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaiseFormula.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADRAISE
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::populateRaisePatterns(RewritePatternSet &patterns) {
+  raise::populateRaiseSigmoidPatterns(patterns);
+  raise::populateRaiseGeluPatterns(patterns);
+  raise::populateRaisePiecewisePatterns(patterns);
+  raise::populateFoldTruncPatterns(patterns);
+}
+
+namespace {
+struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet patterns(context);
+    populateRaisePatterns(patterns);
+    activations = std::move(patterns);
+
+    RewritePatternSet allPatterns(context);
+    populateRaisePatterns(allPatterns);
+    raise::populateRaiseLinalgPatterns(allPatterns);
+    all = std::move(allPatterns);
+    return success();
+  }
+
+  void runOnOperation() override {
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal().setRegionSimplificationLevel(
+        GreedySimplifyRegionLevel::Disabled);
+    // Stopping before a fixpoint would leave a right program, with a form that
+    // is not recognized.
+    //
+    // Chains on whole tensors are recognized before each of their operations
+    // becomes a linalg.generic of its own.
+    (void)applyPatternsGreedily(getOperation(), activations, config);
+    (void)applyPatternsGreedily(getOperation(), all, config);
+  }
+
+private:
+  FrozenRewritePatternSet activations;
+  FrozenRewritePatternSet all;
+};
+} // namespace

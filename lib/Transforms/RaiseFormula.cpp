@@ -1,0 +1,134 @@
+//===- RaiseFormula.cpp - Building formulas -------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaiseFormula.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::fad::raise;
+
+//===----------------------------------------------------------------------===//
+// Building formulas
+//===----------------------------------------------------------------------===//
+
+static Formula makeFormula(FormulaNode node) {
+  return Formula(std::make_shared<const FormulaNode>(std::move(node)));
+}
+
+Formula::Formula(double number)
+    : Formula(makeFormula({FormulaNode::Number, {}, number})) {}
+
+Formula::Formula(StringRef name, Predicate accepts, ArrayRef<Formula> arguments)
+    : node(nullptr) {
+  FormulaNode call{FormulaNode::Call, llvm::to_vector<4>(arguments)};
+  call.name = name;
+  call.accepts = std::move(accepts);
+  node = std::make_shared<const FormulaNode>(std::move(call));
+}
+
+Formula raise::variable() { return makeFormula({FormulaNode::Variable}); }
+Formula raise::parameter() { return makeFormula({FormulaNode::Parameter}); }
+
+Formula raise::operator+(const Formula &lhs, const Formula &rhs) {
+  // A number comes last, where the matcher expects it.
+  if (lhs->kind == FormulaNode::Number)
+    return makeFormula({FormulaNode::Sum, {rhs, lhs}});
+  return makeFormula({FormulaNode::Sum, {lhs, rhs}});
+}
+
+Formula raise::operator-(const Formula &lhs, double rhs) { return lhs + -rhs; }
+Formula raise::operator-(const Formula &operand) { return -1 * operand; }
+
+Formula raise::operator*(const Formula &lhs, const Formula &rhs) {
+  FormulaNode product{FormulaNode::Product};
+  for (const Formula &factor : {lhs, rhs}) {
+    switch (factor->kind) {
+    case FormulaNode::Parameter:
+      product.hasParameter = true;
+      break;
+    case FormulaNode::Number:
+    case FormulaNode::Product:
+      product.number *= factor->number;
+      product.hasParameter |= factor->hasParameter;
+      llvm::append_range(product.parts, factor->parts);
+      break;
+    default:
+      product.parts.push_back(factor);
+    }
+  }
+  return makeFormula(std::move(product));
+}
+
+Formula raise::operator/(const Formula &lhs, const Formula &rhs) {
+  if (rhs->kind == FormulaNode::Number)
+    return lhs * (1 / rhs->number);
+  return makeFormula({FormulaNode::Quotient, {lhs, rhs}});
+}
+
+Formula raise::either(ArrayRef<Formula> forms) {
+  return makeFormula({FormulaNode::Either, llvm::to_vector<4>(forms)});
+}
+
+Formula raise::select(const Condition &condition, const Formula &ifTrue,
+                      const Formula &ifFalse) {
+  FormulaNode node{FormulaNode::Select,
+                   {condition.lhs, condition.rhs, ifTrue, ifFalse}};
+  node.holds = condition.holds;
+  node.relevant = condition.relevant;
+  return makeFormula(std::move(node));
+}
+
+Formula raise::expm1(const Formula &x) {
+  return either({call<math::ExpM1Op>(x), exp(x) - 1});
+}
+
+Formula raise::softplus(const Formula &x) {
+  return call<SoftplusOp>(x, [](SoftplusOp op) { return !op.getThreshold(); });
+}
+
+template <typename OpTy> static bool assumesNoNaN(OpTy op) {
+  return arith::bitEnumContainsAll(op.getFastmath(),
+                                   arith::FastMathFlags::nnan);
+}
+
+/// `max` or `min`: `KeepOp` keeps a NaN, `DropOp` drops it, and `beyond` says
+/// that x is the result.
+template <typename KeepOp, typename DropOp>
+static SmallVector<Formula> boundedBy(const Formula &x, double bound, NaNs nans,
+                                      const Condition &beyond) {
+  SmallVector<Formula> forms = {
+      call<KeepOp>({x, bound}), call<KeepOp>({bound, x}),
+      call<DropOp>({x, bound}, assumesNoNaN<DropOp>),
+      call<DropOp>({bound, x}, assumesNoNaN<DropOp>),
+      select(beyond.eitherWhenEqual().orNaN(), x, bound)};
+  if (nans == NaNs::keptOrDropped)
+    forms.append({call<DropOp>({x, bound}), call<DropOp>({bound, x}),
+                  select(beyond.eitherWhenEqual(), x, bound)});
+  return forms;
+}
+
+Formula raise::max(const Formula &x, double bound, NaNs nans) {
+  SmallVector<Formula> forms = boundedBy<arith::MaximumFOp, arith::MaxNumFOp>(
+      x, bound, nans, greater(x, bound));
+  if (bound == 0)
+    forms.push_back(call<ReluOp>(x));
+  return either(forms);
+}
+
+Formula raise::min(const Formula &x, double bound, NaNs nans) {
+  return either(boundedBy<arith::MinimumFOp, arith::MinNumFOp>(x, bound, nans,
+                                                               less(x, bound)));
+}
+
+Formula raise::clamp(const Formula &x, double low, double high, NaNs nans) {
+  return either({min(max(x, low, nans), high, nans),
+                 max(min(x, high, nans), low, nans),
+                 call<math::ClampFOp>({x, low, high})});
+}

@@ -1,0 +1,100 @@
+//===- RaisePattern.cpp - Formulas as rewrite patterns --------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaiseFormula.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::fad::raise;
+
+namespace {
+/// Replaces the value of one of several formulas.
+class RaisePattern : public RewritePattern {
+public:
+  struct Rule {
+    SmallVector<Formula> formulas;
+    Shared shared;
+    BuildRaised build;
+  };
+
+  RaisePattern(StringRef root, PatternBenefit benefit, MLIRContext *context,
+               std::shared_ptr<const Rule> rule)
+      : RewritePattern(root, benefit, context), rule(std::move(rule)) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op->getResult(0).getType();
+    if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(
+            getElementTypeOrSelf(type)) ||
+        isa<UnrankedTensorType>(type))
+      return rewriter.notifyMatchFailure(op, "primitives have no such type");
+
+    for (const Formula &formula : rule->formulas) {
+      std::optional<FormulaMatch> match =
+          matchFormula(formula, op, rule->shared);
+      if (!match)
+        continue;
+      Value raised = rule->build(rewriter, op->getLoc(), *match);
+      // What was said about the value holds as before.
+      raised.getDefiningOp()->setDiscardableAttrs(
+          op->getDiscardableAttrDictionary());
+      rewriter.replaceOp(op, raised);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "does not end a known formula");
+  }
+
+private:
+  std::shared_ptr<const Rule> rule;
+};
+} // namespace
+
+/// Collects the operations that may come last in `formula`.
+static void collectRoots(const Formula &formula,
+                         llvm::SmallSetVector<StringRef, 4> &roots) {
+  switch (formula->kind) {
+  case FormulaNode::Number:
+  case FormulaNode::Variable:
+  case FormulaNode::Parameter:
+    return;
+  case FormulaNode::Call:
+    roots.insert(formula->name);
+    return;
+  case FormulaNode::Sum:
+    roots.insert(arith::AddFOp::getOperationName());
+    roots.insert(arith::SubFOp::getOperationName());
+    return;
+  case FormulaNode::Product:
+    roots.insert(arith::MulFOp::getOperationName());
+    roots.insert(arith::DivFOp::getOperationName());
+    return;
+  case FormulaNode::Quotient:
+    roots.insert(arith::DivFOp::getOperationName());
+    return;
+  case FormulaNode::Select:
+    roots.insert(arith::SelectOp::getOperationName());
+    return;
+  case FormulaNode::Either:
+    for (const Formula &form : formula->parts)
+      collectRoots(form, roots);
+    return;
+  }
+}
+
+void raise::addRaisePattern(RewritePatternSet &patterns,
+                            ArrayRef<Formula> formulas, Shared shared,
+                            BuildRaised build, PatternBenefit benefit) {
+  auto rule = std::make_shared<const RaisePattern::Rule>(
+      RaisePattern::Rule{llvm::to_vector(formulas), shared, std::move(build)});
+  llvm::SmallSetVector<StringRef, 4> roots;
+  for (const Formula &formula : formulas)
+    collectRoots(formula, roots);
+  for (StringRef root : roots)
+    patterns.add<RaisePattern>(root, benefit, patterns.getContext(), rule);
+}
