@@ -97,14 +97,14 @@ struct FadAttachNVVMTargetPass
     const llvm::Target *target =
         llvm::TargetRegistry::lookupTarget(triple, error);
     if (!target)
-      return getOperation().emitError("this LLVM cannot emit PTX: ")
+      return mlir::emitError(getOperation().getLoc(), "this LLVM cannot emit PTX: ")
              << error << "; use one built with the NVPTX target";
     std::unique_ptr<llvm::MCSubtargetInfo> info(
         target->createMCSubtargetInfo(triple, "", ""));
     std::vector<StringRef> chips = selectNames(
         info->getAllProcessorDescriptions(), "sm_", kOldestChip);
     if (!llvm::is_contained(chips, StringRef(chip)))
-      return getOperation().emitError("unknown chip '")
+      return mlir::emitError(getOperation().getLoc(), "unknown chip '")
              << chip << "'; give one of: " << llvm::join(chips, ", ");
     if (features.empty())
       return success();
@@ -113,7 +113,7 @@ struct FadAttachNVVMTargetPass
                     getLowestVersion(*target, triple, chip));
     if (!StringRef(features).starts_with("+") ||
         !llvm::is_contained(versions, StringRef(features).drop_front()))
-      return getOperation().emitError("features '")
+      return mlir::emitError(getOperation().getLoc(), "features '")
              << features << "' are no PTX version for " << chip
              << "; give one of: +" << llvm::join(versions, ", +");
     return success();

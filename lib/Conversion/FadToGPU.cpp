@@ -383,7 +383,7 @@ struct FadToGPUPass : fad::impl::FadToGPUBase<FadToGPUPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (blockSize <= 0 || blockSize > 1024 || blockSize % 32 != 0) {
-      module.emitError("block-size is ")
+      mlir::emitError(module.getLoc(), "block-size is ")
           << blockSize << "; give a multiple of 32 from 32 to 1024";
       return signalPassFailure();
     }

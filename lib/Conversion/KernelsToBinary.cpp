@@ -95,7 +95,7 @@ struct FadKernelsToBinaryPass
                       .Case("fatbin", gpu::CompilationTarget::Fatbin)
                       .Default(std::nullopt);
     if (!target) {
-      getOperation().emitError("unknown format '")
+      mlir::emitError(getOperation().getLoc(), "unknown format '")
           << format << "'; give isa, bin or fatbin";
       return signalPassFailure();
     }
@@ -192,7 +192,7 @@ FadKernelsToBinaryPass::checkTools(gpu::CompilationTarget target) {
     llvm::sys::path::append(directory, "bin");
     if (!llvm::sys::findProgramByName(tool, {directory.str()}) &&
         !llvm::sys::findProgramByName(tool))
-      return getOperation().emitError("format '")
+      return mlir::emitError(getOperation().getLoc(), "format '")
              << format << "' takes " << tool
              << ", which is neither in the CUDA toolkit nor on the PATH; "
              << kGetToolkit << ", or emit PTX with format=isa";

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Conversion/Passes.h"
+#include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -62,6 +63,34 @@ struct ConvertExponent : OpRewritePattern<math::FPowIOp> {
   }
 };
 
+/// Calls an intrinsic of LLVM for which PTX has an instruction. The operations
+/// that upstream's patterns would use in its place are illegal in
+/// convert-gpu-to-nvvm.
+template <typename SourceOp>
+struct CallIntrinsic : OpRewritePattern<SourceOp> {
+  CallIntrinsic(MLIRContext *context, StringRef intrinsic)
+      : OpRewritePattern<SourceOp>(context), intrinsic(intrinsic) {}
+
+  LogicalResult matchAndRewrite(SourceOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!isa<FloatType>(type))
+      return rewriter.notifyMatchFailure(op, "not a scalar");
+    std::string name;
+    llvm::raw_string_ostream(name) << intrinsic << '.' << type;
+    auto call = LLVM::CallIntrinsicOp::create(
+        rewriter, op.getLoc(), type, rewriter.getStringAttr(name),
+        op->getOperands(),
+        LLVM::FastmathFlagsAttr::get(
+            op.getContext(),
+            arith::convertArithFastMathFlagsToLLVM(op.getFastmath())));
+    rewriter.replaceOp(op, call);
+    return success();
+  }
+
+  StringRef intrinsic;
+};
+
 struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
   using FadMathToPTXBase::FadMathToPTXBase;
 
@@ -72,8 +101,8 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
         arith::MaxNumFOp, arith::MinNumFOp, math::AbsFOp, math::AbsIOp,
         math::CeilOp, math::ClampFOp, math::CopySignOp,
         math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
-        math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
-        math::IsNaNOp, math::RoundEvenOp, math::RoundOp, math::SqrtOp,
+        math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsNaNOp,
+        math::RoundEvenOp, math::RoundOp, math::SqrtOp,
         math::TruncOp>();
     target.addDynamicallyLegalOp<math::FPowIOp>(
         [](math::FPowIOp op) { return !hasConvertibleExponent(op); });
@@ -84,6 +113,15 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     math::populateExpansionPatterns(patterns, {"clampf"});
     patterns.add<ConvertExponent>(&getContext());
+    patterns.add<CallIntrinsic<math::AbsFOp>>(&getContext(), "llvm.fabs");
+    patterns.add<CallIntrinsic<math::CeilOp>>(&getContext(), "llvm.ceil");
+    patterns.add<CallIntrinsic<math::CopySignOp>>(&getContext(),
+                                                  "llvm.copysign");
+    patterns.add<CallIntrinsic<math::FloorOp>>(&getContext(), "llvm.floor");
+    patterns.add<CallIntrinsic<math::RoundEvenOp>>(&getContext(),
+                                                   "llvm.roundeven");
+    patterns.add<CallIntrinsic<math::RoundOp>>(&getContext(), "llvm.round");
+    patterns.add<CallIntrinsic<math::SqrtOp>>(&getContext(), "llvm.sqrt");
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
       signalPassFailure();

@@ -1,0 +1,76 @@
+//===- GPUBinaryToPTX.cpp - Print the PTX of a gpu.binary -----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GPUBinaryToPTX.h"
+#include "fad/IR/Fad.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<std::string>
+    binaryName("gpu-binary",
+               llvm::cl::desc("The gpu.binary to print, if there are several"),
+               llvm::cl::init(""));
+
+/// The gpu.binary to print. A PTX file is one module with one header, so
+/// several cannot go into one file.
+static FailureOr<gpu::BinaryOp> findBinary(Operation *root) {
+  SmallVector<gpu::BinaryOp> binaries;
+  SmallVector<StringRef> names;
+  root->walk([&](gpu::BinaryOp binary) {
+    names.push_back(binary.getSymName());
+    if (binaryName.empty() || binaryName == binary.getSymName())
+      binaries.push_back(binary);
+  });
+  if (binaries.size() == 1)
+    return binaries.front();
+  if (names.empty())
+    emitError(root->getLoc(), "there is no gpu.binary to print; compile the "
+                              "kernels first, with fad-opt --fad-to-nvvm");
+  else if (binaries.empty())
+    emitError(root->getLoc(), "there is no gpu.binary '")
+        << binaryName << "'; there are: " << llvm::join(names, ", ");
+  else
+    emitError(root->getLoc(), "a PTX file holds one gpu.binary; choose with "
+                              "--gpu-binary one of: ")
+        << llvm::join(names, ", ");
+  return failure();
+}
+
+/// Errors are located at `root`: the line of a gpu.binary would show its bytes.
+static LogicalResult printPTX(Operation *root, raw_ostream &os) {
+  FailureOr<gpu::BinaryOp> binary = findBinary(root);
+  if (failed(binary))
+    return failure();
+  if (binary->getObjects().size() != 1)
+    return emitError(root->getLoc(), "gpu.binary '")
+           << binary->getSymName() << "' has " << binary->getObjects().size()
+           << " objects; compile it for one chip";
+  auto object = cast<gpu::ObjectAttr>(binary->getObjects()[0]);
+  if (object.getFormat() != gpu::CompilationTarget::Assembly)
+    return emitError(root->getLoc(), "gpu.binary '")
+           << binary->getSymName() << "' holds "
+           << gpu::stringifyCompilationTarget(object.getFormat())
+           << " and not PTX; compile it with --fad-to-nvvm=format=isa";
+  os << object.getObject().getValue();
+  return success();
+}
+
+void mlir::fad::registerGPUBinaryToPTX() {
+  static TranslateFromMLIRRegistration registration(
+      "gpu-binary-to-ptx", "print the PTX of a gpu.binary", printPTX,
+      [](DialectRegistry &registry) {
+        registerAllDialects(registry);
+        registry.insert<FadDialect>();
+      });
+}
