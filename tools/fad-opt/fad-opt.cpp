@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
   registerAllPasses();
   // PASSES: one line each as they appear; at the end, the two group functions.
   fad::registerFadConversionPasses();
+  fad::registerPipelines();
   fad::registerFadDifferentiate();
   fad::registerFadFuse();
   fad::registerFadPartition();

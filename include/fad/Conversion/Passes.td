@@ -158,4 +158,61 @@ def FadKernelsToBinary : Pass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// To the CPU
+//===----------------------------------------------------------------------===//
+
+def FadProtectArguments : Pass<"fad-protect-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Keep bufferization from writing to arguments";
+  let description = [{
+    Marks the tensor arguments of public functions as not writable, unless they
+    are marked already: a caller's tensors are values, whatever the function
+    does with their buffers.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def FadOrientContractions : Pass<"fad-orient-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Let contractions stream memory";
+  let description = [{
+    Turns each reduction on tensors in which a loop stands for one dimension of
+    an operand (matmuls, sums, contractions spelled as `linalg.generic`) into a
+    `linalg.generic` whose innermost loop runs along neighbouring elements of
+    the result and of the operands. An operand that lies the other way is
+    transposed first, if each of its elements is read more than once.
+
+    The reduction loops keep their order: each element of the result sums the
+    same terms in the same order as before.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "Lower linalg on buffers to loops over tiles";
+  let description = [{
+    Splits each `linalg` operation into tiles and lowers it to `scf` loops: an
+    `scf.parallel` over the tiles, where there is enough to do for several
+    threads, around `scf.for` loops over the elements of one tile.
+  }];
+  let options = [
+    Option<"parallel", "parallel", "bool", /*default=*/"true",
+           "Use scf.parallel for loops over tiles">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
+  let summary = "Lower math operations to the accurate functions of libm";
+  let description = [{
+    Upstream's `convert-math-to-llvm` turns `math.expm1` and `math.log1p` into
+    `exp(x) - 1` and `log(1 + x)`. This pass goes before it and calls libm for
+    all that libm has. It also expands `math.clampf`, `math.fpowi` (as a power)
+    and conversions from and to bf16, which are exact here on every processor,
+    rounding to nearest and keeping subnormal numbers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // FAD_CONVERSION_PASSES_TD

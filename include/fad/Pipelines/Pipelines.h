@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
+class DialectRegistry;
 class OpPassManager;
 
 namespace fad {
@@ -54,6 +55,10 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
 
 /// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
 void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);
+
+/// Adds what `fad-to-cpu` needs to know about upstream operations: how they are
+/// bufferized.
+void registerToCPUExtensions(DialectRegistry &registry);
 
 /// Options of `fad-to-nvvm`.
 struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
