@@ -46,7 +46,8 @@ static LogicalResult pushforwardOp(OpBuilder &builder, Operation *op,
 
   auto fastmath = arith::FastMathFlags::none;
   if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
-    fastmath = flags.getFastMathFlagsAttr().getValue();
+    if (arith::FastMathFlagsAttr attr = flags.getFastMathFlagsAttr())
+      fastmath = attr.getValue();
   for (OpResult result : op->getResults()) {
     FloatType type = getTangentType(result.getType());
     if (!type)

@@ -67,6 +67,11 @@ private:
   /// shape that `access` reads of an operand of type `type`.
   Value emitSum(ScalarBody body, const OperandAccess &access,
                 RankedTensorType type);
+  /// `sum` with the dimensions of size 1 that `access` left out.
+  Value addUnitDims(Value sum, const OperandAccess &access,
+                    RankedTensorType type);
+  /// `sum` where `access` reads `operand`, zero elsewhere.
+  Value insertIntoZeros(Value sum, const OperandAccess &access, Value operand);
   /// `sum` in the element type and shape of `operand`.
   Value restoreShape(Value sum, const OperandAccess &access, Value operand);
 
@@ -251,6 +256,52 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
   return nameContraction(builder, generic)->getResult(0);
 }
 
+/// Whether every dimension that is read at a constant index has size 1.
+static bool readsWholeOperand(const OperandAccess &access,
+                              RankedTensorType type) {
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(access.dims, dim) && type.getDimSize(dim) != 1)
+      return false;
+  return true;
+}
+
+Value LinalgAdjoint::addUnitDims(Value sum, const OperandAccess &access,
+                                 RankedTensorType type) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices group;
+  SmallVector<OpFoldResult> sizes(type.getRank(), builder.getIndexAttr(1));
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    group.push_back(dim);
+    auto it = llvm::find(access.dims, dim);
+    if (it == access.dims.end())
+      continue;
+    sizes[dim] = access.sizes[it - access.dims.begin()];
+    groups.push_back(std::exchange(group, {}));
+  }
+  if (!groups.empty())
+    llvm::append_range(groups.back(), group);
+  auto expanded = type.clone(getElementTypeOrSelf(sum));
+  return tensor::ExpandShapeOp::create(builder, loc, expanded, sum, groups,
+                                       sizes);
+}
+
+Value LinalgAdjoint::insertIntoZeros(Value sum, const OperandAccess &access,
+                                     Value operand) {
+  Type elementType = getElementTypeOrSelf(operand);
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, operand), elementType);
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(elementType));
+  Value zeros = FillOp::create(builder, loc, zero, empty).getResult(0);
+  SmallVector<OpFoldResult> ones(access.offsets.size(),
+                                 builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = ones;
+  for (auto [dim, size] : llvm::zip(access.dims, access.sizes))
+    sizes[dim] = size;
+  return tensor::InsertSliceOp::create(builder, loc, sum, zeros,
+                                       access.offsets, sizes, ones);
+}
+
 Value LinalgAdjoint::restoreShape(Value sum, const OperandAccess &access,
                                   Value operand) {
   auto type = cast<RankedTensorType>(operand.getType());
@@ -268,19 +319,8 @@ Value LinalgAdjoint::restoreShape(Value sum, const OperandAccess &access,
     sumType = cast<RankedTensorType>(sum.getType());
   }
   if (access.dims.size() != static_cast<size_t>(type.getRank())) {
-    // Elements that the operation does not read have cotangent zero.
-    SmallVector<OpFoldResult> sizes =
-        tensor::getMixedSizes(builder, loc, operand);
-    Value empty = tensor::EmptyOp::create(builder, loc, sizes, elementType);
-    Value zero = arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(elementType));
-    Value zeros = FillOp::create(builder, loc, zero, empty).getResult(0);
-    SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
-    SmallVector<OpFoldResult> sliceSizes = ones;
-    for (auto [dim, size] : llvm::zip(access.dims, access.sizes))
-      sliceSizes[dim] = size;
-    sum = tensor::InsertSliceOp::create(builder, loc, sum, zeros,
-                                        access.offsets, sliceSizes, ones);
+    sum = readsWholeOperand(access, type) ? addUnitDims(sum, access, type)
+                                          : insertIntoZeros(sum, access, operand);
     sumType = cast<RankedTensorType>(sum.getType());
   }
   if (sumType != type)

@@ -14,24 +14,32 @@
 using namespace mlir;
 using namespace mlir::linalg;
 
-/// Whether the body of `op` is `out + in0 * in1`, in one type.
+/// `value`, or what it is extended from.
+static Value lookThroughExtension(Value value) {
+  auto extension = value.getDefiningOp<arith::ExtFOp>();
+  return extension ? extension.getIn() : value;
+}
+
+/// Whether the body of `op` is `out + in0 * in1`, with the inputs extended to
+/// the type of `out` where they are narrower: the body of the named forms.
 static bool isMultiplyAccumulate(GenericOp op) {
   Block *body = op.getBody();
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      body->getOperations().size() != 3)
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
     return false;
-  auto mul = dyn_cast<arith::MulFOp>(body->front());
-  auto add = dyn_cast<arith::AddFOp>(*std::next(body->begin()));
-  auto yields = [&](Value value) {
-    return body->getTerminator()->getOperand(0) == value;
-  };
-  auto isOperandPair = [](Operation *operation, Value a, Value b) {
-    Value x = operation->getOperand(0), y = operation->getOperand(1);
+  auto isPair = [](Value x, Value y, Value a, Value b) {
     return (x == a && y == b) || (x == b && y == a);
   };
-  return mul && add && yields(add) &&
-         isOperandPair(mul, body->getArgument(0), body->getArgument(1)) &&
-         isOperandPair(add, body->getArgument(2), mul);
+  auto add = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!add)
+    return false;
+  for (Value product : add->getOperands()) {
+    auto mul = product.getDefiningOp<arith::MulFOp>();
+    if (mul && isPair(add.getLhs(), add.getRhs(), product, body->getArgument(2)))
+      return isPair(lookThroughExtension(mul.getLhs()),
+                    lookThroughExtension(mul.getRhs()), body->getArgument(0),
+                    body->getArgument(1));
+  }
+  return false;
 }
 
 /// The operand that reads the loop `expr`, or -1 where not exactly one does.

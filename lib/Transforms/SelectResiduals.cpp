@@ -102,8 +102,12 @@ private:
   Value materialize(Value value, StringRef reason);
   /// Saves `value`.
   Value save(Value value, StringRef reason);
+  /// The builder, at the end of the forward part.
+  OpBuilder &appendToForward();
   /// Computes `value` again in backward.
   Value recompute(Value value);
+  /// A tensor of the type and size of `tensor`, in backward.
+  Value makeEmptyLike(Value tensor);
   bool isRecomputed(Operation *op) const;
   /// Moves the operations that depend on a cotangent after the others.
   void sortBackward();
@@ -116,7 +120,10 @@ private:
   Policy policy;
   IRRewriter rewriter;
   SmallVector<Operation *> backward;
-  /// What backward needs is materialized before this operation.
+  /// The last operation of the forward part, residuals included; null where
+  /// there is none.
+  Operation *forwardEnd = nullptr;
+  /// What backward computes again goes before this operation.
   Operation *boundary = nullptr;
   DenseMap<Value, Value> materialized;
   SmallVector<ResidualOp> residuals;
@@ -130,11 +137,41 @@ Value Selector::save(Value value, StringRef reason) {
     reason = "argument";
   else if (llvm::is_contained(joint.getResults(), value))
     reason = "result";
+  auto residual = ResidualOp::create(
+      appendToForward(), value.getLoc(), value, rewriter.getStrArrayAttr({}),
+      rewriter.getStringAttr(reason));
+  forwardEnd = residual;
+  residuals.push_back(residual);
+  return residual;
+}
+
+OpBuilder &Selector::appendToForward() {
+  if (forwardEnd)
+    rewriter.setInsertionPointAfter(forwardEnd);
+  else
+    rewriter.setInsertionPointToStart(boundary->getBlock());
+  return rewriter;
+}
+
+/// Whether `operand` is a destination that its operation does not read.
+static bool isOverwritten(OpOperand &operand) {
+  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  return op && op.isDpsInit(&operand) &&
+         !op.payloadUsesValueFromOperand(&operand);
+}
+
+Value Selector::makeEmptyLike(Value tensor) {
   rewriter.setInsertionPoint(boundary);
-  residuals.push_back(ResidualOp::create(rewriter, value.getLoc(), value,
-                                         rewriter.getStrArrayAttr({}),
-                                         rewriter.getStringAttr(reason)));
-  return residuals.back();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    pendingSizes.push_back(
+        tensor::DimOp::create(rewriter, tensor.getLoc(), tensor, dim));
+    sizes.push_back(pendingSizes.back());
+  }
+  return tensor::EmptyOp::create(rewriter, tensor.getLoc(), type, sizes);
 }
 
 Value Selector::recompute(Value value) {
@@ -148,6 +185,10 @@ Value Selector::recompute(Value value) {
     // A size needs a tensor of that size, not the data.
     if (dim && dim.getConstantIndex() && operand.get() == dim.getSource())
       return;
+    if (isOverwritten(operand)) {
+      mapping.map(operand.get(), makeEmptyLike(operand.get()));
+      return;
+    }
     mapping.map(operand.get(), materialize(operand.get(), reason));
   });
   rewriter.setInsertionPoint(boundary);
@@ -201,6 +242,7 @@ void Selector::sortBackward() {
   for (Operation *op : backward)
     op->moveBefore(terminator);
   boundary = backward.empty() ? terminator : backward.front();
+  forwardEnd = boundary->getPrevNode();
 }
 
 void Selector::resolveSizes() {
@@ -224,10 +266,11 @@ void Selector::resolveSizes() {
     auto it = available.find(key);
     if (it == available.end()) {
       Value index = key.first;
-      rewriter.setInsertionPoint(boundary);
-      if (key.second >= 0)
-        index = tensor::DimOp::create(rewriter, size.getLoc(), key.first,
-                                      key.second);
+      if (key.second >= 0) {
+        forwardEnd = tensor::DimOp::create(appendToForward(), size.getLoc(),
+                                           key.first, key.second);
+        index = forwardEnd->getResult(0);
+      }
       it = available.try_emplace(key, save(index, "size"), -1).first;
     }
     auto [tensor, dim] = it->second;
