@@ -1,0 +1,129 @@
+//===- LinalgToLoops.cpp - Linalg on buffers to loops over tiles ----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADLINALGTOLOOPS
+#include "fad/Conversion/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Elements that make a tile worth handing to a thread: some microseconds.
+static constexpr int64_t kGrain = 16384;
+/// Fewer elements than this in all are not worth waking threads for.
+static constexpr int64_t kLeastParallelWork = 2 * kGrain;
+/// The tile of a contraction: rows that share what is loaded once, and columns
+/// such that the tile stays in the first-level cache.
+static constexpr int64_t kContractionRows = 8;
+static constexpr int64_t kContractionColumns = 512;
+
+/// The number of iterations, or nothing where it is not known.
+static std::optional<int64_t> getStaticWork(ArrayRef<int64_t> ranges) {
+  int64_t work = 1;
+  for (int64_t range : ranges) {
+    if (ShapedType::isDynamic(range))
+      return std::nullopt;
+    work *= range;
+  }
+  return work;
+}
+
+/// Tile sizes for loops that are all parallel: the innermost ones whole, up to
+/// kGrain elements together. Zero leaves a loop untiled.
+static SmallVector<int64_t> tileElementwise(ArrayRef<int64_t> ranges) {
+  SmallVector<int64_t> sizes(ranges.size(), 0);
+  int64_t elements = 1;
+  for (int64_t i = ranges.size() - 1; i >= 0; --i) {
+    int64_t fits = std::max<int64_t>(kGrain / elements, 1);
+    if (!ShapedType::isDynamic(ranges[i]) && ranges[i] <= fits) {
+      elements *= std::max<int64_t>(ranges[i], 1);
+      continue;
+    }
+    sizes[i] = fits;
+    elements = kGrain;
+  }
+  return sizes;
+}
+
+/// Tile sizes for loops of which some are reductions, which stay whole.
+static SmallVector<int64_t>
+tileReduction(ArrayRef<int64_t> ranges,
+              ArrayRef<utils::IteratorType> iterators) {
+  SmallVector<int64_t> sizes(ranges.size(), 0);
+  SmallVector<int64_t> wanted = {kContractionRows, kContractionColumns};
+  for (int64_t i = ranges.size() - 1; i >= 0; --i) {
+    if (iterators[i] != utils::IteratorType::parallel)
+      continue;
+    int64_t size = wanted.empty() ? 1 : wanted.pop_back_val();
+    if (ShapedType::isDynamic(ranges[i]) || ranges[i] > size)
+      sizes[i] = size;
+  }
+  return sizes;
+}
+
+/// Splits `op` into tiles, in parallel where `parallel` is set and there is
+/// enough to do. Returns the operation on one tile.
+static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
+                             bool parallel) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  bool isReduction = op.getNumReductionLoops() != 0;
+  if (std::optional<int64_t> work = getStaticWork(ranges))
+    parallel &= *work >= kLeastParallelWork;
+  // Without threads a tile only serves the cache.
+  if (!parallel && !isReduction)
+    return op;
+  SmallVector<int64_t> sizes =
+      isReduction ? tileReduction(ranges, op.getIteratorTypesArray())
+                  : tileElementwise(ranges);
+  if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+    return op;
+  auto options = linalg::LinalgTilingOptions().setTileSizes(sizes);
+  if (parallel)
+    options.setLoopType(linalg::LinalgTilingLoopType::ParallelLoops);
+  FailureOr<linalg::TiledLinalgOp> tiled =
+      linalg::tileLinalgOp(rewriter, op, options);
+  if (failed(tiled))
+    return op;
+  rewriter.eraseOp(op);
+  return tiled->op;
+}
+
+namespace {
+struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
+  using FadLinalgToLoopsBase::FadLinalgToLoopsBase;
+
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops) {
+      if (!op.hasPureBufferSemantics()) {
+        op.emitError("is on tensors; bufferize first");
+        return signalPassFailure();
+      }
+      rewriter.setInsertionPoint(op);
+      linalg::LinalgOp tiled = tile(rewriter, op, parallel);
+      rewriter.setInsertionPoint(tiled);
+      if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {
+        tiled.emitError("has no lowering to loops");
+        return signalPassFailure();
+      }
+      rewriter.eraseOp(tiled);
+    }
+  }
+};
+} // namespace

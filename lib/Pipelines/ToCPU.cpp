@@ -1,0 +1,101 @@
+//===- ToCPU.cpp - The fad-to-cpu pipeline --------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// From any operation on tensors to linalg and tensor on tensors.
+static void addToLinalg(OpPassManager &pm) {
+  pm.addPass(createFadToLinalg());
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  // A transpose of a transpose goes before contractions add their own.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createFadOrientContractions());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// From tensors to buffers, each of which is freed once. Results are owned by
+/// the caller, have the identity layout, and are no two the same buffer.
+static void addBufferize(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFadProtectArguments());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  options.allowReturnAllocsFromLoops = true;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  bufferization::buildBufferDeallocationPipeline(pm);
+  pm.addPass(createConvertBufferizationToMemRefPass());
+}
+
+/// From linalg on buffers to loops and control flow.
+static void addLoops(OpPassManager &pm, bool parallel) {
+  pm.addNestedPass<func::FuncOp>(createFadLinalgToLoops({parallel}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  if (parallel) {
+    pm.addPass(createConvertSCFToOpenMPPass());
+    // Scopes of allocations that have none would keep loops from vectorizing.
+    pm.addPass(createCanonicalizerPass());
+  }
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+}
+
+/// From scalar operations on any floating-point type to ones that LLVM
+/// evaluates accurately.
+static void addScalars(OpPassManager &pm) {
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  // bf16 is computed in f32 and rounded after each operation.
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(createFadMathToLibm());
+}
+
+/// To the LLVM dialect.
+static void addToLLVM(OpPassManager &pm, bool parallel) {
+  ConvertMathToLLVMPassOptions math;
+  math.approximateLog1p = false;
+  pm.addPass(createConvertMathToLLVMPass(math));
+  if (parallel)
+    pm.addPass(createConvertOpenMPToLLVMPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
+  addToLinalg(pm);
+  addBufferize(pm);
+  addLoops(pm, options.parallel);
+  addScalars(pm);
+  addToLLVM(pm, options.parallel);
+}
