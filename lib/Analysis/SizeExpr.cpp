@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/SizeExpr.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -146,7 +147,38 @@ SizeExpr SizeSymbols::getIndexValue(OpFoldResult size) {
     SizeExpr result = getIndexValue(mul.getLhs());
     return result *= getIndexValue(mul.getRhs());
   }
+  if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())
+    return getAffineValue(apply, apply.getAffineMap().getResult(0));
   return getUnknownDim(value, std::nullopt);
+}
+
+SizeExpr SizeSymbols::getAffineValue(affine::AffineApplyOp apply,
+                                     AffineExpr expr) {
+  unsigned numDims = apply.getAffineMap().getNumDims();
+  switch (expr.getKind()) {
+  case AffineExprKind::DimId:
+    return getIndexValue(
+        apply.getOperand(cast<AffineDimExpr>(expr).getPosition()));
+  case AffineExprKind::SymbolId:
+    return getIndexValue(
+        apply.getOperand(numDims + cast<AffineSymbolExpr>(expr).getPosition()));
+  case AffineExprKind::Constant:
+    if (int64_t constant = cast<AffineConstantExpr>(expr).getValue();
+        constant >= 0)
+      return constant;
+    break;
+  case AffineExprKind::Add:
+  case AffineExprKind::Mul: {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    SizeExpr result = getAffineValue(apply, binary.getLHS());
+    SizeExpr rhs = getAffineValue(apply, binary.getRHS());
+    return expr.getKind() == AffineExprKind::Add ? result += rhs
+                                                 : result *= rhs;
+  }
+  default:
+    break;
+  }
+  return getUnknownDim(apply, std::nullopt);
 }
 
 SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {

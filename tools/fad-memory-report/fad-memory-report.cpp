@@ -59,15 +59,6 @@ struct CommandLine {
 };
 } // namespace
 
-/// The joint function that `fad-differentiate` left in `module`.
-static func::FuncOp findJoint(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)
-      if (function.getArgAttr(i, fad::FadDialect::kCotangentAttr))
-        return function;
-  return nullptr;
-}
-
 /// Selects residuals by `policy` on a copy of `module`. Null after an error.
 static OwningOpRef<ModuleOp>
 selectResiduals(ModuleOp module, fad::Policy policy, StringRef entry) {
@@ -85,8 +76,10 @@ selectResiduals(ModuleOp module, fad::Policy policy, StringRef entry) {
 /// Reports on `module`, or emits an error.
 static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
                                                const CommandLine &commandLine) {
-  SmallVector<fad::Policy> policies(commandLine.policies.begin(),
-                                    commandLine.policies.end());
+  SmallVector<fad::Policy> policies;
+  for (fad::Policy policy : commandLine.policies)
+    if (!llvm::is_contained(policies, policy))
+      policies.push_back(policy);
   if (policies.empty())
     policies = {fad::Policy::bp, fad::Policy::recompute, fad::Policy::fad};
   FailureOr<func::FuncOp> entry = fad::findEntry(module, commandLine.entry);
@@ -102,10 +95,9 @@ static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
         selectResiduals(module, policy, entry->getName());
     if (!selected)
       return failure();
-    func::FuncOp joint = findJoint(*selected);
-    if (!joint)
-      return entry->emitError("nothing crosses to backward: the function has "
-                              "no result to differentiate");
+    // fad-differentiate turned @f into @f_joint.
+    auto joint = selected->lookupSymbol<func::FuncOp>(
+        (entry->getName() + "_joint").str());
     if (failed(report.add(policy, joint)))
       return failure();
   }
@@ -134,6 +126,7 @@ int main(int argc, char **argv) {
   registry.insert<fad::FadDialect>();
   fad::registerAllRules(registry);
   MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(input), SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);

@@ -9,7 +9,7 @@
 #ifndef FAD_ANALYSIS_ENTRY_H
 #define FAD_ANALYSIS_ENTRY_H
 
-#include "mlir/Support/LLVM.h"
+#include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace mlir {

@@ -14,7 +14,12 @@
 #include <optional>
 #include <string>
 
-namespace mlir::fad {
+namespace mlir {
+namespace affine {
+class AffineApplyOp;
+} // namespace affine
+
+namespace fad {
 
 /// A sum of products of sizes that are known only when the program runs, such
 /// as `12288*d0 + 3072`. Numbers saturate at 2^64 - 1.
@@ -71,6 +76,7 @@ private:
   SizeExpr getArgumentDim(unsigned argument, unsigned dim);
   SizeExpr getUnknownDim(Value value, std::optional<unsigned> dim);
   SizeExpr getIndexValue(OpFoldResult value);
+  SizeExpr getAffineValue(affine::AffineApplyOp apply, AffineExpr expr);
 
   SmallVector<Symbol> symbols;
   unsigned numUnknown = 0;
@@ -83,6 +89,7 @@ std::optional<uint64_t> getScalarBytes(Type type);
 /// The bytes that `value`, a ranked tensor or a scalar, takes in a buffer.
 std::optional<SizeExpr> getValueBytes(Value value, SizeSymbols &symbols);
 
-} // namespace mlir::fad
+} // namespace fad
+} // namespace mlir
 
 #endif // FAD_ANALYSIS_SIZEEXPR_H

@@ -185,6 +185,17 @@ TEST_F(ValueBytes, ProductOfDimensions) {
             "d1: dimension 1 of argument 0");
 }
 
+TEST_F(ValueBytes, ThroughReshape) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%x: tensor<?x3x?xf32>) -> tensor<?x?xf32> {
+          %y = tensor.collapse_shape %x [[0, 1], [2]]
+            : tensor<?x3x?xf32> into tensor<?x?xf32>
+          return %y : tensor<?x?xf32>
+        })"),
+            "12*d0*d1; d0: dimension 0 of argument 0; "
+            "d1: dimension 2 of argument 0");
+}
+
 TEST_F(ValueBytes, SizeThatIsNoArgumentDimension) {
   EXPECT_EQ(bytesOfResult(R"(
         func.func @f(%n: index) -> tensor<?xf32> {

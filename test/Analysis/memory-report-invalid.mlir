@@ -1,0 +1,34 @@
+// RUN: not fad-memory-report %s 2>&1 | FileCheck %s --check-prefix=WHICH
+// RUN: not fad-memory-report %s --entry=h 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not fad-memory-report %s --entry=integers 2>&1 | FileCheck %s --check-prefix=INTEGERS
+// RUN: not fad-memory-report %s --entry=nothing 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not fad-memory-report %s --entry=integers --policy=all 2>&1 | FileCheck %s --check-prefix=POLICY
+// RUN: not fad-memory-report %s --entry=integers --size=-1 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not fad-memory-report %s --entry=integers --format=xml 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not fad-memory-report %t.does-not-exist 2>&1 | FileCheck %s --check-prefix=INPUT
+// RUN: not fad-memory-report %s --entry=sine -o %t.no-folder/x 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// RUN: echo 'func.func @f(' | not fad-memory-report - 2>&1 | FileCheck %s --check-prefix=SYNTAX
+
+// WHICH: error: the module has 3 public functions; choose one with 'entry': @integers, @nothing, @sine
+// ENTRY: error: there is no function @h with a body; name one of @integers, @nothing, @sine
+// POLICY: for the --policy option: Cannot find option named 'all'!
+// SIZE: for the --size option: '-1' value invalid
+// FORMAT: for the --format option: Cannot find option named 'xml'!
+// INPUT: error: cannot open input file '{{.*}}.does-not-exist': No such file or directory
+// OUTPUT: error: cannot open output file '{{.*}}.no-folder/x': No such file or directory
+// SYNTAX: <stdin>:1:14: error: expected
+
+// INTEGERS: memory-report-invalid.mlir:[[#@LINE+1]]:1: error: @integers has no argument that is a ranked tensor of f16, bf16, f32 or f64
+func.func @integers(%x: tensor<2xi32>) -> tensor<2xi32> {
+  return %x : tensor<2xi32>
+}
+
+// NOTHING: memory-report-invalid.mlir:[[#@LINE+1]]:1: error: cannot differentiate @nothing{{.*}}: no result is a ranked tensor of f16, bf16, f32 or f64
+func.func @nothing(%x: tensor<2xf32>) {
+  return
+}
+
+func.func @sine(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = math.sin %x : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
