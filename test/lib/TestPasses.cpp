@@ -9,4 +9,7 @@
 
 #include "TestPasses.h"
 
-void mlir::fad::test::registerTestPasses() { registerTestDerivativePass(); }
+void mlir::fad::test::registerTestPasses() {
+  registerTestDerivativePass();
+  registerTestKernelToHostPass();
+}

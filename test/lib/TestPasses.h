@@ -18,6 +18,9 @@ namespace fad::test {
 /// Registers the `test_rules` dialect with its derivative rules.
 void registerTestRulesDialect(DialectRegistry &registry);
 
+/// Registers `test-fad-kernel-to-host`.
+void registerTestKernelToHostPass();
+
 /// Registers `test-fad-derivative`.
 void registerTestDerivativePass();
 
