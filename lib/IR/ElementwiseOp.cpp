@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/IR/Fad.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -33,9 +33,8 @@ static Block *addBody(OpBuilder &builder, OperationState &state,
                         ? getElementTypeOrSelf(input)
                         : input.getType());
   OpBuilder::InsertionGuard guard(builder);
-  return builder.createBlock(region, {}, types,
-                             SmallVector<Location>(types.size(),
-                                                   state.location));
+  return builder.createBlock(
+      region, {}, types, SmallVector<Location>(types.size(), state.location));
 }
 
 void ElementwiseOp::build(
@@ -82,8 +81,9 @@ bool ElementwiseOp::hasSingleSource() {
   return llvm::count_if(getInputs(), isTensor) == 1;
 }
 
-LogicalResult ElementwiseOp::reifyResultShapes(
-    OpBuilder &builder, ReifiedRankedShapedTypeDims &reified) {
+LogicalResult
+ElementwiseOp::reifyResultShapes(OpBuilder &builder,
+                                 ReifiedRankedShapedTypeDims &reified) {
   Value source = getShapeOperand();
   for (Value result : getOutputs()) {
     auto type = cast<RankedTensorType>(result.getType());
@@ -91,9 +91,8 @@ LogicalResult ElementwiseOp::reifyResultShapes(
     for (int64_t i = 0, rank = type.getRank(); i < rank; ++i)
       dims.push_back(
           type.isDynamicDim(i)
-              ? OpFoldResult(
-                    tensor::DimOp::create(builder, getLoc(), source, i)
-                        .getResult())
+              ? OpFoldResult(tensor::DimOp::create(builder, getLoc(), source, i)
+                                 .getResult())
               : OpFoldResult(builder.getIndexAttr(type.getDimSize(i))));
   }
   return success();
@@ -133,8 +132,8 @@ LogicalResult ElementwiseOp::verifyRegions() {
            << getInputs().size() << " operands, but got "
            << block->getNumArguments();
   for (auto [index, input] : llvm::enumerate(getInputs())) {
-    Type expected = isTensor(input) ? getElementTypeOrSelf(input)
-                                    : input.getType();
+    Type expected =
+        isTensor(input) ? getElementTypeOrSelf(input) : input.getType();
     if (block->getArgument(index).getType() != expected)
       return emitOpError("expects body argument ")
              << index << " to have type " << expected << ", but got "
@@ -193,8 +192,7 @@ ElementwiseOp rebuild(PatternRewriter &rewriter, ElementwiseOp op,
     if (!value)
       value = op.getBodyArgument(index);
   Block *from = op.getBodyBlock();
-  for (auto [argument, value] :
-       llvm::zip(from->getArguments(), replacements))
+  for (auto [argument, value] : llvm::zip(from->getArguments(), replacements))
     if (argument != value)
       rewriter.replaceAllUsesWith(argument, value);
   Block *to = result.getBodyBlock();

@@ -17,12 +17,13 @@ using namespace mlir::fad;
 /// rounding once to the type of the operand.
 static OpFoldResult foldUnary(ArrayRef<Attribute> operands,
                               llvm::function_ref<double(double)> function) {
-  return constFoldUnaryOp<FloatAttr, FloatAttr::ValueType, void>(operands, [&](const APFloat &x) {
-    APFloat y(function(x.convertToDouble()));
-    bool losesInfo;
-    y.convert(x.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-    return y;
-  });
+  return constFoldUnaryOp<FloatAttr, FloatAttr::ValueType, void>(
+      operands, [&](const APFloat &x) {
+        APFloat y(function(x.convertToDouble()));
+        bool losesInfo;
+        y.convert(x.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+        return y;
+      });
 }
 
 static double sigmoid(double x) {
@@ -70,9 +71,8 @@ OpFoldResult LeakyReluOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult EluOp::fold(FoldAdaptor adaptor) {
   double alpha = getAlpha().convertToDouble();
-  return foldUnary(adaptor.getOperands(), [&](double x) {
-    return x > 0 ? x : alpha * std::expm1(x);
-  });
+  return foldUnary(adaptor.getOperands(),
+                   [&](double x) { return x > 0 ? x : alpha * std::expm1(x); });
 }
 
 OpFoldResult SiluOp::fold(FoldAdaptor adaptor) {
