@@ -5,7 +5,8 @@ Each block fenced as `sh` is run by bash, in order, in one scratch folder that
 has the checkout's files. A block fenced as `mlir output` or `text output` has
 to be what the commands before it printed, and one fenced as `LANGUAGE from
 FILE` what that file says; a line `...` stands for any lines. Blocks fenced as
-`sh install` are not run here: they install packages."""
+`sh cuda` need a CUDA toolkit and are run with --cuda; those fenced as `sh
+install` are not run here, because they install packages."""
 
 import argparse
 import os
@@ -57,12 +58,12 @@ def missing_chunk(shown, printed):
     return None
 
 
-def check(page, folder, tools):
+def check(page, folder, tools, runnable):
     environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
     printed = []
     for number, info, lines in read_blocks(page):
         where = f"{page}:{number}"
-        if info == "sh":
+        if info in runnable:
             command = "\n".join(lines)
             print(f"{where}: {command}", flush=True)
             run = subprocess.run(
@@ -90,14 +91,16 @@ def check(page, folder, tools):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("--tools", required=True, help="folder of fad-opt")
+    parser.add_argument("--tools", required=True, type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path, required=True)
+    parser.add_argument("--cuda", action="store_true")
     options = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
     options.folder.mkdir(parents=True)
     for name in ("docs", "examples", "include", "lib", "test"):
         (options.folder / name).symlink_to(root / name)
-    check(options.page, options.folder, options.tools)
+    runnable = ["sh", "sh cuda"] if options.cuda else ["sh"]
+    check(options.page, options.folder, options.tools.resolve(), runnable)
 
 
 if __name__ == "__main__":
