@@ -82,8 +82,7 @@ LogicalResult ReverseMode::checkFunction() {
     if (isa<FloatType>(type))
       return function.emitError("result ")
              << index << " is the scalar " << type
-             << ", which has no cotangent; return a tensor<" << type
-             << "> instead";
+             << ", which has no cotangent; return a rank-0 tensor instead";
   }
   if (!hasCotangent)
     return function.emitError("cannot differentiate @")
@@ -288,7 +287,7 @@ struct FadDifferentiatePass
     if (failed(function))
       return signalPassFailure();
     FailureOr<SmallVector<unsigned>> arguments = resolveWrt(*function, wrt);
-    if (failed(arguments) || failed(rename(module, *function)))
+    if (failed(arguments) || failed(checkNames(module, *function)))
       return signalPassFailure();
     // Elementwise operations on tensors have their scalar body made explicit.
     RewritePatternSet patterns(&getContext());
@@ -296,12 +295,18 @@ struct FadDifferentiatePass
     if (failed(applyPatternsGreedily(*function, std::move(patterns))))
       return signalPassFailure();
     if (failed(ReverseMode(*function, *arguments, preferResults).run()))
-      signalPassFailure();
+      return signalPassFailure();
+    (*function)->removeAttr(FadDialect::kRequestAttr);
+    function->setSymName(getJointName(*function));
   }
 
-  /// Makes `@f` the joint function `@f_joint`.
-  static LogicalResult rename(ModuleOp module, func::FuncOp function) {
-    std::string name = (function.getSymName() + "_joint").str();
+  static std::string getJointName(func::FuncOp function) {
+    return (function.getSymName() + "_joint").str();
+  }
+
+  /// Fails where `@f` cannot become `@f_joint`.
+  static LogicalResult checkNames(ModuleOp module, func::FuncOp function) {
+    std::string name = getJointName(function);
     if (!SymbolTable::symbolKnownUseEmpty(function, module))
       return function.emitError("cannot differentiate @")
              << function.getSymName()
@@ -310,8 +315,6 @@ struct FadDifferentiatePass
     if (SymbolTable::lookupSymbolIn(module, name))
       return function.emitError("cannot create @")
              << name << ": the module has a symbol of that name; rename it";
-    function->removeAttr(FadDialect::kRequestAttr);
-    function.setSymName(name);
     return success();
   }
 };

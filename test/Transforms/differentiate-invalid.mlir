@@ -1,0 +1,166 @@
+// RUN: fad-opt %s --fad-differentiate --split-input-file --verify-diagnostics
+
+func.func @no_reverse_rule(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @below {{'tensor.extract_slice' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::PullbackOpInterface for it}}
+  %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// Every such operation is reported at once.
+func.func @two_without_rule(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  // expected-error @below {{has no reverse rule}}
+  %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  // expected-error @below {{has no reverse rule}}
+  %z = tensor.extract_slice %x[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  return %y, %z : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+func.func @no_scalar_rule(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    // expected-error @below {{'test_rules.no_rule' op has no derivative rule; rewrite it in terms of operations that have one, or implement fad::DerivativeOpInterface for it}}
+    %b = test_rules.no_rule %a : f32
+    fad.yield %b : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @print(tensor<4xf32>)
+
+func.func @side_effect(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'func.call' op has side effects on the path that is differentiated; inline the call first (--inline)}}
+  func.call @print(%x) : (tensor<4xf32>) -> ()
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @product(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'linalg.reduce' op combines elements in another way than by adding them up, which has no reverse rule yet; write the reduction as a sum}}
+  %r = linalg.reduce ins(%x : tensor<4xf32>) outs(%init : tensor<f32>) dimensions = [0]
+    (%in: f32, %out: f32) {
+      %p = arith.mulf %in, %out : f32
+      linalg.yield %p : f32
+    }
+  return %r : tensor<f32>
+}
+
+// -----
+
+#diagonal = affine_map<(d0) -> (d0, d0)>
+#id = affine_map<(d0) -> (d0)>
+func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @below {{reads operand 0 through affine_map<(d0) -> (d0, d0)>, which has no reverse rule yet; only permutations, broadcasts and constant indices have one}}
+  %r = linalg.generic {indexing_maps = [#diagonal, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4x4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 1 is the unranked tensor 'tensor<*xf32>'; give it a rank, with '?' for sizes that are not known}}
+func.func @unranked(%x: tensor<4xf32>, %y: tensor<*xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result 0 is the scalar 'f32', which has no cotangent; return a rank-0 tensor instead}}
+func.func @scalar_result(%x: tensor<f32>) -> f32 {
+  %y = tensor.extract %x[] : tensor<f32>
+  return %y : f32
+}
+
+// -----
+
+// expected-error @below {{cannot differentiate @integers: no result is a ranked tensor of f16, bf16, f32 or f64}}
+func.func @integers(%x: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xi32> {
+  return %i : tensor<4xi32>
+}
+
+// -----
+
+// expected-error @below {{@nothing has no argument that is a ranked tensor of f16, bf16, f32 or f64, so there is nothing to differentiate with respect to}}
+func.func @nothing(%i: tensor<4xi32>) -> tensor<4xi32> {
+  return %i : tensor<4xi32>
+}
+
+// -----
+
+// expected-error @below {{cannot differentiate with respect to argument 0 of type 'tensor<4xi32>'; only ranked tensors of f16, bf16, f32 or f64 have gradients}}
+func.func @integer_argument(%i: tensor<4xi32>) -> tensor<4xi32>
+    attributes {fad.request = #fad.request<wrt = [0]>} {
+  return %i : tensor<4xi32>
+}
+
+// -----
+
+// expected-error @below {{argument 0 is listed twice in 'wrt'}}
+func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {fad.request = #fad.request<wrt = [0, 0]>} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 1 is a cotangent already; differentiating a joint or backward function again is not supported}}
+func.func @again(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64}) -> tensor<4xf32> {
+  return %g : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{cannot create @f_joint: the module has a symbol of that name; rename it}}
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @f_joint()
+
+// -----
+
+// expected-error @below {{cannot differentiate @callee in place: other operations refer to it; differentiate a copy, or inline the calls first (--inline)}}
+func.func @callee(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{cannot differentiate @blocks: it has several blocks; express its control flow with scf or inline it first}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^bb1
+^bb1:
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{the module has 2 public functions; choose one with 'entry': @a, @b}}
+module {
+  func.func @a(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  func.func @b(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @below {{the module has no public function with a body to differentiate; make one public or name one with 'entry'}}
+module {
+}

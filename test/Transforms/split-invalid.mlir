@@ -1,0 +1,17 @@
+// RUN: fad-opt %s --fad-split --split-input-file --verify-diagnostics
+
+// expected-error @below {{backward reads argument 0 of the forward function other than through fad.residual; run fad-select-residuals before fad-split}}
+func.func @f_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
+  %gx = arith.mulf %g, %x : tensor<4xf32>
+  return %x, %gx : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func private @h_backward()
+// expected-error @below {{cannot create @h_backward: the module has a symbol of that name; rename it}}
+func.func @h_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
+  return %x, %g : tensor<4xf32>, tensor<4xf32>
+}
