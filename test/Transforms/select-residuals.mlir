@@ -12,7 +12,7 @@
 // CHECK-LABEL: func @swish_joint(
 // CHECK-SAME:    %[[X0:[^:]*]]: tensor<?xf32>, %[[B:[^:]*]]: tensor<?xf32>, %[[G:[^:]*]]: tensor<f32> {fad.cotangent
 
-// CHECK:         %[[X:.*]] = arith.addf
+// CHECK:         %[[X:.*]] = linalg.generic
 // BP:            %[[Y:.*]]:2 = fad.elementwise ins(%[[X]]
 // BP-DAG:        fad.residual %[[Y]]#0 needed_by ["linalg.dot"] reason "read by an adjoint" : tensor<?xf32>
 // BP-DAG:        fad.residual %[[X]] needed_by ["fad.elementwise"] reason "value on the tape" : tensor<?xf32>
