@@ -42,6 +42,7 @@ int main(int argc, char **argv) {
   fad::registerFadDifferentiate();
   fad::registerFadFuse();
   fad::registerFadPartition();
+  fad::registerFadPromote();
   fad::registerFadRaise();
   fad::registerFadSelectResiduals();
   fad::registerFadSplit();
