@@ -34,24 +34,34 @@ static ElementwiseOp getOnlyConsumer(ElementwiseOp op) {
   return elementwise;
 }
 
-/// Whether `first` and `second` read a tensor in common.
-static bool shareTensor(ElementwiseOp first, ElementwiseOp second) {
-  return llvm::any_of(first.getInputs(), [&](Value input) {
-    return isa<RankedTensorType>(input.getType()) &&
-           llvm::is_contained(second.getInputs(), input);
-  });
+/// The first operation before `op` that reads one of its tensors.
+static ElementwiseOp findSibling(ElementwiseOp op) {
+  ElementwiseOp first;
+  for (Value input : op.getInputs()) {
+    if (!isa<RankedTensorType>(input.getType()))
+      continue;
+    for (Operation *user : input.getUsers()) {
+      auto candidate = dyn_cast<ElementwiseOp>(user);
+      if (candidate && candidate->getBlock() == op->getBlock() &&
+          candidate->isBeforeInBlock(first ? first : op))
+        first = candidate;
+    }
+  }
+  return first;
 }
 
-/// Fuses `op` into its only consumer or with an earlier operation that reads
-/// one of its tensors.
-static bool fuseOne(RewriterBase &rewriter, ElementwiseOp op,
-                    ArrayRef<ElementwiseOp> earlier) {
-  if (ElementwiseOp consumer = getOnlyConsumer(op))
-    return succeeded(fuseProducer(rewriter, op, consumer));
-  for (ElementwiseOp first : earlier)
-    if (shareTensor(first, op) && succeeded(fuseSiblings(rewriter, first, op)))
-      return true;
-  return false;
+/// Fuses `op` into its only consumer or with an earlier sibling. Returns
+/// whether it did; `next` is the operation to visit next.
+static bool fuse(RewriterBase &rewriter, ElementwiseOp op, Operation *&next) {
+  if (ElementwiseOp consumer = getOnlyConsumer(op)) {
+    bool adjacent = next == consumer;
+    FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
+    if (succeeded(fused) && adjacent)
+      next = *fused;
+    return succeeded(fused);
+  }
+  ElementwiseOp sibling = findSibling(op);
+  return sibling && succeeded(fuseSiblings(rewriter, sibling, op));
 }
 
 namespace {
@@ -61,18 +71,20 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     for (Block &block : getOperation().getBody())
-      while (fuseSomewhere(rewriter, block))
+      while (fuseOnce(rewriter, block))
         ;
   }
 
-  static bool fuseSomewhere(RewriterBase &rewriter, Block &block) {
-    SmallVector<ElementwiseOp> earlier;
-    for (auto op : block.getOps<ElementwiseOp>()) {
-      if (fuseOne(rewriter, op, earlier))
-        return true;
-      earlier.push_back(op);
+  /// Visits every operation once; says whether another round can find more.
+  static bool fuseOnce(RewriterBase &rewriter, Block &block) {
+    bool changed = false;
+    Operation *next = nullptr;
+    for (Operation *op = &block.front(); op; op = next) {
+      next = op->getNextNode();
+      if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+        changed |= fuse(rewriter, elementwise, next);
     }
-    return false;
+    return changed;
   }
 };
 } // namespace
