@@ -384,7 +384,8 @@ struct FadToGPUPass : fad::impl::FadToGPUBase<FadToGPUPass> {
     ModuleOp module = getOperation();
     if (blockSize <= 0 || blockSize > 1024 || blockSize % 32 != 0) {
       mlir::emitError(module.getLoc(), "block-size is ")
-          << blockSize << "; give a multiple of 32 from 32 to 1024";
+          << static_cast<int64_t>(blockSize)
+          << "; give a multiple of 32 from 32 to 1024";
       return signalPassFailure();
     }
     SmallVector<ElementwiseOp> ops;

@@ -1,0 +1,10 @@
+// RUN: fad-opt %s -fad-attach-nvvm-target=chip=sm_75 | FileCheck %s
+// RUN: fad-opt %s -fad-attach-nvvm-target="chip=sm_90a features=+ptx83" | FileCheck %s --check-prefix=PTX
+
+// CHECK: gpu.module @a [#nvvm.target<O = 3, chip = "sm_75">]
+// CHECK: gpu.module @b [#nvvm.target<O = 3, chip = "sm_75">]
+// PTX:   gpu.module @a [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx83">]
+gpu.module @a {
+}
+gpu.module @b {
+}
