@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 #include "fad/Rules/Rules.h"
 #include "fad/Rules/ScalarRules.h"
 
@@ -95,8 +94,7 @@ struct MinNumF : BinaryRule<MinNumF, arith::MinNumFOp> {
 
 /// Chooses between tangents. A product with a zero or one would let an
 /// infinity in the branch not taken through.
-struct Select
-    : DerivativeOpInterface::ExternalModel<Select, arith::SelectOp> {
+struct Select : DerivativeOpInterface::ExternalModel<Select, arith::SelectOp> {
   Expr partial(Operation *, const Primal &at, unsigned,
                unsigned operand) const {
     if (operand == 0)

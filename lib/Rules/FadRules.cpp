@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 #include "Formulas.h"
 #include "fad/IR/Fad.h"
 #include "fad/Rules/Rules.h"
@@ -68,7 +67,8 @@ struct HardSwish : UnaryRule<HardSwish, HardSwishOp> {
 struct SigmoidRule : UnaryRule<SigmoidRule, SigmoidOp> {
   static Expr d(Expr x) {
     auto [s, complement] = sigmoid(x);
-    return select(abs(x) > underflow(x), 0, s * complement);
+    Expr slope = s * complement;
+    return select(abs(x) > underflow(x), 0, slope);
   }
   static Expr dFromResult(Expr y) { return y * (1 - y); }
 };
@@ -94,8 +94,7 @@ struct Softplus : UnaryRule<Softplus, SoftplusOp> {
 /// An activation `x * f(x)` with `f` growing from 0 to 1: its derivative
 /// `f + x * f'` is 0 below `-edge`, and `x` may be taken for `edge` above
 /// it, where `f'` is zero but `x` may be infinite.
-template <typename Formula>
-Expr gate(Expr x, double edge, Formula formula) {
+template <typename Formula> Expr gate(Expr x, double edge, Formula formula) {
   Expr slope = formula(min(x, edge));
   return select(x < -edge, 0, slope);
 }

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 #ifndef FAD_LIB_RULES_FORMULAS_H
 #define FAD_LIB_RULES_FORMULAS_H
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 #include "Formulas.h"
 #include "fad/Rules/Rules.h"
 #include "fad/Rules/ScalarRules.h"
@@ -60,7 +59,7 @@ struct Sqrt : UnaryRule<Sqrt, math::SqrtOp> {
 
 struct Rsqrt : UnaryRule<Rsqrt, math::RsqrtOp> {
   static Expr d(Expr x) { return dFromResult(rsqrt(x)); }
-  static Expr dFromResult(Expr y) { return -0.5 * y * square(y); }
+  static Expr dFromResult(Expr y) { return -0.5 * (y * square(y)); }
 };
 
 struct Cbrt : UnaryRule<Cbrt, math::CbrtOp> {
@@ -108,8 +107,8 @@ struct FPowI : DerivativeOpInterface::ExternalModel<FPowI, math::FPowIOp> {
     Expr factor(eb, arith::SIToFPOp::create(eb.b, eb.type, n));
     Expr power(eb, math::FPowIOp::create(eb.b, at.operands[0].getValue(), less,
                                          eb.fastmath));
-    Expr isZero(eb, arith::CmpIOp::create(eb.b, arith::CmpIPredicate::eq, n,
-                                          zero));
+    Expr isZero(eb,
+                arith::CmpIOp::create(eb.b, arith::CmpIPredicate::eq, n, zero));
     return select(isZero, 0, factor * power);
   }
 
@@ -127,7 +126,8 @@ struct FPowI : DerivativeOpInterface::ExternalModel<FPowI, math::FPowIOp> {
     APInt least = APInt::getSignedMinValue(n.getType().getIntOrFloatBitWidth());
     Value bound = constant(b, n.getType(), (least + 1).getSExtValue());
     Value bounded = arith::MaxSIOp::create(b, n, bound);
-    return arith::SubIOp::create(b, bounded, constant(b, n.getType(), 1));
+    Value one = constant(b, n.getType(), 1);
+    return arith::SubIOp::create(b, bounded, one);
   }
 
   static Value constant(ImplicitLocOpBuilder &b, Type type, int64_t value) {
@@ -149,11 +149,10 @@ struct Cos : UnaryRule<Cos, math::CosOp> {
 
 /// Each result is the derivative of the other, but for a sign.
 struct Sincos : DerivativeOpInterface::ExternalModel<Sincos, math::SincosOp> {
-  Expr partial(Operation *, const Primal &at, unsigned result,
-               unsigned) const {
+  Expr partial(Operation *, const Primal &at, unsigned result, unsigned) const {
     ExprBuilder &eb = at.builder;
-    auto values = math::SincosOp::create(eb.b, at.operands[0].getValue(),
-                                         eb.fastmath);
+    auto values =
+        math::SincosOp::create(eb.b, at.operands[0].getValue(), eb.fastmath);
     return result == 0 ? Expr(eb, values.getCos()) : -Expr(eb, values.getSin());
   }
   Expr partialFromResult(Operation *, const Primal &at, unsigned result,
@@ -263,7 +262,7 @@ struct Erfc : UnaryRule<Erfc, math::ErfcOp> {
 /// The sign of `x`; 0 for 0 and for NaN, as in PyTorch.
 struct AbsF : UnaryRule<AbsF, math::AbsFOp> {
   static Expr d(Expr x) {
-    Expr sign = copysign(1, x);
+    Expr sign = select(x < 0, -1, 1);
     return select(differ(x, 0), sign, 0);
   }
 };

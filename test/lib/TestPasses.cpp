@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 #include "TestPasses.h"
 
 void mlir::fad::test::registerTestPasses() {

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 #ifndef FAD_TEST_TESTPASSES_H
 #define FAD_TEST_TESTPASSES_H
 

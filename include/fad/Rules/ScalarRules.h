@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 // Base classes with which a rule is written as its formula:
 //
 //   struct Log : UnaryRule<Log, math::LogOp> {
@@ -94,8 +93,7 @@ struct TernaryRule : DerivativeOpInterface::ExternalModel<Rule, OpTy> {
 };
 
 /// A function that is constant between its jumps.
-template <typename OpTy>
-struct StepRule : UnaryRule<StepRule<OpTy>, OpTy> {
+template <typename OpTy> struct StepRule : UnaryRule<StepRule<OpTy>, OpTy> {
   static Expr d(Expr) { return 0; }
 };
 

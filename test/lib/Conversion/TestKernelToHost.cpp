@@ -55,16 +55,16 @@ struct TestKernelToHostPass
     ImplicitLocOpBuilder b(kernel.getLoc(), builder);
     SmallVector<Type> types(kernel.getArgumentTypes());
     types.push_back(b.getIndexType());
-    auto function = func::FuncOp::create(b, kernel.getName(),
-                                         b.getFunctionType(types, {}));
+    auto function =
+        func::FuncOp::create(b, kernel.getName(), b.getFunctionType(types, {}));
     b.setInsertionPointToStart(function.addEntryBlock());
 
     IRMapping mapping;
     mapping.map(kernel.getArguments(), function.getArguments().drop_back());
     Value zero = arith::ConstantIndexOp::create(b, 0);
     Value one = arith::ConstantIndexOp::create(b, 1);
-    Value threads = arith::ConstantIndexOp::create(
-        b, (*kernel.getKnownBlockSize())[0]);
+    Value threads =
+        arith::ConstantIndexOp::create(b, (*kernel.getKnownBlockSize())[0]);
     auto blockLoop =
         scf::ForOp::create(b, zero, function.getArguments().back(), one);
     func::ReturnOp::create(b);

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 // Shows how a dialect that fad does not know gets derivative rules; quoted by
 // docs/AddingARule.md.
 //

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-
 // Appends to a module, for each function on scalars and each floating-point
 // argument, a function that returns the derivatives of the results with
 // respect to that argument. Tests of derivative rules read and run them.
@@ -50,10 +49,11 @@ struct TestDerivativePass
   }
 
   void runOnOperation() override {
-    auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
+    // Not the declarations, which `append` erases.
+    auto functions = llvm::to_vector(llvm::make_filter_range(
+        getOperation().getOps<func::FuncOp>(),
+        [](func::FuncOp function) { return bool(getReturn(function)); }));
     for (func::FuncOp function : functions) {
-      if (!getReturn(function))
-        continue;
       for (BlockArgument argument : function.getArguments()) {
         if (!getTangentType(argument.getType()))
           continue;
@@ -99,8 +99,8 @@ struct TestDerivativePass
     }
     SmallVector<Value> returned;
     for (Value result : results)
-      returned.push_back(materializeTangent(builder, loc, tangents, result,
-                                            result.getType()));
+      returned.push_back(
+          materializeTangent(builder, loc, tangents, result, result.getType()));
     func::ReturnOp::create(builder, loc, returned);
     return success();
   }

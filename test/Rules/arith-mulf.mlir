@@ -1,0 +1,20 @@
+// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
+// RUN: %check-rule %s
+
+// VALUE: mulf(x, y) = x * y
+// RANGE: x in [-1e3, 1e3], y in [-10, 10]
+// AT: inf, 0 -> 0, inf
+// AT: nan, -inf -> -inf, nan
+// AT: 0, -0.0 -> 0, 0
+func.func @mulf(%x: f32, %y: f32) -> f32 {
+  %z = arith.mulf %x, %y : f32
+  return %z : f32
+}
+
+// CHECK-LABEL: func.func @mulf_d0(
+// CHECK-SAME: %{{.+}}: f32, %[[Y:.+]]: f32) -> f32 {
+// CHECK: return %[[Y]] : f32
+
+// CHECK-LABEL: func.func @mulf_d1(
+// CHECK-SAME: %[[X:.+]]: f32, %{{.+}}: f32) -> f32 {
+// CHECK: return %[[X]] : f32

@@ -1,0 +1,50 @@
+// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
+// RUN: %check-rule %s
+
+// The exponential of a large x overflows where it is not selected.
+
+// VALUE: elu(x) = x if x > 0 else expm1(x)
+// RANGE: x in [-10, 10]
+// RANGE: x in [-110, 110]
+// RANGE: x in [-1e30, 1e30]
+// AT: 0 -> 1
+// AT: inf -> 1
+// AT: -inf -> 0
+// AT: 1e30 -> 1
+// AT: -1e30 -> 0
+// AT: nan -> nan
+func.func @elu(%x: f32) -> f32 {
+  %z = fad.elu %x : f32
+  return %z : f32
+}
+
+// VALUE: scaled(x) = x if x > 0 else expm1(x) / 2
+// RANGE: x in [-10, 10]
+// AT: 0 -> 0.5
+// AT: inf -> 1
+// AT: -inf -> 0
+// AT: nan -> nan
+func.func @scaled(%x: f32) -> f32 {
+  %z = fad.elu %x alpha 0.5 : f32
+  return %z : f32
+}
+
+// CHECK-LABEL: func.func @elu_d0(
+// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
+// CHECK: %[[EXP:.+]] = math.exp %[[X]] : f32
+// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ogt, %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ONE]], %[[EXP]] : f32
+// CHECK-NEXT: return %[[SEL]] : f32
+
+// CHECK-LABEL: func.func @scaled_d0(
+// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
+// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
+// CHECK: %[[EXP:.+]] = math.exp %[[X]] : f32
+// CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[EXP]], %[[HALF]] : f32
+// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ogt, %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ONE]], %[[PROD]] : f32
+// CHECK-NEXT: return %[[SEL]] : f32

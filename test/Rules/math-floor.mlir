@@ -1,0 +1,17 @@
+// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
+// RUN: %check-rule %s
+
+// VALUE: floor(x) = floor(x)
+// RANGE: x in [-9.7, 9.8]
+// AT: 1 -> 0
+// AT: 0.5 -> 0
+// AT: inf -> 0
+// AT: nan -> 0
+func.func @floor(%x: f32) -> f32 {
+  %y = math.floor %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @floor_d0(
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
+// CHECK: return %[[ZERO]] : f32

@@ -1,0 +1,26 @@
+// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
+// RUN: %check-rule %s
+
+// As in PyTorch, the derivative of what is NaN, at negative x, is what its
+// formula gives.
+
+// VALUE: log(x) = log(x)
+// RANGE: x in [1e-3, 10]
+// RANGE: x in [1e-4, 1e4]
+// RANGE f64 f32 bf16: x in [1e-30, 1e30]
+// AT: 1 -> 1
+// AT: -1 -> -1
+// AT: 0 -> inf
+// AT: -0.0 -> -inf
+// AT: inf -> 0
+// AT: nan -> nan
+func.func @log(%x: f32) -> f32 {
+  %y = math.log %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @log_d0(
+// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK: %[[QUOT:.+]] = arith.divf %[[ONE]], %[[X]] : f32
+// CHECK-NEXT: return %[[QUOT]] : f32
