@@ -59,7 +59,11 @@ def missing_chunk(shown, printed):
 
 
 def check(page, folder, tools, runnable):
-    environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+    environment = dict(
+        os.environ,
+        PATH=f"{tools}:{os.environ['PATH']}",
+        FAD_PLUGIN=str(tools.parent / "lib" / "fad-plugin.so"),
+    )
     printed = []
     for number, info, lines in read_blocks(page):
         where = f"{page}:{number}"
