@@ -111,8 +111,9 @@ void ReverseMode::findVaried() {
     // A size does not change when elements do.
     if (!any || isa<tensor::DimOp>(op))
       continue;
+    // Integers have no tangent; everything else may carry one.
     for (Value result : op.getResults())
-      if (isa<FloatType>(getElementTypeOrSelf(result)))
+      if (!getElementTypeOrSelf(result).isIntOrIndex())
         varied.insert(result);
   }
 }
@@ -200,6 +201,12 @@ LogicalResult ReverseMode::visit(Operation *op) {
   bool reached = llvm::any_of(cotangents, [](Value v) { return bool(v); });
   if (!reached)
     return success();
+  for (Value value : op->getOperands())
+    if (varied.contains(value) && !isDifferentiable(value.getType()))
+      return op->emitOpError("reads ")
+             << value.getType()
+             << " on the path that is differentiated, but only ranked tensors "
+                "of f16, bf16, f32 and f64 have gradients";
 
   Operation *terminator = function.front().getTerminator();
   rewriter.setInsertionPoint(terminator);

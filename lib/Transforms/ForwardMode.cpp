@@ -35,8 +35,16 @@ static Expr viewPrimal(ExprBuilder &eb, Value value) {
 static LogicalResult pushforwardOp(OpBuilder &builder, Operation *op,
                                    IRMapping &primals, TangentMap &tangents,
                                    bool preferResults) {
-  if (llvm::none_of(op->getResultTypes(),
-                    [](Type type) { return bool(getTangentType(type)); }))
+  if (isa<arith::BitcastOp>(op))
+    return op->emitOpError("reinterprets the bits of a differentiated value, "
+                           "which has no derivative; compute the value with "
+                           "floating-point operations");
+  for (Type type : op->getResultTypes())
+    if (!isa<IntegerType, IndexType>(type) && !getTangentType(type))
+      return op->emitOpError("computes ")
+             << type << " from a differentiated value, but only f16, bf16, "
+             << "f32 and f64 have derivatives";
+  if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IntegerType, IndexType>))
     return success();
   auto rule = dyn_cast<DerivativeOpInterface>(op);
   if (!rule)

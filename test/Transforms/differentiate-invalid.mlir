@@ -164,3 +164,53 @@ module {
 // expected-error @below {{the module has no public function with a body to differentiate; make one public or name one with 'entry'}}
 module {
 }
+
+// -----
+
+func.func @bits(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    %mask = arith.constant 2147483647 : i32
+    // expected-error @below {{'arith.bitcast' op reinterprets the bits of a differentiated value, which has no derivative; compute the value with floating-point operations}}
+    %b = arith.bitcast %a : f32 to i32
+    %c = arith.andi %b, %mask : i32
+    %d = arith.bitcast %c : i32 to f32
+    fad.yield %d : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @eight_bits(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    // expected-error @below {{'arith.truncf' op computes 'f8E4M3FN' from a differentiated value, but only f16, bf16, f32 and f64 have derivatives}}
+    %b = arith.truncf %a : f32 to f8E4M3FN
+    %c = arith.extf %b : f8E4M3FN to f32
+    fad.yield %c : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @complex(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    // expected-error @below {{'complex.create' op computes 'complex<f32>' from a differentiated value, but only f16, bf16, f32 and f64 have derivatives}}
+    %b = complex.create %a, %a : complex<f32>
+    %c = complex.abs %b : complex<f32>
+    fad.yield %c : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @eight_bit_tensor(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b = arith.truncf %x : tensor<4xf32> to tensor<4xf8E4M3FN>
+  // expected-error @below {{'linalg.generic' op reads 'tensor<4xf8E4M3FN>' on the path that is differentiated, but only ranked tensors of f16, bf16, f32 and f64 have gradients}}
+  %c = arith.extf %b : tensor<4xf8E4M3FN> to tensor<4xf32>
+  return %c : tensor<4xf32>
+}

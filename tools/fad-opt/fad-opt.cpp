@@ -16,7 +16,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
-#ifdef FAD_HAVE_TESTS
+#ifdef FAD_INCLUDE_TESTS
 #include "TestPasses.h"
 #endif
 
@@ -27,26 +27,15 @@ int main(int argc, char **argv) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registry.insert<fad::FadDialect>();
-
-#ifdef FAD_HAVE_RULES
   fad::registerAllRules(registry);
-#endif
-#ifdef FAD_HAVE_TESTS
-  fad::test::registerTestRulesDialect(registry);
-#endif
 
   registerAllPasses();
-  // PASSES: one line each as they appear; at the end, the two group functions.
   fad::registerFadConversionPasses();
+  fad::registerFadTransformsPasses();
   fad::registerPipelines();
-  fad::registerFadDifferentiate();
-  fad::registerFadFuse();
-  fad::registerFadPartition();
-  fad::registerFadPromote();
-  fad::registerFadRaise();
-  fad::registerFadSelectResiduals();
-  fad::registerFadSplit();
-#ifdef FAD_HAVE_TESTS
+
+#ifdef FAD_INCLUDE_TESTS
+  fad::test::registerTestRulesDialect(registry);
   fad::test::registerTestPasses();
 #endif
   return asMainReturnCode(
