@@ -23,9 +23,18 @@ using namespace mlir;
 using namespace mlir::fad;
 
 /// From any operation on tensors to linalg and tensor on tensors.
-static void addToLinalg(OpPassManager &pm) {
+static void addToLinalg(OpPassManager &pm, bool checkShapes) {
   pm.addPass(createFadToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  if (checkShapes) {
+    std::unique_ptr<Pass> verification =
+        createGenerateRuntimeVerificationPass();
+    // Messages with the location, not the text, of the operation. There is no
+    // other way to reach the option.
+    (void)verification->initializeOptions(
+        "verbose-level=0", [](const Twine &) { return failure(); });
+    pm.addPass(std::move(verification));
+  }
   // A transpose of a transpose goes before contractions add their own.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -93,7 +102,7 @@ static void addToLLVM(OpPassManager &pm, bool parallel) {
 }
 
 void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
-  addToLinalg(pm);
+  addToLinalg(pm, options.checkShapes);
   addBufferize(pm);
   addLoops(pm, options.parallel);
   addScalars(pm);

@@ -51,6 +51,11 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       *this, "parallel",
       llvm::cl::desc("Run loops on all cores through OpenMP"),
       llvm::cl::init(true)};
+  Option<bool> checkShapes{
+      *this, "check-shapes",
+      llvm::cl::desc("Abort with a message where sizes at run time do not go "
+                     "together, instead of reading beyond the end of a tensor"),
+      llvm::cl::init(false)};
 };
 
 /// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
