@@ -204,6 +204,11 @@ SmallVector<unsigned> allOf(unsigned count) {
   return llvm::to_vector(llvm::seq(count));
 }
 
+/// Whether a kernel takes the operands and results of `op` as they are.
+bool isBoundToKernel(ElementwiseOp op) {
+  return op->hasAttr(FadDialect::kKernelAttr);
+}
+
 /// Drops results that nothing reads.
 struct DropUnusedResults : OpRewritePattern<ElementwiseOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -219,6 +224,8 @@ struct DropUnusedResults : OpRewritePattern<ElementwiseOp> {
       rewriter.eraseOp(op);
       return success();
     }
+    if (isBoundToKernel(op))
+      return rewriter.notifyMatchFailure(op, "its kernel writes all results");
     auto result = rebuild(rewriter, op, allOf(op.getInputs().size()), kept);
     for (auto [position, index] : llvm::enumerate(kept))
       rewriter.replaceAllUsesWith(op.getResult(index),
@@ -274,6 +281,8 @@ struct SimplifyInputs : OpRewritePattern<ElementwiseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOp op,
                                 PatternRewriter &rewriter) const override {
+    if (isBoundToKernel(op))
+      return rewriter.notifyMatchFailure(op, "its kernel takes all operands");
     SmallVector<unsigned> kept;
     llvm::SmallDenseMap<Value, unsigned> first;
     unsigned tensors = llvm::count_if(op.getInputs(), isTensor);

@@ -239,3 +239,20 @@ func.func @repeated_after_unused(%x: tensor<?xf32>, %y: tensor<?xf32>, %s: f32) 
   }
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// A kernel takes its operands and results as they are.
+// CHECK-LABEL: func.func @kernel(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?xf32>, %[[S:[^:]*]]: f32)
+func.func @kernel(%x: tensor<?xf32>, %s: f32) -> tensor<?xf32> {
+  // CHECK: %[[R:.*]]:2 = fad.elementwise ins(%[[X]], %[[S]] : tensor<?xf32>, f32)
+  // CHECK: return %[[R]]#0
+  %0:2 = fad.elementwise ins(%x, %s : tensor<?xf32>, f32)
+      attributes {fad.kernel = @kernels::@kernel_0} -> tensor<?xf32>, tensor<?xf32> {
+  ^bb0(%a: f32, %unused: f32):
+    %1 = arith.mulf %a, %a : f32
+    fad.yield %1, %a : f32, f32
+  }
+  return %0#0 : tensor<?xf32>
+}

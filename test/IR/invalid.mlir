@@ -262,3 +262,19 @@ func.func @gradient_kind(%x: f32) -> (f32 {fad.gradient = 0 : i32}) {
 func.func @residual_kind(%x: f32 {fad.residual = 1}) {
   return
 }
+
+// -----
+
+func.func @kernel_kind(%x: f32) {
+  // expected-error @+1 {{expects 'fad.kernel' to name a kernel}}
+  %0 = math.exp %x {fad.kernel = "k"} : f32
+  return
+}
+
+// -----
+
+func.func @tile_size_kind(%x: f32) {
+  // expected-error @+1 {{expects 'fad.tile_size' to be a non-negative 64-bit integer}}
+  %0 = math.exp %x {fad.tile_size = "x"} : f32
+  return
+}
