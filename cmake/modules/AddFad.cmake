@@ -27,6 +27,8 @@ function(add_fad_tool name)
   add_llvm_executable(${name} PARTIAL_SOURCES_INTENDED ${ARGN})
   llvm_update_compile_flags(${name})
   fad_precompile(${name})
+  # Installed tools find libMLIR.so where it was linked from.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   set_property(GLOBAL APPEND PROPERTY FAD_TOOLS ${name})
 endfunction()
 
