@@ -97,12 +97,13 @@ struct FadAttachNVVMTargetPass
     const llvm::Target *target =
         llvm::TargetRegistry::lookupTarget(triple, error);
     if (!target)
-      return mlir::emitError(getOperation().getLoc(), "this LLVM cannot emit PTX: ")
+      return mlir::emitError(getOperation().getLoc(),
+                             "this LLVM cannot emit PTX: ")
              << error << "; use one built with the NVPTX target";
     std::unique_ptr<llvm::MCSubtargetInfo> info(
         target->createMCSubtargetInfo(triple, "", ""));
-    std::vector<StringRef> chips = selectNames(
-        info->getAllProcessorDescriptions(), "sm_", kOldestChip);
+    std::vector<StringRef> chips =
+        selectNames(info->getAllProcessorDescriptions(), "sm_", kOldestChip);
     if (!llvm::is_contained(chips, StringRef(chip)))
       return mlir::emitError(getOperation().getLoc(), "unknown chip '")
              << chip << "'; give one of: " << llvm::join(chips, ", ");

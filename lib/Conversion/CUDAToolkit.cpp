@@ -69,8 +69,7 @@ static std::vector<std::string> getPythonPath() {
 std::optional<std::string> mlir::fad::findCUDAToolkit() {
   std::vector<std::string> candidates;
   for (llvm::StringRef variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (std::optional<std::string> value =
-            llvm::sys::Process::GetEnv(variable))
+    if (std::optional<std::string> value = llvm::sys::Process::GetEnv(variable))
       candidates.push_back(*value);
   llvm::append_range(candidates, listDirectory("/usr/local", "cuda"));
   candidates.push_back("/usr/lib/cuda");
@@ -78,8 +77,7 @@ std::optional<std::string> mlir::fad::findCUDAToolkit() {
   if (auto nvcc = llvm::sys::findProgramByName("nvcc")) {
     llvm::SmallString<128> real;
     if (!fs::real_path(*nvcc, real))
-      candidates.push_back(
-          path::parent_path(path::parent_path(real)).str());
+      candidates.push_back(path::parent_path(path::parent_path(real)).str());
   }
   for (const std::string &candidate : candidates)
     if (findLibdevice(candidate))

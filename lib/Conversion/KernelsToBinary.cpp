@@ -88,19 +88,18 @@ struct FadKernelsToBinaryPass
   }
 
   void runOnOperation() override {
-    auto target = llvm::StringSwitch<std::optional<gpu::CompilationTarget>>(
-                      format)
-                      .Case("isa", gpu::CompilationTarget::Assembly)
-                      .Case("bin", gpu::CompilationTarget::Binary)
-                      .Case("fatbin", gpu::CompilationTarget::Fatbin)
-                      .Default(std::nullopt);
+    auto target =
+        llvm::StringSwitch<std::optional<gpu::CompilationTarget>>(format)
+            .Case("isa", gpu::CompilationTarget::Assembly)
+            .Case("bin", gpu::CompilationTarget::Binary)
+            .Case("fatbin", gpu::CompilationTarget::Fatbin)
+            .Default(std::nullopt);
     if (!target) {
       mlir::emitError(getOperation().getLoc(), "unknown format '")
           << format << "'; give isa, bin or fatbin";
       return signalPassFailure();
     }
-    auto modules =
-        llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>());
+    auto modules = llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>());
     if (modules.empty())
       return;
     for (gpu::GPUModuleOp kernels : modules)
@@ -142,7 +141,8 @@ LogicalResult FadKernelsToBinaryPass::checkCalls(gpu::GPUModuleOp kernels) {
       if (getToolkit().empty())
         diag << "there is no CUDA toolkit to link it from";
       else
-        diag << "'" << getToolkit() << "' has no nvvm/libdevice/libdevice.10.bc";
+        diag << "'" << getToolkit()
+             << "' has no nvvm/libdevice/libdevice.10.bc";
       diag << "; " << kGetToolkit;
     }
     return failure();

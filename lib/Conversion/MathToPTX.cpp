@@ -66,8 +66,7 @@ struct ConvertExponent : OpRewritePattern<math::FPowIOp> {
 /// Calls an intrinsic of LLVM for which PTX has an instruction. The operations
 /// that upstream's patterns would use in its place are illegal in
 /// convert-gpu-to-nvvm.
-template <typename SourceOp>
-struct CallIntrinsic : OpRewritePattern<SourceOp> {
+template <typename SourceOp> struct CallIntrinsic : OpRewritePattern<SourceOp> {
   CallIntrinsic(MLIRContext *context, StringRef intrinsic)
       : OpRewritePattern<SourceOp>(context), intrinsic(intrinsic) {}
 
@@ -102,8 +101,7 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
         math::CeilOp, math::ClampFOp, math::CopySignOp,
         math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
         math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsNaNOp,
-        math::RoundEvenOp, math::RoundOp, math::SqrtOp,
-        math::TruncOp>();
+        math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>();
     target.addDynamicallyLegalOp<math::FPowIOp>(
         [](math::FPowIOp op) { return !hasConvertibleExponent(op); });
 

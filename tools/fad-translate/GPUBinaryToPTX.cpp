@@ -35,8 +35,9 @@ static FailureOr<gpu::BinaryOp> findBinary(Operation *root) {
   if (binaries.size() == 1)
     return binaries.front();
   if (names.empty())
-    emitError(root->getLoc(), "there is no gpu.binary to print; compile the "
-                              "kernels first, with fad-opt --fad-to-nvvm");
+    emitError(root->getLoc(), "there is no gpu.binary to print; fad-opt "
+                              "--fad-to-nvvm makes one of the fad.elementwise "
+                              "operations of a module");
   else if (binaries.empty())
     emitError(root->getLoc(), "there is no gpu.binary '")
         << binaryName << "'; there are: " << llvm::join(names, ", ");

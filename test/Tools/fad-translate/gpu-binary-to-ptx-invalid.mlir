@@ -3,7 +3,7 @@
 // RUN: rm -f %t.ptx
 // RUN: not fad-translate %t/none.mlir -gpu-binary-to-ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not ls %t.ptx
-// NONE: none.mlir:{{.*}} error: there is no gpu.binary to print; compile the kernels first, with fad-opt --fad-to-nvvm
+// NONE: none.mlir:{{.*}} error: there is no gpu.binary to print; fad-opt --fad-to-nvvm makes one of the fad.elementwise operations of a module
 
 // RUN: not fad-translate %t/bin.mlir -gpu-binary-to-ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=BIN
 // RUN: not ls %t.ptx
