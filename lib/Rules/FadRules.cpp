@@ -18,10 +18,11 @@ using namespace mlir::fad;
 namespace {
 
 //===----------------------------------------------------------------------===//
-// Activations of two slopes
+// Piecewise activations
 //===----------------------------------------------------------------------===//
+//
+// The comparisons are those of PyTorch, which decide what becomes of NaN.
 
-/// NaN has derivative 1, as in PyTorch.
 struct Relu : UnaryRule<Relu, ReluOp> {
   static Expr d(Expr x) { return select(x <= 0, 0, 1); }
   static Expr dFromResult(Expr y) { return d(y); }
@@ -40,7 +41,7 @@ struct LeakyRelu : UnaryRule<LeakyRelu, LeakyReluOp> {
 struct Elu : UnaryRule<Elu, EluOp> {
   static Expr d(EluOp op, Expr x) {
     Expr slope = op.getAlpha().convertToDouble() * exp(x);
-    return select(x > 0, 1, slope);
+    return select(x <= 0, slope, 1);
   }
 };
 
@@ -54,7 +55,7 @@ struct HardSigmoid : UnaryRule<HardSigmoid, HardSigmoidOp> {
 struct HardSwish : UnaryRule<HardSwish, HardSwishOp> {
   static Expr d(Expr x) {
     Expr slope = x / 3 + 0.5;
-    Expr above = select(x >= 3, 1, slope);
+    Expr above = select(x < 3, slope, 1);
     return select(x <= -3, 0, above);
   }
 };

@@ -178,7 +178,7 @@ struct Atan : UnaryRule<Atan, math::AtanOp> {
   static Expr d(Expr x) { return 1 / (1 + square(x)); }
 };
 
-/// The angle of the point (b, a).
+/// The angle of the point (b, a). As in PyTorch, it is constant at the origin.
 struct Atan2 : BinaryRule<Atan2, math::Atan2Op> {
   static Expr da(Expr a, Expr b) { return overSquares(b, a); }
   static Expr db(Expr a, Expr b) { return -overSquares(a, b); }
@@ -192,7 +192,8 @@ struct Atan2 : BinaryRule<Atan2, math::Atan2Op> {
     Expr lesser = select(large, q, p);
     Expr ratio = lesser / greater;
     Expr numerator = select(large, 1, ratio);
-    return numerator / (greater + lesser * ratio);
+    Expr slope = numerator / (greater + lesser * ratio);
+    return select(equal(greater, 0), 0, slope);
   }
 };
 

@@ -1,7 +1,8 @@
 // RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
-// The exponential of a large x overflows where it is not selected.
+// The exponential of a large x overflows where it is not selected. As in PyTorch,
+// the derivative is 1 at NaN.
 
 // VALUE: elu(x) = x if x > 0 else expm1(x)
 // RANGE: x in [-10, 10]
@@ -12,7 +13,7 @@
 // AT: -inf -> 0
 // AT: 1e30 -> 1
 // AT: -1e30 -> 0
-// AT: nan -> nan
+// AT: nan -> 1
 func.func @elu(%x: f32) -> f32 {
   %z = fad.elu %x : f32
   return %z : f32
@@ -23,7 +24,7 @@ func.func @elu(%x: f32) -> f32 {
 // AT: 0 -> 0.5
 // AT: inf -> 1
 // AT: -inf -> 0
-// AT: nan -> nan
+// AT: nan -> 1
 func.func @scaled(%x: f32) -> f32 {
   %z = fad.elu %x alpha 0.5 : f32
   return %z : f32
@@ -34,8 +35,8 @@ func.func @scaled(%x: f32) -> f32 {
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
 // CHECK: %[[EXP:.+]] = math.exp %[[X]] : f32
-// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ogt, %[[X]], %[[ZERO]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ONE]], %[[EXP]] : f32
+// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ole, %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[EXP]], %[[ONE]] : f32
 // CHECK-NEXT: return %[[SEL]] : f32
 
 // CHECK-LABEL: func.func @scaled_d0(
@@ -45,6 +46,6 @@ func.func @scaled(%x: f32) -> f32 {
 // CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
 // CHECK: %[[EXP:.+]] = math.exp %[[X]] : f32
 // CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[EXP]], %[[HALF]] : f32
-// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ogt, %[[X]], %[[ZERO]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ONE]], %[[PROD]] : f32
+// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ole, %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[PROD]], %[[ONE]] : f32
 // CHECK-NEXT: return %[[SEL]] : f32
