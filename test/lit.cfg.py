@@ -19,6 +19,11 @@ llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "CUDA_HOME", "CUDA_P
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 # Small test programs do not gain from more threads, and lit runs many at once.
 config.environment["OMP_NUM_THREADS"] = "2"
+# What the scripts of several tests share.
+config.environment["PYTHONPATH"] = os.pathsep.join(
+    os.path.join(config.test_source_root, part) for part in ["Inputs", "Rules"]
+)
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
 # The numeric tests compare with numpy and mpmath.
 if subprocess.run(
@@ -58,6 +63,7 @@ config.substitutions += [
     ("%cmake", config.cmake_executable),
     ("%cxx", config.cxx_executable),
     ("%python", config.python_executable),
+    ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),
     ("%fad_plugin", os.path.join(config.fad_obj_root, "lib", "fad-plugin.so")),

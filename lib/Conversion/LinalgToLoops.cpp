@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADLINALGTOLOOPS
@@ -30,6 +31,9 @@ static constexpr int64_t kLeastParallelWork = 2 * kGrain;
 /// such that the tile stays in the first-level cache.
 static constexpr int64_t kContractionRows = 8;
 static constexpr int64_t kContractionColumns = 512;
+
+/// The side of the tile of a transpose.
+static constexpr int64_t kTransposeSide = 32;
 
 /// The number of iterations, or nothing where it is not known.
 static std::optional<int64_t> getStaticWork(ArrayRef<int64_t> ranges) {
@@ -59,6 +63,30 @@ static SmallVector<int64_t> tileElementwise(ArrayRef<int64_t> ranges) {
   return sizes;
 }
 
+/// Tile sizes for loops that are all parallel but along which the operands lie
+/// in different directions: squares, so that each line of the cache that is
+/// loaded is used up.
+static SmallVector<int64_t> tileTranspose(ArrayRef<int64_t> ranges,
+                                          const llvm::SmallBitVector &inner) {
+  SmallVector<int64_t> sizes;
+  for (auto [dim, range] : llvm::enumerate(ranges)) {
+    int64_t size = inner.test(dim) ? kTransposeSide : 1;
+    bool isWhole = !ShapedType::isDynamic(range) && range <= size;
+    sizes.push_back(isWhole ? 0 : size);
+  }
+  return sizes;
+}
+
+/// The loops along which neighbours of some operand of `op` lie.
+static llvm::SmallBitVector getInnerLoops(linalg::LinalgOp op) {
+  llvm::SmallBitVector loops(op.getNumLoops());
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (map.getNumResults() != 0)
+      if (auto dim = dyn_cast<AffineDimExpr>(map.getResults().back()))
+        loops.set(dim.getPosition());
+  return loops;
+}
+
 /// Tile sizes for loops of which some are reductions, which stay whole.
 static SmallVector<int64_t>
 tileReduction(ArrayRef<int64_t> ranges,
@@ -83,12 +111,15 @@ static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
   bool isReduction = op.getNumReductionLoops() != 0;
   if (std::optional<int64_t> work = getStaticWork(ranges))
     parallel &= *work >= kLeastParallelWork;
+  llvm::SmallBitVector innerLoops = getInnerLoops(op);
+  bool isTranspose = !isReduction && innerLoops.count() > 1;
   // Without threads a tile only serves the cache.
-  if (!parallel && !isReduction)
+  if (!parallel && !isReduction && !isTranspose)
     return op;
   SmallVector<int64_t> sizes =
-      isReduction ? tileReduction(ranges, op.getIteratorTypesArray())
-                  : tileElementwise(ranges);
+      isReduction   ? tileReduction(ranges, op.getIteratorTypesArray())
+      : isTranspose ? tileTranspose(ranges, innerLoops)
+                    : tileElementwise(ranges);
   if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
     return op;
   auto options = linalg::LinalgTilingOptions().setTileSizes(sizes);

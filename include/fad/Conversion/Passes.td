@@ -187,6 +187,16 @@ def FadOrientContractions : Pass<"fad-orient-contractions", "::mlir::func::FuncO
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FadSeparateResults : Pass<"fad-separate-results", "::mlir::func::FuncOp"> {
+  let summary = "Return no buffer twice";
+  let description = [{
+    Clones each buffer that a function returns and that may be, or be a view
+    of, another buffer that it returns: whoever calls the function frees each
+    result. It goes between bufferization and deallocation.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg on buffers to loops over tiles";
   let description = [{

@@ -1,0 +1,59 @@
+//===- SeparateResults.cpp - Results that are no two the same buffer ------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADSEPARATERESULTS
+#include "fad/Conversion/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// What `value` is a view of, or `value` itself.
+static Value getRoot(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// Whether `root` is a buffer that no other root can be.
+static bool isFresh(Value root) {
+  return isa_and_nonnull<memref::AllocOp, bufferization::CloneOp, func::CallOp>(
+      root.getDefiningOp());
+}
+
+namespace {
+struct SeparateResultsPass
+    : fad::impl::FadSeparateResultsBase<SeparateResultsPass> {
+  void runOnOperation() override {
+    getOperation().walk([](func::ReturnOp exit) { separate(exit); });
+  }
+
+  static void separate(func::ReturnOp exit) {
+    auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
+    if (llvm::count_if(exit.getOperandTypes(), isBuffer) < 2)
+      return;
+    OpBuilder builder(exit);
+    llvm::SmallDenseSet<Value> returned;
+    for (OpOperand &operand : exit->getOpOperands()) {
+      if (!isBuffer(operand.get().getType()))
+        continue;
+      Value root = getRoot(operand.get());
+      if (!isFresh(root) || !returned.insert(root).second)
+        operand.set(bufferization::CloneOp::create(builder, exit.getLoc(),
+                                                   operand.get()));
+    }
+  }
+};
+} // namespace
