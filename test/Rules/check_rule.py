@@ -194,7 +194,8 @@ def measure(format, got, want, exact_zero, absolute):
         return 0 if same else math.inf
     if not math.isfinite(got):
         return math.inf
-    return float(abs(mp.mpf(got) - want) / format.unit(want, 0 if absolute else format.tiny))
+    unit = format.unit(want, 0 if absolute else format.tiny)
+    return float(abs(mp.mpf(got) - want) / unit)
 
 
 def emit(run):
@@ -206,18 +207,19 @@ def emit(run):
     for i, type in enumerate(run.arguments):
         column = [encode(type, point[i]) for point, _ in run.cases]
         memref = f"memref<{len(column)}xi64>"
+        name = f"@{run.name}_{i}"
         globals.append(
-            f'memref.global "private" constant @{run.name}_{i} : {memref} = dense<{column}>'
+            f'memref.global "private" constant {name} : {memref} = dense<{column}>'
         )
-        body.append(f"%column{i} = memref.get_global @{run.name}_{i} : {memref}")
+        body.append(f"%column{i} = memref.get_global {name} : {memref}")
         loop.append(f"%bits{i} = memref.load %column{i}[%i] : {memref}")
         loop += from_bits(f"%bits{i}", f"%x{i}", type)
     operands = ", ".join(f"%x{i}" for i in range(len(run.arguments)))
     for i, call in enumerate(run.calls):
         globals.append(f"func.func private @{call}({types}) -> {results}")
-        loop.append(
-            f"%y{i}:{len(run.results)} = func.call @{call}({operands}) : ({types}) -> {results}"
-        )
+        count = len(run.results)
+        loop.append(f"%y{i}:{count} = func.call @{call}({operands})")
+        loop.append(f"  : ({types}) -> {results}")
         for j, type in enumerate(run.results):
             loop += show(f"%y{i}#{j}", f"%y{i}_{j}", type)
     lines = [run.text, *globals, f"func.func private @run_{run.name}() {{"]
