@@ -31,7 +31,9 @@ void raise::populateRaiseGeluPatterns(RewritePatternSet &patterns) {
   Formula quadratic = 1 + 0.044715 * x * x;
   addRaisePattern(patterns,
                   {0.5 * x * (1 + tanh(scale * cubic)),
-                   0.5 * x * (1 + tanh(scale * x * quadratic))},
+                   0.5 * x * (1 + tanh(scale * x * quadratic)),
+                   x / (1 + exp(-2 * scale * cubic)),
+                   x / (1 + exp(-2 * scale * x * quadratic))},
                   Shared::raised, buildGelu<GeluApproximation::tanh>);
   addRaisePattern(
       patterns,

@@ -128,7 +128,7 @@ Formula raise::min(const Formula &x, double bound, NaNs nans) {
 }
 
 Formula raise::clamp(const Formula &x, double low, double high, NaNs nans) {
+  // Not math.clampf: its definition, max(min(x, low), high), is no clamp.
   return either({min(max(x, low, nans), high, nans),
-                 max(min(x, high, nans), low, nans),
-                 call<math::ClampFOp>({x, low, high})});
+                 max(min(x, high, nans), low, nans)});
 }

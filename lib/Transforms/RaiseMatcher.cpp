@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RaiseFormula.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
 
@@ -92,7 +93,10 @@ private:
 
 } // namespace
 
+/// The number that `value` is, in each of its elements.
 static std::optional<double> getConstant(Value value) {
+  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
+    value = splat.getInput();
   APFloat constant(0.0);
   if (!matchPattern(value, m_ConstantFloat(&constant)) ||
       !APFloat::isRepresentableBy(constant.getSemantics(),
@@ -102,7 +106,12 @@ static std::optional<double> getConstant(Value value) {
 }
 
 bool FormulaMatcher::through(ArrayRef<Operation *> ops, Next next) {
+  // No formula takes as many operations. A chain of multiplications with
+  // constants may have thousands, and would be followed from each of them.
+  constexpr size_t maxMatched = 64;
   size_t size = matched.size();
+  if (size > maxMatched)
+    return false;
   llvm::append_range(matched, ops);
   if (next())
     return true;
@@ -167,7 +176,7 @@ bool FormulaMatcher::matchInOrder(ArrayRef<Formula> formulas,
 bool FormulaMatcher::matchVariable(Value value, Next next) {
   if (x)
     return x == value && next();
-  if (matchPattern(value, m_Constant()))
+  if (getConstant(value))
     return false;
   x = value;
   if (next())
@@ -344,27 +353,28 @@ bool FormulaMatcher::matchFactors(ArrayRef<Formula> factors, Value value,
   return matchPower(factors, value, next);
 }
 
-/// Tries every way to give some of `factors` to one operand of `op` and the
-/// others to the other one.
+/// Matches the operands of `op` with `factors`: one with all of them where the
+/// other is constant, else each with some of them, in every way.
 bool FormulaMatcher::splitFactors(ArrayRef<Formula> factors, arith::MulFOp op,
                                   NextFactor next) {
-  unsigned numSplits = 1u << factors.size();
-  for (unsigned split = 0; split != numSplits; ++split) {
+  auto matchBoth = [&](ArrayRef<Formula> left, ArrayRef<Formula> right) {
+    return matchFactors(left, op.getLhs(), [&](Coefficient found) {
+      return matchFactors(right, op.getRhs(), [&](Coefficient other) {
+        return next(found * other);
+      });
+    });
+  };
+  if (getConstant(op.getRhs()))
+    return matchBoth(factors, {});
+  if (getConstant(op.getLhs()))
+    return matchBoth({}, factors);
+
+  // A bit of `split` says to which side a factor goes; no side gets all.
+  for (unsigned split = 1; split + 1 < 1u << factors.size(); ++split) {
     SmallVector<Formula> left, right;
     for (auto [index, factor] : llvm::enumerate(factors))
       (split >> index & 1 ? left : right).push_back(factor);
-    Value lhs = op.getLhs(), rhs = op.getRhs();
-    // The side with fewer factors first: where it has none it is a constant or
-    // the attempt ends, so that a long chain of products costs one step each.
-    if (left.size() > right.size()) {
-      std::swap(left, right);
-      std::swap(lhs, rhs);
-    }
-    if (matchFactors(left, lhs, [&](Coefficient found) {
-          return matchFactors(right, rhs, [&](Coefficient other) {
-            return next(found * other);
-          });
-        }))
+    if (matchBoth(left, right))
       return true;
   }
   return false;
