@@ -37,9 +37,11 @@ def Fad_DerivativeOpInterface : OpInterface<"DerivativeOpInterface"> {
       "::mlir::fad::Expr", "partial",
       (ins "const ::mlir::fad::Primal &":$at, "unsigned":$result, "unsigned":$operand)>,
     InterfaceMethod<[{
-        The same partial derivative as a function of the operation's results
-        and of the *other* operands only, or a null `Expr` where there is no
-        such form. A tape prefers it: the result is often kept anyway.
+        The same partial derivative in a form that reads the operation's
+        results (`y` for `exp`, `-y / b` for a quotient), or a null `Expr`
+        where there is none. A tape prefers it: the result is often kept
+        anyway, and the form may be less accurate where the result is rounded
+        to a constant (`1 - y * y` for large `tanh`).
       }],
       "::mlir::fad::Expr", "partialFromResult",
       (ins "const ::mlir::fad::Primal &":$at, "unsigned":$result, "unsigned":$operand),
