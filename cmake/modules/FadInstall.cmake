@@ -4,9 +4,11 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 get_property(fad_libs GLOBAL PROPERTY FAD_LIBS)
+get_property(fad_shared_libs GLOBAL PROPERTY FAD_SHARED_LIBS)
 get_property(fad_tools GLOBAL PROPERTY FAD_TOOLS)
 # Libraries of the tests stay here.
 list(FILTER fad_libs EXCLUDE REGEX "^FADTest")
+list(APPEND fad_libs ${fad_shared_libs})
 set(fad_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fad)
 
 foreach(lib IN LISTS fad_libs)
