@@ -17,16 +17,8 @@ using namespace mlir::fad::raise;
 
 static void populateRelu(RewritePatternSet &patterns) {
   Formula x = variable();
-  auto noNaN = [](arith::MaxNumFOp op) {
-    return arith::bitEnumContainsAll(op.getFastmath(),
-                                     arith::FastMathFlags::nnan);
-  };
   addRaisePattern<ReluOp>(patterns,
-                          {call<arith::MaximumFOp>({x, 0}),
-                           call<arith::MaximumFOp>({0, x}),
-                           call<arith::MaxNumFOp>({x, 0}, noNaN),
-                           call<arith::MaxNumFOp>({0, x}, noNaN),
-                           select(greater(x, 0).orNaN(), x, 0)},
+                          {maximum(x, 0), select(greater(x, 0).orNaN(), x, 0)},
                           Shared::raised);
 }
 

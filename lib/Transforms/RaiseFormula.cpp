@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "RaiseFormula.h"
-#include "mlir/IR/Matchers.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -93,42 +91,52 @@ Formula raise::softplus(const Formula &x) {
   return call<SoftplusOp>(x, [](SoftplusOp op) { return !op.getThreshold(); });
 }
 
-template <typename OpTy> static bool assumesNoNaN(OpTy op) {
-  return arith::bitEnumContainsAll(op.getFastmath(),
-                                   arith::FastMathFlags::nnan);
+/// `KeepOp`, which keeps a NaN, or `DropOp` where it assumes that there is
+/// none.
+template <typename KeepOp, typename DropOp>
+static Formula callKeepingNaN(const Formula &x, double bound) {
+  auto assumesNoNaN = [](DropOp op) {
+    return arith::bitEnumContainsAll(op.getFastmath(),
+                                     arith::FastMathFlags::nnan);
+  };
+  return either({call<KeepOp>({x, bound}), call<KeepOp>({bound, x}),
+                 call<DropOp>({x, bound}, assumesNoNaN),
+                 call<DropOp>({bound, x}, assumesNoNaN)});
 }
 
-/// `max` or `min`: `KeepOp` keeps a NaN, `DropOp` drops it, and `beyond` says
-/// that x is the result.
-template <typename KeepOp, typename DropOp>
-static SmallVector<Formula> boundedBy(const Formula &x, double bound, NaNs nans,
-                                      const Condition &beyond) {
-  SmallVector<Formula> forms = {
-      call<KeepOp>({x, bound}), call<KeepOp>({bound, x}),
-      call<DropOp>({x, bound}, assumesNoNaN<DropOp>),
-      call<DropOp>({bound, x}, assumesNoNaN<DropOp>),
-      select(beyond.eitherWhenEqual().orNaN(), x, bound)};
-  if (nans == NaNs::keptOrDropped)
-    forms.append({call<DropOp>({x, bound}), call<DropOp>({bound, x}),
-                  select(beyond.eitherWhenEqual(), x, bound)});
-  return forms;
+/// A select of `x` where `beyond` holds and of `bound` elsewhere, or `DropOp`
+/// where NaNs may be dropped.
+template <typename DropOp>
+static Formula chooseOrDrop(const Formula &x, double bound, NaNs nans,
+                            const Condition &beyond) {
+  Condition anyTie = beyond.eitherWhenEqual();
+  if (nans == NaNs::kept)
+    return select(anyTie.orNaN(), x, bound);
+  return either({call<DropOp>({x, bound}), call<DropOp>({bound, x}),
+                 select(anyTie, x, bound)});
+}
+
+Formula raise::maximum(const Formula &x, double bound) {
+  return callKeepingNaN<arith::MaximumFOp, arith::MaxNumFOp>(x, bound);
 }
 
 Formula raise::max(const Formula &x, double bound, NaNs nans) {
-  SmallVector<Formula> forms = boundedBy<arith::MaximumFOp, arith::MaxNumFOp>(
-      x, bound, nans, greater(x, bound));
+  SmallVector<Formula> forms = {
+      maximum(x, bound),
+      chooseOrDrop<arith::MaxNumFOp>(x, bound, nans, greater(x, bound))};
   if (bound == 0)
     forms.push_back(call<ReluOp>(x));
   return either(forms);
 }
 
 Formula raise::min(const Formula &x, double bound, NaNs nans) {
-  return either(boundedBy<arith::MinimumFOp, arith::MinNumFOp>(x, bound, nans,
-                                                               less(x, bound)));
+  return either(
+      {callKeepingNaN<arith::MinimumFOp, arith::MinNumFOp>(x, bound),
+       chooseOrDrop<arith::MinNumFOp>(x, bound, nans, less(x, bound))});
 }
 
 Formula raise::clamp(const Formula &x, double low, double high, NaNs nans) {
   // Not math.clampf: its definition, max(min(x, low), high), is no clamp.
-  return either({min(max(x, low, nans), high, nans),
-                 max(min(x, high, nans), low, nans)});
+  return either(
+      {min(max(x, low, nans), high, nans), max(min(x, high, nans), low, nans)});
 }

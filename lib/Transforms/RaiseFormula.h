@@ -20,7 +20,7 @@
 //   `math.fpowi` and `math.powf` with exponent 3;
 // - a constant factor of a product may be spread over several constants, and be
 //   divided by instead of multiplied with, and -1 may be `arith.negf`;
-// - a constant matches as `standsFor` says.
+// - a constant matches within its rounding (see docs/Raising.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ public:
 
   /// A number, of any element type.
   Formula(double number);
-  /// Operation `name`, of which `accepts` holds, on `arguments` in order.
+  /// An operation called `name`, of which `accepts` holds, on `arguments`.
   Formula(StringRef name, Predicate accepts, ArrayRef<Formula> arguments);
   explicit Formula(std::shared_ptr<const FormulaNode> node)
       : node(std::move(node)) {}
@@ -161,6 +161,8 @@ Formula select(const Condition &condition, const Formula &ifTrue,
 /// What becomes of a NaN in `max`, `min` and `clamp`.
 enum class NaNs { kept, keptOrDropped };
 
+/// The larger of two, by an operation for it; NaNs are kept.
+Formula maximum(const Formula &x, double bound);
 /// The larger or smaller of two, by an operation for it or by a comparison of
 /// any kind.
 Formula max(const Formula &x, double bound, NaNs nans = NaNs::kept);

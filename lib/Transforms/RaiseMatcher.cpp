@@ -78,9 +78,12 @@ private:
 
   /// The operation behind `value`. One in another block stays out of the match:
   /// it may run less often than the root.
-  template <typename OpTy = Operation *> OpTy producer(Value value) const {
-    auto op = value.getDefiningOp<OpTy>();
-    return op && op->getBlock() == root->getBlock() ? op : OpTy();
+  Operation *producer(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == root->getBlock() ? op : nullptr;
+  }
+  template <typename OpTy> OpTy producer(Value value) const {
+    return dyn_cast_or_null<OpTy>(producer(value));
   }
 
   Operation *root;
