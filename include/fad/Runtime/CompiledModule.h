@@ -1,0 +1,91 @@
+//===- CompiledModule.h - Functions on tensors, compiled for the host --*- C++
+//-*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_RUNTIME_COMPILEDMODULE_H
+#define FAD_RUNTIME_COMPILEDMODULE_H
+
+#include "fad/Runtime/HostTensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir {
+class DialectRegistry;
+class ExecutionEngine;
+
+namespace func {
+class FuncOp;
+} // namespace func
+
+namespace fad {
+
+/// Registers what compiling needs beyond the dialects of the module.
+void registerRuntimeExtensions(DialectRegistry &registry);
+
+/// Fails, with an error, where an argument or result of `function` has no
+/// HostTensor.
+LogicalResult checkSignature(func::FuncOp function);
+
+/// The public functions of a module, compiled for the host. Their arguments
+/// and results are ranked tensors and scalars that have a HostTensor.
+class CompiledModule {
+public:
+  /// Compiles `module`, of which nothing useful is left. Emits an error where
+  /// that fails. Parallel loops run on all cores, where there is OpenMP and
+  /// `parallel` is set.
+  static FailureOr<CompiledModule> compile(ModuleOp module,
+                                           bool parallel = true);
+
+  CompiledModule(CompiledModule &&);
+  CompiledModule &operator=(CompiledModule &&);
+  ~CompiledModule();
+
+  /// Calls function `name`, which exists, with arguments of the types that it
+  /// takes. Results may share elements with arguments and with each other.
+  /// Fails, with its message, where a `cf.assert` fails; such a function has
+  /// to be compiled without `parallel`.
+  llvm::Expected<SmallVector<HostTensor>>
+  call(StringRef name, ArrayRef<HostTensor> arguments) const;
+
+private:
+  /// What a result of a function is: what the compiled code computes, or a
+  /// copy of an argument or of an earlier result, which it does not.
+  struct Result {
+    enum class Source { Computed, Argument, Result };
+    Source source = Source::Computed;
+    unsigned index = 0;
+    RankedTensorType type;
+    bool isScalar = false;
+  };
+  struct Function {
+    SmallVector<bool> isScalarArgument;
+    SmallVector<Result> results;
+    void (*invoke)(void **) = nullptr;
+
+    /// The results that the compiled code computes.
+    auto getComputed() const {
+      return llvm::make_filter_range(results, [](const Result &result) {
+        return result.source == Result::Source::Computed;
+      });
+    }
+  };
+  class ResultBlock;
+
+  CompiledModule();
+  LogicalResult prepare(ModuleOp module);
+  static Function prepare(func::FuncOp function);
+  LogicalResult createEngine(ModuleOp module);
+
+  llvm::StringMap<Function> functions;
+  std::unique_ptr<ExecutionEngine> engine;
+};
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_RUNTIME_COMPILEDMODULE_H

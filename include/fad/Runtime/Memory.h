@@ -1,0 +1,29 @@
+//===- Memory.h - Buffers of tensors ----------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_RUNTIME_MEMORY_H
+#define FAD_RUNTIME_MEMORY_H
+
+#include <cstddef>
+
+namespace mlir::fad {
+
+/// `bytes` bytes, aligned to a cache line, or null where there is no memory.
+/// Generated code allocates through this as well, so that all tensors count.
+void *allocateBuffer(size_t bytes);
+void freeBuffer(void *buffer);
+
+/// Bytes in buffers now.
+size_t getBufferBytes();
+/// Most bytes in buffers at any time since the last reset.
+size_t getPeakBufferBytes();
+void resetPeakBufferBytes();
+
+} // namespace mlir::fad
+
+#endif // FAD_RUNTIME_MEMORY_H

@@ -1,0 +1,64 @@
+//===- NestedFunction.h - A forward and a backward function, compiled --*- C++
+//-*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_RUNTIME_NESTEDFUNCTION_H
+#define FAD_RUNTIME_NESTEDFUNCTION_H
+
+#include "fad/Pipelines/Pipelines.h"
+#include "fad/Runtime/CompiledModule.h"
+
+namespace mlir::fad {
+
+/// What the forward function of a pair returns.
+struct ForwardResults {
+  SmallVector<HostTensor> results, residuals;
+};
+
+/// A gradient with respect to argument `argument`.
+struct Gradient {
+  unsigned argument;
+  HostTensor value;
+};
+
+/// The pair of functions that `fad-nest` makes of one, compiled.
+class NestedFunction {
+public:
+  /// Differentiates and compiles the only public function of `module`, of
+  /// which nothing useful is left. Emits an error where that fails.
+  static FailureOr<NestedFunction> compile(ModuleOp module,
+                                           const NestOptions &options);
+
+  /// The results of the original function that have cotangents, in the order
+  /// of the cotangents.
+  ArrayRef<unsigned> getCotangentResults() const { return cotangentResults; }
+
+  llvm::Expected<ForwardResults> forward(ArrayRef<HostTensor> arguments) const;
+  llvm::Expected<SmallVector<Gradient>>
+  backward(const ForwardResults &forward,
+           ArrayRef<HostTensor> cotangents) const;
+
+private:
+  explicit NestedFunction(CompiledModule compiled)
+      : compiled(std::move(compiled)) {}
+
+  CompiledModule compiled;
+  std::string forwardName, backwardName;
+  /// Which results of the forward function are residuals.
+  SmallVector<bool> isResidual;
+  SmallVector<unsigned> cotangentResults, gradientArguments;
+};
+
+/// Bytes of the residuals that are not kept for another reason: as arguments
+/// or results of the function.
+int64_t getResidualBytes(const ForwardResults &forward,
+                         ArrayRef<HostTensor> arguments);
+
+} // namespace mlir::fad
+
+#endif // FAD_RUNTIME_NESTEDFUNCTION_H

@@ -1,0 +1,143 @@
+//===- CallCompiled.cpp - Calls of compiled functions ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostSymbols.h"
+#include "fad/Runtime/CompiledModule.h"
+#include "fad/Runtime/Memory.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::fad;
+
+// A memref descriptor is made of 64-bit words: the allocated pointer, the
+// aligned pointer, the offset, the sizes, and the strides.
+static constexpr unsigned kAllocated = 0, kAligned = 1, kOffset = 2, kSizes = 3;
+
+static SmallVector<int64_t> makeDescriptor(const HostTensor &tensor) {
+  auto address = reinterpret_cast<int64_t>(tensor.data());
+  SmallVector<int64_t> words = {address, address, 0};
+  llvm::append_range(words, tensor.getShape());
+  llvm::append_range(words, computeStrides(tensor.getShape()));
+  return words;
+}
+
+/// The memory that a function writes its results to: a struct of descriptors
+/// and scalars.
+class CompiledModule::ResultBlock {
+public:
+  explicit ResultBlock(const Function &function) {
+    size_t end = 0;
+    for (const Result &result : function.getComputed()) {
+      // Everything is aligned to its size, descriptors to 8 bytes.
+      size_t size = getHostElementSize(result.type.getElementType());
+      if (!result.isScalar)
+        size = sizeof(int64_t);
+      size_t begin = llvm::alignTo(end, size);
+      offsets.push_back(begin);
+      end = begin + (result.isScalar
+                         ? size
+                         : size * (kSizes + 2 * result.type.getRank()));
+    }
+    block.resize(llvm::divideCeil(end, sizeof(int64_t)));
+  }
+
+  char *getAddress(unsigned computed) {
+    return reinterpret_cast<char *>(block.data()) + offsets[computed];
+  }
+
+private:
+  SmallVector<size_t> offsets;
+  SmallVector<int64_t> block;
+};
+
+namespace {
+/// Who owns the buffers of a call: every buffer once, however many tensors
+/// are in it.
+class Owners {
+public:
+  explicit Owners(ArrayRef<HostTensor> arguments) {
+    for (const HostTensor &argument : arguments)
+      owners[argument.data()] = argument.getOwner();
+  }
+
+  /// Takes the tensor that `words` describe.
+  HostTensor take(RankedTensorType type, const int64_t *words) {
+    auto *allocated = reinterpret_cast<void *>(words[kAllocated]);
+    auto *elements = reinterpret_cast<char *>(words[kAligned]);
+    std::shared_ptr<void> &owner = owners[allocated];
+    if (!owner)
+      owner = std::shared_ptr<void>(allocated, freeBuffer);
+    auto sizes = llvm::ArrayRef(words + kSizes, type.getRank());
+    return HostTensor(type.clone(sizes), owner,
+                      elements + words[kOffset] *
+                                     getHostElementSize(type.getElementType()));
+  }
+
+private:
+  llvm::SmallDenseMap<void *, std::shared_ptr<void>> owners;
+};
+} // namespace
+
+llvm::Expected<SmallVector<HostTensor>>
+CompiledModule::call(StringRef name, ArrayRef<HostTensor> arguments) const {
+  const Function &function = functions.find(name)->second;
+  SmallVector<SmallVector<int64_t>> descriptors(arguments.size());
+  SmallVector<void *> pointers(arguments.size() + 1);
+  ResultBlock block(function);
+  // What the packed function takes are addresses of arguments, and descriptors
+  // are passed by address. So are results, before the arguments, unless there
+  // is but a scalar, which the packed function writes after the arguments.
+  SmallVector<void *> packed;
+  auto computed = function.getComputed();
+  size_t numComputed = llvm::range_size(computed);
+  bool returnsScalar = numComputed == 1 && (*computed.begin()).isScalar;
+  if (numComputed && !returnsScalar) {
+    pointers.back() = block.getAddress(0);
+    packed.push_back(&pointers.back());
+  }
+  for (auto [index, argument] : llvm::enumerate(arguments)) {
+    if (function.isScalarArgument[index]) {
+      packed.push_back(argument.data());
+      continue;
+    }
+    descriptors[index] = makeDescriptor(argument);
+    pointers[index] = descriptors[index].data();
+    packed.push_back(&pointers[index]);
+  }
+  if (returnsScalar)
+    packed.push_back(block.getAddress(0));
+
+  if (llvm::Error error = callCompiled(function.invoke, packed.data()))
+    return error;
+
+  Owners owners(arguments);
+  SmallVector<HostTensor> results;
+  unsigned position = 0;
+  for (const Result &result : function.results) {
+    if (result.source != Result::Source::Computed) {
+      results.push_back(result.source == Result::Source::Argument
+                            ? arguments[result.index]
+                            : results[result.index]);
+      continue;
+    }
+    const char *address = block.getAddress(position++);
+    if (!result.isScalar) {
+      results.push_back(
+          owners.take(result.type, reinterpret_cast<const int64_t *>(address)));
+      continue;
+    }
+    llvm::Expected<HostTensor> scalar = HostTensor::create(result.type);
+    if (!scalar)
+      return scalar.takeError();
+    std::memcpy(scalar->data(), address, scalar->getNumBytes());
+    results.push_back(*scalar);
+  }
+  return results;
+}

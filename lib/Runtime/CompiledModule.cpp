@@ -1,0 +1,181 @@
+//===- CompiledModule.cpp - Functions on tensors, compiled for the host ---===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/CompiledModule.h"
+#include "HostSymbols.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::registerRuntimeExtensions(DialectRegistry &registry) {
+  registerToCPUExtensions(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerOpenMPDialectTranslation(registry);
+}
+
+CompiledModule::CompiledModule() = default;
+CompiledModule::CompiledModule(CompiledModule &&) = default;
+CompiledModule &CompiledModule::operator=(CompiledModule &&) = default;
+CompiledModule::~CompiledModule() = default;
+
+/// The name that `function` has in compiled code, where a function called
+/// @exp must not stand for that of the C library.
+static std::string getCompiledName(StringRef function) {
+  return (function + ".fad").str();
+}
+
+//===----------------------------------------------------------------------===//
+// Preparation
+//===----------------------------------------------------------------------===//
+
+static InFlightDiagnostic emitTypeError(Location loc, StringRef what,
+                                        unsigned index, Type type) {
+  return emitError(loc) << what << " " << index << " has the type " << type
+                        << ", which cannot be passed; pass ranked tensors or "
+                           "scalars of i1, i8, i16, i32, i64, index, f16, "
+                           "bf16, f32 or f64";
+}
+
+LogicalResult fad::checkSignature(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments())
+    if (!getHostTensorType(argument.getType()))
+      return emitTypeError(argument.getLoc(), "argument",
+                           argument.getArgNumber(), argument.getType());
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+    if (!getHostTensorType(type))
+      return emitTypeError(function.getLoc(), "result", index, type);
+  return success();
+}
+
+CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
+  Function prepared;
+  for (Type type : function.getArgumentTypes())
+    prepared.isScalarArgument.push_back(!isa<TensorType>(type));
+  SmallVector<func::ReturnOp> returns(function.getOps<func::ReturnOp>());
+  llvm::SmallDenseMap<Value, unsigned> seen;
+  llvm::BitVector forwarded(function.getNumResults());
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    Result &result = prepared.results.emplace_back();
+    result.type = getHostTensorType(type);
+    result.isScalar = !isa<TensorType>(type);
+    // Compiled code would copy what is returned as it came, or twice.
+    if (returns.size() != 1)
+      continue;
+    Value value = returns.front().getOperand(index);
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto [earlier, isNew] = seen.try_emplace(value, index);
+    if (argument)
+      result.source = Result::Source::Argument;
+    else if (!isNew)
+      result.source = Result::Source::Result;
+    result.index = argument ? argument.getArgNumber() : earlier->second;
+    forwarded[index] = argument || !isNew;
+  }
+  if (forwarded.any()) {
+    returns.front()->eraseOperands(forwarded);
+    (void)function.eraseResults(forwarded);
+  }
+  // What attributes say of arguments and results, LLVM does not understand.
+  function.removeArgAttrsAttr();
+  function.removeResAttrsAttr();
+  function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                    UnitAttr::get(function.getContext()));
+  return prepared;
+}
+
+LogicalResult CompiledModule::prepare(ModuleOp module) {
+  SmallVector<func::FuncOp> withBody;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    withBody.push_back(function);
+    if (!function.isPublic())
+      continue;
+    if (failed(checkSignature(function)))
+      return failure();
+    functions[function.getSymName()] = prepare(function);
+  }
+  SymbolTable symbols(module);
+  for (func::FuncOp function : withBody)
+    if (failed(
+            symbols.rename(function, getCompiledName(function.getSymName()))))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static LogicalResult emitEngineError(ModuleOp module, llvm::Error error) {
+  return module.emitError("cannot compile for this machine: ")
+         << llvm::toString(std::move(error));
+}
+
+LogicalResult CompiledModule::createEngine(ModuleOp module) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return emitEngineError(module, builder.takeError());
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return emitEngineError(module, machine.takeError());
+  if (llvm::Error error = loadRuntimeLibraries())
+    return emitEngineError(module, std::move(error));
+
+  ExecutionEngineOptions options;
+  auto optimize = makeOptimizingTransformer(
+      /*optLevel=*/3, /*sizeLevel=*/0, machine->get());
+  options.transformer = optimize;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  options.enableGDBNotificationListener = false;
+  options.enablePerfNotificationListener = false;
+  auto created = ExecutionEngine::create(module, options, std::move(*machine));
+  if (!created)
+    return emitEngineError(module, created.takeError());
+  engine = std::move(*created);
+  engine->registerSymbols(getHostSymbols);
+  for (auto &entry : functions) {
+    std::string name = "_mlir_ciface_" + getCompiledName(entry.getKey());
+    auto invoke = engine->lookupPacked(name);
+    if (!invoke)
+      return emitEngineError(module, invoke.takeError());
+    entry.second.invoke = *invoke;
+  }
+  return success();
+}
+
+FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
+                                                  bool parallel) {
+  CompiledModule compiled;
+  parallel = parallel && loadOpenMP();
+  if (failed(compiled.prepare(module)))
+    return failure();
+  PassManager pm(module.getContext());
+  ToCPUOptions options;
+  options.parallel = parallel;
+  buildToCPUPipeline(pm, options);
+  if (failed(pm.run(module)) || failed(compiled.createEngine(module)))
+    return failure();
+  return compiled;
+}

@@ -1,0 +1,281 @@
+//===- GradientCheck.cpp - Gradients against finite differences -----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/GradientCheck.h"
+#include "Differences.h"
+#include "fad/Runtime/Random.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// Checks gradients of one function at one point.
+class GradientChecker {
+public:
+  static FailureOr<GradientChecker> create(ModuleOp module,
+                                           const NestOptions &options);
+
+  llvm::Error setPoint(ArrayRef<HostTensor> arguments,
+                       ArrayRef<HostTensor> cotangents);
+  llvm::Expected<GradientCheck> check(const Gradient &gradient,
+                                      size_t position);
+
+private:
+  GradientChecker(std::string name, CompiledModule forward,
+                  NestedFunction nested)
+      : name(std::move(name)), forward(std::move(forward)),
+        nested(std::move(nested)) {}
+
+  /// Compares with differences, along directions that fit the size.
+  llvm::Error checkDifferences(const HostTensor &gradient,
+                               const HostTensor &signs, GradientCheck &result);
+  /// Compares `given`, of any type, with `gradient`.
+  void checkType(const HostTensor &given, const HostTensor &gradient,
+                 const HostTensor &signs, GradientCheck &result);
+
+  /// The function and its pair, both in f64.
+  std::string name;
+  CompiledModule forward;
+  NestedFunction nested;
+
+  SmallVector<HostTensor> arguments;
+  std::optional<WeightedFunction> function;
+  /// For the cotangents given, and for those with random signs.
+  SmallVector<Gradient> gradients, signGradients;
+};
+} // namespace
+
+FailureOr<GradientChecker> GradientChecker::create(ModuleOp module,
+                                                   const NestOptions &options) {
+  OwningOpRef<ModuleOp> promoted = module.clone();
+  PassManager pm(module.getContext());
+  pm.addPass(createFadPromote());
+  if (failed(pm.run(*promoted)))
+    return failure();
+  auto functions = promoted->getOps<func::FuncOp>();
+  auto entry =
+      llvm::find_if(functions, [](func::FuncOp f) { return f.isPublic(); });
+  std::string name = (*entry).getSymName().str();
+  OwningOpRef<ModuleOp> copy = promoted->clone();
+  FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
+  if (failed(nested))
+    return failure();
+  FailureOr<CompiledModule> forward = CompiledModule::compile(*promoted);
+  if (failed(forward))
+    return failure();
+  return GradientChecker(std::move(name), std::move(*forward),
+                         std::move(*nested));
+}
+
+/// Copies of `tensors` with floats in f64.
+static llvm::Expected<SmallVector<HostTensor>>
+widen(ArrayRef<HostTensor> tensors) {
+  SmallVector<HostTensor> wide;
+  for (const HostTensor &tensor : tensors) {
+    auto copy =
+        tensor.convertFloats(Float64Type::get(tensor.getType().getContext()));
+    if (!copy)
+      return copy.takeError();
+    wide.push_back(*copy);
+  }
+  return wide;
+}
+
+llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
+                                      ArrayRef<HostTensor> narrowCotangents) {
+  auto wideArguments = widen(narrowArguments);
+  if (!wideArguments)
+    return wideArguments.takeError();
+  auto cotangents = widen(narrowCotangents);
+  if (!cotangents)
+    return cotangents.takeError();
+  auto signCotangents = widen(narrowCotangents);
+  if (!signCotangents)
+    return signCotangents.takeError();
+  Random random(0);
+  for (const HostTensor &cotangent : *signCotangents)
+    for (int64_t i = 0, end = cotangent.size(); i < end; ++i)
+      if (random.next() & 1)
+        cotangent.setFloat(i, -cotangent.getFloat(i));
+
+  arguments = std::move(*wideArguments);
+  auto values = nested.forward(arguments);
+  if (!values)
+    return values.takeError();
+  auto backward = nested.backward(*values, *cotangents);
+  if (!backward)
+    return backward.takeError();
+  auto signBackward = nested.backward(*values, *signCotangents);
+  if (!signBackward)
+    return signBackward.takeError();
+  gradients = std::move(*backward);
+  signGradients = std::move(*signBackward);
+  auto call = [this](ArrayRef<HostTensor> at) {
+    return forward.call(name, at);
+  };
+  auto weighted = WeightedFunction::create(call, arguments, *cotangents,
+                                           nested.getCotangentResults());
+  if (!weighted)
+    return weighted.takeError();
+  function = std::move(*weighted);
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Against differences
+//===----------------------------------------------------------------------===//
+
+/// Arguments of up to this many elements are checked along every axis.
+static constexpr int64_t kMaxAxes = 64;
+/// Directions of random signs and random axes for larger ones.
+static constexpr unsigned kNumRandom = 2;
+
+/// The directions to check `gradient` along.
+static SmallVector<Direction> chooseDirections(const HostTensor &gradient,
+                                               unsigned argument) {
+  SmallVector<Direction> directions;
+  int64_t size = gradient.size();
+  if (size <= kMaxAxes) {
+    for (int64_t i = 0; i < size; ++i)
+      directions.push_back(Direction::axis(i));
+    return directions;
+  }
+  Random random(argument);
+  for (unsigned i = 0; i < kNumRandom; ++i)
+    directions.push_back(Direction::signs(random.next()));
+  int64_t greatest = 0;
+  for (int64_t i = 1; i < size; ++i)
+    if (std::abs(gradient.getFloat(i)) > std::abs(gradient.getFloat(greatest)))
+      greatest = i;
+  directions.push_back(Direction::axis(greatest));
+  for (unsigned i = 1; i < kNumRandom; ++i)
+    directions.push_back(Direction::axis(random.next() % size));
+  return directions;
+}
+
+/// Root of the mean of the squares of the elements.
+static double getRootMeanSquare(const HostTensor &tensor) {
+  double sum = 0;
+  int64_t size = tensor.size();
+  for (int64_t i = 0; i < size; ++i)
+    sum += tensor.getFloat(i) * tensor.getFloat(i);
+  return size ? std::sqrt(sum / size) : 0;
+}
+
+llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
+                                              const HostTensor &signs,
+                                              GradientCheck &result) {
+  double scale =
+      std::max({getRootMeanSquare(gradient), getRootMeanSquare(signs),
+                1e-6 * function->getNorm()});
+  auto difference =
+      Difference::create(*function, result.argument, gradient, scale);
+  if (!difference)
+    return difference.takeError();
+  for (const Direction &direction :
+       chooseDirections(gradient, result.argument)) {
+    auto error =
+        difference->getError(direction, GradientCheck::kDifferenceBound);
+    if (!error)
+      return error.takeError();
+    result.differenceError = std::max(result.differenceError, *error);
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Against f64
+//===----------------------------------------------------------------------===//
+
+/// The error allowed in a gradient of floats of the type `type`. Sums of n
+/// terms are that of a matmul's, and their rounding errors mostly cancel: these
+/// bounds hold 50 roundings, or sums of a few thousand terms.
+static double getTypeBound(Type type) {
+  if (type.isF64())
+    return 1e-12;
+  if (type.isF32())
+    return 1e-5;
+  return type.isF16() ? 2e-2 : 1e-1;
+}
+
+/// Greatest magnitude of a finite element.
+static double getGreatest(const HostTensor &tensor) {
+  double greatest = 0;
+  for (int64_t i = 0, end = tensor.size(); i < end; ++i)
+    if (double value = std::abs(tensor.getFloat(i)); std::isfinite(value))
+      greatest = std::max(greatest, value);
+  return greatest;
+}
+
+void GradientChecker::checkType(const HostTensor &given,
+                                const HostTensor &gradient,
+                                const HostTensor &signs,
+                                GradientCheck &result) {
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(given.getElementType()).getFloatSemantics();
+  double least = APFloat::getSmallestNormalized(semantics).convertToDouble();
+  double most = APFloat::getLargest(semantics).convertToDouble();
+  double scale = std::max({getGreatest(gradient), getGreatest(signs), least});
+  int64_t numWrong = 0;
+  for (int64_t i = 0, end = given.size(); i < end; ++i) {
+    double exact = gradient.getFloat(i), value = given.getFloat(i);
+    if (!(std::abs(exact) <= most))
+      continue;
+    numWrong += !std::isfinite(value);
+    if (std::isfinite(value))
+      result.typeError =
+          std::max(result.typeError, std::abs(value - exact) / scale);
+  }
+  if (numWrong)
+    result.note +=
+        std::to_string(numWrong) + " elements are not finite but are so in f64";
+}
+
+llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
+                                                     size_t position) {
+  const HostTensor &wide = gradients[position].value;
+  const HostTensor &signs = signGradients[position].value;
+  RankedTensorType type = gradient.value.getType();
+  GradientCheck result = {
+      gradient.argument, type, 0, 0, getTypeBound(type.getElementType()), ""};
+  int64_t numInfinite = 0;
+  for (int64_t i = 0, end = wide.size(); i < end; ++i)
+    numInfinite += !std::isfinite(wide.getFloat(i));
+  if (numInfinite)
+    result.note = std::to_string(numInfinite) +
+                  " elements are not finite, so there is nothing to compare";
+  else if (llvm::Error error = checkDifferences(wide, signs, result))
+    return error;
+  checkType(gradient.value, wide, signs, result);
+  return result;
+}
+
+FailureOr<SmallVector<GradientCheck>> fad::checkGradients(
+    ModuleOp module, const NestOptions &options, ArrayRef<HostTensor> arguments,
+    ArrayRef<HostTensor> cotangents, ArrayRef<Gradient> gradients) {
+  FailureOr<GradientChecker> checker = GradientChecker::create(module, options);
+  if (failed(checker))
+    return failure();
+  auto fail = [&](llvm::Error error) {
+    return module.emitError() << llvm::toString(std::move(error));
+  };
+  if (llvm::Error error = checker->setPoint(arguments, cotangents))
+    return fail(std::move(error));
+  SmallVector<GradientCheck> results;
+  for (auto [position, gradient] : llvm::enumerate(gradients)) {
+    auto result = checker->check(gradient, position);
+    if (!result)
+      return fail(result.takeError());
+    results.push_back(*result);
+  }
+  return results;
+}

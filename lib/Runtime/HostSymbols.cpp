@@ -1,0 +1,132 @@
+//===- HostSymbols.cpp - What compiled code calls on the host -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostSymbols.h"
+#include "fad/Runtime/Memory.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/Path.h"
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// `buffer`, or the end of the process: compiled code does not test for null.
+static void *requireBuffer(void *buffer, uint64_t bytes) {
+  if (buffer)
+    return buffer;
+  llvm::errs() << "error: there is no memory for a tensor of " << bytes
+               << " bytes\n";
+  std::_Exit(EXIT_FAILURE);
+}
+
+static void *hostMalloc(uint64_t bytes) {
+  return requireBuffer(allocateBuffer(bytes), bytes);
+}
+
+static void *hostCalloc(uint64_t count, uint64_t size) {
+  bool overflows = size && count > UINT64_MAX / size;
+  uint64_t bytes = overflows ? UINT64_MAX : count * size;
+  return std::memset(hostMalloc(bytes), 0, bytes);
+}
+
+static void *hostAlignedAlloc(uint64_t, uint64_t bytes) {
+  // Every buffer is aligned more than any vector asks for.
+  return hostMalloc(bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Assertions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A call of compiled code, while it runs.
+struct ActiveCall {
+  std::jmp_buf returnPoint;
+  char message[4096] = "";
+};
+} // namespace
+
+static thread_local ActiveCall *activeCall = nullptr;
+
+/// `cf.assert` prints its message and aborts.
+static int hostPuts(const char *message) {
+  if (!activeCall) {
+    llvm::errs() << "error: " << message << "\n";
+    return 0;
+  }
+  std::strncpy(activeCall->message, message, sizeof(activeCall->message) - 1);
+  return 0;
+}
+
+[[noreturn]] static void hostAbort() {
+  // Frames of compiled code hold nothing that would have to be unwound.
+  if (activeCall)
+    std::longjmp(activeCall->returnPoint, 1);
+  std::_Exit(EXIT_FAILURE);
+}
+
+llvm::Error mlir::fad::callCompiled(void (*invoke)(void **), void **arguments) {
+  ActiveCall call;
+  if (setjmp(call.returnPoint)) {
+    activeCall = nullptr;
+    return llvm::createStringError(llvm::StringRef(call.message));
+  }
+  activeCall = &call;
+  invoke(arguments);
+  activeCall = nullptr;
+  return llvm::Error::success();
+}
+
+llvm::orc::SymbolMap
+mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
+  llvm::orc::SymbolMap symbols;
+  auto add = [&](llvm::StringRef name, auto *function) {
+    symbols[mangle(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                             llvm::JITSymbolFlags::Exported |
+                                 llvm::JITSymbolFlags::Callable};
+  };
+  add("malloc", hostMalloc);
+  add("calloc", hostCalloc);
+  add("aligned_alloc", hostAlignedAlloc);
+  add("free", freeBuffer);
+  add("puts", hostPuts);
+  add("abort", hostAbort);
+  return symbols;
+}
+
+//===----------------------------------------------------------------------===//
+// Libraries
+//===----------------------------------------------------------------------===//
+
+/// Makes the symbols of the library at `path` visible to compiled code, or
+/// those of the one that the system finds by that name: libraries move between
+/// the machine that fad is built on and the one that it runs on.
+static bool loadLibrary(llvm::StringRef path) {
+  for (llvm::StringRef candidate : {path, llvm::sys::path::filename(path)})
+    if (llvm::sys::DynamicLibrary::getPermanentLibrary(candidate.str().c_str())
+            .isValid())
+      return true;
+  return false;
+}
+
+bool mlir::fad::loadOpenMP() { return loadLibrary(FAD_OPENMP_LIBRARY); }
+
+llvm::Error mlir::fad::loadRuntimeLibraries() {
+  for (llvm::StringRef path :
+       {FAD_C_RUNNER_UTILS_LIBRARY, FAD_FLOAT16_UTILS_LIBRARY})
+    if (!loadLibrary(path))
+      return llvm::createStringError("the library " + path +
+                                     " is missing; install the package of "
+                                     "MLIR's libraries, libmlir-22");
+  return llvm::Error::success();
+}

@@ -1,0 +1,32 @@
+//===- HostSymbols.h - What compiled code calls on the host -----*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_RUNTIME_HOSTSYMBOLS_H
+#define FAD_LIB_RUNTIME_HOSTSYMBOLS_H
+
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/Mangling.h"
+
+namespace mlir::fad {
+
+/// Definitions of the functions of the C library that compiled code allocates
+/// with, and of those that it ends in where an assertion fails.
+llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
+
+/// Calls `invoke`. Fails, with its message, where an assertion fails in it.
+llvm::Error callCompiled(void (*invoke)(void **), void **arguments);
+
+/// Loads the shared libraries that compiled code calls.
+llvm::Error loadRuntimeLibraries();
+
+/// Loads that of OpenMP, for parallel loops. Returns whether there is one.
+bool loadOpenMP();
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_RUNTIME_HOSTSYMBOLS_H

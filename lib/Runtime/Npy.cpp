@@ -1,0 +1,168 @@
+//===- Npy.cpp - Files of numpy arrays ------------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/Npy.h"
+#include "NpyHeader.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::fad;
+using llvm::createStringError;
+using llvm::Expected;
+using llvm::Twine;
+
+/// The numpy type of elements of type `type`, without its byte order.
+static std::string getNumpyType(Type type) {
+  std::string size = std::to_string(getHostElementSize(type));
+  if (type.isBF16())
+    return "f4";
+  if (isa<FloatType>(type))
+    return "f" + size;
+  if (type.isInteger(1))
+    return "b1";
+  return (type.isUnsignedInteger() ? "u" : "i") + size;
+}
+
+static std::string formatShape(ArrayRef<int64_t> shape) {
+  std::string text = "(";
+  for (auto [index, size] : llvm::enumerate(shape))
+    text +=
+        (index ? ", " : "") +
+        (ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size));
+  return text + ")";
+}
+
+/// Whether elements of numpy type `found` are read as ones of `type`.
+static bool isReadable(StringRef found, Type type) {
+  if (type.isBF16())
+    return found == "f2" || found == "f4" || found == "f8";
+  std::string expected = getNumpyType(type);
+  if (found == expected)
+    return true;
+  bool areIntegers = (found.consume_front("i") || found.consume_front("u")) &&
+                     !isa<FloatType>(type) && !type.isInteger(1);
+  return areIntegers && found == StringRef(expected).drop_front();
+}
+
+/// Checks what the file has against `type`, of which it determines the sizes.
+static llvm::Error checkHeader(const NpyHeader &header, RankedTensorType type,
+                               StringRef found) {
+  bool isBigEndian = StringRef(header.descr).starts_with(">");
+  Type elementType = type.getElementType();
+  std::string name;
+  llvm::raw_string_ostream(name) << elementType;
+  if (isBigEndian && !found.ends_with("1"))
+    return createStringError("has big-endian elements (" + header.descr +
+                             "); save it with a dtype that begins with '<'");
+  if (!isReadable(found, elementType))
+    return createStringError("has elements of dtype " + found + ", but dtype " +
+                             getNumpyType(elementType) + " is expected for " +
+                             name);
+  if (header.shape.size() != size_t(type.getRank()) ||
+      failed(verifyCompatibleShape(header.shape, type.getShape())))
+    return createStringError("has shape " + formatShape(header.shape) +
+                             ", but shape " + formatShape(type.getShape()) +
+                             " is expected");
+  return llvm::Error::success();
+}
+
+/// The type of the elements that a file holds for elements of type `type`.
+static Type getStoredType(StringRef found, Type type) {
+  if (!type.isBF16())
+    return type;
+  MLIRContext *context = type.getContext();
+  if (found == "f8")
+    return Float64Type::get(context);
+  if (found == "f2")
+    return Float16Type::get(context);
+  return Float32Type::get(context);
+}
+
+/// Copies `size` bytes per element from Fortran order to C order.
+static void transpose(const char *from, char *to, ArrayRef<int64_t> shape,
+                      size_t size) {
+  SmallVector<int64_t> index(shape.size());
+  int64_t count = ShapedType::getNumElements(shape);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t offset = 0;
+    for (size_t dim = shape.size(); dim-- > 0;)
+      offset = offset * shape[dim] + index[dim];
+    std::memcpy(to + i * size, from + offset * size, size);
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      if (++index[dim] < shape[dim])
+        break;
+      index[dim] = 0;
+    }
+  }
+}
+
+/// Reads the file `content`; errors are what follows "the file".
+static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
+  Expected<NpyHeader> header = parseNpyHeader(content);
+  if (!header)
+    return header.takeError();
+  StringRef found = StringRef(header->descr).ltrim("<>|=");
+  if (llvm::Error error = checkHeader(*header, type, found))
+    return error;
+  Type storedType = getStoredType(found, type.getElementType());
+  auto fileType = RankedTensorType::get(header->shape, storedType);
+  std::optional<int64_t> size = HostTensor::getNumBytes(fileType);
+  StringRef data = content.drop_front(header->dataOffset);
+  if (!size || data.size() != size_t(*size))
+    return createStringError(
+        "has " + Twine(data.size()) + " bytes of elements, but " +
+        (size ? Twine(*size) : Twine("more than memory holds")) +
+        " are expected for shape " + formatShape(header->shape));
+  Expected<HostTensor> stored = HostTensor::create(fileType);
+  if (!stored)
+    return stored.takeError();
+  auto *elements = static_cast<char *>(stored->data());
+  if (header->fortranOrder)
+    transpose(data.data(), elements, header->shape,
+              getHostElementSize(storedType));
+  else if (!data.empty())
+    std::memcpy(elements, data.data(), data.size());
+  // Generated code takes an i1 to be 0 or 1.
+  if (storedType.isInteger(1))
+    for (char &element : llvm::MutableArrayRef(elements, data.size()))
+      element = element != 0;
+  if (auto floatType = dyn_cast<FloatType>(type.getElementType());
+      floatType && floatType != storedType)
+    return stored->convertFloats(floatType);
+  return stored;
+}
+
+Expected<HostTensor> fad::readNpy(StringRef path, RankedTensorType type) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return createStringError("cannot read '" + path +
+                             "': " + buffer.getError().message());
+  Expected<HostTensor> tensor = parseNpy((*buffer)->getBuffer(), type);
+  if (!tensor)
+    return createStringError("'" + path + "' " +
+                             llvm::toString(tensor.takeError()));
+  return tensor;
+}
+
+void fad::writeNpy(raw_ostream &os, const HostTensor &tensor) {
+  std::string numpyType = getNumpyType(tensor.getElementType());
+  char byteOrder = numpyType.back() == '1' ? '|' : '<';
+  os << formatNpyHeader((Twine(byteOrder) + numpyType).str(),
+                        tensor.getShape());
+  if (!tensor.getElementType().isBF16()) {
+    os.write(static_cast<const char *>(tensor.data()), tensor.getNumBytes());
+    return;
+  }
+  for (int64_t i = 0, end = tensor.size(); i < end; ++i) {
+    float value = tensor.getFloat(i);
+    os.write(reinterpret_cast<const char *>(&value), sizeof(value));
+  }
+}

@@ -1,0 +1,129 @@
+//===- Preconditions.cpp - What a function asks of its arguments ----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/Preconditions.h"
+#include "fad/Conversion/Passes.h"
+#include "fad/Runtime/CompiledModule.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+FailureOr<OwningOpRef<ModuleOp>> fad::extractFunction(func::FuncOp function) {
+  OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
+  for (auto candidate : module->getOps<func::FuncOp>())
+    candidate.setVisibility(candidate.getSymName() == function.getSymName()
+                                ? SymbolTable::Visibility::Public
+                                : SymbolTable::Visibility::Private);
+  PassManager pm(module->getContext());
+  pm.addPass(createSymbolDCEPass());
+  if (failed(pm.run(*module)))
+    return failure();
+  for (auto candidate : module->getOps<func::FuncOp>())
+    if (candidate.isExternal())
+      return candidate.emitError("@")
+             << candidate.getSymName() << " is called by @"
+             << function.getSymName()
+             << " and has no body; define it in the same file";
+  return module;
+}
+
+void fad::eraseAssertions(ModuleOp module) {
+  module.walk([](cf::AssertOp op) { op.erase(); });
+}
+
+namespace {
+/// A condition that the arguments have to meet.
+struct Precondition {
+  Location loc;
+  std::string message;
+};
+} // namespace
+
+/// What upstream's message of a failed verification says of the operation: the
+/// line that begins with ^.
+static std::string getMessage(cf::AssertOp op, bool isVerification) {
+  StringRef message = op.getMsg();
+  if (!isVerification)
+    return ("assertion failed: " + message).str();
+  StringRef detail = message.split("\n^ ").second.split('\n').first;
+  return ("these sizes do not fit together: " + detail).str();
+}
+
+/// Makes the only public function of `module` compute the conditions of its
+/// operations and nothing else.
+static LogicalResult reduceToPreconditions(ModuleOp module) {
+  // Conditions that fad is to tell apart from those of the program.
+  DenseSet<Operation *> assertions;
+  PassManager normalize(module.getContext());
+  normalize.addPass(createInlinerPass());
+  normalize.addPass(createFadToLinalg());
+  normalize.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  PassManager verify(module.getContext());
+  verify.addPass(createGenerateRuntimeVerificationPass());
+  if (failed(normalize.run(module)))
+    return failure();
+  module.walk([&](cf::AssertOp op) { assertions.insert(op); });
+  if (failed(verify.run(module)))
+    return failure();
+  OpBuilder builder(module.getContext());
+  module.walk([&](cf::AssertOp op) {
+    op.setMsg(getMessage(op, !assertions.contains(op)));
+  });
+
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPublic())
+      continue;
+    function.walk([](func::ReturnOp op) { op->setOperands({}); });
+    function.setFunctionType(
+        builder.getFunctionType(function.getArgumentTypes(), {}));
+    function.setAllResultAttrs(ArrayRef<DictionaryAttr>());
+  }
+  PassManager simplify(module.getContext());
+  simplify.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  simplify.addPass(createCanonicalizerPass());
+  simplify.addPass(createCSEPass());
+  simplify.addPass(createSymbolDCEPass());
+  return simplify.run(module);
+}
+
+LogicalResult fad::checkPreconditions(ModuleOp module,
+                                      ArrayRef<HostTensor> arguments) {
+  OwningOpRef<ModuleOp> reduced = module.clone();
+  if (failed(reduceToPreconditions(*reduced)))
+    return failure();
+  // An assertion tells its number; there may be no text at its location.
+  SmallVector<Precondition> preconditions;
+  reduced->walk([&](cf::AssertOp op) {
+    std::string number = std::to_string(preconditions.size());
+    preconditions.push_back({op.getLoc(), op.getMsg().str()});
+    op.setMsg(number);
+  });
+  if (preconditions.empty())
+    return success();
+
+  auto functions = reduced->getOps<func::FuncOp>();
+  auto entry =
+      llvm::find_if(functions, [](func::FuncOp f) { return f.isPublic(); });
+  std::string name = (*entry).getSymName().str();
+  FailureOr<CompiledModule> compiled =
+      CompiledModule::compile(*reduced, /*parallel=*/false);
+  if (failed(compiled))
+    return failure();
+  auto results = compiled->call(name, arguments);
+  if (results)
+    return success();
+  unsigned number = 0;
+  (void)StringRef(llvm::toString(results.takeError())).getAsInteger(10, number);
+  return emitError(preconditions[number].loc) << preconditions[number].message;
+}

@@ -1,0 +1,158 @@
+//===- Arguments.cpp - Values given on the command line -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "fad/Runtime/Npy.h"
+#include "fad/Runtime/Random.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fad;
+using llvm::createStringError;
+using llvm::Expected;
+
+static std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// `type` with `size` for its dynamic sizes.
+static Expected<RankedTensorType> makeStatic(RankedTensorType type,
+                                             std::optional<int64_t> size) {
+  if (type.hasStaticShape())
+    return type;
+  if (!size)
+    return createStringError("its type " + toString(type) +
+                             " has dynamic sizes; give them all with "
+                             "--size=N, or the tensor as a .npy file");
+  SmallVector<int64_t> shape(type.getShape());
+  llvm::replace(shape, ShapedType::kDynamic, *size);
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// Fills `tensor`, which was declared as a `type`.
+static void fillRandom(const HostTensor &tensor, RankedTensorType type,
+                       uint64_t seed) {
+  Random random(seed);
+  double scale = 1;
+  if (type.hasStaticShape() && type.getRank() >= 2)
+    for (int64_t size : type.getShape().drop_front())
+      scale /= std::sqrt(double(std::max<int64_t>(size, 1)));
+  for (int64_t i = 0, end = tensor.size(); i < end; ++i)
+    if (tensor.isFloat())
+      tensor.setFloat(i, scale * random.normal());
+    else
+      tensor.setInteger(i, random.next() & 1);
+}
+
+/// Reads `spec` as an integer of type `type`, or fails.
+static std::optional<int64_t> parseInteger(StringRef spec, Type type) {
+  unsigned width = 8 * getHostElementSize(type);
+  int64_t value;
+  uint64_t magnitude;
+  if (type.isInteger(1) || type.isUnsignedInteger()) {
+    unsigned bits = type.isInteger(1) ? 1 : width;
+    if (spec.getAsInteger(10, magnitude) || !llvm::isUIntN(bits, magnitude))
+      return std::nullopt;
+    return magnitude;
+  }
+  if (spec.getAsInteger(10, value) || !llvm::isIntN(width, value))
+    return std::nullopt;
+  return value;
+}
+
+/// Sets every element of `tensor` to the number `spec`.
+static llvm::Error fillNumber(const HostTensor &tensor, StringRef spec) {
+  Type type = tensor.getElementType();
+  double number = 0;
+  bool isNumber = !spec.empty() && !spec.getAsDouble(number);
+  if (!isNumber)
+    return createStringError("'" + spec +
+                             "' is none of a .npy file, random:SEED and a "
+                             "number");
+  std::optional<int64_t> integer;
+  if (!tensor.isFloat()) {
+    integer = parseInteger(spec, type);
+    if (!integer)
+      return createStringError(spec + " is not a value of type " +
+                               toString(type));
+  }
+  for (int64_t i = 0, end = tensor.size(); i < end; ++i)
+    if (integer)
+      tensor.setInteger(i, *integer);
+    else
+      tensor.setFloat(i, number);
+  return llvm::Error::success();
+}
+
+/// The value that `spec` stands for in a place of type `type`.
+static Expected<HostTensor> makeValue(StringRef spec, RankedTensorType type,
+                                      std::optional<int64_t> size) {
+  if (spec.ends_with(".npy"))
+    return readNpy(spec, type);
+  StringRef seedText = spec;
+  uint64_t seed = 0;
+  bool isRandom = seedText.consume_front("random:");
+  if (isRandom && seedText.getAsInteger(10, seed))
+    return createStringError("'" + spec + "' has no seed; write random:7");
+  Expected<RankedTensorType> staticType = makeStatic(type, size);
+  if (!staticType)
+    return staticType.takeError();
+  Expected<HostTensor> tensor = HostTensor::create(*staticType);
+  if (!tensor)
+    return tensor.takeError();
+  if (isRandom)
+    fillRandom(*tensor, type, seed);
+  else if (llvm::Error error = fillNumber(*tensor, spec))
+    return error;
+  return tensor;
+}
+
+FailureOr<SmallVector<HostTensor>>
+fad::makeArguments(func::FuncOp function, ArrayRef<std::string> specs,
+                   std::optional<int64_t> size) {
+  if (specs.size() > function.getNumArguments())
+    return function.emitError("@")
+           << function.getSymName() << " has " << function.getNumArguments()
+           << " arguments, but --arg is given " << specs.size() << " times";
+  SmallVector<HostTensor> arguments;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    std::string spec =
+        index < specs.size() ? specs[index] : "random:" + std::to_string(index);
+    Expected<HostTensor> value =
+        makeValue(spec, getHostTensorType(argument.getType()), size);
+    if (!value)
+      return emitError(argument.getLoc()) << "argument " << index << ": "
+                                          << llvm::toString(value.takeError());
+    arguments.push_back(*value);
+  }
+  return arguments;
+}
+
+FailureOr<SmallVector<HostTensor>>
+fad::makeCotangents(func::FuncOp function, ArrayRef<std::string> specs,
+                    ArrayRef<unsigned> results, ArrayRef<HostTensor> values) {
+  if (specs.size() > results.size())
+    return function.emitError("@")
+           << function.getSymName() << " has " << results.size()
+           << " results of floats, but --cotangent is given " << specs.size()
+           << " times";
+  SmallVector<HostTensor> cotangents;
+  for (auto [position, result] : llvm::enumerate(results)) {
+    StringRef spec = position < specs.size() ? StringRef(specs[position]) : "1";
+    Expected<HostTensor> value =
+        makeValue(spec, values[result].getType(), std::nullopt);
+    if (!value)
+      return function.emitError("the cotangent of result ")
+             << result << ": " << llvm::toString(value.takeError());
+    cotangents.push_back(*value);
+  }
+  return cotangents;
+}

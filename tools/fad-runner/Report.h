@@ -1,0 +1,32 @@
+//===- Report.h - What fad-runner prints ------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TOOLS_FADRUNNER_REPORT_H
+#define FAD_TOOLS_FADRUNNER_REPORT_H
+
+#include "OutputFolder.h"
+#include "fad/Runtime/GradientCheck.h"
+
+namespace mlir::fad {
+
+/// Times in seconds and memory in bytes of a run.
+struct RunStatistics {
+  double compile = 0, forward = 0;
+  std::optional<double> backward;
+  std::optional<int64_t> residualBytes;
+  int64_t peakTensorBytes = 0;
+};
+
+void printTensors(raw_ostream &os, ArrayRef<NamedTensor> tensors);
+void printStatistics(raw_ostream &os, const RunStatistics &statistics);
+void printChecks(raw_ostream &os, Policy policy,
+                 ArrayRef<GradientCheck> checks);
+
+} // namespace mlir::fad
+
+#endif // FAD_TOOLS_FADRUNNER_REPORT_H

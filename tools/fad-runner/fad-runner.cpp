@@ -1,0 +1,321 @@
+//===- fad-runner.cpp - Runs functions on tensors, and their gradients ----===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Report.h"
+#include "fad/Analysis/Entry.h"
+#include "fad/IR/Fad.h"
+#include "fad/Rules/Rules.h"
+#include "fad/Runtime/Memory.h"
+#include "fad/Runtime/Preconditions.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::fad;
+namespace cl = llvm::cl;
+
+namespace {
+struct CommandLine {
+  cl::OptionCategory category{"fad-runner options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<input file>"),
+                             cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> entry{
+      "entry",
+      cl::desc("Function to run; default: the only public function with a "
+               "body"),
+      cl::value_desc("name"), cl::cat(category)};
+  cl::opt<Policy> policy{
+      "policy",
+      cl::desc("Differentiate, and run forward and backward, with this policy"),
+      cl::values(
+          clEnumValN(Policy::bp, "bp", "Keep what a tape saves"),
+          clEnumValN(Policy::recompute, "recompute", "Keep sources of regions"),
+          clEnumValN(Policy::fad, "fad", "Keep derivatives of regions")),
+      cl::init(Policy::fad), cl::cat(category)};
+  cl::list<int64_t> wrt{
+      "wrt", cl::CommaSeparated,
+      cl::desc("Arguments to differentiate with respect to; default: every "
+               "floating-point tensor"),
+      cl::value_desc("list"), cl::cat(category)};
+  cl::list<std::string> arguments{
+      "arg",
+      cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
+               "all its elements; default: random"),
+      cl::value_desc("spec"), cl::cat(category)};
+  cl::list<std::string> cotangents{
+      "cotangent",
+      cl::desc("Cotangent of each result of floats, in order, like --arg; "
+               "default: 1"),
+      cl::value_desc("spec"), cl::cat(category)};
+  cl::opt<uint64_t> size{
+      "size",
+      cl::desc("Size of every dynamic dimension that no .npy file determines"),
+      cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> out{
+      "out",
+      cl::desc("Folder for the results, out0.npy and so on, and the gradients, "
+               "grad0.npy and so on, numbered by argument"),
+      cl::value_desc("dir"), cl::cat(category)};
+  cl::opt<bool> checkGradients{
+      "check-gradients",
+      cl::desc("Compare the gradients with central differences of the same "
+               "function in f64; policy fad unless told otherwise"),
+      cl::cat(category)};
+  cl::opt<bool> statistics{"stats", cl::desc("Print times and memory"),
+                           cl::cat(category)};
+
+  bool isNested() const { return policy.getNumOccurrences() || checkGradients; }
+};
+
+/// One run of the tool.
+class Runner {
+public:
+  Runner(ModuleOp module, const CommandLine &commandLine)
+      : module(module), commandLine(commandLine) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkOptions();
+  LogicalResult prepare();
+  LogicalResult runFunction();
+  LogicalResult runNested();
+  LogicalResult compareGradients(const NestOptions &options,
+                                 ArrayRef<HostTensor> cotangents,
+                                 ArrayRef<Gradient> gradients);
+  /// Prints and writes what a run has computed.
+  LogicalResult finish();
+  void addResults(ArrayRef<HostTensor> results);
+  LogicalResult fail(llvm::Error error) {
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(std::move(error));
+  }
+
+  ModuleOp module;
+  const CommandLine &commandLine;
+  func::FuncOp entry;
+  std::optional<OutputFolder> output;
+  /// The entry on its own.
+  OwningOpRef<ModuleOp> extracted;
+  SmallVector<HostTensor> arguments;
+  SmallVector<NamedTensor> computed;
+  RunStatistics statistics;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Timing
+//===----------------------------------------------------------------------===//
+
+static double getSeconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+/// The result of `call`, and in `seconds` the least time of several calls: the
+/// first ones meet cold memory.
+template <typename Call>
+static auto measure(bool repeat, double &seconds, const Call &call) {
+  constexpr unsigned maxCalls = 10;
+  constexpr double maxSeconds = 0.5;
+  double start = getSeconds();
+  auto result = call();
+  seconds = getSeconds() - start;
+  if (!repeat || !result)
+    return result;
+  for (unsigned calls = 1;
+       calls < maxCalls && getSeconds() - start < maxSeconds; ++calls) {
+    double begin = getSeconds();
+    auto again = call();
+    double taken = getSeconds() - begin;
+    if (!again) {
+      llvm::consumeError(again.takeError());
+      break;
+    }
+    seconds = std::min(seconds, taken);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Runner
+//===----------------------------------------------------------------------===//
+
+LogicalResult Runner::checkOptions() {
+  auto error = [&](const Twine &message) {
+    return fail(llvm::createStringError(message));
+  };
+  if (!commandLine.isNested() && !commandLine.wrt.empty())
+    return error("--wrt is for gradients; add --policy");
+  if (!commandLine.isNested() && !commandLine.cotangents.empty())
+    return error("--cotangent is for gradients; add --policy");
+  if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
+    return error("--size=" + Twine(commandLine.size) + " is too large");
+  return success();
+}
+
+LogicalResult Runner::prepare() {
+  FailureOr<func::FuncOp> found = findEntry(module, commandLine.entry);
+  if (failed(found) || failed(checkSignature(*found)))
+    return failure();
+  entry = *found;
+  if (commandLine.isNested() && failed(resolveWrt(entry, commandLine.wrt)))
+    return failure();
+  std::optional<int64_t> size;
+  if (commandLine.size.getNumOccurrences())
+    size = commandLine.size;
+  auto made = makeArguments(entry, commandLine.arguments, size);
+  if (failed(made))
+    return failure();
+  arguments = std::move(*made);
+  if (!commandLine.out.empty()) {
+    auto folder = OutputFolder::create(commandLine.out);
+    if (!folder)
+      return fail(folder.takeError());
+    output = *folder;
+  }
+  auto alone = extractFunction(entry);
+  if (failed(alone))
+    return failure();
+  extracted = std::move(*alone);
+  if (failed(checkPreconditions(*extracted, arguments)))
+    return failure();
+  eraseAssertions(*extracted);
+  return success();
+}
+
+void Runner::addResults(ArrayRef<HostTensor> results) {
+  for (auto [index, result] : llvm::enumerate(results))
+    computed.push_back({"out" + std::to_string(index), result});
+}
+
+LogicalResult Runner::finish() {
+  printTensors(llvm::outs(), computed);
+  if (commandLine.statistics)
+    printStatistics(llvm::outs(), statistics);
+  if (output)
+    if (llvm::Error error = output->write(computed))
+      return fail(std::move(error));
+  return success();
+}
+
+LogicalResult Runner::runFunction() {
+  double start = getSeconds();
+  FailureOr<CompiledModule> compiled = CompiledModule::compile(*extracted);
+  if (failed(compiled))
+    return failure();
+  statistics.compile = getSeconds() - start;
+  resetPeakBufferBytes();
+  auto results = measure(commandLine.statistics, statistics.forward, [&] {
+    return compiled->call(entry.getSymName(), arguments);
+  });
+  if (!results)
+    return fail(results.takeError());
+  statistics.peakTensorBytes = getPeakBufferBytes();
+  addResults(*results);
+  return finish();
+}
+
+LogicalResult Runner::runNested() {
+  NestOptions options;
+  options.policy = commandLine.policy;
+  for (int64_t index : commandLine.wrt)
+    options.wrt.push_back(index);
+  double start = getSeconds();
+  OwningOpRef<ModuleOp> copy = extracted->clone();
+  FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
+  if (failed(nested))
+    return failure();
+  statistics.compile = getSeconds() - start;
+
+  resetPeakBufferBytes();
+  auto forward = measure(commandLine.statistics, statistics.forward,
+                         [&] { return nested->forward(arguments); });
+  if (!forward)
+    return fail(forward.takeError());
+  auto cotangents =
+      makeCotangents(entry, commandLine.cotangents,
+                     nested->getCotangentResults(), forward->results);
+  if (failed(cotangents))
+    return failure();
+  auto gradients =
+      measure(commandLine.statistics, statistics.backward.emplace(),
+              [&] { return nested->backward(*forward, *cotangents); });
+  if (!gradients)
+    return fail(gradients.takeError());
+  statistics.peakTensorBytes = getPeakBufferBytes();
+  statistics.residualBytes = getResidualBytes(*forward, arguments);
+  addResults(forward->results);
+  for (const Gradient &gradient : *gradients)
+    computed.push_back(
+        {"grad" + std::to_string(gradient.argument), gradient.value});
+  if (failed(finish()))
+    return failure();
+  if (!commandLine.checkGradients)
+    return success();
+  return compareGradients(options, *cotangents, *gradients);
+}
+
+LogicalResult Runner::compareGradients(const NestOptions &options,
+                                       ArrayRef<HostTensor> cotangents,
+                                       ArrayRef<Gradient> gradients) {
+  auto checks =
+      checkGradients(*extracted, options, arguments, cotangents, gradients);
+  if (failed(checks))
+    return failure();
+  printChecks(llvm::outs(), options.policy, *checks);
+  return success(llvm::all_of(
+      *checks, [](const GradientCheck &check) { return check.passes(); }));
+}
+
+LogicalResult Runner::run() {
+  if (failed(checkOptions()) || failed(prepare()))
+    return failure();
+  return commandLine.isNested() ? runNested() : runFunction();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  // LLVM has a --stats of its own, for statistics that releases do not collect.
+  if (cl::Option *stats = cl::getRegisteredOptions().lookup("stats"))
+    stats->removeArgument();
+  CommandLine commandLine;
+  cl::HideUnrelatedOptions(commandLine.category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Runs a function on tensors and, given a policy, its gradients\n");
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(commandLine.input, &error);
+  if (!input) {
+    llvm::errs() << "error: " << error << "\n";
+    return EXIT_FAILURE;
+  }
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<FadDialect>();
+  registerAllRules(registry);
+  registerRuntimeExtensions(registry);
+  MLIRContext context(registry);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(input), SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module || failed(Runner(*module, commandLine).run()))
+    return EXIT_FAILURE;
+  return EXIT_SUCCESS;
+}
