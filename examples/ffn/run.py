@@ -20,6 +20,8 @@ import numpy
 POLICIES = ("bp", "recompute", "fad")
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
+# Gradients are sums of a few thousand f32 products, in different orders.
+BETWEEN_BOUND = 1e-4
 
 
 class Failure(Exception):
@@ -63,43 +65,161 @@ def read_sizes(file):
 
 
 def saved_bytes(tools, file, rows):
+    """Bytes that each policy keeps between forward and backward."""
     report = tools.run("fad-memory-report", file, f"--size={rows}", "--format=json")
     policies = json.loads(report)["policies"]
     return {policy: policies[policy]["total_bytes"] for policy in POLICIES}
 
 
-def run_policy(tools, file, policy, arguments, out):
-    """Runs forward and backward. Returns gradients and milliseconds."""
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    printed = tools.run(
-        "fad-runner",
-        file,
-        f"--policy={policy}",
-        *(f"--arg={argument}" for argument in arguments),
-        f"--out={out}",
-        "--stats",
-    )
-    gradients = [
-        numpy.load(path).astype(numpy.float64) for path in sorted(out.glob("grad*.npy"))
-    ]
-    return gradients, printed
+class Run:
+    """Forward and backward of a file under one policy."""
 
-
-def check_gradients(tools, file, policy, arguments):
-    return tools.run(
-        "fad-runner",
-        file,
-        f"--policy={policy}",
-        *(f"--arg={argument}" for argument in arguments),
-        "--check-gradients",
-    )
+    def __init__(self, tools, file, policy, arguments, out):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        printed = tools.run(
+            "fad-runner",
+            file,
+            f"--policy={policy}",
+            *(f"--arg={argument}" for argument in arguments),
+            f"--out={out}",
+            "--stats",
+            "--check-gradients",
+        )
+        self.milliseconds = sum(
+            float(time) for time in re.findall(r"^(?:for|back)ward +(\S+) ms$", printed, re.M)
+        )
+        # One line for each argument: its type, the error against differences,
+        # the error against f64, the bound of that, and a verdict.
+        lines = re.findall(r"^\d+ +tensor\S+ +(\S+) +\S+ +\S+ +ok", printed, re.M)
+        if len(lines) != len(arguments):
+            raise Failure(f"{file}: not every gradient was checked:\n{printed}")
+        self.difference_error = max(map(float, lines))
+        self.gradients = [numpy.load(out / f"grad{i}.npy") for i in range(len(arguments))]
 
 
 def largest_difference(one, other):
-    """The largest difference between two lists of gradients, each relative to
-    the largest element of its gradient."""
+    """The largest difference between gradients of two runs, each relative to the
+    largest element of its gradient."""
     return max(
-        numpy.abs(a - b).max() / max(numpy.abs(a).max(), 1e-30)
-        for a, b in zip(one, other, strict=True)
+        numpy.abs(a - b).max() / numpy.abs(a).max()
+        for a, b in zip(one.gradients, other.gradients)
     )
+
+
+def write_ptx(tools, file, chip, path):
+    """Writes the PTX of the fused kernels; returns their number, or None where
+    that needs a CUDA toolkit."""
+    try:
+        nested = tools.run(
+            "fad-opt", file, "--fad-nest=policy=fad", f"--fad-to-nvvm=chip={chip}"
+        )
+    except Failure as failure:
+        if "libdevice" in str(failure):
+            return None
+        raise
+    path.write_text(tools.run("fad-translate", "--gpu-binary-to-ptx", text=nested))
+    return path.read_text().count(".entry ")
+
+
+def mebibytes(number):
+    return f"{number / MIB:.2f}"
+
+
+def print_table(header, rows):
+    widths = [max(map(len, column)) for column in zip(header, *rows)]
+    for row in (header, *rows):
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        print("  ".join(cells))
+
+
+def process(tools, file, options):
+    """Everything for one file; returns its row of the table."""
+    name = file.stem
+    out = options.out / name
+    saved = saved_bytes(tools, file, options.report_size)
+    arguments = make_arguments(out, options.size, *read_sizes(file), options.seed)
+    runs = {
+        policy: Run(tools, file, policy, arguments, out / policy)
+        for policy in POLICIES
+    }
+    between = max(largest_difference(runs["bp"], runs[p]) for p in POLICIES[1:])
+    if between > BETWEEN_BOUND:
+        raise Failure(f"{file}: gradients of two policies differ by {between:.1e}")
+    kernels = write_ptx(tools, file, options.chip, out / f"{name}.ptx")
+    return [
+        name,
+        *(mebibytes(saved[policy]) for policy in POLICIES),
+        *(f"{runs[policy].milliseconds:.1f}" for policy in POLICIES),
+        f"{between:.1e}",
+        f"{max(run.difference_error for run in runs.values()):.1e}",
+        "needs CUDA" if kernels is None else str(kernels),
+    ]
+
+
+HEADER = [
+    "activation",
+    *(f"{policy} MiB" for policy in POLICIES),
+    *(f"{policy} ms" for policy in POLICIES),
+    "policies",
+    "differences",
+    "kernels",
+]
+
+
+def explain(options, needs_toolkit):
+    print(
+        f"""
+MiB          kept between forward and backward, for {options.report_size} rows; what is alive
+             anyway (arguments and results) is not counted
+ms           forward and backward on this CPU, for {options.size} rows
+policies     largest difference between gradients of two policies, relative
+differences  largest error of a gradient in f64 against finite differences, relative
+kernels      GPU kernels in {options.out}/NAME/NAME.ptx ({options.chip})"""
+    )
+    if needs_toolkit:
+        print(
+            """
+"needs CUDA": the kernel calls functions of libdevice, which is part of the CUDA
+toolkit. Install the toolkit and set CUDA_HOME, or
+`python3 -m pip install nvidia-nvvm nvidia-cuda-nvcc`, and run this again."""
+        )
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help="default: all")
+    parser.add_argument("--tools", type=pathlib.Path, default=HERE / "../../build/bin")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("ffn"))
+    parser.add_argument("--size", type=int, default=16, help="rows to run")
+    parser.add_argument(
+        "--report-size", type=int, default=128, help="rows in the memory report"
+    )
+    parser.add_argument("--chip", default="sm_80")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    files = options.files or sorted(HERE.glob("*.mlir"))
+    tools = Tools(options.tools)
+    rows = []
+    for number, file in enumerate(files, 1):
+        start = time.monotonic()
+        print(f"[{number}/{len(files)}] {file.stem}", end="", flush=True)
+        rows.append(process(tools, file, options))
+        print(f": {time.monotonic() - start:.1f} s", flush=True)
+    print()
+    print_table(HEADER, rows)
+    explain(options, any(row[-1] == "needs CUDA" for row in rows))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"\nerror: {failure}")
