@@ -17,11 +17,13 @@ using namespace mlir::fad;
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   bool tape = options.policy == Policy::bp;
-  // Activations that are one operation of the program get their name.
-  pm.addPass(createFadRaise());
+  // Activations get their name. A tape sees a chain of several operations as
+  // it was written.
+  FadRaiseOptions raise;
+  raise.withinOperations = tape;
+  pm.addPass(createFadRaise(raise));
   pm.addNestedPass<func::FuncOp>(createFadPartition());
-  // So do those that are a chain of operations, now in one body. A tape sees
-  // the operations as they were written.
+  // Chains of operations are in one body now.
   if (!tape)
     pm.addPass(createFadRaise());
   pm.addPass(createCanonicalizerPass());

@@ -28,10 +28,16 @@ void fad::populateRaisePatterns(RewritePatternSet &patterns) {
 
 namespace {
 struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
+  using FadRaiseBase::FadRaiseBase;
+
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet patterns(context);
     populateRaisePatterns(patterns);
     activations = std::move(patterns);
+
+    RewritePatternSet linalgPatterns(context);
+    raise::populateRaiseLinalgPatterns(linalgPatterns);
+    linalg = std::move(linalgPatterns);
 
     RewritePatternSet allPatterns(context);
     populateRaisePatterns(allPatterns);
@@ -48,13 +54,15 @@ struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
     // is not recognized.
     //
     // Chains on whole tensors are recognized before each of their operations
-    // becomes a linalg.generic of its own.
-    (void)applyPatternsGreedily(getOperation(), activations, config);
+    // becomes a linalg.generic of its own, or, on request, not at all.
+    (void)applyPatternsGreedily(
+        getOperation(), withinOperations ? linalg : activations, config);
     (void)applyPatternsGreedily(getOperation(), all, config);
   }
 
 private:
   FrozenRewritePatternSet activations;
+  FrozenRewritePatternSet linalg;
   FrozenRewritePatternSet all;
 };
 } // namespace

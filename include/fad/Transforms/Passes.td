@@ -24,6 +24,10 @@ def FadRaise : Pass<"fad-raise"> {
     no more than the rounding of the operations it replaces. What the
     recognized forms are is listed in `docs/Raising.md`.
   }];
+  let options = [
+    Option<"withinOperations", "within-operations", "bool", /*default=*/"false",
+           "Leave a chain of several operations on tensors as it is written">
+  ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect"];
 }
