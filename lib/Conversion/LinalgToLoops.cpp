@@ -139,22 +139,39 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
 
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    if (failed(collect(ops)))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
-      if (!op.hasPureBufferSemantics()) {
-        op.emitError("is on tensors; bufferize first");
-        return signalPassFailure();
-      }
       rewriter.setInsertionPoint(op);
       linalg::LinalgOp tiled = tile(rewriter, op, parallel);
       rewriter.setInsertionPoint(tiled);
       if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {
-        tiled.emitError("has no lowering to loops");
+        tiled.emitOpError("has no lowering to loops");
         return signalPassFailure();
       }
       rewriter.eraseOp(tiled);
     }
+  }
+
+  /// Finds all operations to lower, or emits an error for those that cannot be.
+  LogicalResult collect(SmallVectorImpl<linalg::LinalgOp> &ops) {
+    WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
+      auto structured = dyn_cast<linalg::LinalgOp>(op);
+      if (structured && structured.hasPureBufferSemantics())
+        ops.push_back(structured);
+      else if (structured)
+        return op->emitOpError("is on tensors; bufferize it first");
+      else if (op->hasTrait<OpTrait::IsTerminator>() ||
+               !isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
+               isa<linalg::IndexOp>(op))
+        return WalkResult::advance();
+      else
+        return op->emitOpError("has no lowering to loops; decompose it into "
+                               "structured operations first");
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 } // namespace

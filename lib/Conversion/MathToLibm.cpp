@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fad {
@@ -23,45 +25,132 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The functions that a module may call after this pass, in double precision;
-/// those in single precision have an `f` at the end.
-static constexpr StringLiteral kLibmNames[] = {
-    "acos",  "acosh", "asin", "asinh", "atan",  "atan2",     "atanh", "cbrt",
-    "ceil",  "cos",   "cosh", "erf",   "erfc",  "exp",       "exp2",  "expm1",
-    "fabs",  "floor", "fma",  "log",   "log10", "log1p",     "log2",  "pow",
-    "round", "rint",  "sin",  "sinh",  "sqrt",  "roundeven", "tan",   "tanh",
-    "trunc", "fmod",  "fmax", "fmin",  "sincos"};
+/// Functions that LLVM may call without being told to. A function of the
+/// program that has such a name would be called instead.
+static constexpr StringLiteral kImplicitCalls[] = {
+    "abort", "fmax",   "fmaxf",  "fmin",    "fminf",  "fmod",   "fmodf",
+    "free",  "malloc", "memcpy", "memmove", "memset", "sincos", "sincosf"};
 
-/// Emits an error for each function with a body that has such a name: calls
-/// would reach it instead of libm.
-static LogicalResult verifyNames(ModuleOp module) {
-  LogicalResult result = success();
-  for (auto function : module.getOps<FunctionOpInterface>()) {
-    StringRef name = function.getName();
-    StringRef base = name;
-    base.consume_back("f");
-    if (function.isExternal() || (!llvm::is_contained(kLibmNames, name) &&
-                                  !llvm::is_contained(kLibmNames, base)))
-      continue;
-    result = function.emitOpError("has the name of a function of libm, which "
-                                  "the module may call; rename it");
-  }
-  return result;
+/// Whether `function` is declared as a function of libm is.
+static bool isLibmDeclaration(func::FuncOp function) {
+  auto isFloat = [](Type type) { return isa<FloatType>(type); };
+  return function.isExternal() &&
+         llvm::all_of(function.getArgumentTypes(), isFloat) &&
+         llvm::all_of(function.getResultTypes(), isFloat);
 }
 
 namespace {
+/// Puts the functions of the program out of the way while calls of libm are
+/// made, so that these find a declaration and not a function of the program
+/// that happens to have the same name.
+class HiddenFunctions {
+public:
+  explicit HiddenFunctions(ModuleOp module) : module(module) {
+    SymbolTable symbols(module);
+    for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
+      if (isLibmDeclaration(function))
+        continue;
+      std::string name = function.getName().str();
+      if (succeeded(symbols.renameToUnique(function, {})))
+        functions.emplace_back(function, name);
+    }
+  }
+
+  /// Gives the functions their names back, or emits an error for those whose
+  /// name is taken.
+  LogicalResult restore() {
+    SymbolTable symbols(module);
+    LogicalResult result = success();
+    for (auto &[function, name] : functions) {
+      if (!symbols.lookup(name) && !llvm::is_contained(kImplicitCalls, name) &&
+          succeeded(symbols.rename(function, name)))
+        continue;
+      result = function.emitError("@")
+               << name
+               << " has the name of a function of libc or libm that compiled "
+                  "code calls; rename it";
+    }
+    return result;
+  }
+
+private:
+  ModuleOp module;
+  SmallVector<std::pair<func::FuncOp, std::string>> functions;
+};
+} // namespace
+
+/// Drops the fast-math flags of conversions, which leave nothing to choose. The
+/// LLVM dialect has no place for them, and upstream's emulation of narrow types
+/// sets some that the program did not ask for.
+static void dropConversionFlags(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (auto extend = dyn_cast<arith::ExtFOp>(op))
+      extend.removeFastmathAttr();
+    else if (auto round = dyn_cast<arith::TruncFOp>(op))
+      round.removeFastmathAttr();
+  });
+}
+
+/// `value`, an f64 or a vector of it, in the f32 next to it that has an odd
+/// significand, unless it is an f32 itself. Rounding that to fewer digits gives
+/// what rounding `value` would.
+static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
+  Type wide = value.getType();
+  auto like = [&](Type element) -> Type {
+    auto shaped = dyn_cast<ShapedType>(wide);
+    return shaped ? shaped.clone(element) : element;
+  };
+  Type narrow = like(b.getF32Type()), bits = like(b.getI32Type());
+  Value nearest = arith::TruncFOp::create(b, narrow, value);
+  Value back = arith::ExtFOp::create(b, wide, nearest);
+  Value exact =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, back, value);
+  Value size = math::AbsFOp::create(b, value);
+  Value backSize = math::AbsFOp::create(b, back);
+  Value away =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, backSize, size);
+
+  Value nearestBits = arith::BitcastOp::create(b, bits, nearest);
+  Value awayBits = arith::ExtUIOp::create(b, bits, away);
+  Value towardZero = arith::SubIOp::create(b, nearestBits, awayBits);
+  Value one = arith::ConstantOp::create(b, b.getOneAttr(bits));
+  Value oddBits = arith::OrIOp::create(b, towardZero, one);
+  Value odd = arith::BitcastOp::create(b, narrow, oddBits);
+  return arith::SelectOp::create(b, exact, nearest, odd);
+}
+
+namespace {
+/// Rounds f64 to bf16 by way of f32, but once. Upstream's patterns start from
+/// f32, and few systems have the function that LLVM would call.
+struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn()).isF64() ||
+        !getElementTypeOrSelf(op.getType()).isBF16())
+      return rewriter.notifyMatchFailure(op, "not from f64 to bf16");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(
+        op, op.getType(), roundToOdd(builder, op.getIn()));
+    return success();
+  }
+};
+
 struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
   void runOnOperation() override {
-    if (failed(verifyNames(getOperation())))
-      return signalPassFailure();
+    HiddenFunctions hidden(getOperation());
     // libm has no such functions, whatever its patterns say: these go first.
     RewritePatternSet expansions(&getContext());
     math::populateExpansionPatterns(expansions, {"clampf", "fpowi", "rsqrt"});
     RewritePatternSet calls(&getContext());
     populateMathToLibmConversionPatterns(calls);
     arith::populateExpandBFloat16Patterns(calls);
+    calls.add<RoundF64ToBF16>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))) ||
         failed(applyPatternsGreedily(getOperation(), std::move(calls))))
+      return signalPassFailure();
+    dropConversionFlags(getOperation());
+    if (failed(hidden.restore()))
       signalPassFailure();
   }
 };

@@ -219,7 +219,10 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
     `exp(x) - 1` and `log(1 + x)`. This pass goes before it and calls libm for
     all that libm has. It also expands `math.clampf`, `math.fpowi` (as a power)
     and conversions from and to bf16, which are exact here on every processor,
-    rounding to nearest and keeping subnormal numbers.
+    rounding to nearest and keeping subnormal numbers. Fast-math flags of
+    conversions, which the LLVM dialect has no place for, are dropped.
+
+    A function that has the name of one that compiled code calls is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::vector::VectorDialect"];

@@ -12,6 +12,9 @@ Each function of TEST is run in f64, f32, f16 and bf16, which take the place of
         place of the value; 4 unless stated. In f16 and bf16, which are computed
         in f32 and rounded once, it is this many units of f32, and 0.5 of the
         type.
+  // RANGE: [-1, 1]
+        Belongs to the VALUE before it: where to sample; everywhere unless
+        stated.
   // AT: inf -> 1
         The value at a point, exactly. At NaN it is NaN.
 """
@@ -27,7 +30,7 @@ from host_module import HostModule
 from mpmath import mp
 
 DTYPES = {"f64": np.uint64, "f32": np.uint32, "f16": np.uint16, "bf16": np.uint16}
-KEYS = re.compile(r"^// (VALUE|BOUND|AT): *(.*)$", re.M)
+KEYS = re.compile(r"^// (VALUE|BOUND|RANGE|AT): *(.*)$", re.M)
 mp.prec = 1200
 # Where the exponential function overflows or underflows in no type any more.
 FAR = 1000
@@ -42,6 +45,7 @@ class Function:
     def __init__(self, name, value):
         self.name, self.value = name, value
         self.bound = "4"
+        self.range = [-math.inf, math.inf]
         self.points = [("nan", "nan")]
 
 
@@ -52,6 +56,8 @@ def parse(source):
             functions.append(Function(*text.split(" = ", 1)))
         elif key == "BOUND":
             functions[-1].bound = text
+        elif key == "RANGE":
+            functions[-1].range = [float(limit) for limit in evaluate(text)]
         else:
             functions[-1].points.append(tuple(text.split(" -> ")))
     return functions
@@ -72,8 +78,8 @@ def sample(format):
 
 def expected(function, x):
     """The exact value at `x`. Far out, mpmath takes its time: there, functions
-    are 0, constant or linear."""
-    if abs(x) <= FAR:
+    without a range are 0, constant or linear."""
+    if abs(x) <= FAR or math.isfinite(function.range[1]):
         return mp.mpf(evaluate(function.value, x))
     near = mp.mpf(evaluate(function.value, mp.sign(x) * FAR))
     return near * x / (mp.sign(x) * FAR) if abs(near) > 2 else near
@@ -138,7 +144,8 @@ def main(*arguments):
                 (result,) = compiled.call(name, bits, results=[(dtype, 1)])
                 return [format.decode(int(b)) for b in result]
 
-            points = sample(format)
+            low, high = function.range
+            points = [x for x in sample(format) if low <= x <= high]
             worst = check(function, kind, points, call(points))
             fine = check_points(function, kind, call)
             print(f"{function.name}_{kind}: {worst:.2f} of the error allowed")

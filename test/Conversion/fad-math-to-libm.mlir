@@ -1,0 +1,69 @@
+// RUN: fad-opt %s -fad-math-to-libm | FileCheck %s
+// Executed in test/Pipelines/to-cpu-math.mlir and below.
+
+// CHECK-DAG: func.func private @expm1f(f32) -> f32 attributes {llvm.readnone}
+// CHECK-DAG: func.func private @log1p(f64) -> f64 attributes {llvm.readnone}
+
+// CHECK-LABEL: func.func @calls(
+func.func @calls(%x: f32, %y: f64) -> (f32, f64) {
+  // CHECK: call @expm1f(%{{.*}}) : (f32) -> f32
+  %0 = math.expm1 %x : f32
+  // CHECK: call @log1p(%{{.*}}) : (f64) -> f64
+  %1 = math.log1p %y : f64
+  return %0, %1 : f32, f64
+}
+
+// CHECK-LABEL: func.func @vector(
+// CHECK-COUNT-2: call @expm1f
+func.func @vector(%x: vector<2xf32>) -> vector<2xf32> {
+  %0 = math.expm1 %x : vector<2xf32>
+  return %0 : vector<2xf32>
+}
+
+// A function may have the name of one of libm that nothing calls, and keeps its
+// callers; a declaration of libm's own function is used.
+// CHECK-LABEL: func.func @cosf(
+// CHECK:         call @sin(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK:         call @cos(%{{.*}}) : (f64) -> f64
+func.func private @cos(f64) -> f64
+func.func private @sin(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @cosf(%x: tensor<4xf32>, %y: f64) -> (tensor<4xf32>, f64) {
+  %0 = call @sin(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = math.cos %y : f64
+  return %0, %1 : tensor<4xf32>, f64
+}
+
+// libm has neither.
+// CHECK-LABEL: func.func @expanded(
+func.func @expanded(%x: f32, %n: i32) -> (f32, f32) {
+  // CHECK: %[[ROOT:.*]] = call @sqrtf
+  // CHECK: arith.divf %{{.*}}, %[[ROOT]]
+  %0 = math.rsqrt %x : f32
+  // CHECK: %[[N:.*]] = arith.sitofp
+  // CHECK: call @powf(%{{.*}}, %[[N]])
+  %1 = math.fpowi %x, %n : f32, i32
+  return %0, %1 : f32, f32
+}
+
+// The LLVM dialect's conversions have no flags.
+// CHECK-LABEL: func.func @conversions(
+func.func @conversions(%x: f16, %y: f64) -> (f32, f32) {
+  // CHECK: arith.extf %{{.*}} : f16 to f32
+  %0 = arith.extf %x fastmath<contract> : f16 to f32
+  // CHECK: arith.truncf %{{.*}} : f64 to f32
+  %1 = arith.truncf %y fastmath<contract> : f64 to f32
+  return %0, %1 : f32, f32
+}
+
+// From f64 to bf16 in two steps, of which the first rounds to odd.
+// CHECK-LABEL: func.func @round(
+// CHECK-SAME:    %[[X:[^:]*]]: f64)
+// CHECK:         arith.truncf %[[X]] : f64 to f32
+// CHECK-NOT:     to bf16
+// CHECK:         arith.bitcast %{{.*}} : i16 to bf16
+func.func @round(%x: f64) -> bf16 {
+  %0 = arith.truncf %x : f64 to bf16
+  return %0 : bf16
+}

@@ -1,0 +1,34 @@
+// RUN: fad-opt %s -fad-to-cpu | FileCheck %s
+// RUN: fad-opt %s -fad-to-cpu | mlir-translate -mlir-to-llvmir | FileCheck %s --check-prefix=LLVM
+// RUN: fad-opt %s -fad-to-cpu=parallel=false | FileCheck %s --check-prefixes=CHECK,SERIAL
+// RUN: fad-opt %s -fad-to-cpu=check-shapes=true | FileCheck %s --check-prefix=CHECKED
+// RUN: fad-opt %S/../../examples/ffn/gelu.mlir -fad-nest -fad-to-cpu | mlir-translate -mlir-to-llvmir -o /dev/null
+//
+// Executed in to-cpu-run.mlir.
+
+// Nothing but the LLVM dialect is left, and OpenMP's where there are threads.
+// CHECK-NOT: {{^ *(%.* = )?}}{{(fad|linalg|tensor|memref|scf|cf|arith|math|affine|func|bufferization)\.}}
+// SERIAL-NOT: omp.
+
+// CHECK-LABEL: llvm.func @silu(
+// CHECK:         llvm.call @malloc
+// CHECK:         llvm.call @expf
+// LLVM-LABEL: define {{.*}} @silu(
+// LLVM:         call {{.*}} @__kmpc_fork_call
+// CHECKED-LABEL: llvm.func @silu(
+func.func @silu(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = fad.elementwise ins(%x : tensor<?x?xf32>) attributes {fad.region = 0} -> tensor<?x?xf32> {
+  ^bb0(%a: f32):
+    %1 = fad.silu %a : f32
+    fad.yield %1 : f32
+  }
+  return %0 : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: llvm.func @sum(
+// CHECKED-LABEL: llvm.func @sum(
+// CHECKED:         llvm.call @abort
+func.func @sum(%x: tensor<?xbf16>, %y: tensor<?xbf16>) -> tensor<?xbf16> {
+  %0 = arith.addf %x, %y : tensor<?xbf16>
+  return %0 : tensor<?xbf16>
+}
