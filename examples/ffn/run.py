@@ -36,6 +36,11 @@ class Tools:
 
     def run(self, tool, *arguments, text=None):
         command = [str(self.folder / tool), *map(str, arguments)]
+        if not pathlib.Path(command[0]).exists():
+            raise Failure(
+                f"{self.folder}: no {tool} here; build fad, or name the folder of "
+                "its tools with --tools"
+            )
         done = subprocess.run(command, input=text, capture_output=True, text=True)
         if done.returncode:
             raise Failure(f"{' '.join(command)}\n{done.stderr.strip()}")
@@ -60,7 +65,7 @@ def read_sizes(file):
     """The sizes of the block in `file`: width and inner."""
     match = re.search(r"%arg1: tensor<(\d+)x(\d+)x", file.read_text())
     if not match:
-        raise Failure(f"{file}: no weight tensor in the arguments of the function")
+        raise Failure(f"{file}: no weight matrix in argument 1")
     return int(match[2]), int(match[1])
 
 
