@@ -53,7 +53,7 @@ install_packages() {
     return
   fi
   local missing
-  mapfile -t missing < <(missing_packages)
+  read -r -a missing <<<"$(missing_packages | tr '\n' ' ')"
   if [ ${#missing[@]} -eq 0 ]; then
     echo "all packages are installed"
     return
