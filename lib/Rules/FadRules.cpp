@@ -71,7 +71,7 @@ struct SigmoidRule : UnaryRule<SigmoidRule, SigmoidOp> {
     Expr slope = s * complement;
     return select(abs(x) > underflow(x), 0, slope);
   }
-  static Expr dFromResult(Expr y) { return y * (1 - y); }
+  static Expr dFromResult(Expr y) { return saturating(y * (1 - y)); }
 };
 
 /// sigmoid(x), which is also 1 - exp(-y).

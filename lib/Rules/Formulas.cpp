@@ -35,6 +35,10 @@ Sigmoid fad::sigmoid(const Expr &x) {
   return {s, select(negative, difference, e * s)};
 }
 
+Expr fad::saturating(const Expr &slope) {
+  return select(equal(slope, 0), 0, slope);
+}
+
 Expr fad::oneMinusSquare(const Expr &x) {
   Expr below = 1 - x;
   return below * (1 + x);

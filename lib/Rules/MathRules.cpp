@@ -214,7 +214,7 @@ struct Tanh : UnaryRule<Tanh, math::TanhOp> {
     Expr slope = 4 * e / denominator;
     return select(size > underflow(x) / 2 + 1, 0, slope);
   }
-  static Expr dFromResult(Expr y) { return oneMinusSquare(y); }
+  static Expr dFromResult(Expr y) { return saturating(oneMinusSquare(y)); }
 };
 
 /// 1 / hypot(x, 1), with the greater of |x| and 1 taken out of the root.

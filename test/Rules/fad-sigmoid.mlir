@@ -43,8 +43,11 @@ func.func @sigmoid(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @sigmoid_r0(
 // CHECK-SAME: %[[X:.+]]: f32) -> f32 {
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
 // CHECK: %[[SIGMOID:.+]] = fad.sigmoid %[[X]] : f32
 // CHECK-NEXT: %[[DIFF:.+]] = arith.subf %[[ONE]], %[[SIGMOID]] : f32
 // CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[SIGMOID]], %[[DIFF]] : f32
-// CHECK-NEXT: return %[[PROD]] : f32
+// CHECK-NEXT: %[[FLAT:.+]] = arith.cmpf oeq, %[[PROD]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[FLAT]], %[[ZERO]], %[[PROD]] : f32
+// CHECK-NEXT: return %[[SEL]] : f32

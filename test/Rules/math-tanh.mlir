@@ -41,9 +41,12 @@ func.func @tanh(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @tanh_r0(
 // CHECK-SAME: %[[X:.+]]: f32) -> f32 {
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
 // CHECK: %[[TANH:.+]] = math.tanh %[[X]] : f32
 // CHECK-NEXT: %[[DIFF:.+]] = arith.subf %[[ONE]], %[[TANH]] : f32
 // CHECK-NEXT: %[[SUM:.+]] = arith.addf %[[TANH]], %[[ONE]] : f32
 // CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[DIFF]], %[[SUM]] : f32
-// CHECK-NEXT: return %[[PROD]] : f32
+// CHECK-NEXT: %[[FLAT:.+]] = arith.cmpf oeq, %[[PROD]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[FLAT]], %[[ZERO]], %[[PROD]] : f32
+// CHECK-NEXT: return %[[SEL]] : f32
