@@ -8,6 +8,7 @@
 
 #include "fad-c/Dialects.h"
 #include "fad/IR/Fad.h"
+#include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,4 +29,5 @@ void fadRegisterDialects(MlirDialectRegistry wrapped) {
                   tensor::TensorDialect>();
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   fad::registerAllRules(registry);
+  fad::registerToCPUExtensions(registry);
 }

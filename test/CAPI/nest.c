@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Reads a function, runs fad-nest on it, and prints the result; then creates a
-// pass without its name; then asks for what cannot be done.
+// Reads a function, nests it, and lowers it for the CPU; then creates a pass
+// without its name; then asks for what cannot be done.
 
 #include "fad-c/Dialects.h"
 #include "fad-c/Passes.h"
@@ -74,10 +74,12 @@ int main(void) {
   mlirContextAttachDiagnosticHandler(context, printDiagnostic, stdout, NULL);
 
   bool nested = run(context, "builtin.module(fad-nest{policy=fad})");
+  bool lowered =
+      run(context, "builtin.module(fad-nest{policy=fad},fad-to-cpu)");
   bool expanded = runExpandPrimitives(context);
   bool unknownEntry = run(context, "builtin.module(fad-nest{entry=gelu})");
-  printf("nested: %d, expanded: %d, unknown entry: %d\n", nested, expanded,
-         unknownEntry);
+  printf("nested: %d, lowered: %d, expanded: %d, unknown entry: %d\n", nested,
+         lowered, expanded, unknownEntry);
 
   mlirContextDestroy(context);
   mlirDialectRegistryDestroy(registry);
