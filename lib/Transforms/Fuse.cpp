@@ -9,6 +9,9 @@
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::fad {
@@ -19,8 +22,37 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
+/// Tensors that one operation reads and writes at most: a kernel with more
+/// streams gains nothing, and its parameters are limited.
+static constexpr unsigned kMaxTensors = 16;
+
+static unsigned countTensors(ElementwiseOp op) {
+  return op.getNumResults() +
+         llvm::count_if(op.getInputs().getTypes(),
+                        llvm::IsaPred<RankedTensorType>);
+}
+
+/// Whether only elementwise operations, and what holds no data, stand between
+/// `first` and `second`. Fusing across other work would keep the operands of
+/// the one, or the results of the other, alive while that work is done.
+static bool areAdjacent(Operation *first, Operation *second) {
+  for (Operation *op = first->getNextNode(); op != second;
+       op = op->getNextNode())
+    if (!op || !(isa<ElementwiseOp, ResidualOp, tensor::EmptyOp, tensor::DimOp,
+                     linalg::FillOp>(op) ||
+                 matchPattern(op, m_Constant())))
+      return false;
+  return true;
+}
+
+/// Whether fusing `first` with the later `second` pays.
+static bool pays(ElementwiseOp first, ElementwiseOp second) {
+  return countTensors(first) + countTensors(second) <= kMaxTensors &&
+         areAdjacent(first, second);
+}
+
 /// The only operation that reads results of `op`, if that is a fad.elementwise
-/// of the same block.
+/// of the same block that it pays to fuse with.
 static ElementwiseOp getOnlyConsumer(ElementwiseOp op) {
   Operation *consumer = nullptr;
   for (Operation *user : op->getUsers()) {
@@ -29,12 +61,14 @@ static ElementwiseOp getOnlyConsumer(ElementwiseOp op) {
     consumer = user;
   }
   auto elementwise = dyn_cast_or_null<ElementwiseOp>(consumer);
-  if (!elementwise || elementwise->getBlock() != op->getBlock())
+  if (!elementwise || elementwise->getBlock() != op->getBlock() ||
+      !pays(op, elementwise))
     return {};
   return elementwise;
 }
 
-/// The first operation before `op` that reads one of its tensors.
+/// The first operation before `op` that reads one of its tensors and that it
+/// pays to fuse with.
 static ElementwiseOp findSibling(ElementwiseOp op) {
   ElementwiseOp first;
   for (Value input : op.getInputs()) {
@@ -43,7 +77,8 @@ static ElementwiseOp findSibling(ElementwiseOp op) {
     for (Operation *user : input.getUsers()) {
       auto candidate = dyn_cast<ElementwiseOp>(user);
       if (candidate && candidate->getBlock() == op->getBlock() &&
-          candidate->isBeforeInBlock(first ? first : op))
+          candidate->isBeforeInBlock(first ? first : op) &&
+          pays(candidate, op))
         first = candidate;
     }
   }

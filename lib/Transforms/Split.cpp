@@ -38,6 +38,18 @@ private:
   func::FuncOp buildForward(StringRef name);
   /// `@f_backward(residuals, cotangents) -> gradients`.
   FailureOr<func::FuncOp> buildBackward(StringRef name);
+  /// The attributes of an argument or result, set all at once: one at a time
+  /// takes quadratic time.
+  DictionaryAttr getAttributes(DictionaryAttr attributes) {
+    return attributes ? attributes
+                      : DictionaryAttr::get(function.getContext());
+  }
+  DictionaryAttr getResidualAttributes() {
+    Builder builder(function.getContext());
+    return builder.getDictionaryAttr(builder.getNamedAttr(
+        FadDialect::kResidualAttr, builder.getUnitAttr()));
+  }
+
   /// Clones into `target`, through `mapping`, what `values` depend on.
   LogicalResult cloneSlice(OpBuilder &builder, ValueRange values,
                            IRMapping &mapping);
@@ -90,10 +102,13 @@ func::FuncOp Splitter::buildForward(StringRef name) {
   forward.setVisibility(function.getVisibility());
   Block *block = forward.addEntryBlock();
   IRMapping mapping;
+  SmallVector<DictionaryAttr> argumentAttributes;
   for (auto [index, argument] : llvm::enumerate(joint.getArguments())) {
     mapping.map(argument, block->getArgument(index));
-    forward.setArgAttrs(index, function.getArgAttrDict(index));
+    argumentAttributes.push_back(getAttributes(function.getArgAttrDict(
+        cast<BlockArgument>(argument).getArgNumber())));
   }
+  forward.setAllArgAttrs(argumentAttributes);
   builder.setInsertionPointToStart(block);
   // Everything is available here, so the slice cannot fail.
   (void)cloneSlice(builder, values, mapping);
@@ -101,12 +116,11 @@ func::FuncOp Splitter::buildForward(StringRef name) {
   for (Value value : values)
     returned.push_back(mapping.lookup(value));
   func::ReturnOp::create(builder, joint.getReturn().getLoc(), returned);
-  unsigned count = joint.getResults().size();
-  for (unsigned index : llvm::seq(count))
-    forward.setResultAttrs(index, function.getResultAttrDict(index));
-  for (unsigned index : llvm::seq<unsigned>(residuals.size()))
-    forward.setResultAttr(count + index, FadDialect::kResidualAttr,
-                          builder.getUnitAttr());
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned index : llvm::seq<unsigned>(joint.getResults().size()))
+    attributes.push_back(getAttributes(function.getResultAttrDict(index)));
+  attributes.append(residuals.size(), getResidualAttributes());
+  forward.setAllResultAttrs(attributes);
   return forward;
 }
 
@@ -122,18 +136,16 @@ FailureOr<func::FuncOp> Splitter::buildBackward(StringRef name) {
   backward.setVisibility(function.getVisibility());
   Block *block = backward.addEntryBlock();
   IRMapping mapping;
-  for (auto [index, residual] : llvm::enumerate(residuals)) {
+  SmallVector<DictionaryAttr> argumentAttributes(residuals.size(),
+                                                 getResidualAttributes());
+  for (auto [index, residual] : llvm::enumerate(residuals))
     mapping.map(residual.getResult(), block->getArgument(index));
-    backward.setArgAttr(index, FadDialect::kResidualAttr,
-                        builder.getUnitAttr());
-  }
   for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents())) {
-    unsigned position = residuals.size() + index;
-    mapping.map(cotangent, block->getArgument(position));
-    backward.setArgAttrs(position,
-                         function.getArgAttrDict(
-                             cast<BlockArgument>(cotangent).getArgNumber()));
+    mapping.map(cotangent, block->getArgument(residuals.size() + index));
+    argumentAttributes.push_back(getAttributes(function.getArgAttrDict(
+        cast<BlockArgument>(cotangent).getArgNumber())));
   }
+  backward.setAllArgAttrs(argumentAttributes);
   builder.setInsertionPointToStart(block);
   if (failed(cloneSlice(builder, joint.getGradients(), mapping))) {
     backward.erase();
@@ -143,9 +155,12 @@ FailureOr<func::FuncOp> Splitter::buildBackward(StringRef name) {
   for (Value value : joint.getGradients())
     returned.push_back(mapping.lookup(value));
   func::ReturnOp::create(builder, joint.getReturn().getLoc(), returned);
+  SmallVector<DictionaryAttr> attributes;
   unsigned first = joint.getResults().size();
   for (unsigned index : llvm::seq<unsigned>(returned.size()))
-    backward.setResultAttrs(index, function.getResultAttrDict(first + index));
+    attributes.push_back(
+        getAttributes(function.getResultAttrDict(first + index)));
+  backward.setAllResultAttrs(attributes);
   return backward;
 }
 

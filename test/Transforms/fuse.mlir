@@ -67,3 +67,56 @@ func.func @dependent(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> (tensor<4xf32>, 
   }
   return %p, %s : tensor<4xf32>, tensor<4xf32>
 }
+
+// Work in between keeps operations apart: fused, the sum would keep the first
+// product alive during the second.
+
+// CHECK-LABEL: func @accumulation(
+// CHECK:         linalg.matmul
+// CHECK:         %[[A:.*]] = fad.elementwise ins(%{{.*}}, %{{.*}} : tensor<4x4xf32>, tensor<4x4xf32>)
+// CHECK:         linalg.matmul
+// CHECK:         fad.elementwise ins(%[[A]], %{{.*}} : tensor<4x4xf32>, tensor<4x4xf32>)
+func.func @accumulation(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %z: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %p = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = fad.elementwise ins(%p, %x : tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %s = arith.addf %l, %r : f32
+    fad.yield %s : f32
+  }
+  %q = linalg.matmul ins(%y, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = fad.elementwise ins(%a, %q : tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %s = arith.addf %l, %r : f32
+    fad.yield %s : f32
+  }
+  return %b : tensor<4x4xf32>
+}
+
+// A kernel has no more than 16 streams: ten operands and two results and five
+// operands and a result stay two operations.
+
+// CHECK-LABEL: func @streams(
+// CHECK:         %[[R:.*]]:2 = fad.elementwise
+// CHECK:         fad.elementwise
+func.func @streams(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>, %d: tensor<4xf32>, %e: tensor<4xf32>,
+                   %f: tensor<4xf32>, %g: tensor<4xf32>, %h: tensor<4xf32>, %i: tensor<4xf32>, %j: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0:2 = fad.elementwise ins(%a, %b, %c, %d, %e, %f, %g, %h, %i, %j
+      : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>,
+        tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32> {
+  ^bb0(%a0: f32, %b0: f32, %c0: f32, %d0: f32, %e0: f32, %f0: f32, %g0: f32, %h0: f32, %i0: f32, %j0: f32):
+    %1 = math.fma %a0, %b0, %c0 : f32
+    %2 = math.fma %d0, %e0, %f0 : f32
+    %3 = math.fma %g0, %h0, %i0 : f32
+    %4 = arith.mulf %1, %2 : f32
+    %5 = arith.mulf %3, %j0 : f32
+    fad.yield %4, %5 : f32, f32
+  }
+  %6 = fad.elementwise ins(%a, %b, %c, %d, %e : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a0: f32, %b0: f32, %c0: f32, %d0: f32, %e0: f32):
+    %7 = math.fma %a0, %b0, %c0 : f32
+    %8 = math.fma %d0, %e0, %7 : f32
+    fad.yield %8 : f32
+  }
+  return %0#0, %0#1, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -120,6 +120,9 @@ def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
     Merges `fad.elementwise` operations that read the same tensors into one
     with several results (a value and its derivative), and each into its only
     consumer (the multiply and accumulate of backward).
+
+    Only neighbours are fused: with a contraction in between, tensors would
+    stay alive while it runs. One operation gets no more than 16 tensors.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
