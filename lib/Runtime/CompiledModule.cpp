@@ -127,7 +127,7 @@ LogicalResult CompiledModule::prepare(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult emitEngineError(ModuleOp module, llvm::Error error) {
-  return module.emitError("cannot compile for this machine: ")
+  return emitError(module.getLoc(), "cannot compile for this machine: ")
          << llvm::toString(std::move(error));
 }
 

@@ -127,7 +127,7 @@ int64_t HostTensor::getInteger(int64_t index) const {
   }
   case 4: {
     auto value = load<int32_t>(elements, index);
-    return isUnsigned ? static_cast<uint32_t>(value) : value;
+    return isUnsigned ? int64_t(static_cast<uint32_t>(value)) : value;
   }
   default:
     return load<int64_t>(elements, index);
@@ -174,10 +174,12 @@ static constexpr int64_t kMaxPrinted = 8;
 
 static void printNumber(raw_ostream &os, const HostTensor &tensor,
                         int64_t index) {
-  if (tensor.isFloat())
-    os << llvm::format("%.7g", tensor.getFloat(index));
-  else
+  if (!tensor.isFloat())
     os << tensor.getInteger(index);
+  else if (double value = tensor.getFloat(index); std::isnan(value))
+    os << "nan"; // The sign of a NaN means nothing.
+  else
+    os << llvm::format("%.7g", value);
 }
 
 /// Prints least and greatest element, mean, and how many are not finite.

@@ -31,7 +31,7 @@ FailureOr<OwningOpRef<ModuleOp>> fad::extractFunction(func::FuncOp function) {
     return failure();
   for (auto candidate : module->getOps<func::FuncOp>())
     if (candidate.isExternal())
-      return candidate.emitError("@")
+      return emitError(candidate.getLoc(), "@")
              << candidate.getSymName() << " is called by @"
              << function.getSymName()
              << " and has no body; define it in the same file";

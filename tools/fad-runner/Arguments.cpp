@@ -22,21 +22,21 @@ static std::string toString(Type type) {
   return text;
 }
 
-/// `type` with `size` for its dynamic sizes.
-static Expected<RankedTensorType> makeStatic(RankedTensorType type,
-                                             std::optional<int64_t> size) {
-  if (type.hasStaticShape())
-    return type;
-  if (!size)
+/// A tensor of type `type`, with `size` for its dynamic sizes.
+static Expected<HostTensor> createTensor(RankedTensorType type,
+                                         std::optional<int64_t> size) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (!type.hasStaticShape() && !size)
     return createStringError("its type " + toString(type) +
                              " has dynamic sizes; give them all with "
                              "--size=N, or the tensor as a .npy file");
-  SmallVector<int64_t> shape(type.getShape());
-  llvm::replace(shape, ShapedType::kDynamic, *size);
-  return RankedTensorType::get(shape, type.getElementType());
+  if (size)
+    llvm::replace(shape, ShapedType::kDynamic, *size);
+  return HostTensor::create(
+      RankedTensorType::get(shape, type.getElementType()));
 }
 
-/// Fills `tensor`, which was declared as a `type`.
+/// Fills `tensor`, the declared type of which is `type`.
 static void fillRandom(const HostTensor &tensor, RankedTensorType type,
                        uint64_t seed) {
   Random random(seed);
@@ -67,28 +67,32 @@ static std::optional<int64_t> parseInteger(StringRef spec, Type type) {
   return value;
 }
 
-/// Sets every element of `tensor` to the number `spec`.
-static llvm::Error fillNumber(const HostTensor &tensor, StringRef spec) {
-  Type type = tensor.getElementType();
+/// The value of a place of type `type` all elements of which are the number
+/// `spec`.
+static Expected<HostTensor> makeUniform(StringRef spec, RankedTensorType type,
+                                        std::optional<int64_t> size) {
   double number = 0;
-  bool isNumber = !spec.empty() && !spec.getAsDouble(number);
-  if (!isNumber)
+  if (spec.empty() || spec.getAsDouble(number))
     return createStringError("'" + spec +
                              "' is none of a .npy file, random:SEED and a "
                              "number");
+  Type elementType = type.getElementType();
   std::optional<int64_t> integer;
-  if (!tensor.isFloat()) {
-    integer = parseInteger(spec, type);
+  if (!isa<FloatType>(elementType)) {
+    integer = parseInteger(spec, elementType);
     if (!integer)
       return createStringError(spec + " is not a value of type " +
-                               toString(type));
+                               toString(elementType));
   }
-  for (int64_t i = 0, end = tensor.size(); i < end; ++i)
+  Expected<HostTensor> tensor = createTensor(type, size);
+  if (!tensor)
+    return tensor;
+  for (int64_t i = 0, end = tensor->size(); i < end; ++i)
     if (integer)
-      tensor.setInteger(i, *integer);
+      tensor->setInteger(i, *integer);
     else
-      tensor.setFloat(i, number);
-  return llvm::Error::success();
+      tensor->setFloat(i, number);
+  return tensor;
 }
 
 /// The value that `spec` stands for in a place of type `type`.
@@ -96,21 +100,14 @@ static Expected<HostTensor> makeValue(StringRef spec, RankedTensorType type,
                                       std::optional<int64_t> size) {
   if (spec.ends_with(".npy"))
     return readNpy(spec, type);
-  StringRef seedText = spec;
+  if (!spec.starts_with("random:"))
+    return makeUniform(spec, type, size);
   uint64_t seed = 0;
-  bool isRandom = seedText.consume_front("random:");
-  if (isRandom && seedText.getAsInteger(10, seed))
+  if (spec.split(':').second.getAsInteger(10, seed))
     return createStringError("'" + spec + "' has no seed; write random:7");
-  Expected<RankedTensorType> staticType = makeStatic(type, size);
-  if (!staticType)
-    return staticType.takeError();
-  Expected<HostTensor> tensor = HostTensor::create(*staticType);
-  if (!tensor)
-    return tensor.takeError();
-  if (isRandom)
+  Expected<HostTensor> tensor = createTensor(type, size);
+  if (tensor)
     fillRandom(*tensor, type, seed);
-  else if (llvm::Error error = fillNumber(*tensor, spec))
-    return error;
   return tensor;
 }
 
@@ -118,7 +115,7 @@ FailureOr<SmallVector<HostTensor>>
 fad::makeArguments(func::FuncOp function, ArrayRef<std::string> specs,
                    std::optional<int64_t> size) {
   if (specs.size() > function.getNumArguments())
-    return function.emitError("@")
+    return emitError(function.getLoc(), "@")
            << function.getSymName() << " has " << function.getNumArguments()
            << " arguments, but --arg is given " << specs.size() << " times";
   SmallVector<HostTensor> arguments;
@@ -140,7 +137,7 @@ FailureOr<SmallVector<HostTensor>>
 fad::makeCotangents(func::FuncOp function, ArrayRef<std::string> specs,
                     ArrayRef<unsigned> results, ArrayRef<HostTensor> values) {
   if (specs.size() > results.size())
-    return function.emitError("@")
+    return emitError(function.getLoc(), "@")
            << function.getSymName() << " has " << results.size()
            << " results of floats, but --cotangent is given " << specs.size()
            << " times";
@@ -150,7 +147,7 @@ fad::makeCotangents(func::FuncOp function, ArrayRef<std::string> specs,
     Expected<HostTensor> value =
         makeValue(spec, values[result].getType(), std::nullopt);
     if (!value)
-      return function.emitError("the cotangent of result ")
+      return emitError(function.getLoc(), "the cotangent of result ")
              << result << ": " << llvm::toString(value.takeError());
     cotangents.push_back(*value);
   }

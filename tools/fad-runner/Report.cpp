@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include <cinttypes>
 #include <sys/resource.h>
 
 using namespace mlir;
@@ -31,11 +32,11 @@ static int64_t getPeakResidentBytes() {
 }
 
 void fad::printStatistics(raw_ostream &os, const RunStatistics &statistics) {
-  auto printTime = [&](StringRef name, double seconds) {
-    os << llvm::formatv("{0,-14}{1:F3} ms\n", name, 1e3 * seconds);
+  auto printTime = [&](const char *name, double seconds) {
+    os << llvm::format("%-14s%.3f ms\n", name, 1e3 * seconds);
   };
-  auto printBytes = [&](StringRef name, int64_t bytes) {
-    os << llvm::formatv("{0,-14}{1} bytes\n", name, bytes);
+  auto printBytes = [&](const char *name, int64_t bytes) {
+    os << llvm::format("%-14s%" PRId64 " bytes\n", name, bytes);
   };
   printTime("compile", statistics.compile);
   printTime("forward", statistics.forward);
@@ -49,10 +50,10 @@ void fad::printStatistics(raw_ostream &os, const RunStatistics &statistics) {
 
 void fad::printChecks(raw_ostream &os, Policy policy,
                       ArrayRef<GradientCheck> checks) {
-  os << "Gradients under policy " << stringifyPolicy(policy)
-     << ", in f64 against differences (bound "
-     << llvm::formatv("{0:E0}", GradientCheck::kDifferenceBound)
-     << ") and as they are against f64\n";
+  os << "gradients under policy " << stringifyPolicy(policy)
+     << ", compared with differences in f64 (bound "
+     << llvm::format("%.0e", GradientCheck::kDifferenceBound)
+     << ") and with themselves in f64\n";
   size_t width = 0;
   SmallVector<std::string> types;
   for (const GradientCheck &check : checks) {
@@ -62,10 +63,10 @@ void fad::printChecks(raw_ostream &os, Policy policy,
   auto pad = [&](StringRef text) { return llvm::left_justify(text, width); };
   os << "argument  " << pad("type") << "  differences  f64      bound\n";
   for (auto [check, type] : llvm::zip(checks, types)) {
-    os << llvm::formatv("{0,-8}  {1}  {2,-11:E1}  {3,-7:E1}  {4,-7:E0}  {5}",
-                        check.argument, pad(type), check.differenceError,
-                        check.typeError, check.typeBound,
-                        check.passes() ? "ok" : "FAIL");
+    os << llvm::format("%-8u  ", check.argument) << pad(type)
+       << llvm::format("  %-11.1e  %-7.1e  %.0e  ", check.differenceError,
+                       check.typeError, check.typeBound)
+       << (check.passes() ? "ok" : "FAIL");
     if (!check.note.empty())
       os << ": " << check.note;
     os << "\n";

@@ -79,6 +79,12 @@ struct CommandLine {
   bool isNested() const { return policy.getNumOccurrences() || checkGradients; }
 };
 
+/// Reports what has no place in the input file.
+LogicalResult fail(llvm::Error error) {
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  return failure();
+}
+
 /// One run of the tool.
 class Runner {
 public:
@@ -98,11 +104,6 @@ private:
   /// Prints and writes what a run has computed.
   LogicalResult finish();
   void addResults(ArrayRef<HostTensor> results);
-  LogicalResult fail(llvm::Error error) {
-    return emitError(UnknownLoc::get(module.getContext()))
-           << llvm::toString(std::move(error));
-  }
-
   ModuleOp module;
   const CommandLine &commandLine;
   func::FuncOp entry;

@@ -1,0 +1,89 @@
+// --check-gradients: what passes, and what does not.
+
+// Axes of a small argument, random directions of a large one, and each policy.
+// RUN: fad-runner %s --entry=smooth --size=7 --check-gradients | FileCheck %s --check-prefix=SMOOTH
+// RUN: fad-runner %s --entry=smooth --size=700 --check-gradients --policy=bp | FileCheck %s --check-prefix=SMOOTH
+// RUN: fad-runner %s --entry=smooth --size=700 --check-gradients --policy=recompute --cotangent=random:3 \
+// RUN:   | FileCheck %s --check-prefix=SMOOTH
+// SMOOTH:      gradients under policy {{fad|bp|recompute}}, compared with differences in f64 (bound 1e-06) and with themselves in f64
+// SMOOTH-NEXT: argument  type             differences  f64      bound
+// SMOOTH-NEXT: 0         tensor<{{7|700}}xf32>  {{ *[0-9.]+e-[0-9]+ +[0-9.]+e-[0-9]+ +}}2e-05  ok
+// SMOOTH-NOT:  {{.}}
+func.func @smooth(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %a = math.sin %x : tensor<?xf32>
+  %b = math.exp %a : tensor<?xf32>
+  %c = arith.mulf %b, %x : tensor<?xf32>
+  return %c : tensor<?xf32>
+}
+
+// At random points no kink is in the way, though steps cross some.
+// RUN: fad-runner %s --entry=kink --size=10000 --check-gradients | FileCheck %s --check-prefix=KINK
+// KINK: 0 {{ *}}tensor<10000xf32> {{.*}} ok
+// At a kink the convention that relu'(0) = 0 is not what differences say.
+// RUN: not fad-runner %s --entry=kink --size=5 --arg=0 --check-gradients | FileCheck %s --check-prefix=AT
+// RUN: not fad-runner %s --entry=kink --size=500 --arg=0 --check-gradients | FileCheck %s --check-prefix=AT
+// AT: 0 {{ *}}tensor<{{5|500}}xf32>  inf          0.0e+00  2e-05  FAIL
+func.func @kink(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = fad.relu %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// The scale of the argument does not matter.
+// RUN: fad-runner %s --entry=root --size=5 --arg=1e-6 --check-gradients | FileCheck %s --check-prefix=ROOT
+// RUN: fad-runner %s --entry=root --size=500 --arg=1e-6 --check-gradients | FileCheck %s --check-prefix=ROOT
+// RUN: fad-runner %s --entry=root --size=500 --arg=1e12 --check-gradients | FileCheck %s --check-prefix=ROOT
+// ROOT: 0 {{.*}} ok
+// Where it is not finite there is nothing to compare.
+// RUN: not fad-runner %s --entry=root --size=5 --arg=0 --check-gradients | FileCheck %s --check-prefix=INFINITE
+// INFINITE: 0 {{.*}} FAIL: 5 elements are not finite, so there is nothing to compare
+func.func @root(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = math.sqrt %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// f16 overflows on the way where f64 does not.
+// RUN: fad-runner %s --entry=overflow --arg=2 --check-gradients | FileCheck %s --check-prefix=NARROW
+// NARROW: 0 {{ *}}tensor<4xf16> {{.*}} ok
+// RUN: not fad-runner %s --entry=overflow --arg=12 --check-gradients | FileCheck %s --check-prefix=OVERFLOW
+// OVERFLOW: 0 {{ *}}tensor<4xf16> {{.*}} FAIL: 4 elements are not finite but are so in f64
+func.func @overflow(%x: tensor<4xf16>) -> tensor<4xf16> {
+  %one = arith.constant dense<1.0> : tensor<4xf16>
+  %a = math.exp %x : tensor<4xf16>
+  %b = arith.mulf %a, %x : tensor<4xf16>
+  %c = arith.divf %b, %a : tensor<4xf16>
+  return %c : tensor<4xf16>
+}
+
+// f32 loses all digits where f64 does not.
+// RUN: not fad-runner %s --entry=cancel --arg=1 --check-gradients | FileCheck %s --check-prefix=CANCEL
+// CANCEL: 0 {{ *}}tensor<4xf32> {{.*e-[0-9]+ +[0-9].[0-9]e}}-0{{[1-4]  2e-05  FAIL}}
+func.func @cancel(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %large = arith.constant dense<1.0e5> : tensor<4xf32>
+  %a = arith.addf %x, %large : tensor<4xf32>
+  %b = arith.subf %a, %large : tensor<4xf32>
+  %c = arith.mulf %b, %b : tensor<4xf32>
+  %d = math.sin %c : tensor<4xf32>
+  %e = arith.addf %d, %large : tensor<4xf32>
+  %f = arith.subf %e, %large : tensor<4xf32>
+  %g = arith.mulf %f, %f : tensor<4xf32>
+  return %g : tensor<4xf32>
+}
+
+// The gradient with respect to an argument without influence is exactly 0.
+// RUN: fad-runner %s --entry=constant --check-gradients | FileCheck %s --check-prefix=CONSTANT
+// CONSTANT: 0 {{ *}}tensor<100xf32>  0.0e+00      0.0e+00  2e-05  ok
+// CONSTANT: 1 {{ *}}tensor<3xf32> {{ *}}0.0e+00      0.0e+00  2e-05  ok
+func.func @constant(%x: tensor<100xf32>, %y: tensor<3xf32>) -> tensor<100xf32> {
+  %z = math.floor %x : tensor<100xf32>
+  return %z : tensor<100xf32>
+}
+
+// RUN: not fad-runner %s --entry=bits --check-gradients 2>&1 | FileCheck %s --check-prefix=BITS
+// BITS: check-gradients.mlir:[[#@LINE+2]]:11: error: 'arith.bitcast' op reads or makes the bits of 'f32' as 'i32', which f64 does not have
+func.func @bits(%x: tensor<3xf32>, %s: f32) -> tensor<3xf32> {
+  %bits = arith.bitcast %s : f32 to i32
+  %float = arith.sitofp %bits : i32 to f32
+  %scale = tensor.splat %float : tensor<3xf32>
+  %y = arith.mulf %x, %scale : tensor<3xf32>
+  return %y : tensor<3xf32>
+}

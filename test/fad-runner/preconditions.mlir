@@ -1,0 +1,113 @@
+// Arguments that do not suit the function are an error at the operation that
+// they do not suit, not a read beyond the end of a tensor.
+
+// RUN: %python %S/Inputs/make_arrays.py %t 'a3=np.ones(3, "f4")' 'a4=np.ones(4, "f4")' \
+// RUN:   'm34=np.ones((3, 4), "f4")' 'm45=np.ones((4, 5), "f4")' 'm53=np.ones((5, 3), "f4")' \
+// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])'
+
+// RUN: not fad-runner %s --entry=add --arg=%t/a3.npy --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=ADD
+// ADD: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: dimension #0 of input/output operand #1 is incompatible with inferred dimension size
+func.func @add(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = arith.addf %x, %y : tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// RUN: fad-runner %s --entry=matmul --arg=%t/m34.npy --arg=%t/m45.npy | FileCheck %s --check-prefix=GOOD
+// GOOD: out0: tensor<3x5xf32> min 4 max 4
+// RUN: not fad-runner %s --entry=matmul --arg=%t/m34.npy --arg=%t/m53.npy 2>&1 | FileCheck %s --check-prefix=MATMUL
+// RUN: not fad-runner %s --entry=matmul --policy=fad --arg=%t/m34.npy --arg=%t/m53.npy 2>&1 | FileCheck %s --check-prefix=MATMUL
+// MATMUL: preconditions.mlir:[[#@LINE+9]]:8: error: these sizes do not fit together: dimension #0 of input/output operand #1 is incompatible
+func.func @matmul(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %columns = tensor.dim %w, %c1 : tensor<?x?xf32>
+  %empty = tensor.empty(%rows, %columns) : tensor<?x?xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x?xf32>, tensor<?x?xf32>)
+      outs(%fill : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// In a function that is called, on values that are not arguments.
+// RUN: fad-runner %s --entry=caller --size=4 | FileCheck %s --check-prefix=CALLED
+// CALLED: out0: tensor<4xf32>
+// RUN: not fad-runner %s --entry=caller --size=5 2>&1 | FileCheck %s --check-prefix=CAST
+// CAST: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: size mismatch of dim 0
+func.func private @callee(%x: tensor<?xf32>) -> tensor<4xf32> {
+  %y = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @caller(%x: tensor<?xf32>) -> tensor<4xf32> {
+  %e = math.exp %x : tensor<?xf32>
+  %y = call @callee(%e) : (tensor<?xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// Assertions of the program: PyTorch's exporter leaves such behind. They do not
+// stand in the way of gradients either.
+// RUN: fad-runner %s --entry=assert --size=3 --policy=fad | FileCheck %s --check-prefix=HOLDS
+// HOLDS: grad0: tensor<3xf32> = [2, 2, 2]
+// RUN: not fad-runner %s --entry=assert --size=4 2>&1 | FileCheck %s --check-prefix=FAILS
+// FAILS: preconditions.mlir:[[#@LINE+6]]:3: error: assertion failed: mismatched size for broadcast
+func.func @assert(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %ok = arith.cmpi eq, %size, %c3 : index
+  cf.assert %ok, "mismatched size for broadcast"
+  %y = arith.addf %x, %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// One that depends on elements.
+// RUN: fad-runner %s --entry=gather --arg=1 --arg=%t/good.npy | FileCheck %s --check-prefix=INSIDE
+// INSIDE: out0: tensor<2xf32> = [1, 1]
+// RUN: not fad-runner %s --entry=gather --arg=1 --arg=%t/bad.npy 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// OUTSIDE: preconditions.mlir:[[#@LINE+12]]:5: error: assertion failed: index must be smaller than dim size
+func.func @gather(%table: tensor<4xf32>, %indices: tensor<?xi64>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %size = tensor.dim %indices, %c0 : tensor<?xi64>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%indices : tensor<?xi64>) outs(%empty : tensor<?xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %index = arith.index_cast %in : i64 to index
+    %ok = arith.cmpi ult, %index, %c4 : index
+    cf.assert %ok, "index must be smaller than dim size"
+    %element = tensor.extract %table[%index] : tensor<4xf32>
+    linalg.yield %element : f32
+  } -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// And an element that is not there, without one.
+// RUN: not fad-runner %s --entry=extract --arg=1 --arg=4 2>&1 | FileCheck %s --check-prefix=EXTRACT
+// EXTRACT: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: out-of-bounds access
+func.func @extract(%x: tensor<4xf32>, %index: index) -> f32 {
+  %y = tensor.extract %x[%index] : tensor<4xf32>
+  return %y : f32
+}
+
+// Sizes that only look as though they might not fit.
+// RUN: fad-runner %s --entry=maps --arg=%t/m34.npy --arg=%t/a4.npy | FileCheck %s --check-prefix=MAPS
+// RUN: fad-runner %s --entry=maps --size=0 | FileCheck %s --check-prefix=EMPTY
+// MAPS:  out0: tensor<3x4xf32> min 3 max 3
+// EMPTY: out0: tensor<0x0xf32> = []
+func.func @maps(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
+  %c1 = arith.constant 1 : index
+  %one = arith.constant dense<1.0> : tensor<1x1xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+      affine_map<(d0, d1) -> (0, 0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y, %one : tensor<?x?xf32>, tensor<?xf32>, tensor<1x1xf32>) outs(%x : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %ab = arith.addf %a, %b : f32
+    %abc = arith.addf %ab, %c : f32
+    linalg.yield %abc : f32
+  } -> tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}
