@@ -33,8 +33,11 @@ static bool mayHaveTangent(Value value) {
     if (!seen.insert(current).second)
       continue;
     Operation *def = current.getDefiningOp();
-    if (isa<ShapedType>(current.getType()))
-      return isa<FloatType>(getElementTypeOrSelf(current));
+    if (isa<ShapedType>(current.getType())) {
+      if (isa<FloatType>(getElementTypeOrSelf(current)))
+        return true;
+      continue;
+    }
     // Sizes are integers: a tensor's shape has no tangent.
     if (!def || isa<tensor::DimOp>(def))
       continue;
@@ -45,9 +48,13 @@ static bool mayHaveTangent(Value value) {
 
 OpFoldResult fad::getSplat(Value tensor) {
   DenseElementsAttr dense;
-  if (matchPattern(tensor, m_Constant(&dense)))
-    return dense.isSplat() ? OpFoldResult(dense.getSplatValue<Attribute>())
-                           : OpFoldResult();
+  if (matchPattern(tensor, m_Constant(&dense))) {
+    // Elements that no scalar constant holds (complex numbers, strings) are not
+    // typed attributes.
+    if (!dense.isSplat() || !isa<TypedAttr>(dense.getSplatValue<Attribute>()))
+      return {};
+    return dense.getSplatValue<Attribute>();
+  }
   Value scalar;
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     scalar = fill.value();

@@ -19,6 +19,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADDIFFERENTIATE
@@ -45,8 +46,14 @@ private:
   LogicalResult checkFunction();
   /// Finds the values that depend on an argument in `wrt`.
   void findVaried();
+  /// Fails where a result depends on an argument in `wrt` but cannot have a
+  /// cotangent.
+  LogicalResult checkResults();
   /// Fails where an operation on the path has a side effect.
   LogicalResult checkEffects(Operation *op);
+  /// Fails where the body of `op` reads, other than through an operand of
+  /// `op`, a value that has a gradient.
+  LogicalResult checkCaptures(Operation *op);
   /// Adds an argument for the cotangent of each result.
   void addCotangents();
   LogicalResult visit(Operation *op);
@@ -71,20 +78,20 @@ LogicalResult ReverseMode::checkFunction() {
            << function.getSymName()
            << ": it has several blocks; express its control flow with scf or "
               "inline it first";
+  if (!isa<func::ReturnOp>(function.front().getTerminator()))
+    return function.front().getTerminator()->emitOpError(
+        "ends the function that is differentiated; only func.return can");
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
     if (isa<UnrankedTensorType>(type))
       return emitError(function.getArgument(index).getLoc())
              << "argument " << index << " is the unranked tensor " << type
              << "; give it a rank, with '?' for sizes that are not known";
-  bool hasCotangent = false;
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
-    hasCotangent |= isDifferentiable(type);
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
     if (isa<FloatType>(type))
       return function.emitError("result ")
              << index << " is the scalar " << type
              << ", which has no cotangent; return a rank-0 tensor instead";
-  }
-  if (!hasCotangent)
+  if (llvm::none_of(function.getResultTypes(), isDifferentiable))
     return function.emitError("cannot differentiate @")
            << function.getSymName()
            << ": no result is a ranked tensor of f16, bf16, f32 or f64";
@@ -99,23 +106,58 @@ LogicalResult ReverseMode::checkFunction() {
   return success();
 }
 
+/// Whether integers that `op` computes stand for floating-point values.
+static bool reinterpretsBits(Operation &op) {
+  auto isBitcast = [](Operation *nested) {
+    return isa<arith::BitcastOp, tensor::BitcastOp>(nested)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  return op.walk(isBitcast).wasInterrupted();
+}
+
 void ReverseMode::findVaried() {
   for (unsigned index : wrt)
     varied.insert(function.getArgument(index));
-  auto isVaried = [&](Value value) { return varied.contains(value); };
+  auto isInteger = [](Value value) {
+    return getElementTypeOrSelf(value).isIntOrIndex();
+  };
   for (Operation &op : function.front()) {
-    bool any = llvm::any_of(op.getOperands(), isVaried);
+    bool any = false, bits = false;
     op.walk([&](Operation *nested) {
-      any |= llvm::any_of(nested->getOperands(), isVaried);
+      for (Value operand : nested->getOperands()) {
+        if (!varied.contains(operand))
+          continue;
+        any = true;
+        bits |= isInteger(operand);
+      }
     });
     // A size does not change when elements do.
     if (!any || isa<tensor::DimOp>(op))
       continue;
-    // Integers have no tangent; everything else may carry one.
+    bits |= reinterpretsBits(op);
+    // Integers have no tangent; everything else may carry one, and so may the
+    // bits of something else.
     for (Value result : op.getResults())
-      if (!getElementTypeOrSelf(result).isIntOrIndex())
+      if (bits || !isInteger(result))
         varied.insert(result);
   }
+}
+
+LogicalResult ReverseMode::checkResults() {
+  for (auto [index, value] :
+       llvm::enumerate(function.front().getTerminator()->getOperands())) {
+    Type type = value.getType();
+    if (!varied.contains(value) || isDifferentiable(type) ||
+        getElementTypeOrSelf(type).isIntOrIndex())
+      continue;
+    return function.emitError("result ")
+           << index << " is " << type
+           << " and depends on what is differentiated, but only ranked tensors "
+              "of f16, bf16, f32 and f64 have cotangents; convert it to one or "
+              "remove it";
+  }
+  return success();
 }
 
 LogicalResult ReverseMode::checkEffects(Operation *op) {
@@ -168,20 +210,38 @@ void ReverseMode::accumulate(Value value, Value cotangent) {
             ->getResult(0);
 }
 
+LogicalResult ReverseMode::checkCaptures(Operation *op) {
+  LogicalResult valid = success();
+  for (Region &region : op->getRegions())
+    visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
+      if (succeeded(valid) && varied.contains(operand->get()))
+        valid = operand->getOwner()->emitOpError("reads ")
+                << operand->get().getType()
+                << " on the path that is differentiated from inside '"
+                << op->getName()
+                << "', which has reverse rules for its operands only; make it "
+                   "an operand";
+    });
+  return valid;
+}
+
 FailureOr<Cotangents> ReverseMode::buildAdjointOf(Operation *op,
                                                   ValueRange cotangents) {
   auto isVaried = [&](Value value) { return varied.contains(value); };
   AdjointBuilder adjoint{rewriter, isVaried, preferResults};
   if (auto elementwise = dyn_cast<ElementwiseOp>(op))
     return buildAdjoint(adjoint, elementwise, cotangents);
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-    return buildAdjoint(adjoint, structured, cotangents);
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
   auto rule = dyn_cast<PullbackOpInterface>(op);
-  if (!rule)
+  if (!structured && !rule)
     return op->emitOpError("has no reverse rule; rewrite it in terms of "
                            "operations that have one, or implement "
                            "fad::PullbackOpInterface for it"),
            failure();
+  if (failed(checkCaptures(op)))
+    return failure();
+  if (structured)
+    return buildAdjoint(adjoint, structured, cotangents);
   Cotangents operands(op->getNumOperands());
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     if (!isVaried(operand))
@@ -264,7 +324,7 @@ LogicalResult ReverseMode::run() {
     return failure();
   findVaried();
   SmallVector<Operation *> primal;
-  bool valid = true;
+  bool valid = succeeded(checkResults());
   for (Operation &op : function.front().without_terminator()) {
     primal.push_back(&op);
     valid &= succeeded(checkEffects(&op));

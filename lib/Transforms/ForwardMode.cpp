@@ -81,8 +81,11 @@ LogicalResult fad::pushforward(OpBuilder &builder, Block &from,
                                IRMapping &primals, TangentMap &tangents,
                                bool preferResults) {
   for (Operation &op : from.without_terminator()) {
-    bool varied = llvm::any_of(op.getOperands(), [&](Value operand) {
-      return bool(tangents.lookup(operand));
+    bool varied = false;
+    op.walk([&](Operation *nested) {
+      varied |= llvm::any_of(nested->getOperands(), [&](Value operand) {
+        return bool(tangents.lookup(operand));
+      });
     });
     if (varied && failed(pushforwardOp(builder, &op, primals, tangents,
                                        preferResults)))

@@ -8,38 +8,113 @@
 
 #include "fad/Transforms/JointFunction.h"
 #include "fad/IR/Fad.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
 bool JointFunction::isJoint(func::FuncOp function) {
-  if (!function.getBody().hasOneBlock())
+  if (function.isExternal())
     return false;
-  for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    if (function.getArgAttr(index, FadDialect::kCotangentAttr))
-      return true;
-  return false;
+  bool hasCotangent = false, hasPrimal = false;
+  for (unsigned index : llvm::seq(function.getNumArguments())) {
+    if (function.getArgAttr(index, FadDialect::kResidualAttr))
+      return false;
+    bool cotangent = bool(
+        function.getArgAttr(index, FadDialect::kCotangentAttr));
+    (cotangent ? hasCotangent : hasPrimal) = true;
+  }
+  for (unsigned index : llvm::seq(function.getNumResults()))
+    hasPrimal |= !function.getResultAttr(index, FadDialect::kGradientAttr);
+  return hasCotangent && hasPrimal;
 }
 
 JointFunction::JointFunction(func::FuncOp function) : function(function) {
-  Operation *terminator = function.front().getTerminator();
-  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+  for (OpOperand &operand : getReturn()->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
     bool gradient = bool(
-        function.getResultAttr(index, FadDialect::kGradientAttr));
-    (gradient ? gradients : results).push_back(value);
+        function.getResultAttr(number, FadDialect::kGradientAttr));
+    (gradient ? gradients : results).push_back(operand.get());
+    (gradient ? gradientNumbers : resultNumbers).push_back(number);
   }
   for (BlockArgument argument : function.getArguments()) {
-    auto result = function.getArgAttrOfType<IntegerAttr>(
-        argument.getArgNumber(), FadDialect::kCotangentAttr);
-    if (!result) {
-      arguments.push_back(argument);
-      continue;
-    }
-    cotangents.push_back(argument);
-    size_t position = result.getInt();
-    cotangentResults.push_back(position < results.size() ? results[position]
-                                                         : Value());
+    bool cotangent = bool(function.getArgAttr(argument.getArgNumber(),
+                                              FadDialect::kCotangentAttr));
+    (cotangent ? cotangents : arguments).push_back(argument);
   }
+}
+
+FailureOr<JointFunction> JointFunction::get(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("has cotangents and several blocks; a joint "
+                              "function has one: express its control flow with "
+                              "scf"),
+           failure();
+  Operation *terminator = function.front().getTerminator();
+  if (!isa<func::ReturnOp>(terminator))
+    return terminator->emitOpError(
+               "ends a joint function; only func.return can"),
+           failure();
+  JointFunction joint(function);
+  if (failed(joint.verifyMarks()) || failed(joint.verifyForward()))
+    return failure();
+  return joint;
+}
+
+unsigned JointFunction::getResultNumberOf(unsigned index) const {
+  func::FuncOp f = function;
+  unsigned number = cast<BlockArgument>(cotangents[index]).getArgNumber();
+  return f.getArgAttrOfType<IntegerAttr>(number, FadDialect::kCotangentAttr)
+      .getInt();
+}
+
+Value JointFunction::getResultOf(unsigned index) const {
+  return results[getResultNumberOf(index)];
+}
+
+LogicalResult JointFunction::verifyMarks() const {
+  for (auto [index, cotangent] : llvm::enumerate(cotangents)) {
+    unsigned number = getResultNumberOf(index);
+    if (number >= results.size())
+      return emitError(cotangent.getLoc())
+             << "is marked as the cotangent of result " << number
+             << ", but the primal function has " << results.size()
+             << " results";
+    Type type = results[number].getType();
+    if (failed(verifyCompatibleShape(cotangent.getType(), type)))
+      return emitError(cotangent.getLoc())
+             << "is marked as the cotangent of result " << number
+             << ", but has the type " << cotangent.getType()
+             << ", which does not fit " << type;
+  }
+  func::FuncOp f = function;
+  for (unsigned number : gradientNumbers) {
+    auto mark =
+        f.getResultAttrOfType<IntegerAttr>(number, FadDialect::kGradientAttr);
+    if (mark.getInt() >= static_cast<int64_t>(arguments.size()))
+      return f.emitError("result ")
+             << number << " is marked as the gradient of argument "
+             << mark.getInt() << ", but the primal function has "
+             << arguments.size() << " arguments";
+  }
+  return success();
+}
+
+LogicalResult JointFunction::verifyForward() const {
+  DenseSet<Value> dependent(cotangents.begin(), cotangents.end());
+  for (Operation *op : findBackward()) {
+    if (isa<ResidualOp>(op))
+      return op->emitOpError("depends on a cotangent; only values of the "
+                             "forward part cross to backward");
+    dependent.insert(op->result_begin(), op->result_end());
+  }
+  func::FuncOp f = function;
+  for (auto [value, number] : llvm::zip(results, resultNumbers))
+    if (dependent.contains(value))
+      return f.emitError("result ")
+             << number << " depends on a cotangent; mark it with "
+             << FadDialect::kGradientAttr << " if it is a gradient";
+  return success();
 }
 
 func::ReturnOp JointFunction::getReturn() const {

@@ -54,9 +54,18 @@ public:
   FailureOr<Cotangents> run();
 
 private:
-  /// Finds out whether each result adds to its init rather than overwriting
-  /// it. Fails where a result depends on its init in any other way.
+  /// Whether each iteration writes another element of the result that `init`
+  /// is tied to, and all iterations together write all of it. `init` then is an
+  /// input like any other.
+  bool isWrittenOnce(OpOperand &init);
+  /// The partial derivative of what the body yields for each result with
+  /// respect to `init`; null where it is zero or the result has no cotangent.
+  LogicalResult differentiateInit(OpOperand &init,
+                                  SmallVectorImpl<Expr> &partials);
+  /// Finds out how each result depends on its init. Fails where elements that
+  /// are written several times are not sums.
   LogicalResult classifyResults();
+  LogicalResult emitNotASum();
   FailureOr<Value> getInputCotangent(OpOperand &input);
   FailureOr<OperandAccess> analyze(OpOperand &input);
   FailureOr<ScalarBody> buildTerms(OpOperand &input);
@@ -80,37 +89,80 @@ private:
   LinalgOp op;
   Location loc;
   ValueRange cotangents;
-  /// For each result with a cotangent, whether it adds to its init.
-  SmallVector<bool> accumulates;
+  /// For each result, whether it, and nothing else, adds to its init, and
+  /// whether `isWrittenOnce` holds.
+  SmallVector<bool> accumulates, writtenOnce;
 };
 } // namespace
 
-LogicalResult LinalgAdjoint::classifyResults() {
+bool LinalgAdjoint::isWrittenOnce(OpOperand &init) {
+  AffineMap map = op.getMatchingIndexingMap(&init);
+  ArrayRef<int64_t> shape = op.getShape(&init);
+  llvm::SmallBitVector loops(op.getNumLoops());
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), shape)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop ? loops.test(loop.getPosition()) : size != 1)
+      return false;
+    if (loop)
+      loops.set(loop.getPosition());
+  }
+  return loops.all();
+}
+
+LogicalResult LinalgAdjoint::differentiateInit(OpOperand &init,
+                                               SmallVectorImpl<Expr> &partials) {
   Block &body = *op.getBlock();
-  for (auto [index, cotangent] : llvm::enumerate(cotangents)) {
+  // The body is differentiated in a block that is thrown away.
+  Block scratch;
+  OpBuilder scratchBuilder = appendTo(scratch, op.getContext());
+  IRMapping primals;
+  for (BlockArgument argument : body.getArguments())
+    primals.map(argument, scratch.addArgument(argument.getType(), loc));
+  clonePrimals(scratchBuilder, body, primals);
+  TangentMap tangents;
+  tangents[op.getMatchingBlockArgument(&init)] = 1;
+  if (failed(pushforward(scratchBuilder, body, primals, tangents)))
+    return failure();
+  for (auto [index, yielded] :
+       llvm::enumerate(body.getTerminator()->getOperands()))
+    partials.push_back(cotangents[index] ? tangents.lookup(yielded) : Expr());
+  return success();
+}
+
+LogicalResult LinalgAdjoint::classifyResults() {
+  for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     accumulates.push_back(false);
-    OpOperand *init = op.getDpsInitOperand(index);
-    if (!cotangent || !op.payloadUsesValueFromOperand(init))
+    writtenOnce.push_back(isWrittenOnce(init));
+    if (!op.payloadUsesValueFromOperand(&init)) {
+      if (cotangents[index] && !writtenOnce.back())
+        return op.emitOpError("writes result ")
+               << index << " through "
+               << AffineMapAttr::get(op.getMatchingIndexingMap(&init))
+               << " without reading it, which has no reverse rule unless each "
+                  "element is written once; add to the elements instead";
       continue;
-    // The body is differentiated in a block that is thrown away.
-    Block scratch;
-    OpBuilder scratchBuilder = appendTo(scratch, op.getContext());
-    IRMapping primals;
-    for (BlockArgument argument : body.getArguments())
-      primals.map(argument, scratch.addArgument(argument.getType(), loc));
-    clonePrimals(scratchBuilder, body, primals);
-    TangentMap tangents;
-    tangents[op.getMatchingBlockArgument(init)] = 1;
-    if (failed(pushforward(scratchBuilder, body, primals, tangents)))
+    }
+    if (!getTangentType(getElementTypeOrSelf(init.get())))
+      continue;
+    SmallVector<Expr> partials;
+    if (failed(differentiateInit(init, partials)))
       return failure();
-    Expr tangent = tangents.lookup(body.getTerminator()->getOperand(index));
-    if (!tangent || !tangent.isConstant(1))
-      return op.emitOpError("combines elements in another way than by adding "
-                            "them up, which has no reverse rule yet; write the "
-                            "reduction as a sum");
-    accumulates.back() = true;
+    bool adds = partials[index] && partials[index].isConstant(1);
+    bool reachesOthers = false;
+    for (auto [result, partial] : llvm::enumerate(partials))
+      reachesOthers |= result != index && partial && !partial.isConstant(0);
+    if (!writtenOnce.back() &&
+        (reachesOthers || (cotangents[index] && !adds)))
+      return emitNotASum();
+    accumulates.back() = adds && !reachesOthers;
   }
   return success();
+}
+
+LogicalResult LinalgAdjoint::emitNotASum() {
+  return op.emitOpError("combines elements in another way than by adding "
+                        "them up, which has no reverse rule yet; write the "
+                        "reduction as a sum");
 }
 
 FailureOr<ScalarBody> LinalgAdjoint::buildTerms(OpOperand &input) {
@@ -135,7 +187,7 @@ FailureOr<ScalarBody> LinalgAdjoint::buildTerms(OpOperand &input) {
   // What the operation wrote is read, not computed again.
   ValueRange yielded = primal.getTerminator()->getOperands();
   for (auto [index, value] : llvm::enumerate(yielded))
-    if (!accumulates[index] && value.getParentBlock() == &primal &&
+    if (writtenOnce[index] && value.getParentBlock() == &primal &&
         value.getDefiningOp())
       primals.map(value, addOperand(op->getResult(index), getResultMap(index)));
 
@@ -158,14 +210,20 @@ FailureOr<ScalarBody> LinalgAdjoint::buildTerms(OpOperand &input) {
     Expr term = tangentProduct(convert(Expr(eb, argument), type), tangent);
     sum = sum ? sum + term : term;
   }
-  if (sum)
-    body.sum = sum.materialize(eb, type);
+  if (!sum)
+    return body;
+  body.sum = sum.materialize(eb, type);
+  eraseDeadOps(*body.block, body.sum);
+  // What is summed up so far is not what the init holds.
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!writtenOnce[init.getOperandNumber() - op.getNumDpsInputs()] &&
+        !body.block->getArgument(init.getOperandNumber()).use_empty())
+      return emitNotASum();
   return body;
 }
 
 /// Drops the operands whose argument the body ignores.
 static void dropUnusedOperands(ScalarBody &body) {
-  eraseDeadOps(*body.block, body.sum);
   for (unsigned index = body.operands.size(); index-- > 0;) {
     BlockArgument argument = body.block->getArgument(index);
     if (!argument.use_empty() || argument == body.sum)
@@ -205,6 +263,15 @@ void LinalgAdjoint::coverLoops(ScalarBody &body, llvm::SmallBitVector covered) {
   body.block->addArgument(type, loc);
 }
 
+/// Whether `body` can be that of `fad.elementwise`: all that it reads are
+/// scalars, and it does not ask where it is.
+static bool isScalarBody(Block &body) {
+  return llvm::all_of(body, [](Operation &op) {
+    return op.getNumRegions() == 0 && !isa<IndexOp>(op) &&
+           llvm::none_of(op.getOperandTypes(), llvm::IsaPred<ShapedType>);
+  });
+}
+
 Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
                              RankedTensorType type) {
   unsigned loops = op.getNumLoops();
@@ -215,7 +282,7 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
   OpBuilder inside = appendTo(*body.block, op.getContext());
   ExprBuilder eb(inside, loc, body.sum.getType());
   if (!reduces && outMap.isIdentity() && llvm::all_of(body.maps, isIdentity) &&
-      !body.operands.empty()) {
+      !body.operands.empty() && isScalarBody(*body.block)) {
     // A cotangent that is handed on needs no operation.
     auto argument = dyn_cast<BlockArgument>(body.sum);
     if (argument && body.operands[argument.getArgNumber()].getType() == type)
@@ -379,14 +446,15 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!adjoint.isVaried(operand.get()))
       continue;
-    if (op.isDpsInit(&operand)) {
-      unsigned index = operand.getOperandNumber() - op.getNumDpsInputs();
-      if (accumulates[index])
-        operands[operand.getOperandNumber()] = cotangents[index];
-      continue;
-    }
     if (!op.payloadUsesValueFromOperand(&operand))
       continue;
+    if (op.isDpsInit(&operand)) {
+      unsigned index = operand.getOperandNumber() - op.getNumDpsInputs();
+      if (accumulates[index] || !writtenOnce[index]) {
+        operands[operand.getOperandNumber()] = cotangents[index];
+        continue;
+      }
+    }
     FailureOr<Value> cotangent = getInputCotangent(operand);
     if (failed(cotangent))
       return failure();

@@ -91,8 +91,9 @@ namespace {
 /// Makes backward read primal values through residuals only.
 class Selector {
 public:
-  Selector(func::FuncOp function, Policy policy)
-      : joint(function), policy(policy), rewriter(function.getContext()) {}
+  Selector(const JointFunction &joint, Policy policy)
+      : joint(joint), policy(policy),
+        rewriter(joint.getFunction().getContext()) {}
 
   void run();
 
@@ -256,8 +257,7 @@ void Selector::resolveSizes() {
       available.try_emplace(resolveSize(primal, dim), tensor, dim);
   };
   for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents()))
-    if (Value result = joint.getResultOf(index))
-      offer(result, cotangent);
+    offer(joint.getResultOf(index), cotangent);
   for (ResidualOp residual : residuals)
     offer(residual.getValue(), residual);
 
@@ -332,6 +332,14 @@ struct FadSelectResidualsPass
     : fad::impl::FadSelectResidualsBase<FadSelectResidualsPass> {
   using FadSelectResidualsBase::FadSelectResidualsBase;
 
+  /// An earlier selection makes way for this one.
+  static void dropResiduals(func::FuncOp function) {
+    IRRewriter rewriter(function.getContext());
+    for (auto residual :
+         llvm::make_early_inc_range(function.front().getOps<ResidualOp>()))
+      rewriter.replaceOp(residual, residual.getValue());
+  }
+
   /// The marks have served, and would keep equal operations apart.
   static void dropTape(func::FuncOp function) {
     IRRewriter rewriter(function.getContext());
@@ -346,9 +354,12 @@ struct FadSelectResidualsPass
     func::FuncOp function = getOperation();
     if (!JointFunction::isJoint(function))
       return;
+    if (failed(JointFunction::get(function)))
+      return signalPassFailure();
+    dropResiduals(function);
     if (policy == Policy::bp)
       exposeTape(function);
-    Selector(function, policy).run();
+    Selector(*JointFunction::get(function), policy).run();
     dropTape(function);
   }
 };

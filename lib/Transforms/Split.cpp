@@ -26,8 +26,8 @@ namespace {
 /// Cuts one joint function in two.
 class Splitter {
 public:
-  Splitter(func::FuncOp function)
-      : joint(function), function(function),
+  Splitter(const JointFunction &joint)
+      : joint(joint), function(joint.getFunction()),
         residuals(function.front().getOps<ResidualOp>().begin(),
                   function.front().getOps<ResidualOp>().end()) {}
 
@@ -38,32 +38,75 @@ private:
   func::FuncOp buildForward(StringRef name);
   /// `@f_backward(residuals, cotangents) -> gradients`.
   FailureOr<func::FuncOp> buildBackward(StringRef name);
-  /// The attributes of an argument or result, set all at once: one at a time
-  /// takes quadratic time.
+  /// A function like the joint one, with an empty block.
+  func::FuncOp createFunction(StringRef name, TypeRange inputs,
+                              TypeRange results);
+  /// The attributes of an argument or result. All of a function are set at
+  /// once: one at a time takes quadratic time.
   DictionaryAttr getAttributes(DictionaryAttr attributes) {
     return attributes ? attributes
                       : DictionaryAttr::get(function.getContext());
+  }
+  DictionaryAttr getAttributesOf(Value argument) {
+    return getAttributes(function.getArgAttrDict(
+        cast<BlockArgument>(argument).getArgNumber()));
+  }
+  SmallVector<DictionaryAttr> getAttributesOf(ArrayRef<unsigned> results) {
+    return llvm::map_to_vector(results, [&](unsigned number) {
+      return getAttributes(function.getResultAttrDict(number));
+    });
   }
   DictionaryAttr getResidualAttributes() {
     Builder builder(function.getContext());
     return builder.getDictionaryAttr(builder.getNamedAttr(
         FadDialect::kResidualAttr, builder.getUnitAttr()));
   }
-
-  /// Clones into `target`, through `mapping`, what `values` depend on.
-  LogicalResult cloneSlice(OpBuilder &builder, ValueRange values,
-                           IRMapping &mapping);
+  /// Finds the operations that do something besides computing results.
+  void findEffects();
+  /// Fills `target` with what `values` and `effects` depend on, and returns
+  /// `values`. Fails where that is an argument that `mapping` lacks.
+  LogicalResult fill(func::FuncOp target, ValueRange values,
+                     ArrayRef<Operation *> effects, IRMapping &mapping);
 
   JointFunction joint;
   func::FuncOp function;
   SmallVector<ResidualOp> residuals;
+  SmallVector<Operation *> forwardEffects, backwardEffects;
 };
 } // namespace
 
-LogicalResult Splitter::cloneSlice(OpBuilder &builder, ValueRange values,
-                                   IRMapping &mapping) {
-  llvm::SetVector<Operation *> needed;
+void Splitter::findEffects() {
+  SmallVector<Operation *> operations = joint.findBackward();
+  llvm::SmallPtrSet<Operation *, 32> backward(llvm::from_range, operations);
+  for (Operation &op : function.front().without_terminator())
+    if (!wouldOpBeTriviallyDead(&op))
+      (backward.contains(&op) ? backwardEffects : forwardEffects)
+          .push_back(&op);
+}
+
+func::FuncOp Splitter::createFunction(StringRef name, TypeRange inputs,
+                                      TypeRange results) {
+  OpBuilder builder(function);
+  auto created =
+      func::FuncOp::create(builder, function.getLoc(), name,
+                           builder.getFunctionType(inputs, results));
+  created->setDiscardableAttrs(function->getDiscardableAttrDictionary());
+  created->removeDiscardableAttr(FadDialect::kRequestAttr);
+  created.setVisibility(function.getVisibility());
+  created.addEntryBlock();
+  return created;
+}
+
+LogicalResult Splitter::fill(func::FuncOp target, ValueRange values,
+                             ArrayRef<Operation *> effects,
+                             IRMapping &mapping) {
+  llvm::SetVector<Operation *> needed(effects.begin(), effects.end());
   SmallVector<Value> worklist(values);
+  auto pushOperands = [&](Operation *op) {
+    forEachOutsideOperand(
+        op, [&](OpOperand &operand) { worklist.push_back(operand.get()); });
+  };
+  llvm::for_each(effects, pushOperands);
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     if (mapping.contains(value))
@@ -75,92 +118,64 @@ LogicalResult Splitter::cloneSlice(OpBuilder &builder, ValueRange values,
              << cast<BlockArgument>(value).getArgNumber()
              << " of the forward function other than through fad.residual; "
                 "run fad-select-residuals before fad-split";
-    if (!needed.insert(def))
-      continue;
-    llvm::append_range(worklist, def->getOperands());
-    def->walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands())
-        if (operand.getParentBlock() == &function.front())
-          worklist.push_back(operand);
-    });
+    if (needed.insert(def))
+      pushOperands(def);
   }
+  OpBuilder builder = OpBuilder::atBlockEnd(&target.front());
   for (Operation &op : function.front())
     if (needed.contains(&op))
       builder.clone(op, mapping);
-  return success();
-}
-
-func::FuncOp Splitter::buildForward(StringRef name) {
-  OpBuilder builder(function);
-  SmallVector<Value> values(joint.getResults());
-  for (ResidualOp residual : residuals)
-    values.push_back(residual.getValue());
-  auto type = builder.getFunctionType(
-      TypeRange(joint.getArguments()), TypeRange(ValueRange(values)));
-  auto forward = func::FuncOp::create(builder, function.getLoc(), name, type);
-  forward->setDiscardableAttrs(function->getDiscardableAttrDictionary());
-  forward.setVisibility(function.getVisibility());
-  Block *block = forward.addEntryBlock();
-  IRMapping mapping;
-  SmallVector<DictionaryAttr> argumentAttributes;
-  for (auto [index, argument] : llvm::enumerate(joint.getArguments())) {
-    mapping.map(argument, block->getArgument(index));
-    argumentAttributes.push_back(getAttributes(function.getArgAttrDict(
-        cast<BlockArgument>(argument).getArgNumber())));
-  }
-  forward.setAllArgAttrs(argumentAttributes);
-  builder.setInsertionPointToStart(block);
-  // Everything is available here, so the slice cannot fail.
-  (void)cloneSlice(builder, values, mapping);
   SmallVector<Value> returned;
   for (Value value : values)
     returned.push_back(mapping.lookup(value));
   func::ReturnOp::create(builder, joint.getReturn().getLoc(), returned);
-  SmallVector<DictionaryAttr> attributes;
-  for (unsigned index : llvm::seq<unsigned>(joint.getResults().size()))
-    attributes.push_back(getAttributes(function.getResultAttrDict(index)));
+  return success();
+}
+
+func::FuncOp Splitter::buildForward(StringRef name) {
+  SmallVector<Value> values(joint.getResults());
+  for (ResidualOp residual : residuals)
+    values.push_back(residual.getValue());
+  func::FuncOp forward =
+      createFunction(name, TypeRange(joint.getArguments()),
+                     TypeRange(ValueRange(values)));
+  IRMapping mapping;
+  SmallVector<DictionaryAttr> argumentAttributes;
+  for (auto [index, argument] : llvm::enumerate(joint.getArguments())) {
+    mapping.map(argument, forward.getArgument(index));
+    argumentAttributes.push_back(getAttributesOf(argument));
+  }
+  forward.setAllArgAttrs(argumentAttributes);
+  // A joint function's forward part reads no cotangent.
+  (void)fill(forward, values, forwardEffects, mapping);
+  auto attributes = getAttributesOf(joint.getResultNumbers());
   attributes.append(residuals.size(), getResidualAttributes());
   forward.setAllResultAttrs(attributes);
   return forward;
 }
 
 FailureOr<func::FuncOp> Splitter::buildBackward(StringRef name) {
-  OpBuilder builder(function);
   SmallVector<Type> inputs;
   for (ResidualOp residual : residuals)
     inputs.push_back(residual.getType());
   llvm::append_range(inputs, TypeRange(joint.getCotangents()));
-  auto type =
-      builder.getFunctionType(inputs, TypeRange(joint.getGradients()));
-  auto backward = func::FuncOp::create(builder, function.getLoc(), name, type);
-  backward.setVisibility(function.getVisibility());
-  Block *block = backward.addEntryBlock();
+  func::FuncOp backward =
+      createFunction(name, inputs, TypeRange(joint.getGradients()));
   IRMapping mapping;
   SmallVector<DictionaryAttr> argumentAttributes(residuals.size(),
                                                  getResidualAttributes());
   for (auto [index, residual] : llvm::enumerate(residuals))
-    mapping.map(residual.getResult(), block->getArgument(index));
+    mapping.map(residual.getResult(), backward.getArgument(index));
   for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents())) {
-    mapping.map(cotangent, block->getArgument(residuals.size() + index));
-    argumentAttributes.push_back(getAttributes(function.getArgAttrDict(
-        cast<BlockArgument>(cotangent).getArgNumber())));
+    mapping.map(cotangent, backward.getArgument(residuals.size() + index));
+    argumentAttributes.push_back(getAttributesOf(cotangent));
   }
   backward.setAllArgAttrs(argumentAttributes);
-  builder.setInsertionPointToStart(block);
-  if (failed(cloneSlice(builder, joint.getGradients(), mapping))) {
+  if (failed(fill(backward, joint.getGradients(), backwardEffects, mapping))) {
     backward.erase();
     return failure();
   }
-  SmallVector<Value> returned;
-  for (Value value : joint.getGradients())
-    returned.push_back(mapping.lookup(value));
-  func::ReturnOp::create(builder, joint.getReturn().getLoc(), returned);
-  SmallVector<DictionaryAttr> attributes;
-  unsigned first = joint.getResults().size();
-  for (unsigned index : llvm::seq<unsigned>(returned.size()))
-    attributes.push_back(
-        getAttributes(function.getResultAttrDict(first + index)));
-  backward.setAllResultAttrs(attributes);
+  backward.setAllResultAttrs(getAttributesOf(joint.getGradientNumbers()));
   return backward;
 }
 
@@ -173,6 +188,12 @@ LogicalResult Splitter::run(SymbolTable &symbols) {
     if (symbols.lookup(name))
       return function.emitError("cannot create @")
              << name << ": the module has a symbol of that name; rename it";
+  if (!SymbolTable::symbolKnownUseEmpty(function, function->getParentOp()))
+    return function.emitError("cannot split @")
+           << function.getSymName()
+           << ": other operations refer to it; split a copy, or inline the "
+              "calls first (--inline)";
+  findEffects();
   FailureOr<func::FuncOp> backward = buildBackward(backwardName);
   if (failed(backward))
     return failure();
@@ -189,10 +210,13 @@ struct FadSplitPass : fad::impl::FadSplitBase<FadSplitPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (auto function :
-         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      if (JointFunction::isJoint(function) &&
-          failed(Splitter(function).run(symbols)))
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (!JointFunction::isJoint(function))
+        continue;
+      FailureOr<JointFunction> joint = JointFunction::get(function);
+      if (failed(joint) || failed(Splitter(*joint).run(symbols)))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

@@ -214,3 +214,136 @@ func.func @eight_bit_tensor(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.extf %b : tensor<4xf8E4M3FN> to tensor<4xf32>
   return %c : tensor<4xf32>
 }
+
+// -----
+
+// The bits of a differentiated value, taken and given back by different
+// operations.
+func.func @bits_between_operations(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %bits = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>
+  %sum = arith.addi %bits, %bits : tensor<4xi32>
+  // expected-error @below {{'tensor.bitcast' op reads 'tensor<4xi32>' on the path that is differentiated, but only ranked tensors of f16, bf16, f32 and f64 have gradients}}
+  %y = tensor.bitcast %sum : tensor<4xi32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result 1 is 'tensor<4xf8E4M3FN>' and depends on what is differentiated, but only ranked tensors of f16, bf16, f32 and f64 have cotangents; convert it to one or remove it}}
+func.func @eight_bit_result(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf8E4M3FN>) {
+  %b = arith.truncf %x : tensor<4xf32> to tensor<4xf8E4M3FN>
+  return %x, %b : tensor<4xf32>, tensor<4xf8E4M3FN>
+}
+
+// -----
+
+// expected-error @below {{result 1 is 'tensor<*xf32>' and depends on what is differentiated}}
+func.func @unranked_result(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<*xf32>) {
+  %y = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
+  return %x, %y : tensor<4xf32>, tensor<*xf32>
+}
+
+// -----
+
+func.func @unreachable(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'ub.unreachable' op ends the function that is differentiated; only func.return can}}
+  ub.unreachable
+}
+
+// -----
+
+// The last iteration wins.
+func.func @overwritten(%x: tensor<3x4xf32>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  // expected-error @below {{'linalg.generic' op writes result 0 through affine_map<(d0, d1) -> (d0)> without reading it, which has no reverse rule unless each element is written once; add to the elements instead}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+
+// -----
+
+// A column is written, the others keep what the init holds.
+func.func @part(%x: tensor<3xf32>, %init: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  // expected-error @below {{'linalg.generic' op writes result 0 through affine_map<(d0) -> (d0, 0)> without reading it}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0, 0)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<3xf32>) outs(%init : tensor<3x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<3x2xf32>
+  return %r : tensor<3x2xf32>
+}
+
+// -----
+
+// The second sum reads what the first one is so far.
+func.func @running(%x: tensor<3x4xf32>) -> tensor<3xf32> {
+  %zero = arith.constant dense<0.0> : tensor<3xf32>
+  // expected-error @below {{'linalg.generic' op combines elements in another way than by adding them up}}
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<3x4xf32>) outs(%zero, %zero : tensor<3xf32>, tensor<3xf32>) {
+  ^bb0(%a: f32, %first: f32, %second: f32):
+    %s = arith.addf %a, %first : f32
+    %p = arith.mulf %a, %first : f32
+    %t = arith.addf %p, %second : f32
+    linalg.yield %s, %t : f32, f32
+  } -> (tensor<3xf32>, tensor<3xf32>)
+  return %r#1 : tensor<3xf32>
+}
+
+// -----
+
+// As long as the sum is negative, elements count.
+func.func @running_condition(%x: tensor<4xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %init = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @below {{'linalg.generic' op combines elements in another way than by adding them up}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<4xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %c = arith.cmpf ole, %o, %zero : f32
+    %t = arith.select %c, %a, %zero : f32
+    %s = arith.addf %t, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+func.func @gather(%x: tensor<5xf32>, %i: tensor<3xindex>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%i : tensor<3xindex>) outs(%e : tensor<3xf32>) {
+  ^bb0(%at: index, %o: f32):
+    // expected-error @below {{'tensor.extract' op reads 'tensor<5xf32>' on the path that is differentiated from inside 'linalg.generic', which has reverse rules for its operands only; make it an operand}}
+    %v = tensor.extract %x[%at] : tensor<5xf32>
+    linalg.yield %v : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+
+// -----
+
+func.func @control_flow_in_body(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    %zero = arith.constant 0.0 : f32
+    %c = arith.cmpf olt, %a, %zero : f32
+    // expected-error @below {{'scf.if' op has no derivative rule}}
+    %b = scf.if %c -> f32 {
+      %s = arith.mulf %a, %a : f32
+      scf.yield %s : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    fad.yield %b : f32
+  }
+  return %y : tensor<4xf32>
+}

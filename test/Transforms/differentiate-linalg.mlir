@@ -106,3 +106,47 @@ func.func @extent(%x: tensor<4xf32>, %m: tensor<4x?xi1>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// The position is known to the adjoint as well: it stays a linalg.generic.
+
+// CHECK-LABEL: func @position_joint(
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>, %[[G:.*]]: tensor<?xf32> {
+// CHECK:         linalg.generic
+// CHECK:         %[[GX:.*]] = linalg.generic {{.*}} ins(%[[G]] : tensor<?xf32>)
+// CHECK:           linalg.index 0
+// CHECK:         return %{{.*}}, %[[GX]]
+func.func @position(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %i : index to i64
+    %k = arith.sitofp %j : i64 to f32
+    %m = arith.mulf %a, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// An init of which every element is read and written once is an input.
+
+// CHECK-LABEL: func @init_joint(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[I:.*]]: tensor<4xf32>, %[[G:.*]]: tensor<4xf32> {
+// CHECK:         %[[GX:.*]] = fad.elementwise ins(%[[I]], %[[G]] :
+// CHECK:           arith.mulf
+// CHECK:         %[[GI:.*]] = fad.elementwise ins(%[[X]], %[[G]] :
+// CHECK:           arith.mulf
+// CHECK:         return %{{.*}}, %[[GX]], %[[GI]]
+func.func @init(%x: tensor<4xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%i : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.mulf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

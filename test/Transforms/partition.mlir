@@ -189,3 +189,38 @@ func.func @late_scalar(%x: tensor<?xf32>, %s: f32, %n: index) -> tensor<?xf32> {
   %b = arith.mulf %a, %splat : tensor<?xf32>
   return %b : tensor<?xf32>
 }
+
+// -----
+
+// A complex number is no scalar constant of a body.
+
+// CHECK-LABEL: func @complex_constants(
+// CHECK:         %[[C:.*]] = fad.elementwise
+// CHECK:           arith.cmpf
+// CHECK:         arith.select %[[C]], %{{.*}}, %{{.*}} : tensor<4xi1>, tensor<4xcomplex<f32>>
+func.func @complex_constants(%x: tensor<4xf32>) -> tensor<4xcomplex<f32>> {
+  %a = arith.constant dense<(1.0, 2.0)> : tensor<4xcomplex<f32>>
+  %b = arith.constant dense<(3.0, 4.0)> : tensor<4xcomplex<f32>>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c = arith.cmpf olt, %x, %zero : tensor<4xf32>
+  %s = arith.select %c, %a, %b : tensor<4xi1>, tensor<4xcomplex<f32>>
+  return %s : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+// A splat of a scalar that depends on a floating-point tensor, among others, is
+// no constant.
+
+// CHECK-LABEL: func @mixed_scalar(
+// CHECK-NOT:     fad.elementwise
+// CHECK:         arith.mulf %{{.*}}, %{{.*}} : tensor<4xf32>
+func.func @mixed_scalar(%x: tensor<4xf32>, %s: tensor<f32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %v = tensor.extract %s[] : tensor<f32>
+  %i = tensor.extract %n[] : tensor<i32>
+  %f = arith.sitofp %i : i32 to f32
+  %p = arith.mulf %v, %f : f32
+  %splat = tensor.splat %p : tensor<4xf32>
+  %m = arith.mulf %x, %splat : tensor<4xf32>
+  return %m : tensor<4xf32>
+}

@@ -15,3 +15,15 @@ func.func @h_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64
     -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
   return %x, %g : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{cannot split @k_joint: other operations refer to it; split a copy, or inline the calls first (--inline)}}
+func.func @k_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
+  return %x, %g : tensor<4xf32>, tensor<4xf32>
+}
+func.func @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2 = call @k_joint(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %r#1 : tensor<4xf32>
+}

@@ -20,10 +20,13 @@ namespace mlir::fad {
 /// `fad.gradient` are gradients, wherever they stand.
 class JointFunction {
 public:
-  explicit JointFunction(func::FuncOp function);
-
-  /// Whether `function` has a body of one block and a cotangent.
+  /// Whether `function` has a body and a cotangent, and is not the backward
+  /// function of a pair.
   static bool isJoint(func::FuncOp function);
+
+  /// The view of `function`, for which `isJoint` holds. Fails, with an error,
+  /// where its body or its marks do not make sense.
+  static FailureOr<JointFunction> get(func::FuncOp function);
 
   func::FuncOp getFunction() const { return function; }
   func::ReturnOp getReturn() const;
@@ -34,16 +37,26 @@ public:
   /// What the primal function returns.
   ArrayRef<Value> getResults() const { return results; }
   ArrayRef<Value> getGradients() const { return gradients; }
+  /// Which results of the joint function `getResults` and `getGradients` are.
+  ArrayRef<unsigned> getResultNumbers() const { return resultNumbers; }
+  ArrayRef<unsigned> getGradientNumbers() const { return gradientNumbers; }
   /// The result of the primal function that cotangent `index` belongs to.
-  Value getResultOf(unsigned index) const { return cotangentResults[index]; }
+  Value getResultOf(unsigned index) const;
 
   /// The operations that depend on a cotangent, in program order.
   SmallVector<Operation *> findBackward() const;
 
 private:
+  explicit JointFunction(func::FuncOp function);
+  /// The number that the cotangent `index` is marked with.
+  unsigned getResultNumberOf(unsigned index) const;
+  LogicalResult verifyMarks() const;
+  /// Fails where a primal result or a residual depends on a cotangent.
+  LogicalResult verifyForward() const;
+
   func::FuncOp function;
-  SmallVector<Value> arguments, cotangents, results, gradients,
-      cotangentResults;
+  SmallVector<Value> arguments, cotangents, results, gradients;
+  SmallVector<unsigned> resultNumbers, gradientNumbers;
 };
 
 /// Calls `callback` on each operand of `op` and of the operations nested in it
