@@ -179,6 +179,16 @@ HEADER = [
 ]
 
 
+NEEDS_TOOLKIT = """
+"needs CUDA": the kernels call functions of libdevice, which is part of the CUDA
+toolkit. Install the toolkit and set CUDA_HOME, or get that part alone (320 MB):
+
+  python3 -m venv cuda && cuda/bin/pip install nvidia-nvvm nvidia-cuda-nvcc
+
+(on Debian after apt-get install python3-venv), put $PWD/cuda/bin first on the
+PATH, and run this again."""
+
+
 def explain(options, needs_toolkit):
     print(
         f"""
@@ -192,16 +202,6 @@ kernels      GPU kernels in {options.out}/NAME/NAME.ptx ({options.chip})"""
     )
     if needs_toolkit:
         print(NEEDS_TOOLKIT)
-
-
-NEEDS_TOOLKIT = """
-"needs CUDA": the kernels call functions of libdevice, which is part of the CUDA
-toolkit. Install the toolkit and set CUDA_HOME, or get that part alone (320 MB):
-
-  python3 -m venv cuda && cuda/bin/pip install nvidia-nvvm nvidia-cuda-nvcc
-
-(on Debian after apt-get install python3-venv), put $PWD/cuda/bin first on the
-PATH, and run this again."""
 
 
 def parse_arguments():
