@@ -35,14 +35,23 @@ static llvm::SetVector<Value> findTape(ValueRange values) {
   return tape;
 }
 
-/// The operation of the primal program that `derivative` was derived from.
+/// The operation of the primal program that `derivative` was derived from: the
+/// nearest one before it that reads what it reads.
 static ElementwiseOp findPrimal(ElementwiseOp derivative) {
-  for (Operation *op = derivative->getPrevNode(); op; op = op->getPrevNode())
-    if (auto candidate = dyn_cast<ElementwiseOp>(op))
-      if (!candidate->hasAttr(FadDialect::kAdjointOfAttr) &&
-          llvm::equal(derivative.getInputs(), candidate.getInputs()))
-        return candidate;
-  return {};
+  ElementwiseOp primal;
+  for (Operation *user : derivative.getShapeOperand().getUsers()) {
+    auto candidate = dyn_cast<ElementwiseOp>(user);
+    if (!candidate || candidate->hasAttr(FadDialect::kAdjointOfAttr) ||
+        candidate->getBlock() != derivative->getBlock() ||
+        !candidate->isBeforeInBlock(derivative) ||
+        (primal && candidate->isBeforeInBlock(primal)))
+      continue;
+    if (llvm::all_of(derivative.getInputs(), [&](Value input) {
+          return llvm::is_contained(candidate.getInputs(), input);
+        }))
+      primal = candidate;
+  }
+  return primal;
 }
 
 /// The types of tensors shaped like the results of `op` that hold `scalars`.

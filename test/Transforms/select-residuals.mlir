@@ -99,3 +99,23 @@ func.func @plain(%x: tensor<?xf32>) -> tensor<?xf32> {
 func.func private @other(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
+
+// -----
+
+// A scalar that the derivative does not read does not hide the tape.
+
+// BP-LABEL: func @scalar_joint(
+// BP-SAME:    %[[X:[^:]*]]: tensor<4xf32>
+// BP:         %[[Y:.*]]:2 = fad.elementwise ins(%[[X]], %{{.*}} : tensor<4xf32>, f32) -> tensor<4xf32>, tensor<4xf32> {
+// BP:         fad.residual %[[Y]]#1 needed_by ["fad.elementwise"] reason "value on the tape"
+// BP:         return
+func.func @scalar(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x, %s : tensor<4xf32>, f32) -> tensor<4xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %t = math.tanh %a {fad.tape} : f32
+    %q = arith.mulf %t, %t {fad.tape} : f32
+    %m = arith.addf %q, %b {fad.tape} : f32
+    fad.yield %m : f32
+  }
+  return %y : tensor<4xf32>
+}
