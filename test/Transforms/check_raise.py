@@ -200,7 +200,8 @@ def error(got, want):
     if not np.isfinite(got) or not np.isfinite(rounded):
         return mp.inf
     info = np.finfo(dtype)
-    magnitude = np.clip(abs(rounded), info.tiny * 2**10, info.max / 2)
+    # NumPy 1 and 2 differ in the type of such an expression.
+    magnitude = dtype(np.clip(abs(rounded), info.tiny * 2**10, info.max / 2))
     return abs(mp.mpf(float(got)) - want) / mp.mpf(float(np.spacing(magnitude)))
 
 

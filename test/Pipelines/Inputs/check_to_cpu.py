@@ -64,7 +64,7 @@ def check_shapes(check):
         x = random(n)
         check("vector", x, F32(3), expect=[3 * x])
     x = np.array(7, F32)
-    check("scalar", x, expect=[2 * x])
+    check("scalar", x, expect=[np.array(14, F32)])
     for shape in (0, 3), (3, 0), (1, 1), (3, 20000), (20000, 3), (170, 200):
         x, y = random(*shape), random(*shape)
         check("matrix", x, y, expect=[x - y, x < y])
