@@ -31,12 +31,10 @@ WeightedFunction::create(Call call, ArrayRef<HostTensor> arguments,
     return values.takeError();
   double sum = 0;
   for (auto [cotangent, result] : llvm::zip(cotangents, results)) {
-    const HostTensor &value = (*values)[result];
-    for (int64_t i = 0, end = cotangent.size(); i < end; ++i) {
-      double weighted = cotangent.getFloat(i) * value.getFloat(i);
-      if (std::isfinite(weighted))
-        sum += weighted * weighted;
-    }
+    for (auto [c, value] :
+         llvm::zip(cotangent.getF64(), (*values)[result].getF64()))
+      if (std::isfinite(c * value))
+        sum += c * value * c * value;
   }
   function.norm = std::sqrt(sum);
   return function;
@@ -61,10 +59,11 @@ WeightedFunction::getDifference(unsigned argument, const HostTensor &plus,
   // Subtracting first keeps what the results have in common out of the sum.
   double sum = 0;
   for (auto [cotangent, result] : llvm::zip(cotangents, results)) {
-    const HostTensor &a = (*above)[result], &b = (*below)[result];
-    for (int64_t i = 0, end = cotangent.size(); i < end; ++i)
-      if (a.getFloat(i) != b.getFloat(i))
-        sum += cotangent.getFloat(i) * (a.getFloat(i) - b.getFloat(i));
+    for (auto [c, a, b] :
+         llvm::zip(cotangent.getF64(), (*above)[result].getF64(),
+                   (*below)[result].getF64()))
+      if (a != b)
+        sum += c * (a - b);
   }
   return sum;
 }
@@ -87,11 +86,11 @@ llvm::Expected<Difference> Difference::create(const WeightedFunction &function,
   return difference;
 }
 
-void Difference::forEachComponent(
-    const Direction &direction,
-    llvm::function_ref<void(int64_t, double)> callback) {
+template <typename Callback>
+void Difference::forEachComponent(const Direction &direction,
+                                  const Callback &callback) const {
   if (direction.isAxis())
-    return callback(direction.getElement(), 1);
+    return callback(direction.getElement(), 1.0);
   int64_t size = gradient.size();
   double component = 1 / std::sqrt(double(size));
   Random random(direction.getSeed());
@@ -101,25 +100,23 @@ void Difference::forEachComponent(
 
 llvm::Expected<double> Difference::getErrorOfStep(const Direction &direction,
                                                   double step) {
-  const HostTensor &at = function.getArgument(argument);
+  ArrayRef<double> at = function.getArgument(argument).getF64();
+  ArrayRef<double> slope = gradient.getF64();
+  MutableArrayRef<double> above = plus.getF64(), below = minus.getF64();
   double derivative = 0, terms = 0;
   forEachComponent(direction, [&](int64_t i, double component) {
-    double value = at.getFloat(i);
-    if (!std::isfinite(value))
+    if (!std::isfinite(at[i]))
       return;
-    plus.setFloat(i, value + step * component);
-    minus.setFloat(i, value - step * component);
+    above[i] = at[i] + step * component;
+    below[i] = at[i] - step * component;
     // The step that was made, after rounding.
-    double made = (plus.getFloat(i) - minus.getFloat(i)) / (2 * step);
-    double term = gradient.getFloat(i) * made;
+    double term = slope[i] * ((above[i] - below[i]) / (2 * step));
     derivative += term;
     terms += term * term;
   });
   auto difference = function.getDifference(argument, plus, minus);
-  forEachComponent(direction, [&](int64_t i, double) {
-    plus.setFloat(i, at.getFloat(i));
-    minus.setFloat(i, at.getFloat(i));
-  });
+  forEachComponent(direction,
+                   [&](int64_t i, double) { above[i] = below[i] = at[i]; });
   if (!difference)
     return difference.takeError();
   double error = std::abs(*difference / (2 * step) - derivative);
@@ -143,11 +140,11 @@ SmallVector<double> Difference::getSteps(double magnitude) {
 
 llvm::Expected<double> Difference::getError(const Direction &direction,
                                             double bound) {
-  const HostTensor &at = function.getArgument(argument);
+  ArrayRef<double> at = function.getArgument(argument).getF64();
   double magnitude = 0;
   forEachComponent(direction, [&](int64_t i, double) {
-    if (std::isfinite(at.getFloat(i)))
-      magnitude = std::max(magnitude, std::abs(at.getFloat(i)));
+    if (std::isfinite(at[i]))
+      magnitude = std::max(magnitude, std::abs(at[i]));
   });
   double least = INFINITY;
   for (double step : getSteps(magnitude)) {

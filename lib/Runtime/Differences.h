@@ -91,8 +91,9 @@ private:
   static SmallVector<double> getSteps(double magnitude);
   /// Calls `callback` with each element that `direction` changes, and its
   /// component.
+  template <typename Callback>
   void forEachComponent(const Direction &direction,
-                        llvm::function_ref<void(int64_t, double)> callback);
+                        const Callback &callback) const;
 
   const WeightedFunction &function;
   unsigned argument;

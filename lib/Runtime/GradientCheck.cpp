@@ -35,6 +35,8 @@ private:
       : name(std::move(name)), forward(std::move(forward)),
         nested(std::move(nested)) {}
 
+  /// Fails where the forward function computes other results.
+  llvm::Error checkResults(const ForwardResults &values);
   /// Compares with differences, along directions that fit the size.
   llvm::Error checkDifferences(const HostTensor &gradient,
                                const HostTensor &signs, GradientCheck &result);
@@ -103,9 +105,9 @@ llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
     return signCotangents.takeError();
   Random random(0);
   for (const HostTensor &cotangent : *signCotangents)
-    for (int64_t i = 0, end = cotangent.size(); i < end; ++i)
+    for (double &element : cotangent.getF64())
       if (random.next() & 1)
-        cotangent.setFloat(i, -cotangent.getFloat(i));
+        element = -element;
 
   arguments = std::move(*wideArguments);
   auto values = nested.forward(arguments);
@@ -127,6 +129,32 @@ llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
   if (!weighted)
     return weighted.takeError();
   function = std::move(*weighted);
+  return checkResults(*values);
+}
+
+/// Greatest magnitude of a finite element.
+static double getGreatest(const HostTensor &tensor) {
+  double greatest = 0;
+  for (double element : tensor.getF64())
+    if (std::isfinite(element))
+      greatest = std::max(greatest, std::abs(element));
+  return greatest;
+}
+
+llvm::Error GradientChecker::checkResults(const ForwardResults &values) {
+  auto expected = forward.call(name, arguments);
+  if (!expected)
+    return expected.takeError();
+  for (unsigned index : nested.getCotangentResults()) {
+    const HostTensor &exact = (*expected)[index];
+    double bound = GradientCheck::kDifferenceBound * getGreatest(exact);
+    for (auto [a, b] :
+         llvm::zip(values.results[index].getF64(), exact.getF64()))
+      if (std::isfinite(b) && !(std::abs(a - b) <= bound))
+        return llvm::createStringError(
+            "result " + Twine(index) +
+            " of the forward function is not that of the function itself");
+  }
   return llvm::Error::success();
 }
 
@@ -152,11 +180,10 @@ static SmallVector<Direction> chooseDirections(const HostTensor &gradient,
   Random random(argument);
   for (unsigned i = 0; i < kNumRandom; ++i)
     directions.push_back(Direction::signs(random.next()));
-  int64_t greatest = 0;
-  for (int64_t i = 1; i < size; ++i)
-    if (std::abs(gradient.getFloat(i)) > std::abs(gradient.getFloat(greatest)))
-      greatest = i;
-  directions.push_back(Direction::axis(greatest));
+  ArrayRef<double> elements = gradient.getF64();
+  const double *greatest = llvm::max_element(
+      elements, [](double a, double b) { return std::abs(a) < std::abs(b); });
+  directions.push_back(Direction::axis(greatest - elements.begin()));
   for (unsigned i = 1; i < kNumRandom; ++i)
     directions.push_back(Direction::axis(random.next() % size));
   return directions;
@@ -165,10 +192,9 @@ static SmallVector<Direction> chooseDirections(const HostTensor &gradient,
 /// Root of the mean of the squares of the elements.
 static double getRootMeanSquare(const HostTensor &tensor) {
   double sum = 0;
-  int64_t size = tensor.size();
-  for (int64_t i = 0; i < size; ++i)
-    sum += tensor.getFloat(i) * tensor.getFloat(i);
-  return size ? std::sqrt(sum / size) : 0;
+  for (double element : tensor.getF64())
+    sum += element * element;
+  return tensor.size() ? std::sqrt(sum / tensor.size()) : 0;
 }
 
 llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
@@ -208,15 +234,6 @@ static double getTypeBound(Type type) {
   return type.isF16() ? 2e-2 : 1e-1;
 }
 
-/// Greatest magnitude of a finite element.
-static double getGreatest(const HostTensor &tensor) {
-  double greatest = 0;
-  for (int64_t i = 0, end = tensor.size(); i < end; ++i)
-    if (double value = std::abs(tensor.getFloat(i)); std::isfinite(value))
-      greatest = std::max(greatest, value);
-  return greatest;
-}
-
 void GradientChecker::checkType(const HostTensor &given,
                                 const HostTensor &gradient,
                                 const HostTensor &signs,
@@ -227,10 +244,10 @@ void GradientChecker::checkType(const HostTensor &given,
   double most = APFloat::getLargest(semantics).convertToDouble();
   double scale = std::max({getGreatest(gradient), getGreatest(signs), least});
   int64_t numWrong = 0;
-  for (int64_t i = 0, end = given.size(); i < end; ++i) {
-    double exact = gradient.getFloat(i), value = given.getFloat(i);
+  for (auto [i, exact] : llvm::enumerate(gradient.getF64())) {
     if (!(std::abs(exact) <= most))
       continue;
+    double value = given.getFloat(i);
     numWrong += !std::isfinite(value);
     if (std::isfinite(value))
       result.typeError =
@@ -248,9 +265,8 @@ llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
   RankedTensorType type = gradient.value.getType();
   GradientCheck result = {
       gradient.argument, type, 0, 0, getTypeBound(type.getElementType()), ""};
-  int64_t numInfinite = 0;
-  for (int64_t i = 0, end = wide.size(); i < end; ++i)
-    numInfinite += !std::isfinite(wide.getFloat(i));
+  int64_t numInfinite = llvm::count_if(
+      wide.getF64(), [](double element) { return !std::isfinite(element); });
   if (numInfinite)
     result.note = std::to_string(numInfinite) +
                   " elements are not finite, so there is nothing to compare";

@@ -32,28 +32,56 @@ static unsigned countTensors(ElementwiseOp op) {
                         llvm::IsaPred<RankedTensorType>);
 }
 
-/// Whether only elementwise operations, and what holds no data, stand between
-/// `first` and `second`. Fusing across other work would keep the operands of
-/// the one, or the results of the other, alive while that work is done.
-static bool areAdjacent(Operation *first, Operation *second) {
-  for (Operation *op = first->getNextNode(); op != second;
-       op = op->getNextNode())
-    if (!op || !(isa<ElementwiseOp, ResidualOp, tensor::EmptyOp, tensor::DimOp,
-                     linalg::FillOp>(op) ||
-                 matchPattern(op, m_Constant())))
-      return false;
-  return true;
+/// Whether `op` is elementwise, or holds no data. Fusing across other work
+/// would keep the operands of the one, or the results of the other, alive while
+/// that work is done.
+static bool isFusedAcross(Operation *op) {
+  return isa<ElementwiseOp, ResidualOp, tensor::EmptyOp, tensor::DimOp,
+             linalg::FillOp>(op) ||
+         matchPattern(op, m_Constant());
 }
 
-/// Whether fusing `first` with the later `second` pays.
-static bool pays(ElementwiseOp first, ElementwiseOp second) {
-  return countTensors(first) + countTensors(second) <= kMaxTensors &&
-         areAdjacent(first, second);
+namespace {
+/// Fuses the elementwise operations of one block.
+class Fuser {
+public:
+  explicit Fuser(Block &block) : block(block), rewriter(getContext(block)) {}
+
+  void run();
+
+private:
+  static MLIRContext *getContext(Block &block) {
+    return block.getParentOp()->getContext();
+  }
+  /// Visits every operation once; says whether another round can find more.
+  bool runOnce();
+  /// Fuses `op` into its only consumer or with an earlier sibling. Returns
+  /// whether it did; `next` is the operation to visit next.
+  bool fuse(ElementwiseOp op, Operation *&next);
+  /// Whether fusing `first` with the later `second` pays.
+  bool pays(ElementwiseOp first, ElementwiseOp second);
+  /// The only operation that reads results of `op`, if it pays to fuse with it.
+  ElementwiseOp getOnlyConsumer(ElementwiseOp op);
+  /// The first operation before `op` that reads one of its tensors and that it
+  /// pays to fuse with.
+  ElementwiseOp findSibling(ElementwiseOp op);
+
+  Block &block;
+  IRRewriter rewriter;
+  /// Numbers the stretches between operations that nothing is fused across: the
+  /// stretch of each elementwise operation that may be fused.
+  DenseMap<Operation *, unsigned> stretches;
+};
+} // namespace
+
+bool Fuser::pays(ElementwiseOp first, ElementwiseOp second) {
+  auto it = stretches.find(first), other = stretches.find(second);
+  return it != stretches.end() && other != stretches.end() &&
+         it->second == other->second &&
+         countTensors(first) + countTensors(second) <= kMaxTensors;
 }
 
-/// The only operation that reads results of `op`, if that is a fad.elementwise
-/// of the same block that it pays to fuse with.
-static ElementwiseOp getOnlyConsumer(ElementwiseOp op) {
+ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
   Operation *consumer = nullptr;
   for (Operation *user : op->getUsers()) {
     if (consumer && consumer != user)
@@ -61,42 +89,68 @@ static ElementwiseOp getOnlyConsumer(ElementwiseOp op) {
     consumer = user;
   }
   auto elementwise = dyn_cast_or_null<ElementwiseOp>(consumer);
-  if (!elementwise || elementwise->getBlock() != op->getBlock() ||
-      !pays(op, elementwise))
-    return {};
-  return elementwise;
+  return elementwise && pays(op, elementwise) ? elementwise : ElementwiseOp();
 }
 
-/// The first operation before `op` that reads one of its tensors and that it
-/// pays to fuse with.
-static ElementwiseOp findSibling(ElementwiseOp op) {
+ElementwiseOp Fuser::findSibling(ElementwiseOp op) {
   ElementwiseOp first;
   for (Value input : op.getInputs()) {
     if (!isa<RankedTensorType>(input.getType()))
       continue;
     for (Operation *user : input.getUsers()) {
       auto candidate = dyn_cast<ElementwiseOp>(user);
-      if (candidate && candidate->getBlock() == op->getBlock() &&
-          candidate->isBeforeInBlock(first ? first : op) &&
-          pays(candidate, op))
+      if (candidate && pays(candidate, op) &&
+          candidate->isBeforeInBlock(first ? first : op))
         first = candidate;
     }
   }
   return first;
 }
 
-/// Fuses `op` into its only consumer or with an earlier sibling. Returns
-/// whether it did; `next` is the operation to visit next.
-static bool fuse(RewriterBase &rewriter, ElementwiseOp op, Operation *&next) {
+bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
+  unsigned stretch = stretches.lookup(op);
   if (ElementwiseOp consumer = getOnlyConsumer(op)) {
     bool adjacent = next == consumer;
     FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
-    if (succeeded(fused) && adjacent)
+    if (failed(fused))
+      return false;
+    stretches[*fused] = stretch;
+    if (adjacent)
       next = *fused;
-    return succeeded(fused);
+    return true;
   }
   ElementwiseOp sibling = findSibling(op);
-  return sibling && succeeded(fuseSiblings(rewriter, sibling, op));
+  if (!sibling)
+    return false;
+  FailureOr<ElementwiseOp> fused = fuseSiblings(rewriter, sibling, op);
+  if (failed(fused))
+    return false;
+  stretches[*fused] = stretch;
+  return true;
+}
+
+bool Fuser::runOnce() {
+  stretches.clear();
+  unsigned stretch = 0;
+  for (Operation &op : block) {
+    stretch += !isFusedAcross(&op);
+    // A kernel takes the operands and results of its operation as they are.
+    if (isa<ElementwiseOp>(op) && !op.hasAttr(FadDialect::kKernelAttr))
+      stretches[&op] = stretch;
+  }
+  bool changed = false;
+  Operation *next = nullptr;
+  for (Operation *op = &block.front(); op; op = next) {
+    next = op->getNextNode();
+    if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+      changed |= fuse(elementwise, next);
+  }
+  return changed;
+}
+
+void Fuser::run() {
+  while (runOnce())
+    ;
 }
 
 namespace {
@@ -104,22 +158,8 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
   using FadFuseBase::FadFuseBase;
 
   void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
     for (Block &block : getOperation().getBody())
-      while (fuseOnce(rewriter, block))
-        ;
-  }
-
-  /// Visits every operation once; says whether another round can find more.
-  static bool fuseOnce(RewriterBase &rewriter, Block &block) {
-    bool changed = false;
-    Operation *next = nullptr;
-    for (Operation *op = &block.front(); op; op = next) {
-      next = op->getNextNode();
-      if (auto elementwise = dyn_cast<ElementwiseOp>(op))
-        changed |= fuse(rewriter, elementwise, next);
-    }
-    return changed;
+      Fuser(block).run();
   }
 };
 } // namespace

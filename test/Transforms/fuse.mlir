@@ -120,3 +120,26 @@ func.func @streams(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>, %d: 
   }
   return %0#0, %0#1, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// An operation that a kernel computes stays as the kernel takes it.
+
+// CHECK-LABEL: func @kernel(
+// CHECK:         fad.elementwise
+// CHECK-SAME:      fad.kernel = @kernels::@exp
+// CHECK:           math.exp
+// CHECK-NOT:       arith.negf
+// CHECK:         fad.elementwise
+// CHECK:           arith.negf
+func.func @kernel(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) attributes {fad.kernel = @kernels::@exp} -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    %e = math.exp %a : f32
+    fad.yield %e : f32
+  }
+  %z = fad.elementwise ins(%y : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    %n = arith.negf %a : f32
+    fad.yield %n : f32
+  }
+  return %z : tensor<4xf32>
+}

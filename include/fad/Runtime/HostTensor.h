@@ -59,6 +59,11 @@ public:
   double getFloat(int64_t index) const;
   /// Sets element `index` of a tensor of floats, rounding to nearest even.
   void setFloat(int64_t index, double value) const;
+  /// The elements of a tensor of f64.
+  MutableArrayRef<double> getF64() const {
+    assert(getElementType().isF64() && "elements of another type");
+    return {static_cast<double *>(elements), static_cast<size_t>(size())};
+  }
   /// Element `index` of a tensor of integers; i1 and unsigned ones are not
   /// negative.
   int64_t getInteger(int64_t index) const;

@@ -1,0 +1,131 @@
+//===- CompiledModuleTest.cpp - Compiled functions and their buffers ------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/CompiledModule.h"
+#include "fad/IR/Fad.h"
+#include "fad/Runtime/Memory.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+class CompiledModuleTest : public testing::Test {
+protected:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    registerAllExtensions(registry);
+    registry.insert<FadDialect>();
+    registerRuntimeExtensions(registry);
+    return registry;
+  }
+
+  CompiledModule compile(StringRef source, bool parallel = true) {
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(source, &context);
+    EXPECT_TRUE(module);
+    FailureOr<CompiledModule> compiled =
+        CompiledModule::compile(*module, parallel);
+    EXPECT_TRUE(succeeded(compiled));
+    return std::move(*compiled);
+  }
+
+  HostTensor makeTensor(ArrayRef<double> values) {
+    int64_t size = values.size();
+    auto type = RankedTensorType::get(size, Float32Type::get(&context));
+    HostTensor tensor = llvm::cantFail(HostTensor::create(type));
+    for (auto [index, value] : llvm::enumerate(values))
+      tensor.setFloat(index, value);
+    return tensor;
+  }
+
+  MLIRContext context{makeRegistry()};
+};
+
+// Every buffer is freed once, whoever else is in it, and not before the last
+// tensor in it is gone, even where that is after the compiled code.
+TEST_F(CompiledModuleTest, OwnsEachBufferOnce) {
+  size_t before = getBufferBytes();
+  {
+    SmallVector<HostTensor> results;
+    {
+      CompiledModule compiled = compile(R"mlir(
+        func.func @f(%x: tensor<4xf32>)
+            -> (tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>,
+                tensor<2x2xf32>, tensor<2xf32>) {
+          %y = math.absf %x : tensor<4xf32>
+          %z = math.sqrt %y : tensor<4xf32>
+          %square = tensor.expand_shape %y [[0, 1]] output_shape [2, 2]
+              : tensor<4xf32> into tensor<2x2xf32>
+          %squareX = tensor.expand_shape %x [[0, 1]] output_shape [2, 2]
+              : tensor<4xf32> into tensor<2x2xf32>
+          %half = tensor.extract_slice %z[1] [2] [1]
+              : tensor<4xf32> to tensor<2xf32>
+          return %y, %square, %y, %x, %squareX, %half
+              : tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>,
+                tensor<2x2xf32>, tensor<2xf32>
+        })mlir");
+      HostTensor x = makeTensor({-1, -4, 9, 16});
+      results = llvm::cantFail(compiled.call("f", x));
+      ASSERT_EQ(results.size(), 6u);
+      EXPECT_EQ(results[2].data(), results[0].data());
+      EXPECT_EQ(results[3].data(), x.data());
+    }
+    constexpr double expected[] = {1, 4, 9, 16};
+    for (auto [index, value] : llvm::enumerate(expected)) {
+      EXPECT_EQ(results[0].getFloat(index), value);
+      EXPECT_EQ(results[1].getFloat(index), value);
+    }
+    EXPECT_EQ(results[3].getFloat(1), -4);
+    EXPECT_EQ(results[4].getFloat(1), -4);
+    EXPECT_EQ(results[5].getFloat(0), 2);
+    EXPECT_EQ(results[5].getFloat(1), 3);
+    EXPECT_GT(getBufferBytes(), before);
+  }
+  EXPECT_EQ(getBufferBytes(), before);
+}
+
+TEST_F(CompiledModuleTest, CountsThePeak) {
+  CompiledModule compiled = compile(R"mlir(
+    func.func @f(%x: tensor<1024xf32>) -> tensor<1024xf32> {
+      %y = math.absf %x : tensor<1024xf32>
+      return %y : tensor<1024xf32>
+    })mlir");
+  HostTensor x = makeTensor(SmallVector<double>(1024));
+  resetPeakBufferBytes();
+  size_t before = getBufferBytes();
+  auto results = llvm::cantFail(compiled.call("f", x));
+  // Compiled code asks for room to align, too.
+  EXPECT_GE(getPeakBufferBytes(), before + 4096);
+  EXPECT_LE(getPeakBufferBytes(), before + 4096 + 64);
+}
+
+// An assertion that fails returns, and the next call is as good as the first.
+TEST_F(CompiledModuleTest, ReturnsFromAssertions) {
+  CompiledModule compiled = compile(R"mlir(
+    func.func @f(%ok: i1) -> i1 {
+      cf.assert %ok, "not ok"
+      return %ok : i1
+    })mlir",
+                                    /*parallel=*/false);
+  auto type = RankedTensorType::get({}, IntegerType::get(&context, 1));
+  HostTensor ok = llvm::cantFail(HostTensor::create(type));
+  for (int64_t value : {1, 0, 1}) {
+    ok.setInteger(0, value);
+    auto results = compiled.call("f", ok);
+    EXPECT_EQ(bool(results), value == 1);
+    if (results)
+      continue;
+    EXPECT_EQ(llvm::toString(results.takeError()), "not ok");
+  }
+}
+} // namespace
