@@ -71,14 +71,18 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     prepared.isScalarArgument.push_back(!isa<TensorType>(type));
   SmallVector<func::ReturnOp> returns(function.getOps<func::ReturnOp>());
+  // Compiled code would copy what is returned as it came, or twice. What other
+  // returns give, or callers expect, has to stay.
+  bool canForward =
+      returns.size() == 1 &&
+      SymbolTable::symbolKnownUseEmpty(function, function->getParentOp());
   llvm::SmallDenseMap<Value, unsigned> seen;
   llvm::BitVector forwarded(function.getNumResults());
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
     Result &result = prepared.results.emplace_back();
     result.type = getHostTensorType(type);
     result.isScalar = !isa<TensorType>(type);
-    // Compiled code would copy what is returned as it came, or twice.
-    if (returns.size() != 1)
+    if (!canForward)
       continue;
     Value value = returns.front().getOperand(index);
     auto argument = dyn_cast<BlockArgument>(value);
@@ -175,7 +179,14 @@ FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
   ToCPUOptions options;
   options.parallel = parallel;
   buildToCPUPipeline(pm, options);
-  if (failed(pm.run(module)) || failed(compiled.createEngine(module)))
+  if (failed(pm.run(module)))
+    return emitError(
+        module.getLoc(),
+        "cannot lower the module to this machine; apart from fad's "
+        "own, lower other operations to those of arith, cf, func, "
+        "linalg, math, scf and tensor first, as mlir-opt does "
+        "with --tosa-to-linalg, for instance");
+  if (failed(compiled.createEngine(module)))
     return failure();
   return compiled;
 }

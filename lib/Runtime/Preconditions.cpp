@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/Preconditions.h"
+#include "Assertions.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Runtime/CompiledModule.h"
 #include "mlir/Conversion/Passes.h"
@@ -52,37 +53,47 @@ struct Precondition {
 
 /// What upstream's message of a failed verification says of the operation: the
 /// line that begins with ^.
-static std::string getMessage(cf::AssertOp op, bool isVerification) {
-  StringRef message = op.getMsg();
-  if (!isVerification)
-    return ("assertion failed: " + message).str();
+static std::string getVerificationMessage(StringRef message) {
   StringRef detail = message.split("\n^ ").second.split('\n').first;
   return ("these sizes do not fit together: " + detail).str();
+}
+
+/// Makes the conditions of operations explicit as `cf.assert`, the message of
+/// which is what to tell the user.
+static LogicalResult makeExplicit(ModuleOp module) {
+  PassManager normalize(module.getContext());
+  normalize.addPass(createInlinerPass());
+  normalize.addPass(createFadToLinalg());
+  normalize.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  if (failed(normalize.run(module)))
+    return failure();
+  DenseSet<Operation *> ofProgram;
+  module.walk([&](cf::AssertOp op) {
+    op.setMsg(("assertion failed: " + op.getMsg()).str());
+    ofProgram.insert(op);
+  });
+  PassManager verify(module.getContext());
+  verify.addPass(createGenerateRuntimeVerificationPass());
+  if (failed(verify.run(module)))
+    return failure();
+  module.walk([&](cf::AssertOp op) {
+    if (!ofProgram.contains(op))
+      op.setMsg(getVerificationMessage(op.getMsg()));
+  });
+  addAssertions(module);
+  return success();
 }
 
 /// Makes the only public function of `module` compute the conditions of its
 /// operations and nothing else.
 static LogicalResult reduceToPreconditions(ModuleOp module) {
-  // Conditions that fad is to tell apart from those of the program.
-  DenseSet<Operation *> assertions;
-  PassManager normalize(module.getContext());
-  normalize.addPass(createInlinerPass());
-  normalize.addPass(createFadToLinalg());
-  normalize.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  PassManager verify(module.getContext());
-  verify.addPass(createGenerateRuntimeVerificationPass());
-  if (failed(normalize.run(module)))
-    return failure();
-  module.walk([&](cf::AssertOp op) { assertions.insert(op); });
-  if (failed(verify.run(module)))
+  if (failed(makeExplicit(module)))
     return failure();
   OpBuilder builder(module.getContext());
-  module.walk([&](cf::AssertOp op) {
-    op.setMsg(getMessage(op, !assertions.contains(op)));
-  });
-
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (!function.isPublic())
+    // A function that calls itself needs its results.
+    if (!function.isPublic() ||
+        !SymbolTable::symbolKnownUseEmpty(function, module))
       continue;
     function.walk([](func::ReturnOp op) { op->setOperands({}); });
     function.setFunctionType(

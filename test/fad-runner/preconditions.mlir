@@ -111,3 +111,35 @@ func.func @maps(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
   } -> tensor<?x?xf32>
   return %z : tensor<?x?xf32>
 }
+
+// Integer division that the processor would trap on.
+// RUN: fad-runner %s --entry=divide --size=2 --arg=7 --arg=-2 | FileCheck %s --check-prefix=QUOTIENT
+// QUOTIENT: out0: tensor<2xi32> = [-3, -3]
+// RUN: not fad-runner %s --entry=divide --size=2 --arg=7 --arg=0 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: preconditions.mlir:[[#@LINE+4]]:8: error: division by zero
+// RUN: not fad-runner %s --entry=divide --size=2 --arg=-2147483648 --arg=-1 2>&1 | FileCheck %s --check-prefix=QUOTIENTS
+// QUOTIENTS: preconditions.mlir:[[#@LINE+2]]:8: error: the quotient is too large for its type
+func.func @divide(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %z = arith.divsi %x, %y : tensor<?xi32>
+  return %z : tensor<?xi32>
+}
+
+// RUN: not fad-runner %s --entry=negative --arg=-3 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: preconditions.mlir:[[#@LINE+2]]:8: error: a size is negative
+func.func @negative(%size: index) -> tensor<?xf32> {
+  %x = tensor.empty(%size) : tensor<?xf32>
+  return %x : tensor<?xf32>
+}
+
+// RUN: fad-runner %s --entry=expand --size=8 | FileCheck %s --check-prefix=EXPAND
+// EXPAND: out0: tensor<2x4xf32>
+// RUN: not fad-runner %s --entry=expand --size=10 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// PRODUCT: preconditions.mlir:[[#@LINE+6]]:8: error: the sizes of the result have another product than the size that they expand
+func.func @expand(%x: tensor<?xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %rows = arith.ceildivui %size, %c4 : index
+  %y = tensor.expand_shape %x [[0, 1]] output_shape [%rows, 4] : tensor<?xf32> into tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}

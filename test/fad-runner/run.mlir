@@ -162,3 +162,21 @@ func.func private @double(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = arith.addf %x, %x : tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// Recursion, which forwards no results.
+// RUN: fad-runner %s --entry=roots --arg=3 --arg=256 | FileCheck %s --check-prefix=ROOTS
+// ROOTS: out0: tensor<2xf32> = [2, 2]
+func.func @roots(%n: i32, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %done = arith.cmpi sle, %n, %zero : i32
+  %y = scf.if %done -> tensor<2xf32> {
+    scf.yield %x : tensor<2xf32>
+  } else {
+    %rest = arith.subi %n, %one : i32
+    %root = math.sqrt %x : tensor<2xf32>
+    %deeper = func.call @roots(%rest, %root) : (i32, tensor<2xf32>) -> tensor<2xf32>
+    scf.yield %deeper : tensor<2xf32>
+  }
+  return %y : tensor<2xf32>
+}

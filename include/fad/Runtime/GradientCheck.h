@@ -58,6 +58,9 @@ struct GradientCheck {
 ///    elements, relative to the greatest element of g or g', or to the least
 ///    normal number of the element type. An element that is not finite counts
 ///    as an error if that of g is finite in the element type.
+///
+/// That the forward function still computes f is checked along the way; it is
+/// an error where not.
 FailureOr<SmallVector<GradientCheck>>
 checkGradients(ModuleOp module, const NestOptions &options,
                ArrayRef<HostTensor> arguments, ArrayRef<HostTensor> cotangents,
