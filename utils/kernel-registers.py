@@ -52,7 +52,12 @@ def main():
         "--no-spills", action="store_true", help="fail where a kernel spills"
     )
     args = parser.parse_args()
-    ptx = sys.stdin.read() if args.ptx == "-" else open(args.ptx).read()
+    try:
+        # 0 is stdin. What is no text has no .target.
+        file = 0 if args.ptx == "-" else args.ptx
+        ptx = open(file, errors="replace").read()
+    except OSError as error:
+        sys.exit(f"{args.ptx}: {error.strerror}")
     target = re.search(r"^\.target (\w+)", ptx, re.MULTILINE)
     if not target:
         sys.exit(f"{args.ptx}: not PTX: no .target")

@@ -41,7 +41,10 @@ class Tools:
                 f"{self.folder}: no {tool} here; build fad, or name the folder of "
                 "its tools with --tools"
             )
-        done = subprocess.run(command, input=text, capture_output=True, text=True)
+        # An error may quote a line of a file that is no text.
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, errors="replace"
+        )
         if done.returncode:
             raise Failure(f"{' '.join(command)}\n{done.stderr.strip()}")
         return done.stdout
@@ -204,6 +207,19 @@ kernels      GPU kernels in {options.out}/NAME/NAME.ptx ({options.chip})"""
         print(NEEDS_TOOLKIT)
 
 
+def whole_number(least):
+    """The type of an option that takes an integer from `least` on."""
+
+    def parse(text):
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not an integer of {least} or more"
+            )
+        return int(text)
+
+    return parse
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -211,12 +227,17 @@ def parse_arguments():
     parser.add_argument("files", nargs="*", type=pathlib.Path, help="default: all")
     parser.add_argument("--tools", type=pathlib.Path, default=HERE / "../../build/bin")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("ffn"))
-    parser.add_argument("--size", type=int, default=16, help="rows to run")
     parser.add_argument(
-        "--report-size", type=int, default=128, help="rows in the memory report"
+        "--size", type=whole_number(1), default=16, help="rows to run"
+    )
+    parser.add_argument(
+        "--report-size",
+        type=whole_number(0),
+        default=128,
+        help="rows in the memory report",
     )
     parser.add_argument("--chip", default="sm_80")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=whole_number(0), default=0)
     return parser.parse_args()
 
 
@@ -238,5 +259,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except Failure as failure:
+    except (Failure, OSError, MemoryError) as failure:
         sys.exit(f"\nerror: {failure}")

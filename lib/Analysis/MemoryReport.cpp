@@ -62,6 +62,9 @@ LogicalResult MemoryReport::add(Policy policy, func::FuncOp joint) {
       });
     info.bytes = *bytes;
     result.total += *bytes;
+    if (result.total.isSaturated())
+      return ops.front().emitError(
+          "what is kept takes 2^64 bytes or more; give smaller sizes");
   }
   return success();
 }

@@ -64,6 +64,12 @@ std::optional<uint64_t> SizeExpr::getConstant() const {
   return std::nullopt;
 }
 
+bool SizeExpr::isSaturated() const {
+  return llvm::any_of(terms, [](const auto &term) {
+    return term.second == std::numeric_limits<uint64_t>::max();
+  });
+}
+
 SizeExpr SizeExpr::substitute(
     function_ref<std::optional<uint64_t>(unsigned)> value) const {
   SizeExpr result;

@@ -106,3 +106,16 @@ func.func @external(%x: f32) -> f32 {
   %y = call @elsewhere(%x) : (f32) -> f32
   return %y : f32
 }
+
+// RUN: %{run} --entry=f --size=1 --out= %{check}=NOFOLDER
+// NOFOLDER: error: --out= names no folder
+
+// A message does not print the operation, which may be the whole module.
+// RUN: %{run} --entry=f --size=1 --policy=fad --wrt=3 %{check}=BRIEF --implicit-check-not=note:
+// BRIEF: error: cannot differentiate with respect to argument 3
+
+// A result that cannot be written keeps the others from being written.
+// RUN: rm -rf %t.blocked && mkdir -p %t.blocked/grad0.npy
+// RUN: %{run} --entry=f --size=1 --policy=fad --out=%t.blocked %{check}=BLOCKED
+// RUN: ls -A %t.blocked | count 1
+// BLOCKED: error: cannot write '{{.*}}.blocked/grad0.npy': Is a directory

@@ -44,7 +44,19 @@ llvm::Expected<OutputFolder> OutputFolder::create(StringRef path) {
   return OutputFolder(path);
 }
 
+std::string OutputFolder::getName(const NamedTensor &tensor) const {
+  SmallString<128> name(path);
+  llvm::sys::path::append(name, tensor.name + ".npy");
+  return name.str().str();
+}
+
 llvm::Error OutputFolder::write(ArrayRef<NamedTensor> tensors) const {
+  // A folder is the one thing that a file does not replace; better to know
+  // before others are replaced.
+  for (const NamedTensor &tensor : tensors)
+    if (llvm::sys::fs::is_directory(getName(tensor)))
+      return makeError("cannot write '" + getName(tensor) + "'",
+                       std::make_error_code(std::errc::is_a_directory));
   std::vector<TempFile> files;
   llvm::scope_exit discard([&] {
     for (TempFile &file : files)
@@ -68,10 +80,7 @@ llvm::Error OutputFolder::write(ArrayRef<NamedTensor> tensors) const {
   // All are written; giving them their names does not fail for lack of space.
   discard.release();
   llvm::Error errors = llvm::Error::success();
-  for (auto [file, tensor] : llvm::zip(files, tensors)) {
-    SmallString<128> name(path);
-    llvm::sys::path::append(name, tensor.name + ".npy");
-    errors = llvm::joinErrors(std::move(errors), file.keep(name));
-  }
+  for (auto [file, tensor] : llvm::zip(files, tensors))
+    errors = llvm::joinErrors(std::move(errors), file.keep(getName(tensor)));
   return errors;
 }

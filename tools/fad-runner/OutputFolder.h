@@ -32,6 +32,8 @@ public:
 
 private:
   explicit OutputFolder(StringRef path) : path(path) {}
+  /// The file of `tensor`.
+  std::string getName(const NamedTensor &tensor) const;
 
   std::string path;
 };

@@ -162,6 +162,8 @@ LogicalResult Runner::checkOptions() {
     return error("--wrt is for gradients; add --policy");
   if (!commandLine.isNested() && !commandLine.cotangents.empty())
     return error("--cotangent is for gradients; add --policy");
+  if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
+    return error("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
     return error("--size=" + Twine(commandLine.size) + " is too large");
   return success();
@@ -312,6 +314,7 @@ int main(int argc, char **argv) {
   registerAllRules(registry);
   registerRuntimeExtensions(registry);
   MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(input), SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);

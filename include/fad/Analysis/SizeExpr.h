@@ -34,6 +34,8 @@ public:
 
   /// The value, where no symbol occurs.
   std::optional<uint64_t> getConstant() const;
+  /// Whether a number of this is too large to be told.
+  bool isSaturated() const;
   /// The expression with each symbol that `value` knows replaced by its value.
   SizeExpr
   substitute(function_ref<std::optional<uint64_t>(unsigned)> value) const;
