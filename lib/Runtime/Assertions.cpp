@@ -26,7 +26,9 @@ public:
     cf::AssertOp::create(builder, loc, condition, message);
   }
   void checkDivision(Value dividend, Value divisor, bool isSigned);
-  void checkSizes(ValueRange sizes);
+  /// Checks the sizes of a tensor that are not known at compile time; `shape`
+  /// holds the others.
+  void checkSizes(ValueRange sizes, ArrayRef<int64_t> shape = {});
   void checkExpansion(tensor::ExpandShapeOp op);
   void checkReshape(tensor::ReshapeOp op);
 
@@ -79,9 +81,21 @@ void OperationAsserter::checkDivision(Value dividend, Value divisor,
   check(fits, "the quotient is too large for its type");
 }
 
-void OperationAsserter::checkSizes(ValueRange sizes) {
-  for (Value size : sizes)
+void OperationAsserter::checkSizes(ValueRange sizes, ArrayRef<int64_t> shape) {
+  // Elements that a buffer can hold before its bytes no longer fit in 64 bits,
+  // over the sizes seen so far.
+  int64_t known = std::numeric_limits<int64_t>::max() / 16;
+  for (int64_t size : shape)
+    if (!ShapedType::isDynamic(size))
+      known /= std::max<int64_t>(size, 1);
+  Value left = index(known);
+  for (Value size : sizes) {
     check(compare(CmpIPredicate::sge, size, index(0)), "a size is negative");
+    check(compare(CmpIPredicate::ule, size, left),
+          "a tensor has too many elements");
+    Value factor = arith::MaxUIOp::create(builder, loc, size, index(1));
+    left = arith::DivUIOp::create(builder, loc, left, factor);
+  }
 }
 
 void OperationAsserter::checkExpansion(tensor::ExpandShapeOp op) {
@@ -95,7 +109,7 @@ void OperationAsserter::checkExpansion(tensor::ExpandShapeOp op) {
           "the sizes of the result have another product than the size that "
           "they expand");
   }
-  checkSizes(op.getOutputShape());
+  checkSizes(op.getOutputShape(), op.getResultType().getShape());
 }
 
 void OperationAsserter::checkReshape(tensor::ReshapeOp op) {
@@ -131,10 +145,12 @@ void fad::addAssertions(ModuleOp module) {
           asserter.checkDivision(op.getLhs(), op.getRhs(),
                                  /*isSigned=*/false);
         })
-        .Case<tensor::EmptyOp, tensor::SplatOp>(
-            [&](auto op) { asserter.checkSizes(op.getDynamicSizes()); })
+        .Case<tensor::EmptyOp, tensor::SplatOp>([&](auto op) {
+          asserter.checkSizes(op.getDynamicSizes(), op.getType().getShape());
+        })
         .Case([&](tensor::GenerateOp op) {
-          asserter.checkSizes(op.getDynamicExtents());
+          asserter.checkSizes(op.getDynamicExtents(),
+                              cast<ShapedType>(op.getType()).getShape());
         })
         .Case([&](tensor::ExpandShapeOp op) { asserter.checkExpansion(op); })
         .Case([&](tensor::ReshapeOp op) { asserter.checkReshape(op); });

@@ -124,6 +124,13 @@ func.func @divide(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
   return %z : tensor<?xi32>
 }
 
+// RUN: not fad-runner %s --entry=too_many --arg=1000 --arg=36028797018963968 2>&1 | FileCheck %s --check-prefix=TOO-MANY
+// TOO-MANY: preconditions.mlir:[[#@LINE+2]]:8: error: a tensor has too many elements
+func.func @too_many(%m: index, %n: index) -> tensor<?x?x4xf32> {
+  %0 = tensor.empty(%m, %n) : tensor<?x?x4xf32>
+  return %0 : tensor<?x?x4xf32>
+}
+
 // RUN: not fad-runner %s --entry=negative --arg=-3 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: preconditions.mlir:[[#@LINE+2]]:8: error: a size is negative
 func.func @negative(%size: index) -> tensor<?xf32> {
