@@ -27,27 +27,38 @@ static void listFunctions(InFlightDiagnostic &diagnostic,
   });
 }
 
-FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
-  SmallVector<func::FuncOp> all, candidates;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.getSymName() == name && !function.isExternal())
+/// The function of `functions`, those with a body, that is called `name`.
+static FailureOr<func::FuncOp> findNamed(ModuleOp module, StringRef name,
+                                         ArrayRef<func::FuncOp> functions) {
+  for (func::FuncOp function : functions)
+    if (function.getSymName() == name)
       return function;
-    if (!function.isExternal())
-      all.push_back(function);
-    if (!function.isExternal() && function.isPublic())
+  auto diagnostic = module.emitError("there is no function @")
+                    << name << " with a body; ";
+  if (functions.empty())
+    return diagnostic << "the module has no function with a body", failure();
+  diagnostic << "name one of ";
+  listFunctions(diagnostic, functions);
+  return diagnostic;
+}
+
+FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
+  SmallVector<func::FuncOp> all, candidates, requested;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    all.push_back(function);
+    if (function.isPublic())
       candidates.push_back(function);
+    if (function->hasAttr(FadDialect::kRequestAttr))
+      requested.push_back(function);
   }
-  if (name.empty() && candidates.size() == 1)
+  if (!name.empty())
+    return findNamed(module, name, all);
+  if (!requested.empty())
+    candidates = requested;
+  if (candidates.size() == 1)
     return candidates.front();
-  if (!name.empty()) {
-    auto diagnostic = module.emitError("there is no function @")
-                      << name << " with a body; ";
-    if (all.empty())
-      return diagnostic << "the module has no function with a body", failure();
-    diagnostic << "name one of ";
-    listFunctions(diagnostic, all);
-    return diagnostic;
-  }
   if (candidates.empty())
     return module.emitError("the module has no public function with a body to "
                             "differentiate; make one public or name one with "
@@ -55,7 +66,9 @@ FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
            failure();
   auto diagnostic = module.emitError("the module has ")
                     << candidates.size()
-                    << " public functions; choose one with 'entry': ";
+                    << (requested.empty() ? " public functions"
+                                          : " functions with fad.request")
+                    << "; choose one with 'entry': ";
   listFunctions(diagnostic, candidates);
   return diagnostic;
 }

@@ -347,3 +347,18 @@ func.func @control_flow_in_body(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{the module has 2 functions with fad.request; choose one with 'entry': @a, @b}}
+module {
+  func.func @a(%x: tensor<4xf32>) -> tensor<4xf32> attributes {fad.request = #fad.request<>} {
+    return %x : tensor<4xf32>
+  }
+  func.func private @b(%x: tensor<4xf32>) -> tensor<4xf32> attributes {fad.request = #fad.request<>} {
+    return %x : tensor<4xf32>
+  }
+  func.func @c(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}

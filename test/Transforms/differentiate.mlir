@@ -162,7 +162,8 @@ func.func @unused(%a: tensor<?xf32>, %b: tensor<?xf32>, %i: tensor<4xi32>) -> (t
 
 // -----
 
-// The request of the function decides what is differentiated.
+// The request of a function decides that it is differentiated, and with respect
+// to what.
 
 // CHECK-LABEL: func @request_joint(
 // CHECK-SAME:    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 1 : i64})
@@ -171,6 +172,9 @@ func.func @request(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32>
     attributes {fad.request = #fad.request<wrt = [1]>} {
   %y = arith.mulf %a, %b : tensor<4xf32>
   return %y : tensor<4xf32>
+}
+func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
 }
 
 // -----

@@ -21,9 +21,9 @@ class FuncOp;
 
 namespace fad {
 
-/// The function called `name` or, where `name` is empty, the only public
-/// function of `module` that has a body. Otherwise emits an error that lists
-/// the functions there are.
+/// The function called `name` or, where `name` is empty, the only function of
+/// `module` with `fad.request` or, where there is none, the only public one; it
+/// has a body. Otherwise emits an error that lists the functions there are.
 FailureOr<func::FuncOp> findEntry(ModuleOp module, StringRef name);
 
 /// The arguments of `function` to differentiate with respect to: `wrt`, or

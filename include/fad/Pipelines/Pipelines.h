@@ -22,8 +22,9 @@ namespace fad {
 struct NestOptions : PassPipelineOptions<NestOptions> {
   Option<std::string> entry{
       *this, "entry",
-      llvm::cl::desc("Function to differentiate; default: the only public "
-                     "function with a body")};
+      llvm::cl::desc("Function to differentiate; default: the only one with "
+                     "fad.request, or else the only public function with a "
+                     "body")};
   ListOption<int64_t> wrt{
       *this, "wrt",
       llvm::cl::desc("Arguments to differentiate with respect to; default: "

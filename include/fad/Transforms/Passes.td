@@ -65,7 +65,8 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",
-           "Function to differentiate; default: the only public function with a body">,
+           "Function to differentiate; default: the only one with fad.request, or else "
+           "the only public function with a body">,
     ListOption<"wrt", "wrt", "int64_t",
            "Arguments to differentiate with respect to; default: every floating-point tensor">,
     Option<"preferResults", "prefer-results", "bool", /*default=*/"false",
