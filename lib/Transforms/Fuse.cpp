@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -158,6 +159,8 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
   using FadFuseBase::FadFuseBase;
 
   void runOnOperation() override {
+    if (JointFunction::isJoint(getOperation()))
+      return;
     for (Block &block : getOperation().getBody())
       Fuser(block).run();
   }

@@ -143,3 +143,24 @@ func.func @kernel(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %z : tensor<4xf32>
 }
+
+// A joint function is not split yet: the sine and its adjoint, which read the
+// same tensor, belong to different functions.
+
+// CHECK-LABEL: func @f_joint(
+// CHECK-COUNT-2: fad.elementwise
+func.func @f_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
+  %y = fad.elementwise ins(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32):
+    %s = math.sin %a : f32
+    fad.yield %s : f32
+  }
+  %gx = fad.elementwise ins(%x, %g : tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = math.cos %a : f32
+    %m = arith.mulf %b, %c : f32
+    fad.yield %m : f32
+  }
+  return %y, %gx : tensor<4xf32>, tensor<4xf32>
+}

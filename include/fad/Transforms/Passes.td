@@ -124,6 +124,9 @@ def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
 
     Only neighbours are fused: with a contraction in between, tensors would
     stay alive while it runs. One operation gets no more than 16 tensors.
+
+    Joint functions are left alone: forward and backward are still one, and
+    `fad-select-residuals` tells them apart by operation.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
