@@ -105,8 +105,8 @@ private:
   Value save(Value value, StringRef reason);
   /// The builder, at the end of the forward part.
   OpBuilder &appendToForward();
-  /// Computes `value` again in backward.
-  Value recompute(Value value);
+  /// Computes `op` again in backward, from operands that are there already.
+  void recompute(Operation *op);
   /// A tensor of the type and size of `tensor`, in backward.
   Value makeEmptyLike(Value tensor);
   bool isRecomputed(Operation *op) const;
@@ -175,33 +175,36 @@ Value Selector::makeEmptyLike(Value tensor) {
   return tensor::EmptyOp::create(rewriter, tensor.getLoc(), type, sizes);
 }
 
-Value Selector::recompute(Value value) {
-  Operation *def = value.getDefiningOp();
-  StringRef reason = "read by an adjoint";
-  if (isa<ElementwiseOp>(def))
-    reason = policy == Policy::bp ? "value on the tape" : "source of a region";
+/// Calls `callback` on each operand of `op` whose data `op` reads: a size needs
+/// a tensor of that size, and a destination is overwritten.
+static void forEachReadOperand(Operation *op,
+                               llvm::function_ref<void(Value)> callback) {
+  auto dim = dyn_cast<tensor::DimOp>(op);
+  forEachOutsideOperand(op, [&](OpOperand &operand) {
+    bool isSize =
+        dim && dim.getConstantIndex() && operand.get() == dim.getSource();
+    if (!isSize && !isOverwritten(operand))
+      callback(operand.get());
+  });
+}
+
+void Selector::recompute(Operation *op) {
   IRMapping mapping;
-  auto dim = dyn_cast<tensor::DimOp>(def);
-  forEachOutsideOperand(def, [&](OpOperand &operand) {
-    // A size needs a tensor of that size, not the data.
-    if (dim && dim.getConstantIndex() && operand.get() == dim.getSource())
-      return;
-    if (isOverwritten(operand)) {
+  forEachOutsideOperand(op, [&](OpOperand &operand) {
+    if (isOverwritten(operand))
       mapping.map(operand.get(), makeEmptyLike(operand.get()));
-      return;
-    }
-    mapping.map(operand.get(), materialize(operand.get(), reason));
+  });
+  forEachReadOperand(op, [&](Value operand) {
+    mapping.map(operand, materialized.lookup(operand));
   });
   rewriter.setInsertionPoint(boundary);
-  Operation *clone = rewriter.clone(*def, mapping);
+  Operation *clone = rewriter.clone(*op, mapping);
   clone->removeAttr(FadDialect::kAdjointOfAttr);
   if (auto size = dyn_cast<tensor::DimOp>(clone))
     if (size.getConstantIndex())
       pendingSizes.push_back(size);
-  for (auto [original, copy] :
-       llvm::zip(def->getResults(), clone->getResults()))
+  for (auto [original, copy] : llvm::zip(op->getResults(), clone->getResults()))
     materialized.try_emplace(original, copy);
-  return materialized.lookup(value);
 }
 
 bool Selector::isRecomputed(Operation *op) const {
@@ -221,20 +224,37 @@ bool Selector::isRecomputed(Operation *op) const {
 }
 
 Value Selector::materialize(Value value, StringRef reason) {
-  if (Value known = materialized.lookup(value))
-    return known;
-  Operation *def = value.getDefiningOp();
-  bool free = llvm::is_contained(joint.getResults(), value);
-  Value result;
-  if (def && !(free && isa<ElementwiseOp>(def)) && isRecomputed(def)) {
-    result = recompute(value);
-  } else {
-    if (def && def->hasAttr(FadDialect::kAdjointOfAttr))
-      reason = "derivative of a region";
-    result = save(value, reason);
+  // Depth first, without recursion: programs are deep.
+  SmallVector<std::pair<Value, StringRef>> stack = {{value, reason}};
+  while (!stack.empty()) {
+    auto [current, why] = stack.back();
+    if (materialized.contains(current)) {
+      stack.pop_back();
+      continue;
+    }
+    Operation *def = current.getDefiningOp();
+    bool free = llvm::is_contained(joint.getResults(), current);
+    if (!def || (free && isa<ElementwiseOp>(def)) || !isRecomputed(def)) {
+      if (def && def->hasAttr(FadDialect::kAdjointOfAttr))
+        why = "derivative of a region";
+      materialized[current] = save(current, why);
+      continue;
+    }
+    StringRef operandReason = "read by an adjoint";
+    if (isa<ElementwiseOp>(def))
+      operandReason =
+          policy == Policy::bp ? "value on the tape" : "source of a region";
+    size_t size = stack.size();
+    forEachReadOperand(def, [&](Value operand) {
+      if (!materialized.contains(operand))
+        stack.emplace_back(operand, operandReason);
+    });
+    if (stack.size() == size)
+      recompute(def);
+    else
+      std::reverse(stack.begin() + size, stack.end());
   }
-  materialized[value] = result;
-  return result;
+  return materialized.lookup(value);
 }
 
 void Selector::sortBackward() {
