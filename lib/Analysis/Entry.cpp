@@ -94,7 +94,8 @@ FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
   llvm::SmallDenseSet<int64_t> seen;
   for (int64_t index : wrt) {
     if (index < 0 || index >= function.getNumArguments())
-      return function.emitError("cannot differentiate with respect to argument ")
+      return function.emitError(
+                 "cannot differentiate with respect to argument ")
              << index << ": @" << function.getSymName() << " has "
              << function.getNumArguments() << " arguments";
     if (!seen.insert(index).second)

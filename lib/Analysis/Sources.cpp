@@ -76,9 +76,7 @@ static bool isConstant(Value operand) {
 // Elementwise operations
 //===----------------------------------------------------------------------===//
 
-static bool isScalar(Type type) {
-  return type.isIntOrIndexOrFloat();
-}
+static bool isScalar(Type type) { return type.isIntOrIndexOrFloat(); }
 
 /// Whether a scalar operation can be part of a region: pure, on scalars, and
 /// with a derivative rule if a tangent can flow through it.
@@ -182,7 +180,8 @@ std::optional<ElementwiseView> fad::viewElementwise(Operation *op) {
 /// it is moved there if it is a constant.
 static bool isAvailableAt(Value value, Operation *op) {
   Operation *def = value.getDefiningOp();
-  if (!def || def->getBlock() != op->getBlock() || matchPattern(def, m_Constant()))
+  if (!def || def->getBlock() != op->getBlock() ||
+      matchPattern(def, m_Constant()))
     return true;
   return def->isBeforeInBlock(op);
 }
@@ -190,7 +189,8 @@ static bool isAvailableAt(Value value, Operation *op) {
 /// Whether all scalars that `view` reads are available at `op`.
 static bool areConstantsAvailableAt(const ElementwiseView &view,
                                     Operation *op) {
-  for (auto [operand, kind] : llvm::zip(view.op->getOperands(), view.operands)) {
+  for (auto [operand, kind] :
+       llvm::zip(view.op->getOperands(), view.operands)) {
     if (kind != Kind::Constant)
       continue;
     Value scalar = operand;

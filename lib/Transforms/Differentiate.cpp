@@ -33,8 +33,7 @@ namespace {
 /// Reverse mode over the one block of a function.
 class ReverseMode {
 public:
-  ReverseMode(func::FuncOp function, ArrayRef<unsigned> wrt,
-              bool preferResults)
+  ReverseMode(func::FuncOp function, ArrayRef<unsigned> wrt, bool preferResults)
       : function(function), wrt(wrt), rewriter(function.getContext()),
         preferResults(preferResults) {}
 
@@ -101,7 +100,8 @@ LogicalResult ReverseMode::checkFunction() {
              << "argument " << index
              << " is a cotangent already; differentiating a joint or backward "
                 "function again is not supported: remove its "
-             << FadDialect::kCotangentAttr << " attributes to treat it as an "
+             << FadDialect::kCotangentAttr
+             << " attributes to treat it as an "
                 "ordinary function";
   return success();
 }
@@ -186,10 +186,9 @@ void ReverseMode::addCotangents() {
     NamedAttrList attributes;
     attributes.set(FadDialect::kCotangentAttr,
                    rewriter.getI64IntegerAttr(index));
-    (void)function.insertArgument(position, value.getType(),
-                                  attributes.getDictionary(
-                                      function.getContext()),
-                                  value.getLoc());
+    (void)function.insertArgument(
+        position, value.getType(),
+        attributes.getDictionary(function.getContext()), value.getLoc());
     if (varied.contains(value))
       accumulate(value, function.getArgument(position));
   }
@@ -201,12 +200,12 @@ void ReverseMode::accumulate(Value value, Value cotangent) {
     sum = cotangent;
     return;
   }
-  sum = ElementwiseOp::create(
-            rewriter, value.getLoc(), ValueRange{sum, cotangent},
-            [](OpBuilder &b, Location loc, ValueRange terms) {
-              return SmallVector<Value>{
-                  arith::AddFOp::create(b, loc, terms[0], terms[1])};
-            })
+  sum = ElementwiseOp::create(rewriter, value.getLoc(),
+                              ValueRange{sum, cotangent},
+                              [](OpBuilder &b, Location loc, ValueRange terms) {
+                                return SmallVector<Value>{arith::AddFOp::create(
+                                    b, loc, terms[0], terms[1])};
+                              })
             ->getResult(0);
 }
 
@@ -304,16 +303,17 @@ void ReverseMode::addGradients() {
           type.getElementType());
       Value zero = arith::ConstantOp::create(
           rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
-      gradient = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+      gradient =
+          linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
       if (gradient.getType() != type)
         gradient = tensor::CastOp::create(rewriter, loc, type, gradient);
     }
     NamedAttrList attributes;
     attributes.set(FadDialect::kGradientAttr,
                    rewriter.getI64IntegerAttr(index));
-    (void)function.insertResult(function.getNumResults(), gradient.getType(),
-                                attributes.getDictionary(
-                                    function.getContext()));
+    (void)function.insertResult(
+        function.getNumResults(), gradient.getType(),
+        attributes.getDictionary(function.getContext()));
     results.push_back(gradient);
   }
   terminator->setOperands(results);

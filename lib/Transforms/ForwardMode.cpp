@@ -87,8 +87,8 @@ LogicalResult fad::pushforward(OpBuilder &builder, Block &from,
         return bool(tangents.lookup(operand));
       });
     });
-    if (varied && failed(pushforwardOp(builder, &op, primals, tangents,
-                                       preferResults)))
+    if (varied &&
+        failed(pushforwardOp(builder, &op, primals, tangents, preferResults)))
       return failure();
   }
   return success();

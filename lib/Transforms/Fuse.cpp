@@ -28,9 +28,8 @@ using namespace mlir::fad;
 static constexpr unsigned kMaxTensors = 16;
 
 static unsigned countTensors(ElementwiseOp op) {
-  return op.getNumResults() +
-         llvm::count_if(op.getInputs().getTypes(),
-                        llvm::IsaPred<RankedTensorType>);
+  return op.getNumResults() + llvm::count_if(op.getInputs().getTypes(),
+                                             llvm::IsaPred<RankedTensorType>);
 }
 
 /// Whether `op` is elementwise, or holds no data. Fusing across other work

@@ -20,8 +20,8 @@ bool JointFunction::isJoint(func::FuncOp function) {
   for (unsigned index : llvm::seq(function.getNumArguments())) {
     if (function.getArgAttr(index, FadDialect::kResidualAttr))
       return false;
-    bool cotangent = bool(
-        function.getArgAttr(index, FadDialect::kCotangentAttr));
+    bool cotangent =
+        bool(function.getArgAttr(index, FadDialect::kCotangentAttr));
     (cotangent ? hasCotangent : hasPrimal) = true;
   }
   for (unsigned index : llvm::seq(function.getNumResults()))
@@ -32,8 +32,8 @@ bool JointFunction::isJoint(func::FuncOp function) {
 JointFunction::JointFunction(func::FuncOp function) : function(function) {
   for (OpOperand &operand : getReturn()->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
-    bool gradient = bool(
-        function.getResultAttr(number, FadDialect::kGradientAttr));
+    bool gradient =
+        bool(function.getResultAttr(number, FadDialect::kGradientAttr));
     (gradient ? gradients : results).push_back(operand.get());
     (gradient ? gradientNumbers : resultNumbers).push_back(number);
   }

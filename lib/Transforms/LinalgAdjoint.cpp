@@ -109,8 +109,9 @@ bool LinalgAdjoint::isWrittenOnce(OpOperand &init) {
   return loops.all();
 }
 
-LogicalResult LinalgAdjoint::differentiateInit(OpOperand &init,
-                                               SmallVectorImpl<Expr> &partials) {
+LogicalResult
+LinalgAdjoint::differentiateInit(OpOperand &init,
+                                 SmallVectorImpl<Expr> &partials) {
   Block &body = *op.getBlock();
   // The body is differentiated in a block that is thrown away.
   Block scratch;
@@ -151,8 +152,7 @@ LogicalResult LinalgAdjoint::classifyResults() {
     bool reachesOthers = false;
     for (auto [result, partial] : llvm::enumerate(partials))
       reachesOthers |= result != index && partial && !partial.isConstant(0);
-    if (!writtenOnce.back() &&
-        (reachesOthers || (cotangents[index] && !adds)))
+    if (!writtenOnce.back() && (reachesOthers || (cotangents[index] && !adds)))
       return emitNotASum();
     accumulates.back() = adds && !reachesOthers;
   }
@@ -249,8 +249,7 @@ void LinalgAdjoint::coverLoops(ScalarBody &body, llvm::SmallBitVector covered) {
         continue;
       covered.set(loop.getPosition());
       exprs.push_back(expr);
-      sizes.push_back(
-          tensor::getMixedSize(builder, loc, operand.get(), dim));
+      sizes.push_back(tensor::getMixedSize(builder, loc, operand.get(), dim));
     }
   }
   if (exprs.empty())
@@ -258,8 +257,8 @@ void LinalgAdjoint::coverLoops(ScalarBody &body, llvm::SmallBitVector covered) {
   // Nothing is read: the operand only says how long the loops are.
   Type type = body.sum.getType();
   body.operands.push_back(tensor::EmptyOp::create(builder, loc, sizes, type));
-  body.maps.push_back(AffineMap::get(op.getNumLoops(), 0, exprs,
-                                     op.getContext()));
+  body.maps.push_back(
+      AffineMap::get(op.getNumLoops(), 0, exprs, op.getContext()));
   body.block->addArgument(type, loc);
 }
 
@@ -276,8 +275,7 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
                              RankedTensorType type) {
   unsigned loops = op.getNumLoops();
   bool reduces = access.loops.count() != loops;
-  auto outMap =
-      AffineMap::get(loops, 0, access.exprs, op.getContext());
+  auto outMap = AffineMap::get(loops, 0, access.exprs, op.getContext());
   auto isIdentity = [](AffineMap map) { return map.isIdentity(); };
   OpBuilder inside = appendTo(*body.block, op.getContext());
   ExprBuilder eb(inside, loc, body.sum.getType());
@@ -287,8 +285,7 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
     auto argument = dyn_cast<BlockArgument>(body.sum);
     if (argument && body.operands[argument.getArgNumber()].getType() == type)
       return body.operands[argument.getArgNumber()];
-    Value sum =
-        convert(Expr(eb, body.sum), type.getElementType()).getValue();
+    Value sum = convert(Expr(eb, body.sum), type.getElementType()).getValue();
     return buildElementwise(builder, loc, type, std::move(body.block),
                             body.operands, sum)
         ->getResult(0);
@@ -315,9 +312,8 @@ Value LinalgAdjoint::emitSum(ScalarBody body, const OperandAccess &access,
     iterators.push_back(access.loops.test(loop)
                             ? utils::IteratorType::parallel
                             : utils::IteratorType::reduction);
-  auto generic =
-      GenericOp::create(builder, loc, init.getType(), body.operands, init,
-                        body.maps, iterators);
+  auto generic = GenericOp::create(builder, loc, init.getType(), body.operands,
+                                   init, body.maps, iterators);
   generic.getRegion().getBlocks().clear();
   generic.getRegion().push_back(body.block.release());
   return nameContraction(builder, generic)->getResult(0);
@@ -357,16 +353,16 @@ Value LinalgAdjoint::insertIntoZeros(Value sum, const OperandAccess &access,
   Type elementType = getElementTypeOrSelf(operand);
   Value empty = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, operand), elementType);
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getZeroAttr(elementType));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elementType));
   Value zeros = FillOp::create(builder, loc, zero, empty).getResult(0);
   SmallVector<OpFoldResult> ones(access.offsets.size(),
                                  builder.getIndexAttr(1));
   SmallVector<OpFoldResult> sizes = ones;
   for (auto [dim, size] : llvm::zip(access.dims, access.sizes))
     sizes[dim] = size;
-  return tensor::InsertSliceOp::create(builder, loc, sum, zeros,
-                                       access.offsets, sizes, ones);
+  return tensor::InsertSliceOp::create(builder, loc, sum, zeros, access.offsets,
+                                       sizes, ones);
 }
 
 Value LinalgAdjoint::restoreShape(Value sum, const OperandAccess &access,
@@ -386,8 +382,9 @@ Value LinalgAdjoint::restoreShape(Value sum, const OperandAccess &access,
     sumType = cast<RankedTensorType>(sum.getType());
   }
   if (access.dims.size() != static_cast<size_t>(type.getRank())) {
-    sum = readsWholeOperand(access, type) ? addUnitDims(sum, access, type)
-                                          : insertIntoZeros(sum, access, operand);
+    sum = readsWholeOperand(access, type)
+              ? addUnitDims(sum, access, type)
+              : insertIntoZeros(sum, access, operand);
     sumType = cast<RankedTensorType>(sum.getType());
   }
   if (sumType != type)
@@ -407,7 +404,8 @@ FailureOr<OperandAccess> LinalgAdjoint::analyze(OpOperand &input) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     if (!loop || access.loops.test(loop.getPosition()))
       return op.emitOpError("reads operand ")
-                 << input.getOperandNumber() << " through " << AffineMapAttr::get(map)
+                 << input.getOperandNumber() << " through "
+                 << AffineMapAttr::get(map)
                  << ", which has no reverse rule yet; only permutations, "
                     "broadcasts and constant indices have one",
              failure();

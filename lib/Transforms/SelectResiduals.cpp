@@ -138,9 +138,9 @@ Value Selector::save(Value value, StringRef reason) {
     reason = "argument";
   else if (llvm::is_contained(joint.getResults(), value))
     reason = "result";
-  auto residual = ResidualOp::create(
-      appendToForward(), value.getLoc(), value, rewriter.getStrArrayAttr({}),
-      rewriter.getStringAttr(reason));
+  auto residual = ResidualOp::create(appendToForward(), value.getLoc(), value,
+                                     rewriter.getStrArrayAttr({}),
+                                     rewriter.getStringAttr(reason));
   forwardEnd = residual;
   residuals.push_back(residual);
   return residual;

@@ -44,12 +44,11 @@ private:
   /// The attributes of an argument or result. All of a function are set at
   /// once: one at a time takes quadratic time.
   DictionaryAttr getAttributes(DictionaryAttr attributes) {
-    return attributes ? attributes
-                      : DictionaryAttr::get(function.getContext());
+    return attributes ? attributes : DictionaryAttr::get(function.getContext());
   }
   DictionaryAttr getAttributesOf(Value argument) {
-    return getAttributes(function.getArgAttrDict(
-        cast<BlockArgument>(argument).getArgNumber()));
+    return getAttributes(
+        function.getArgAttrDict(cast<BlockArgument>(argument).getArgNumber()));
   }
   SmallVector<DictionaryAttr> getAttributesOf(ArrayRef<unsigned> results) {
     return llvm::map_to_vector(results, [&](unsigned number) {
@@ -58,8 +57,8 @@ private:
   }
   DictionaryAttr getResidualAttributes() {
     Builder builder(function.getContext());
-    return builder.getDictionaryAttr(builder.getNamedAttr(
-        FadDialect::kResidualAttr, builder.getUnitAttr()));
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(FadDialect::kResidualAttr, builder.getUnitAttr()));
   }
   /// Finds the operations that do something besides computing results.
   void findEffects();
@@ -87,9 +86,8 @@ void Splitter::findEffects() {
 func::FuncOp Splitter::createFunction(StringRef name, TypeRange inputs,
                                       TypeRange results) {
   OpBuilder builder(function);
-  auto created =
-      func::FuncOp::create(builder, function.getLoc(), name,
-                           builder.getFunctionType(inputs, results));
+  auto created = func::FuncOp::create(builder, function.getLoc(), name,
+                                      builder.getFunctionType(inputs, results));
   created->setDiscardableAttrs(function->getDiscardableAttrDictionary());
   created->removeDiscardableAttr(FadDialect::kRequestAttr);
   created.setVisibility(function.getVisibility());
@@ -136,9 +134,8 @@ func::FuncOp Splitter::buildForward(StringRef name) {
   SmallVector<Value> values(joint.getResults());
   for (ResidualOp residual : residuals)
     values.push_back(residual.getValue());
-  func::FuncOp forward =
-      createFunction(name, TypeRange(joint.getArguments()),
-                     TypeRange(ValueRange(values)));
+  func::FuncOp forward = createFunction(name, TypeRange(joint.getArguments()),
+                                        TypeRange(ValueRange(values)));
   IRMapping mapping;
   SmallVector<DictionaryAttr> argumentAttributes;
   for (auto [index, argument] : llvm::enumerate(joint.getArguments())) {
