@@ -37,8 +37,10 @@ struct CommandLine {
       llvm::cl::init("-"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> entry{
       "entry",
-      llvm::cl::desc("Function to report on; default: the only public function "
-                     "with a body"),
+      llvm::cl::desc(
+          "Function to report on; default: the only one "
+          "with fad.request, or else the only public function with a "
+          "body"),
       llvm::cl::value_desc("name"), llvm::cl::cat(category)};
   llvm::cl::list<fad::Policy> policies{
       "policy",

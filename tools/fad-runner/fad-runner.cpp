@@ -33,7 +33,8 @@ struct CommandLine {
                              cl::init("-"), cl::cat(category)};
   cl::opt<std::string> entry{
       "entry",
-      cl::desc("Function to run; default: the only public function with a "
+      cl::desc("Function to run; default: the only one "
+               "with fad.request, or else the only public function with a "
                "body"),
       cl::value_desc("name"), cl::cat(category)};
   cl::opt<Policy> policy{
