@@ -19,23 +19,58 @@ llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "CUDA_HOME", "CUDA_P
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 # Small test programs do not gain from more threads, and lit runs many at once.
 config.environment["OMP_NUM_THREADS"] = "2"
-# What the scripts of several tests share.
+# The Python package of the build, and what the scripts of several tests share.
 config.environment["PYTHONPATH"] = os.pathsep.join(
-    os.path.join(config.test_source_root, part) for part in ["Inputs", "Rules"]
+    [os.path.join(config.fad_obj_root, "python")]
+    + [os.path.join(config.test_source_root, part) for part in ["Inputs", "Rules"]]
 )
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Models are built from a configuration; no test downloads anything.
+config.environment["HF_HUB_OFFLINE"] = "1"
+
+# Whole models take memory and all cores: a folder whose lit.local.cfg says
+# `config.parallelism_group = "models"` runs one test at a time.
+lit_config.parallelism_groups["models"] = 1
+
+
+def runs_in_python(code):
+    """Whether the tests' Python runs `code`."""
+    return not subprocess.run(
+        [config.python_executable, "-c", code],
+        env={**os.environ, **config.environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ).returncode
+
+
+def has_package(name):
+    """Whether the tests' Python has a package. One that is there and broken is
+    for the tests to report."""
+    return runs_in_python(
+        f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{name}'))"
+    )
+
 
 # The numeric tests compare with numpy and mpmath.
-if subprocess.run(
-    [config.python_executable, "-c", "import numpy, mpmath"],
-    stdout=subprocess.DEVNULL,
-    stderr=subprocess.DEVNULL,
-).returncode:
+if not runs_in_python("import numpy, mpmath"):
     lit_config.fatal(
         f"{config.python_executable} lacks numpy or mpmath; install them "
         "(apt-get install python3-numpy python3-mpmath) or set FAD_TEST_PYTHON "
         "to a Python that has them"
     )
+
+if runs_in_python("import fad"):
+    config.available_features.add("fad-python")
+for feature, package in [
+    ("torch", "torch"),
+    ("torch-mlir", "torch_mlir"),
+    ("transformers", "transformers"),
+    ("iree", "iree.compiler"),
+    ("sklearn", "sklearn"),
+    ("matplotlib", "matplotlib"),
+]:
+    if has_package(package):
+        config.available_features.add(feature)
 
 
 def find_toolkit():

@@ -4,6 +4,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+source utils/python-packages.sh
+
+# What happens to what tests take from PyPI: "install", "use" it where it is
+# installed, or "leave" it out.
+python_packages=use
+
 # What a build and its tests need, as Debian 12 calls it. LLVM 22 comes from
 # bookworm-security, which a stock Debian 12 has enabled.
 packages=(
@@ -88,8 +94,17 @@ configure() {
 }
 
 set_up() {
+  if [ "$python_packages" = install ]; then
+    packages+=(python3-venv python3-dev)
+  fi
   step "Install what is missing" install_packages
   python=$(find_python)
+  if [ "$python_packages" = install ]; then
+    step "Install Python packages" install_python_packages
+  fi
+  if [ "$python_packages" != leave ] && venv_is_complete; then
+    python=$venv/bin/python
+  fi
   step "Configure" configure
   step "Build" cmake --build build
 }

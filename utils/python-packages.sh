@@ -1,0 +1,48 @@
+# Sourced by test.sh: installs the packages of requirements.txt from PyPI into a
+# virtual environment of the build's own, build/venv.
+
+venv=$PWD/build/venv
+requirements=$PWD/utils/requirements.txt
+# Where PyTorch publishes the wheels without CUDA's libraries.
+torch_index=https://download.pytorch.org/whl/cpu
+
+# The environment notes what was installed last, once all of it is there.
+venv_is_complete() {
+  "$venv/bin/python" -c '' 2>/dev/null &&
+    cmp -s "$requirements" "$venv/requirements.txt"
+}
+
+explain_failure() {
+  echo "the Python packages that the tests need could not be installed from" \
+    "PyPI; see the messages of pip above. With --light they are left out," \
+    "and the tests that need them are skipped." >&2
+  return 1
+}
+
+# PyTorch's own index is asked only where pip, as it is configured, does not
+# find the wheel.
+install_torch() {
+  local torch pip=("$venv/bin/python" -m pip install --no-deps)
+  torch=$(grep '^torch==' "$requirements")
+  if "${pip[@]}" --quiet --dry-run "$torch" >/dev/null 2>&1; then
+    "${pip[@]}" "$torch"
+  else
+    "${pip[@]}" --index-url "$torch_index" "$torch"
+  fi
+}
+
+install_python_packages() {
+  if venv_is_complete; then
+    echo "all Python packages are installed in build/venv"
+    return
+  fi
+  echo "about to install into build/venv, from PyPI (about 500 MB to" \
+    "download, 2.2 GB on disk; --light leaves it out):"
+  sed -n '/^# What these need/q; s/^\([a-z].*\)==\(.*\)/  \1 \2/p' "$requirements"
+  rm -f "$venv/requirements.txt"
+  "$python" -m venv --clear "$venv" || explain_failure || return
+  { install_torch &&
+    "$venv/bin/python" -m pip install --requirement "$requirements"; } ||
+    explain_failure || return
+  cp "$requirements" "$venv/requirements.txt"
+}
