@@ -23,9 +23,12 @@ OpBuilder fad::appendTo(Block &block, MLIRContext *context) {
   return builder;
 }
 
-void fad::eraseDeadOps(Block &block, Value kept) {
+void fad::eraseDeadOps(Block &block, ValueRange kept) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op) && (!kept || kept.getDefiningOp() != &op))
+    if (isOpTriviallyDead(&op) &&
+        llvm::none_of(op.getResults(), [&](Value result) {
+          return llvm::is_contained(kept, result);
+        }))
       op.erase();
 }
 

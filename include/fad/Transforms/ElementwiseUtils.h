@@ -21,7 +21,7 @@ namespace fad {
 OpBuilder appendTo(Block &block, MLIRContext *context);
 
 /// Erases what nothing reads in `block`, other than `kept`.
-void eraseDeadOps(Block &block, Value kept = {});
+void eraseDeadOps(Block &block, ValueRange kept = {});
 
 /// Merges equal operations in the body of `op` and erases dead ones.
 void simplifyBody(RewriterBase &rewriter, ElementwiseOp op);
