@@ -6,29 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Interfaces/PullbackOpInterface.h"
+#include "TensorRules.h"
 #include "fad/Rules/Rules.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
+Value fad::createZero(OpBuilder &builder, Location loc, Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+Value fad::createZerosLike(OpBuilder &builder, Location loc, Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, like);
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, sizes, type.getElementType(), type.getEncoding());
+  Value zero = createZero(builder, loc, type.getElementType());
+  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+}
+
 namespace {
-/// The base of a rule for an operation with one source tensor and one result.
-template <typename Rule, typename OpTy>
-struct ViewRule
-    : PullbackOpInterface::ExternalModel<ViewRule<Rule, OpTy>, OpTy> {
-  using Op = OpTy;
-
-  FailureOr<Value> pullback(Operation *op, OpBuilder &builder,
-                            ValueRange cotangents, unsigned operand) const {
-    // Operands after the first are sizes.
-    if (operand != 0)
-      return Value();
-    return Rule::pullback(builder, cast<OpTy>(op), cotangents[0]);
-  }
-};
-
 /// y = reshape(x) to more dimensions: x' = reshape(y') to fewer.
 struct ExpandShape : ViewRule<ExpandShape, tensor::ExpandShapeOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent) {
@@ -59,15 +58,29 @@ struct Cast : ViewRule<Cast, tensor::CastOp> {
                                         op.getSource().getType(), cotangent));
   }
 };
-} // namespace
 
-template <typename... Rules>
-static void attach(MLIRContext *context) {
-  (Rules::Op::template attachInterface<Rules>(*context), ...);
-}
+/// y = x in another shape: x' = y' in that of x.
+struct Reshape : ViewRule<Reshape, tensor::ReshapeOp> {
+  static FailureOr<Value> pullback(OpBuilder &b, Op op, Value cotangent) {
+    auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+    if (!type || !isa<RankedTensorType>(op.getType()))
+      return op.emitOpError("is on an unranked tensor, which has no gradient; "
+                            "give it a rank"),
+             failure();
+    Location loc = op.getLoc();
+    SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
+        b, loc, tensor::getMixedSizes(b, loc, op.getSource()));
+    auto shapeType = RankedTensorType::get(type.getRank(), b.getIndexType());
+    Value shape = tensor::FromElementsOp::create(b, loc, shapeType, sizes);
+    return Value(tensor::ReshapeOp::create(b, loc, type, cotangent, shape));
+  }
+};
+} // namespace
 
 void fad::registerTensorRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
-    attach<Cast, CollapseShape, ExpandShape>(context);
+    attachRules<Cast, CollapseShape, ExpandShape, Reshape>(context);
+    attachTensorElementRules(context);
+    attachTensorSliceRules(context);
   });
 }

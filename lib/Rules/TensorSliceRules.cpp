@@ -1,0 +1,91 @@
+//===- TensorSliceRules.cpp - Reverse rules of slices of tensors ----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorRules.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// What of `tensor`, from `offsets` on, has the type and sizes of `like`.
+static Value extractLike(OpBuilder &b, Location loc, Value tensor,
+                         ArrayRef<OpFoldResult> offsets, Value like) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, like);
+  SmallVector<OpFoldResult> ones(offsets.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc,
+                                        cast<RankedTensorType>(like.getType()),
+                                        tensor, offsets, sizes, ones);
+}
+
+namespace {
+/// y = x with a border: x' = y' without it.
+struct Pad : ViewRule<Pad, tensor::PadOp> {
+  static FailureOr<Value> pullback(OpBuilder &b, Op op, Value cotangent) {
+    for (ArrayRef<int64_t> border : {op.getStaticLow(), op.getStaticHigh()})
+      for (int64_t size : border)
+        if (size < 0 && !ShapedType::isDynamic(size))
+          return op.emitOpError("pads by ")
+                     << size
+                     << ", a negative number, which has no reverse rule; cut "
+                        "elements off with tensor.extract_slice",
+                 failure();
+    return extractLike(b, op.getLoc(), cotangent, op.getMixedLowPad(),
+                       op.getSource());
+  }
+};
+
+/// y = x[slice]: x' = y' at the slice of zeros.
+struct ExtractSlice : ViewRule<ExtractSlice, tensor::ExtractSliceOp> {
+  static Value pullback(OpBuilder &b, Op op, Value cotangent) {
+    Value zeros = createZerosLike(b, op.getLoc(), op.getSource());
+    return tensor::InsertSliceOp::create(
+        b, op.getLoc(), cotangent, zeros, op.getMixedOffsets(),
+        op.getMixedSizes(), op.getMixedStrides());
+  }
+};
+
+/// y = z with x at a slice: x' = y'[slice], z' = y' with zeros there.
+struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
+  static Value pullback(OpBuilder &b, Op op, Value cotangent,
+                        unsigned operand) {
+    if (operand == op.getSourceMutable().getOperandNumber())
+      return tensor::ExtractSliceOp::create(
+          b, op.getLoc(), op.getSourceType(), cotangent, op.getMixedOffsets(),
+          op.getMixedSizes(), op.getMixedStrides());
+    if (operand != op.getDestMutable().getOperandNumber())
+      return Value();
+    Value zeros = createZerosLike(b, op.getLoc(), op.getSource());
+    return tensor::InsertSliceOp::create(
+        b, op.getLoc(), zeros, cotangent, op.getMixedOffsets(),
+        op.getMixedSizes(), op.getMixedStrides());
+  }
+};
+
+/// y = x0, x1, ... one after the other: xi' = the part of y' that xi is.
+struct Concat : OperandRule<Concat, tensor::ConcatOp> {
+  static Value pullback(OpBuilder &b, Op op, Value cotangent,
+                        unsigned operand) {
+    Location loc = op.getLoc();
+    AffineExpr sum = b.getAffineDimExpr(0) + b.getAffineDimExpr(1);
+    OpFoldResult start = b.getIndexAttr(0);
+    for (Value before : op.getInputs().take_front(operand)) {
+      OpFoldResult size = tensor::getMixedSize(b, loc, before, op.getDim());
+      start = affine::makeComposedFoldedAffineApply(b, loc, sum, {start, size});
+    }
+    SmallVector<OpFoldResult> offsets(op.getResultType().getRank(),
+                                      b.getIndexAttr(0));
+    offsets[op.getDim()] = start;
+    return extractLike(b, loc, cotangent, offsets, op.getInputs()[operand]);
+  }
+};
+} // namespace
+
+void fad::attachTensorSliceRules(MLIRContext *context) {
+  attachRules<Concat, ExtractSlice, InsertSlice, Pad>(context);
+}
