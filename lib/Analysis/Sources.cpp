@@ -23,9 +23,7 @@ using Kind = ElementwiseView::Kind;
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Whether the scalar `value` may depend on an element of a floating-point
-/// tensor, and so have a tangent.
-static bool mayHaveTangent(Value value) {
+bool fad::mayHaveTangent(Value value) {
   SmallVector<Value> worklist = {value};
   llvm::SmallDenseSet<Value> seen;
   while (!worklist.empty()) {
@@ -34,7 +32,8 @@ static bool mayHaveTangent(Value value) {
       continue;
     Operation *def = current.getDefiningOp();
     if (isa<ShapedType>(current.getType())) {
-      if (isa<FloatType>(getElementTypeOrSelf(current)))
+      if (isa<FloatType>(getElementTypeOrSelf(current)) &&
+          !matchPattern(current, m_Constant()))
         return true;
       continue;
     }

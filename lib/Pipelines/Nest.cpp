@@ -17,6 +17,10 @@ using namespace mlir::fad;
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   bool tape = options.policy == Policy::bp;
+  // One function, of the operations that rules cover. Inlining leaves what it
+  // inlines as it was written.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  pm.addNestedPass<func::FuncOp>(createFadNormalize());
   // Activations get their name. A tape sees a chain of several operations as
   // it was written.
   FadRaiseOptions raise;
@@ -31,11 +35,11 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   FadDifferentiateOptions differentiate;
   differentiate.entry = options.entry;
   differentiate.wrt.assign(options.wrt.begin(), options.wrt.end());
+  differentiate.results.assign(options.results.begin(), options.results.end());
   // A tape keeps results where a derivative can be read off them.
   differentiate.preferResults = tape;
   pm.addPass(createFadDifferentiate(differentiate));
-  pm.addNestedPass<func::FuncOp>(
-      createFadSelectResiduals({options.policy}));
+  pm.addNestedPass<func::FuncOp>(createFadSelectResiduals({options.policy}));
 }
 
 void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {

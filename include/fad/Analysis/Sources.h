@@ -40,6 +40,10 @@ struct ElementwiseView {
 /// depends on another has a derivative rule, or nothing.
 std::optional<ElementwiseView> viewElementwise(Operation *op);
 
+/// Whether the scalar `value` may depend on an element of a floating-point
+/// tensor that is not constant, and so have a tangent.
+bool mayHaveTangent(Value value);
+
 /// The scalar that every element of the tensor `tensor` is: a constant or a
 /// value defined outside of tensors. Null if it is not known to be one.
 /// A dense splat gives its attribute.

@@ -11,6 +11,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite what frameworks export into what reverse rules cover";
+  let description = [{
+    Writes operations on tensors in terms of others, by the decompositions that
+    upstream has for them: `linalg.softmax` as reductions and elementwise
+    operations, `tensor.generate` as a `linalg.generic` of `linalg.index`,
+    `tensor.pad` with a computed border as an insertion, `linalg.pack` and
+    `linalg.unpack` as pad, reshape and transpose. `tensor.gather` becomes a
+    `linalg.generic` that extracts elements, and a scalar that a body captures
+    becomes an operand where it may depend on what is differentiated.
+
+    Everything else stays as it is; only upstream operations come out.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FadRaise : Pass<"fad-raise"> {
   let summary = "Recognize spelled-out activations and elementwise linalg forms";
   let description = [{
@@ -57,7 +74,9 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     Turns `@f(args) -> results` into the joint function
     `@f_joint(args, cotangents) -> (results, gradients)`: the operations of
     `@f`, the derivative of each elementwise region, and the adjoints of all
-    operations on the path from `wrt` to the results.
+    operations on the path from `wrt` to `results`. Results that are not
+    differentiated (running statistics beside a loss) are returned as they are
+    and get no cotangent.
 
     A region's derivative is computed by forward mode from its source, so the
     joint function does not yet decide what is kept for backward;
@@ -69,6 +88,9 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
            "the only public function with a body">,
     ListOption<"wrt", "wrt", "int64_t",
            "Arguments to differentiate with respect to; default: every floating-point tensor">,
+    ListOption<"results", "results", "int64_t",
+           "Results to differentiate, each of which gets a cotangent; default: every "
+           "floating-point tensor">,
     Option<"preferResults", "prefer-results", "bool", /*default=*/"false",
            "Use the forms of derivatives that read results rather than operands, as a tape does">
   ];

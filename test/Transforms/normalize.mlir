@@ -1,0 +1,154 @@
+// RUN: fad-opt %s --pass-pipeline='builtin.module(func.func(fad-normalize))' --split-input-file | FileCheck %s
+
+// Every row is reduced to its maximum, then to the sum of its exponentials.
+
+// CHECK-LABEL: func @softmax(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x?xf32>
+// CHECK-NOT:     linalg.softmax
+// CHECK:         %[[MAX:.*]] = linalg.generic {{.*}} ins(%[[X]] :
+// CHECK:           arith.maxnumf
+// CHECK:         %[[EXP:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[MAX]] :
+// CHECK:           math.exp
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[EXP]] :
+// CHECK:           arith.addf
+// CHECK:         %[[Y:.*]] = linalg.generic {{.*}} ins(%[[EXP]], %[[SUM]] :
+// CHECK:           arith.divf
+// CHECK:         return %[[Y]]
+func.func @softmax(%x: tensor<2x?xf32>) -> tensor<2x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<2x?xf32>
+  %e = tensor.empty(%n) : tensor<2x?xf32>
+  %0 = linalg.softmax dimension(1) ins(%x : tensor<2x?xf32>) outs(%e : tensor<2x?xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @generate(
+// CHECK-SAME:    %[[X:.*]]: tensor<3x2xf32>, %[[N:.*]]: index
+// CHECK:         %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?x2xf32>
+// CHECK:         %[[Y:.*]] = linalg.generic {{.*}} outs(%[[E]] :
+// CHECK:           %[[I:.*]] = linalg.index 0
+// CHECK:           %[[J:.*]] = linalg.index 1
+// CHECK:           %[[R:.*]] = arith.remui %[[I]]
+// CHECK:           tensor.extract %[[X]][%[[R]], %[[J]]]
+// CHECK:         return %[[Y]]
+func.func @generate(%x: tensor<3x2xf32>, %n: index) -> tensor<?x2xf32> {
+  %0 = tensor.generate %n {
+  ^bb0(%i: index, %j: index):
+    %c3 = arith.constant 3 : index
+    %r = arith.remui %i, %c3 : index
+    %e = tensor.extract %x[%r, %j] : tensor<3x2xf32>
+    tensor.yield %e : f32
+  } : tensor<?x2xf32>
+  return %0 : tensor<?x2xf32>
+}
+
+// -----
+
+// A border that is computed is filled in, one that is constant stays.
+
+// CHECK-LABEL: func @pad(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x2xf32>, %[[V:.*]]: f32
+// CHECK:         %[[F:.*]] = linalg.fill ins(%[[V]] : f32)
+// CHECK:         tensor.insert_slice %[[X]] into %[[F]][1, 0] [2, 2] [1, 1]
+// CHECK:         tensor.pad %[[X]] low[1, 0] high[0, 2]
+func.func @pad(%x: tensor<2x2xf32>, %v: f32) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[1, 0] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %v : f32
+  } : tensor<2x2xf32> to tensor<3x4xf32>
+  %1 = tensor.pad %x low[1, 0] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<2x2xf32> to tensor<3x4xf32>
+  return %0, %1 : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @pack(
+// CHECK-NOT:     pack
+// CHECK:         tensor.expand_shape
+// CHECK:         linalg.transpose
+// CHECK:         linalg.transpose
+// CHECK:         tensor.collapse_shape
+// CHECK-NOT:     pack
+// CHECK:         return
+func.func @pack(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %e = tensor.empty() : tensor<3x2x2x2xf32>
+  %0 = linalg.pack %x outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %e : tensor<4x6xf32> -> tensor<3x2x2x2xf32>
+  %d = tensor.empty() : tensor<4x6xf32>
+  %1 = linalg.unpack %0 outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %d : tensor<3x2x2x2xf32> -> tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}
+
+// -----
+
+// Whole slices along the dimensions that are not gathered.
+
+// CHECK-LABEL: func @gather(
+// CHECK-SAME:    %[[X:.*]]: tensor<3x4x?xf32>, %[[I:.*]]: tensor<?x7x1xi32>
+// CHECK-DAG:     %[[B:.*]] = tensor.dim %[[I]]
+// CHECK-DAG:     %[[S:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[E:.*]] = tensor.empty(%[[B]], %[[S]]) : tensor<?x7x3x1x?xf32>
+// CHECK:         %[[Y:.*]] = linalg.generic {{.*}} outs(%[[E]] :
+// CHECK-DAG:       %[[I0:.*]] = linalg.index 0
+// CHECK-DAG:       %[[I1:.*]] = linalg.index 1
+// CHECK-DAG:       %[[I2:.*]] = linalg.index 2
+// CHECK-DAG:       %[[I4:.*]] = linalg.index 4
+// CHECK:           %[[C0:.*]] = arith.constant 0 : index
+// CHECK:           %[[AT:.*]] = tensor.extract %[[I]][%[[I0]], %[[I1]], %[[C0]]]
+// CHECK:           %[[INDEX:.*]] = arith.index_cast %[[AT]] : i32 to index
+// CHECK:           %[[V:.*]] = tensor.extract %[[X]][%[[I2]], %[[INDEX]], %[[I4]]]
+// CHECK:           linalg.yield %[[V]]
+// CHECK:         return %[[Y]]
+func.func @gather(%x: tensor<3x4x?xf32>, %i: tensor<?x7x1xi32>) -> tensor<?x7x3x1x?xf32> {
+  %0 = tensor.gather %x[%i] gather_dims([1]) : (tensor<3x4x?xf32>, tensor<?x7x1xi32>) -> tensor<?x7x3x1x?xf32>
+  return %0 : tensor<?x7x3x1x?xf32>
+}
+
+// -----
+
+// The result may leave out the gathered dimensions; their order is that of the
+// coordinates.
+
+// CHECK-LABEL: func @gather_reduced(
+// CHECK-SAME:    %[[X:.*]]: tensor<3x4x5xf32>, %[[I:.*]]: tensor<6x2xindex>
+// CHECK-DAG:       %[[I0:.*]] = linalg.index 0
+// CHECK-DAG:       %[[I1:.*]] = linalg.index 1
+// CHECK:           %[[A:.*]] = tensor.extract %[[I]][%[[I0]], %{{.*}}]
+// CHECK:           %[[B:.*]] = tensor.extract %[[I]][%[[I0]], %{{.*}}]
+// CHECK:           tensor.extract %[[X]][%[[A]], %[[I1]], %[[B]]]
+func.func @gather_reduced(%x: tensor<3x4x5xf32>, %i: tensor<6x2xindex>) -> tensor<6x4xf32> {
+  %0 = tensor.gather %x[%i] gather_dims([0, 2]) : (tensor<3x4x5xf32>, tensor<6x2xindex>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+// A scalar that comes from a tensor becomes an operand; an argument and a
+// constant stay where they are.
+
+#id = affine_map<(d0) -> (d0)>
+// CHECK-DAG:   #[[ID:.*]] = affine_map<(d0) -> (d0)>
+// CHECK-DAG:   #[[ELEMENT:.*]] = affine_map<(d0) -> ()>
+// CHECK-LABEL: func @captured(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[T:.*]]: tensor<f32>, %[[S:.*]]: f32
+// CHECK:         %[[C:.*]] = tensor.extract %[[T]]
+// CHECK:         %[[F:.*]] = tensor.from_elements %[[C]] : tensor<f32>
+// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[ELEMENT]], #[[ID]]], {{.*}}} ins(%[[X]], %[[F]] : tensor<4xf32>, tensor<f32>)
+// CHECK-NEXT:    ^{{.*}}(%[[IN:.*]]: f32, %[[CI:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      %[[M:.*]] = arith.mulf %[[IN]], %[[CI]]
+// CHECK-NEXT:      arith.addf %[[M]], %[[S]]
+func.func @captured(%x: tensor<4xf32>, %t: tensor<f32>, %s: f32) -> tensor<4xf32> {
+  %c = tensor.extract %t[] : tensor<f32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.mulf %in, %c : f32
+    %2 = arith.addf %1, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
