@@ -50,6 +50,9 @@ void fad::registerPipelines() {
   PassPipelineRegistration<ToCPUOptions>(
       "fad-to-cpu", "Lower tensors to the LLVM dialect for the host",
       buildToCPUPipeline);
+  PassPipelineRegistration<>("fad-to-iree",
+                             "Lower tensors to what IREE's compiler takes",
+                             buildToIREEPipeline);
   PassPipelineRegistration<ToNVVMOptions>(
       "fad-to-nvvm", "Compile elementwise operations to GPU kernels",
       buildToNVVMPipeline);

@@ -31,9 +31,23 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
     expands the activation primitives: what is left is upstream operations that
     any MLIR compiler takes. Functions keep the attributes of their arguments
     and results (`fad.gradient = 0`), which say what these are.
+
+    `fad.scatter_add` becomes a loop over the updates that adds one slice after
+    the other in place, which is best where loops run in place (`fad-to-cpu`).
+    With `scatter-as-reductions` it becomes reductions with parallel loops, for
+    compilers that run each operation on tensors as a kernel of its own (IREE):
+    updates for the same place are summed by comparing their indices, either
+    with every place or, where there are more places than updates, with each
+    other.
   }];
+  let options = [
+    Option<"scatterAsReductions", "scatter-as-reductions", "bool",
+           /*default=*/"false",
+           "Write fad.scatter_add as reductions instead of as a loop">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
@@ -225,6 +239,24 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
     A function that has the name of one that compiled code calls is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// To IREE
+//===----------------------------------------------------------------------===//
+
+def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
+  let summary = "Rewrite what IREE's compiler does not take";
+  let description = [{
+    Goes after `fad-to-linalg`. Replaces `math.erfc` by upstream's approximation
+    in f32, with elementwise operations on tensors turned into `linalg.generic`,
+    and removes the attributes of the dialect from operations, and from
+    arguments and results of functions: IREE knows no dialect `fad`. What the
+    arguments and results are is to be read before.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

@@ -29,6 +29,10 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       *this, "wrt",
       llvm::cl::desc("Arguments to differentiate with respect to; default: "
                      "every floating-point tensor")};
+  ListOption<int64_t> results{
+      *this, "results",
+      llvm::cl::desc("Results to differentiate, each of which gets a "
+                     "cotangent; default: every floating-point tensor")};
   Option<Policy> policy{
       *this, "policy", llvm::cl::desc("What crosses from forward to backward"),
       llvm::cl::init(Policy::fad),
@@ -65,6 +69,9 @@ void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);
 /// Adds what `fad-to-cpu` needs to know about upstream operations: how they are
 /// bufferized.
 void registerToCPUExtensions(DialectRegistry &registry);
+
+/// `fad-to-iree`: from tensors to what IREE's compiler takes.
+void buildToIREEPipeline(OpPassManager &pm);
 
 /// Options of `fad-to-nvvm`.
 struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {

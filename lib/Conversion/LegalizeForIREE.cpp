@@ -1,0 +1,91 @@
+//===- LegalizeForIREE.cpp - What IREE's compiler takes -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "fad/IR/Fad.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADLEGALIZEFORIREE
+#include "fad/Conversion/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Calls `drop` with the name of each attribute of `attributes` that belongs to
+/// the dialect.
+static void forEachFadAttribute(ArrayRef<NamedAttribute> attributes,
+                                llvm::function_ref<void(StringAttr)> drop) {
+  for (NamedAttribute attribute : attributes)
+    if (isa_and_nonnull<FadDialect>(attribute.getNameDialect()))
+      drop(attribute.getName());
+}
+
+/// Removes the attributes of the dialect from `op` and, where it is a function,
+/// from its arguments and results.
+static void dropFadAttributes(Operation *op) {
+  forEachFadAttribute(
+      llvm::to_vector(op->getDiscardableAttrs()),
+      [&](StringAttr name) { op->removeDiscardableAttr(name); });
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return;
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+    forEachFadAttribute(
+        llvm::to_vector(function.getArgAttrs(i)),
+        [&](StringAttr name) { function.removeArgAttr(i, name); });
+  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
+    forEachFadAttribute(
+        llvm::to_vector(function.getResultAttrs(i)),
+        [&](StringAttr name) { function.removeResultAttr(i, name); });
+}
+
+namespace {
+struct LegalizeForIREEPass
+    : fad::impl::FadLegalizeForIREEBase<LegalizeForIREEPass> {
+  void runOnOperation() override {
+    if (failed(expandErfc()))
+      return signalPassFailure();
+    getOperation()->walk(dropFadAttributes);
+  }
+
+  /// Replaces `math.erfc`, which IREE has no code for.
+  LogicalResult expandErfc() {
+    // Upstream's approximation is of f32, which narrower types are computed in.
+    WalkResult wide = getOperation()->walk([](math::ErfcOp op) {
+      if (!getElementTypeOrSelf(op.getType()).isF64())
+        return WalkResult::advance();
+      op.emitOpError("on f64 has no counterpart in IREE; compute it in f32");
+      return WalkResult::interrupt();
+    });
+    if (wide.wasInterrupted())
+      return failure();
+    auto isErfc = [](StringRef name) {
+      return name == math::ErfcOp::getOperationName();
+    };
+    // It is of scalars and vectors; what is on tensors goes into loops first.
+    RewritePatternSet loops(&getContext());
+    linalg::populateElementwiseToLinalgConversionPatterns(loops);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(loops))))
+      return failure();
+    RewritePatternSet patterns(&getContext());
+    populateMathF32ExpansionPatterns(patterns, isErfc);
+    populatePolynomialApproximateErfcPattern(patterns);
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+} // namespace

@@ -1,0 +1,26 @@
+//===- ToIREE.cpp - The fad-to-iree pipeline ------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::buildToIREEPipeline(OpPassManager &pm) {
+  // Each step of a loop on tensors would be kernels of its own.
+  FadToLinalgOptions options;
+  options.scatterAsReductions = true;
+  pm.addPass(createFadToLinalg(options));
+  // A value and its derivative share what their formulas have in common.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createFadLegalizeForIREE());
+}
