@@ -12,7 +12,14 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
 namespace mlir::fad {
+
+/// Adds the pattern that lowers fad.scatter_add, to a loop or to reductions.
+void populateScatterAddPatterns(RewritePatternSet &patterns, bool asReductions);
 
 /// A tensor of `type` to be overwritten, with its dynamic sizes taken from
 /// `source`, a tensor of a compatible shape.

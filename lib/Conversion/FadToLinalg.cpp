@@ -11,6 +11,7 @@
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -101,6 +102,8 @@ struct DropResidual : OpRewritePattern<ResidualOp> {
 };
 
 struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
+  using FadToLinalgBase::FadToLinalgBase;
+
   void runOnOperation() override {
     // The walks below skip blocks that cannot be reached.
     IRRewriter rewriter(&getContext());
@@ -112,6 +115,7 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     walkAndApplyPatterns(getOperation(), std::move(primitives));
     RewritePatternSet patterns(&getContext());
     patterns.add<ElementwiseToGeneric, DropResidual>(&getContext());
+    populateScatterAddPatterns(patterns, scatterAsReductions);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
     getOperation()->walk(dropAttributes);
   }

@@ -14,6 +14,7 @@ include "mlir/Dialect/Arith/IR/ArithBase.td"
 include "mlir/Dialect/Arith/IR/ArithOpsInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/VectorInterfaces.td"
@@ -320,6 +321,69 @@ def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $value `needed_by` $needed_by `reason` $reason attr-dict `:` type($result)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+def Fad_FloatTensor : Type<RankedTensorOf<[Fad_Float]>.predicate,
+    "a ranked tensor of f16, bf16, f32 or f64", "::mlir::RankedTensorType">;
+def Fad_IndexTensor : Type<
+    RankedTensorOf<[I8, I16, I32, I64, Index]>.predicate,
+    "a ranked tensor of i8, i16, i32, i64 or index", "::mlir::RankedTensorType">;
+
+def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
+    Pure, DestinationStyleOpInterface, AllTypesMatch<["init", "result"]>,
+    AllElementTypesMatch<["updates", "init"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "adds slices to a tensor at computed indices";
+  let description = [{
+    The adjoint of reading a tensor at computed indices. `init`, with each
+    slice of `updates` added at the place that `indices` gives it:
+
+    ```
+    result = init
+    for p in shape of the indices:        # in row-major order
+      result[indices[p]] += updates[p]
+    ```
+
+    `dims` says which dimensions of `init` the tensors of indices belong to, in
+    increasing order. A slice has the remaining dimensions of `init`; so the
+    shape of `updates` is that of the indices, followed by these.
+
+    Indices are signed and count from 0. An update for a place outside of
+    `init` is left out. Where several updates meet, their sum does not depend
+    on how work is divided between threads, and with the default of
+    `fad-to-linalg` they are added one after the other, in row-major order.
+
+    ```mlir
+    // The gradient of an embedding: rows of 16, of a table of 50.
+    %r = fad.scatter_add %rows at (%words : tensor<4x6xi64>) dims [0]
+        into %zeros : tensor<4x6x16xf32> -> tensor<50x16xf32>
+    ```
+  }];
+  let arguments = (ins
+    Fad_FloatTensor:$updates,
+    Fad_FloatTensor:$init,
+    Variadic<Fad_IndexTensor>:$indices,
+    DenseI64ArrayAttr:$dims);
+  let results = (outs Fad_FloatTensor:$result);
+  let assemblyFormat = [{
+    $updates `at` `(` ($indices^ `:` type($indices))? `)` `dims` $dims
+    `into` $init attr-dict `:` type($updates) `->` type($init)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+    /// The number of dimensions of the indices.
+    int64_t getBatchRank() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getIndices().front().getType()).getRank();
+    }
+    /// The dimensions of `init` that a slice has.
+    SmallVector<int64_t> getSliceDims();
   }];
 }
 
