@@ -73,17 +73,28 @@ FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
   return diagnostic;
 }
 
+/// The numbers in `types` of those that are differentiable.
+static SmallVector<unsigned> findDifferentiable(TypeRange types) {
+  SmallVector<unsigned> numbers;
+  for (auto [number, type] : llvm::enumerate(types))
+    if (isDifferentiable(type))
+      numbers.push_back(number);
+  return numbers;
+}
+
+/// What the `fad.request` of `function`, if any, says; `option` wins over it.
+static ArrayRef<int64_t>
+getRequested(func::FuncOp function, ArrayRef<int64_t> option,
+             ArrayRef<int64_t> (RequestAttr::*getNumbers)() const) {
+  auto request = function->getAttrOfType<RequestAttr>(FadDialect::kRequestAttr);
+  return option.empty() && request ? (request.*getNumbers)() : option;
+}
+
 FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
                                                  ArrayRef<int64_t> wrt) {
-  if (auto request =
-          function->getAttrOfType<RequestAttr>(FadDialect::kRequestAttr))
-    if (wrt.empty())
-      wrt = request.getWrt();
-  SmallVector<unsigned> arguments;
+  wrt = getRequested(function, wrt, &RequestAttr::getWrt);
   if (wrt.empty()) {
-    for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-      if (isDifferentiable(type))
-        arguments.push_back(index);
+    auto arguments = findDifferentiable(function.getArgumentTypes());
     if (arguments.empty())
       return function.emitError("@")
              << function.getSymName()
@@ -91,6 +102,7 @@ FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
                 "f64, so there is nothing to differentiate with respect to";
     return arguments;
   }
+  SmallVector<unsigned> arguments;
   llvm::SmallDenseSet<int64_t> seen;
   for (int64_t index : wrt) {
     if (index < 0 || index >= function.getNumArguments())
@@ -111,4 +123,41 @@ FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
   }
   llvm::sort(arguments);
   return arguments;
+}
+
+bool fad::listsResults(func::FuncOp function, ArrayRef<int64_t> results) {
+  return !getRequested(function, results, &RequestAttr::getResults).empty();
+}
+
+FailureOr<SmallVector<unsigned>>
+fad::resolveResults(func::FuncOp function, ArrayRef<int64_t> results) {
+  results = getRequested(function, results, &RequestAttr::getResults);
+  if (results.empty()) {
+    auto numbers = findDifferentiable(function.getResultTypes());
+    if (numbers.empty())
+      return function.emitError("cannot differentiate @")
+             << function.getSymName()
+             << ": no result is a ranked tensor of f16, bf16, f32 or f64";
+    return numbers;
+  }
+  SmallVector<unsigned> numbers;
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t index : results) {
+    if (index < 0 || index >= function.getNumResults())
+      return function.emitError("cannot differentiate result ")
+             << index << ": @" << function.getSymName() << " has "
+             << function.getNumResults() << " results";
+    if (!seen.insert(index).second)
+      return function.emitError("result ")
+             << index << " is listed twice in 'results'";
+    Type type = function.getResultTypes()[index];
+    if (!isDifferentiable(type))
+      return function.emitError("cannot differentiate result ")
+             << index << " of type " << type
+             << "; only ranked tensors of f16, bf16, f32 or f64 have "
+                "cotangents";
+    numbers.push_back(index);
+  }
+  llvm::sort(numbers);
+  return numbers;
 }

@@ -18,6 +18,20 @@ using namespace mlir::fad;
 #include "fad/IR/FadDialect.cpp.inc"
 #include "fad/IR/FadEnums.cpp.inc"
 
+/// Parses `[0, 1]`.
+static ParseResult parseNumbers(AsmParser &parser,
+                                SmallVectorImpl<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(numbers.emplace_back());
+  });
+}
+
+static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
+  printer << '[';
+  llvm::interleaveComma(numbers, printer);
+  printer << ']';
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "fad/IR/FadAttributes.cpp.inc"
 
@@ -44,25 +58,35 @@ static bool isNumber(Attribute attr) {
          number.getInt() >= 0;
 }
 
+/// Checks the arguments and results that `request` names.
+static LogicalResult verifyRequest(Operation *op, NamedAttribute request) {
+  StringRef name = request.getName();
+  auto value = dyn_cast<RequestAttr>(request.getValue());
+  if (!value)
+    return op->emitOpError("expects '") << name << "' to be #fad.request<...>";
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError("'")
+           << name << "' belongs on a function; move it to one";
+  auto verify = [&](StringRef kind, ArrayRef<int64_t> numbers,
+                    unsigned count) -> LogicalResult {
+    for (int64_t number : numbers)
+      if (number < 0 || number >= count)
+        return op->emitOpError("'")
+               << name << "' names " << kind << " " << number
+               << ", but the function has " << count;
+    return success();
+  };
+  if (failed(verify("argument", value.getWrt(), function.getNumArguments())))
+    return failure();
+  return verify("result", value.getResults(), function.getNumResults());
+}
+
 LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == kRequestAttr) {
-    auto request = dyn_cast<RequestAttr>(attr.getValue());
-    if (!request)
-      return op->emitOpError("expects '")
-             << name << "' to be #fad.request<...>";
-    auto function = dyn_cast<FunctionOpInterface>(op);
-    if (!function)
-      return op->emitOpError("'")
-             << name << "' belongs on a function; move it to one";
-    for (int64_t index : request.getWrt())
-      if (index < 0 || index >= function.getNumArguments())
-        return op->emitOpError("'")
-               << name << "' names argument " << index
-               << ", but the function has " << function.getNumArguments();
-    return success();
-  }
+  if (name == kRequestAttr)
+    return verifyRequest(op, attr);
   if (name == kClassAttr && !isa<OpClassAttr>(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be #fad.class<fad> or #fad.class<nfad>";

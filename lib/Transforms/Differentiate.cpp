@@ -30,11 +30,18 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
+/// What is asked for: the arguments to differentiate with respect to, the
+/// results to differentiate, and whether that is every result.
+struct Request {
+  SmallVector<unsigned> wrt, results;
+  bool everyResult;
+};
+
 /// Reverse mode over the one block of a function.
 class ReverseMode {
 public:
-  ReverseMode(func::FuncOp function, ArrayRef<unsigned> wrt, bool preferResults)
-      : function(function), wrt(wrt), rewriter(function.getContext()),
+  ReverseMode(func::FuncOp function, const Request &request, bool preferResults)
+      : function(function), request(request), rewriter(function.getContext()),
         preferResults(preferResults) {}
 
   LogicalResult run();
@@ -45,15 +52,15 @@ private:
   LogicalResult checkFunction();
   /// Finds the values that depend on an argument in `wrt`.
   void findVaried();
-  /// Fails where a result depends on an argument in `wrt` but cannot have a
-  /// cotangent.
+  /// Fails where a result that is differentiated for want of a choice depends
+  /// on an argument in `wrt` but cannot have a cotangent.
   LogicalResult checkResults();
   /// Fails where an operation on the path has a side effect.
   LogicalResult checkEffects(Operation *op);
   /// Fails where the body of `op` reads, other than through an operand of
   /// `op`, a value that has a gradient.
   LogicalResult checkCaptures(Operation *op);
-  /// Adds an argument for the cotangent of each result.
+  /// Adds an argument for the cotangent of each differentiated result.
   void addCotangents();
   LogicalResult visit(Operation *op);
   FailureOr<Cotangents> buildAdjointOf(Operation *op, ValueRange cotangents);
@@ -63,7 +70,7 @@ private:
   void addGradients();
 
   func::FuncOp function;
-  ArrayRef<unsigned> wrt;
+  const Request &request;
   IRRewriter rewriter;
   bool preferResults;
   DenseSet<Value> varied;
@@ -90,10 +97,6 @@ LogicalResult ReverseMode::checkFunction() {
       return function.emitError("result ")
              << index << " is the scalar " << type
              << ", which has no cotangent; return a rank-0 tensor instead";
-  if (llvm::none_of(function.getResultTypes(), isDifferentiable))
-    return function.emitError("cannot differentiate @")
-           << function.getSymName()
-           << ": no result is a ranked tensor of f16, bf16, f32 or f64";
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     if (function.getArgAttr(index, FadDialect::kCotangentAttr))
       return emitError(function.getArgument(index).getLoc())
@@ -117,7 +120,7 @@ static bool reinterpretsBits(Operation &op) {
 }
 
 void ReverseMode::findVaried() {
-  for (unsigned index : wrt)
+  for (unsigned index : request.wrt)
     varied.insert(function.getArgument(index));
   auto isInteger = [](Value value) {
     return getElementTypeOrSelf(value).isIntOrIndex();
@@ -145,6 +148,8 @@ void ReverseMode::findVaried() {
 }
 
 LogicalResult ReverseMode::checkResults() {
+  if (!request.everyResult)
+    return success();
   for (auto [index, value] :
        llvm::enumerate(function.front().getTerminator()->getOperands())) {
     Type type = value.getType();
@@ -154,8 +159,8 @@ LogicalResult ReverseMode::checkResults() {
     return function.emitError("result ")
            << index << " is " << type
            << " and depends on what is differentiated, but only ranked tensors "
-              "of f16, bf16, f32 and f64 have cotangents; convert it to one or "
-              "remove it";
+              "of f16, bf16, f32 and f64 have cotangents; convert it to one, "
+              "remove it, or list the results to differentiate in 'results'";
   }
   return success();
 }
@@ -179,9 +184,8 @@ LogicalResult ReverseMode::checkEffects(Operation *op) {
 
 void ReverseMode::addCotangents() {
   Operation *terminator = function.front().getTerminator();
-  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-    if (!isDifferentiable(value.getType()))
-      continue;
+  for (unsigned index : request.results) {
+    Value value = terminator->getOperand(index);
     unsigned position = function.getNumArguments();
     NamedAttrList attributes;
     attributes.set(FadDialect::kCotangentAttr,
@@ -291,7 +295,7 @@ void ReverseMode::addGradients() {
   Operation *terminator = function.front().getTerminator();
   rewriter.setInsertionPoint(terminator);
   SmallVector<Value> results(terminator->getOperands());
-  for (unsigned index : wrt) {
+  for (unsigned index : request.wrt) {
     Value argument = function.getArgument(index);
     Value gradient = cotangentOf.lookup(argument);
     if (!gradient) {
@@ -354,14 +358,20 @@ struct FadDifferentiatePass
     if (failed(function))
       return signalPassFailure();
     FailureOr<SmallVector<unsigned>> arguments = resolveWrt(*function, wrt);
-    if (failed(arguments) || failed(checkNames(module, *function)))
+    if (failed(arguments))
+      return signalPassFailure();
+    FailureOr<SmallVector<unsigned>> differentiated =
+        resolveResults(*function, results);
+    if (failed(differentiated) || failed(checkNames(module, *function)))
       return signalPassFailure();
     // Elementwise operations on tensors have their scalar body made explicit.
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     if (failed(applyPatternsGreedily(*function, std::move(patterns))))
       return signalPassFailure();
-    if (failed(ReverseMode(*function, *arguments, preferResults).run()))
+    Request request{*arguments, *differentiated,
+                    !listsResults(*function, results)};
+    if (failed(ReverseMode(*function, request, preferResults).run()))
       return signalPassFailure();
     (*function)->removeAttr(FadDialect::kRequestAttr);
     function->setSymName(getJointName(*function));

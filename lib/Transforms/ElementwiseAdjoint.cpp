@@ -45,12 +45,12 @@ public:
     return body->addArgument(type, value.getLoc());
   }
 
-  /// The tangents of what the body of `op` yields, with respect to operand
-  /// `index`. With `readResults`, yielded values are read from the results of
-  /// `op`, and a single operation is differentiated from them.
-  LogicalResult addTangents(unsigned index, bool readResults) {
-    bool preferResults =
-        adjoint.preferResults || (readResults && !isChain(op));
+  /// The tangents of what the body of `op` yields for `results`, with respect
+  /// to operand `index`. With `readResults`, yielded values are read from the
+  /// results of `op`, and a single operation is differentiated from them.
+  LogicalResult addTangents(unsigned index, ArrayRef<unsigned> results,
+                            bool readResults) {
+    bool preferResults = adjoint.preferResults || (readResults && !isChain(op));
     IRMapping primals;
     for (auto [argument, input] :
          llvm::zip(op.getBodyBlock()->getArguments(), op.getInputs()))
@@ -63,8 +63,11 @@ public:
             yielded.getDefiningOp())
           primals.map(yielded, addInput(result));
     tangents[op.getBodyArgument(index)] = 1;
+    SmallVector<Value> wanted;
+    for (unsigned result : results)
+      wanted.push_back(op.getYield().getOperand(result));
     return pushforward(builder, *op.getBodyBlock(), primals, tangents,
-                       preferResults);
+                       preferResults, wanted);
   }
 
   /// Builds the operation, at the insertion point of `adjoint`.
@@ -123,7 +126,7 @@ static FailureOr<SmallVector<Derivative>>
 buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
                  ArrayRef<unsigned> results) {
   BodyBuilder body(adjoint, op);
-  if (failed(body.addTangents(index, /*readResults=*/false)))
+  if (failed(body.addTangents(index, results, /*readResults=*/false)))
     return failure();
   SmallVector<Derivative> derivatives;
   SmallVector<Value> yielded;
@@ -190,7 +193,7 @@ static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
                                              ValueRange cotangents,
                                              ArrayRef<unsigned> results) {
   BodyBuilder body(adjoint, op);
-  if (failed(body.addTangents(index, /*readResults=*/true)))
+  if (failed(body.addTangents(index, results, /*readResults=*/true)))
     return failure();
   SmallVector<Term> terms;
   for (unsigned result : results) {

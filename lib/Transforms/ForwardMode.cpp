@@ -77,21 +77,48 @@ static LogicalResult pushforwardOp(OpBuilder &builder, Operation *op,
   return success();
 }
 
+/// The operations of `from` that one of `wanted` depends on.
+static llvm::SmallPtrSet<Operation *, 16> findNeeded(Block &from,
+                                                     ValueRange wanted) {
+  llvm::SmallPtrSet<Operation *, 16> needed;
+  SmallVector<Value> worklist(wanted);
+  while (!worklist.empty()) {
+    Operation *def = worklist.pop_back_val().getDefiningOp();
+    if (!def || !(def = from.findAncestorOpInBlock(*def)) ||
+        !needed.insert(def).second)
+      continue;
+    def->walk([&](Operation *nested) {
+      llvm::append_range(worklist, nested->getOperands());
+    });
+  }
+  return needed;
+}
+
 LogicalResult fad::pushforward(OpBuilder &builder, Block &from,
                                IRMapping &primals, TangentMap &tangents,
-                               bool preferResults) {
+                               bool preferResults, ValueRange wanted) {
+  llvm::SmallPtrSet<Operation *, 16> needed = findNeeded(from, wanted);
+  bool valid = true;
   for (Operation &op : from.without_terminator()) {
+    if (!wanted.empty() && !needed.contains(&op))
+      continue;
     bool varied = false;
     op.walk([&](Operation *nested) {
       varied |= llvm::any_of(nested->getOperands(), [&](Value operand) {
         return bool(tangents.lookup(operand));
       });
     });
-    if (varied &&
-        failed(pushforwardOp(builder, &op, primals, tangents, preferResults)))
-      return failure();
+    if (!varied || succeeded(pushforwardOp(builder, &op, primals, tangents,
+                                           preferResults)))
+      continue;
+    // What depends on it is looked at all the same: every missing rule is
+    // reported.
+    valid = false;
+    for (Value result : op.getResults())
+      if (getTangentType(result.getType()))
+        tangents[result] = 1;
   }
-  return success();
+  return success(valid);
 }
 
 Value fad::materializeTangent(OpBuilder &builder, Location loc,

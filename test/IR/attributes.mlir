@@ -15,6 +15,20 @@ func.func @request_all(%x: tensor<4xf32>) -> tensor<4xf32>
   return %x : tensor<4xf32>
 }
 
+// CHECK: func.func @request_results(
+// CHECK-SAME: attributes {fad.request = #fad.request<results = [0]>}
+func.func @request_results(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {fad.request = #fad.request<results = [0]>} {
+  return %x : tensor<4xf32>
+}
+
+// CHECK: func.func @request_both(
+// CHECK-SAME: attributes {fad.request = #fad.request<wrt = [0], results = [1, 0]>}
+func.func @request_both(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {fad.request = #fad.request<wrt = [0], results = [1, 0]>} {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
 // CHECK: func.func @joint(
 // CHECK-SAME: %{{[^:]*}}: tensor<4xf32> {fad.residual},
 // CHECK-SAME: %{{[^:]*}}: tensor<4xf32> {fad.cotangent = 0 : i64})

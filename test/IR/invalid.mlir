@@ -196,6 +196,21 @@ func.func @request_argument(%x: tensor<4xf32>) attributes {fad.request = #fad.re
 
 // -----
 
+// expected-error @+1 {{'fad.request' names result 1, but the function has 1}}
+func.func @request_result(%x: tensor<4xf32>) -> tensor<4xf32> attributes {fad.request = #fad.request<results = [1]>} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+2 {{expected '['}}
+func.func @request_form(%x: tensor<4xf32>)
+    attributes {fad.request = #fad.request<results = 0>} {
+  return
+}
+
+// -----
+
 func.func @request_place(%x: f32) {
   // expected-error @+1 {{'fad.request' belongs on a function; move it to one}}
   %0 = math.exp %x {fad.request = #fad.request<>} : f32

@@ -1,20 +1,20 @@
 // RUN: fad-opt %s --fad-differentiate --split-input-file --verify-diagnostics
 
-func.func @no_reverse_rule(%x: tensor<4xf32>) -> tensor<2xf32> {
-  // expected-error @below {{'tensor.extract_slice' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::PullbackOpInterface for it}}
-  %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
-  return %y : tensor<2xf32>
+func.func @no_reverse_rule(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'tosa.reverse' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::PullbackOpInterface for it}}
+  %y = tosa.reverse %x {axis = 0 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }
 
 // -----
 
 // Every such operation is reported at once.
-func.func @two_without_rule(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+func.func @two_without_rule(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // expected-error @below {{has no reverse rule}}
-  %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %y = tosa.reverse %x {axis = 0 : i32} : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{has no reverse rule}}
-  %z = tensor.extract_slice %x[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
-  return %y, %z : tensor<2xf32>, tensor<2xf32>
+  %z = tosa.reverse %x {axis = 0 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -76,7 +76,7 @@ func.func @unranked(%x: tensor<4xf32>, %y: tensor<*xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @below {{result 0 is the scalar 'f32', which has no cotangent; return a rank-0 tensor instead}}
+// expected-error @below {{cannot differentiate @scalar_result: no result is a ranked tensor of f16, bf16, f32 or f64}}
 func.func @scalar_result(%x: tensor<f32>) -> f32 {
   %y = tensor.extract %x[] : tensor<f32>
   return %y : f32
@@ -229,7 +229,7 @@ func.func @bits_between_operations(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @below {{result 1 is 'tensor<4xf8E4M3FN>' and depends on what is differentiated, but only ranked tensors of f16, bf16, f32 and f64 have cotangents; convert it to one or remove it}}
+// expected-error @below {{result 1 is 'tensor<4xf8E4M3FN>' and depends on what is differentiated, but only ranked tensors of f16, bf16, f32 and f64 have cotangents; convert it to one, remove it, or list the results to differentiate in 'results'}}
 func.func @eight_bit_result(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf8E4M3FN>) {
   %b = arith.truncf %x : tensor<4xf32> to tensor<4xf8E4M3FN>
   return %x, %b : tensor<4xf32>, tensor<4xf8E4M3FN>
@@ -361,4 +361,12 @@ module {
   func.func @c(%x: tensor<4xf32>) -> tensor<4xf32> {
     return %x : tensor<4xf32>
   }
+}
+
+// -----
+
+// expected-error @below {{cannot differentiate result 1 of type 'tensor<4xi32>'; only ranked tensors of f16, bf16, f32 or f64 have cotangents}}
+func.func @integer_result(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>)
+    attributes {fad.request = #fad.request<results = [1]>} {
+  return %x, %i : tensor<4xf32>, tensor<4xi32>
 }

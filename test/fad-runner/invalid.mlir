@@ -48,7 +48,7 @@
 // RUN: %{run} --entry=f --size=1 --policy=fad --wrt=x %{check}=LIST
 // LIST: for the --wrt option: 'x' value invalid for {{l?long}} argument!
 // RUN: %{run} --entry=f --size=1 --policy=fad --cotangent=1 --cotangent=1 %{check}=COTANGENTS
-// COTANGENTS: error: @f has 1 results of floats, but --cotangent is given 2 times
+// COTANGENTS: error: @f has 1 differentiated results, but --cotangent is given 2 times
 
 // RUN: %{run} --entry=unranked --policy=fad %{check}=UNRANKED
 // UNRANKED: invalid.mlir:[[#@LINE+39]]:21: error: argument 0 has the type 'tensor<*xf32>', which cannot be passed; pass ranked tensors or scalars of i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64
@@ -119,3 +119,8 @@ func.func @external(%x: f32) -> f32 {
 // RUN: %{run} --entry=f --size=1 --policy=fad --out=%t.blocked %{check}=BLOCKED
 // RUN: ls -A %t.blocked | count 1
 // BLOCKED: error: cannot write '{{.*}}.blocked/grad0.npy': Is a directory
+
+// RUN: %{run} --entry=f --size=1 --results=0 %{check}=RESULTS
+// RESULTS: error: --results is for gradients; add --policy
+// RUN: %{run} --entry=f --size=1 --policy=fad --results=1 %{check}=NORESULT
+// NORESULT: error: cannot differentiate result 1: @f has 1 results

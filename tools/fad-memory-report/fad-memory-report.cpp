@@ -42,6 +42,16 @@ struct CommandLine {
           "with fad.request, or else the only public function with a "
           "body"),
       llvm::cl::value_desc("name"), llvm::cl::cat(category)};
+  llvm::cl::list<int64_t> wrt{
+      "wrt", llvm::cl::CommaSeparated,
+      llvm::cl::desc("Arguments to differentiate with respect to; default: "
+                     "every floating-point tensor"),
+      llvm::cl::value_desc("list"), llvm::cl::cat(category)};
+  llvm::cl::list<int64_t> results{
+      "results", llvm::cl::CommaSeparated,
+      llvm::cl::desc("Results to differentiate, each of which has a cotangent; "
+                     "default: every floating-point tensor"),
+      llvm::cl::value_desc("list"), llvm::cl::cat(category)};
   llvm::cl::list<fad::Policy> policies{
       "policy",
       llvm::cl::desc("Policy to report, may be repeated; default: all"),
@@ -62,12 +72,18 @@ struct CommandLine {
 } // namespace
 
 /// Selects residuals by `policy` on a copy of `module`. Null after an error.
-static OwningOpRef<ModuleOp>
-selectResiduals(ModuleOp module, fad::Policy policy, StringRef entry) {
+static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module,
+                                             fad::Policy policy,
+                                             StringRef entry,
+                                             const CommandLine &commandLine) {
   OwningOpRef<ModuleOp> copy = module.clone();
   fad::NestOptions options;
   options.policy = policy;
   options.entry = entry.str();
+  for (int64_t number : commandLine.wrt)
+    options.wrt.push_back(number);
+  for (int64_t number : commandLine.results)
+    options.results.push_back(number);
   PassManager pm(module.getContext());
   fad::buildSelectPipeline(pm, options);
   if (failed(pm.run(*copy)))
@@ -94,7 +110,7 @@ static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
   fad::MemoryReport report(entry->getName(), size);
   for (fad::Policy policy : policies) {
     OwningOpRef<ModuleOp> selected =
-        selectResiduals(module, policy, entry->getName());
+        selectResiduals(module, policy, entry->getName(), commandLine);
     if (!selected)
       return failure();
     // fad-differentiate turned @f into @f_joint.

@@ -139,7 +139,7 @@ fad::makeCotangents(func::FuncOp function, ArrayRef<std::string> specs,
   if (specs.size() > results.size())
     return emitError(function.getLoc(), "@")
            << function.getSymName() << " has " << results.size()
-           << " results of floats, but --cotangent is given " << specs.size()
+           << " differentiated results, but --cotangent is given " << specs.size()
            << " times";
   SmallVector<HostTensor> cotangents;
   for (auto [position, result] : llvm::enumerate(results)) {

@@ -50,6 +50,11 @@ struct CommandLine {
       cl::desc("Arguments to differentiate with respect to; default: every "
                "floating-point tensor"),
       cl::value_desc("list"), cl::cat(category)};
+  cl::list<int64_t> results{
+      "results", cl::CommaSeparated,
+      cl::desc("Results to differentiate, each of which has a cotangent; "
+               "default: every floating-point tensor"),
+      cl::value_desc("list"), cl::cat(category)};
   cl::list<std::string> arguments{
       "arg",
       cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
@@ -57,7 +62,7 @@ struct CommandLine {
       cl::value_desc("spec"), cl::cat(category)};
   cl::list<std::string> cotangents{
       "cotangent",
-      cl::desc("Cotangent of each result of floats, in order, like --arg; "
+      cl::desc("Cotangent of each differentiated result, in order, like --arg; "
                "default: 1"),
       cl::value_desc("spec"), cl::cat(category)};
   cl::opt<uint64_t> size{
@@ -161,6 +166,8 @@ LogicalResult Runner::checkOptions() {
   };
   if (!commandLine.isNested() && !commandLine.wrt.empty())
     return error("--wrt is for gradients; add --policy");
+  if (!commandLine.isNested() && !commandLine.results.empty())
+    return error("--results is for gradients; add --policy");
   if (!commandLine.isNested() && !commandLine.cotangents.empty())
     return error("--cotangent is for gradients; add --policy");
   if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
@@ -175,7 +182,9 @@ LogicalResult Runner::prepare() {
   if (failed(found) || failed(checkSignature(*found)))
     return failure();
   entry = *found;
-  if (commandLine.isNested() && failed(resolveWrt(entry, commandLine.wrt)))
+  if (commandLine.isNested() &&
+      (failed(resolveWrt(entry, commandLine.wrt)) ||
+       failed(resolveResults(entry, commandLine.results))))
     return failure();
   std::optional<int64_t> size;
   if (commandLine.size.getNumOccurrences())
@@ -237,6 +246,8 @@ LogicalResult Runner::runNested() {
   options.policy = commandLine.policy;
   for (int64_t index : commandLine.wrt)
     options.wrt.push_back(index);
+  for (int64_t index : commandLine.results)
+    options.results.push_back(index);
   double start = getSeconds();
   OwningOpRef<ModuleOp> copy = extracted->clone();
   FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);

@@ -33,6 +33,17 @@ FailureOr<func::FuncOp> findEntry(ModuleOp module, StringRef name);
 FailureOr<SmallVector<unsigned>> resolveWrt(func::FuncOp function,
                                             ArrayRef<int64_t> wrt);
 
+/// The results of `function` that are differentiated, and so get a cotangent:
+/// `results`, or else what its `fad.request` attribute says, or else every
+/// ranked tensor of floating-point elements. Emits an error where a result does
+/// not exist, can have no cotangent, or none is left.
+FailureOr<SmallVector<unsigned>> resolveResults(func::FuncOp function,
+                                                ArrayRef<int64_t> results);
+
+/// Whether `results`, or else the `fad.request` attribute of `function`, lists
+/// the results that are differentiated.
+bool listsResults(func::FuncOp function, ArrayRef<int64_t> results);
+
 /// Whether `type` is a ranked tensor of f16, bf16, f32 or f64.
 bool isDifferentiable(Type type);
 

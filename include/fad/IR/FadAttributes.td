@@ -58,15 +58,21 @@ def Fad_RequestAttr : AttrDef<Fad_Dialect, "Request"> {
   let description = [{
     Put on a function as `fad.request`. `wrt` lists the arguments to
     differentiate with respect to; without it, every argument that is a tensor
-    of floating-point elements. Options given to a pass win over it.
+    of floating-point elements. `results` lists the results that are
+    differentiated, each of which gets a cotangent; without it, every result of
+    floating-point elements. Options given to a pass win over it.
 
     ```mlir
-    func.func @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32>
-        attributes {fad.request = #fad.request<wrt = [0]>}
+    func.func @f(%x: tensor<4xf32>, %w: tensor<4xf32>)
+        -> (tensor<4xf32>, tensor<4xf32>)
+        attributes {fad.request = #fad.request<wrt = [0], results = [1]>}
     ```
   }];
-  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$wrt);
-  let assemblyFormat = "`<` (`wrt` `=` `[` $wrt^ `]`)? `>`";
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$wrt,
+                        OptionalArrayRefParameter<"int64_t">:$results);
+  let assemblyFormat = [{
+    `<` struct(custom<Numbers>($wrt), custom<Numbers>($results)) `>`
+  }];
 }
 
 #endif // FAD_IR_FADATTRIBUTES_TD

@@ -26,19 +26,21 @@ using TangentMap = llvm::DenseMap<Value, Expr>;
 /// their replacements and comes back with every result added.
 void clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals);
 
-/// Emits, at the builder's insertion point, the tangent of every result in the
-/// scalar block `from` that depends on a value with a tangent (forward mode;
-/// Section II-C of the paper). `primals` gives the primal values at which the
+/// Emits, at the builder's insertion point, the tangent of every value of the
+/// scalar block `from` that depends on a value with a tangent and that one of
+/// `wanted` depends on (forward mode; Section II-C of the paper). Where
+/// `wanted` is empty, these are all values. `primals` gives the primal values at which the
 /// rules are evaluated, as `clonePrimals` leaves it. `tangents` holds the
 /// seeds, in the tangent types of their values, and comes back with the rest.
 ///
 /// With `preferResults`, derivatives are written in terms of results rather
 /// than operands where an operation has both forms.
 ///
-/// Fails, with an error at the operation, where a rule is missing.
+/// Fails, with an error at each operation, where rules are missing.
 llvm::LogicalResult pushforward(OpBuilder &builder, Block &from,
                                 IRMapping &primals, TangentMap &tangents,
-                                bool preferResults = false);
+                                bool preferResults = false,
+                               ValueRange wanted = {});
 
 /// The tangent of `value` as a value of `type`: looked up, or a zero.
 Value materializeTangent(OpBuilder &builder, Location loc,
