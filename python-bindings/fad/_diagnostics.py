@@ -1,0 +1,81 @@
+"""What fad has to say about a program."""
+
+import logging
+import warnings
+from dataclasses import dataclass
+from typing import List, Optional, Tuple
+
+_logger = logging.getLogger("fad")
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in a program; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message about a program.
+
+    `severity` is "error", "warning", "remark" or "note"; `location` is None
+    where the place is not known; `notes` are diagnostics of severity "note"."""
+
+    severity: str
+    message: str
+    location: Optional[Location] = None
+    notes: Tuple["Diagnostic", ...] = ()
+
+    def __str__(self) -> str:
+        place = f"{self.location}: " if self.location else ""
+        lines = [f"{place}{self.severity}: {self.message}"]
+        return "\n".join(lines + [str(note) for note in self.notes])
+
+
+class Error(Exception):
+    """A program that fad cannot parse, transform, compile or run.
+
+    `diagnostics` is all that was said, in order, warnings included; the text
+    of the exception is the same for a person."""
+
+    def __init__(self, diagnostics: Tuple[Diagnostic, ...]):
+        super().__init__("\n".join(str(diagnostic) for diagnostic in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class DiagnosticWarning(UserWarning):
+    """A warning about a program; `diagnostic` is the whole of it."""
+
+    def __init__(self, diagnostic: Diagnostic):
+        super().__init__(str(diagnostic))
+        self.diagnostic = diagnostic
+
+
+def _make_diagnostic(severity, message, file, line, column, notes) -> Diagnostic:
+    return Diagnostic(
+        severity=severity,
+        message=message,
+        location=Location(file, line, column) if file else None,
+        notes=tuple(_make_diagnostic(*note) for note in notes),
+    )
+
+
+def make_error(diagnostics: List[tuple]) -> Error:
+    """The exception for diagnostics that come from C++."""
+    return Error(tuple(_make_diagnostic(*each) for each in diagnostics))
+
+
+def report(diagnostics: List[tuple]) -> None:
+    """Passes on what was said by a call that succeeded."""
+    for each in diagnostics:
+        diagnostic = _make_diagnostic(*each)
+        if diagnostic.severity == "remark":
+            _logger.info("%s", diagnostic)
+        else:
+            warnings.warn(DiagnosticWarning(diagnostic), stacklevel=3)

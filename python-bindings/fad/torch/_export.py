@@ -1,0 +1,237 @@
+"""From a model to a fad.Module."""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from .. import Module, parse
+from .._diagnostics import Diagnostic, Error
+from ._program import CallPattern, Inputs, Program
+from ._requirements import import_torch_mlir, torch
+
+
+class Argument(NamedTuple):
+    """An argument of an exported function.
+
+    `kind` is "parameter", "buffer" or "input"; `name` is that of the model's
+    parameter or buffer, or of the input; `shape` has None for the size of a
+    dynamic batch."""
+
+    kind: str
+    name: str
+    shape: Tuple[Optional[int], ...]
+    dtype: "torch.dtype"
+
+
+class Result(NamedTuple):
+    """A result of an exported function.
+
+    `kind` is "loss", "buffer" (the new value of the buffer `name`) or
+    "gradient" (of the parameter `name`)."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model and its loss as a function of MLIR.
+
+    `module` has the function `entry`, which takes `arguments` and returns
+    `results`. `wrt` is which arguments training needs the gradients of: the
+    floating-point parameters that require one and that the loss depends on.
+    `differentiated` is which results have a gradient: the loss."""
+
+    module: Module
+    entry: str
+    arguments: Tuple[Argument, ...]
+    results: Tuple[Result, ...]
+    wrt: Tuple[int, ...]
+    differentiated: Tuple[int, ...] = (0,)
+    pattern: Optional[CallPattern] = field(default=None, repr=False)
+
+
+class ExportError(Error):
+    """PyTorch or torch-mlir cannot export a model; the message is theirs."""
+
+    def __init__(self, message: str):
+        super().__init__((Diagnostic("error", message),))
+
+
+def export(
+    model: "torch.nn.Module",
+    inputs: Inputs,
+    loss: Optional[Callable] = None,
+    *,
+    targets=(),
+    dynamic_batch: bool = False,
+    func_name: str = "main",
+) -> Exported:
+    """Exports `model`, in the mode it is in, and its loss.
+
+    `inputs` are examples of what the model is called with: a tensor, a
+    sequence, or a mapping of keywords; what is no tensor is a constant.
+    `loss(output, *targets)` is a function of what the model returns; without
+    one, the model itself returns its loss, alone, first in a tuple, or as
+    "loss" (Hugging Face). With `dynamic_batch`, the first dimension of every
+    input and target that has the same size there as the first input is left
+    open.
+
+    Raises ExportError where PyTorch or torch-mlir cannot do it."""
+    fx = import_torch_mlir()
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"{type(model).__name__} is no torch.nn.Module")
+    pattern = CallPattern(model, inputs, loss, targets)
+    program = Program(model, pattern)
+    exported = trace(program, pattern.tensors, dynamic_batch)
+    tie_parameters(exported, program)
+    arguments, wrt = take_arguments(exported, program, pattern.names)
+    results = put_loss_first(exported)
+    lowered = lower(lambda: _import(fx, exported, func_name))
+    return Exported(
+        module=parse(lowered, filename=func_name),
+        entry=func_name,
+        arguments=arguments,
+        results=results,
+        wrt=wrt,
+        pattern=pattern,
+    )
+
+
+def _import(fx, exported, func_name: str):
+    # An empty table: the decompositions have been run.
+    return fx.export_and_import(
+        exported,
+        output_type="linalg-on-tensors",
+        func_name=func_name,
+        decomposition_table={},
+    )
+
+
+def lower(import_: Callable) -> str:
+    """The text of what `import_` returns."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return str(import_())
+    # torch-mlir raises whatever its importer runs into.
+    except Exception as error:
+        raise ExportError(f"torch-mlir cannot lower the model: {error}") from error
+
+
+def trace(program: Program, tensors, dynamic_batch: bool):
+    """`program` as a graph of PyTorch's core operations."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    shapes = _dynamic_shapes(tensors) if dynamic_batch else None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exported = torch.export.export(
+                program, tuple(tensors), dynamic_shapes=shapes, strict=False
+            )
+            return exported.run_decompositions(get_decomposition_table())
+    except (TypeError, ValueError):
+        # Of the model, the loss, or how these are called.
+        raise
+    except Exception as error:
+        raise ExportError(f"torch.export cannot trace the model: {error}") from error
+
+
+def _dynamic_shapes(tensors):
+    size = next((each.shape[0] for each in tensors if each.dim()), None)
+    if size is None or size < 2:
+        raise ValueError(
+            "dynamic_batch needs example inputs with a batch of 2 or more: PyTorch "
+            "takes a size of 1 for a constant"
+        )
+    batch = torch.export.Dim("batch")
+    return (
+        tuple(
+            {0: batch} if each.dim() and each.shape[0] == size else None
+            for each in tensors
+        ),
+    )
+
+
+def tie_parameters(exported, program: Program) -> None:
+    """Gives parameters and buffers with several names one argument."""
+    tensors = dict(program.named_parameters(remove_duplicate=False))
+    tensors.update(program.named_buffers(remove_duplicate=False))
+    nodes = {node.name: node for node in exported.graph.nodes}
+    first: Dict[int, object] = {}
+    kept = []
+    for spec in exported.graph_signature.input_specs:
+        tensor = tensors.get(spec.target)
+        node = nodes[spec.arg.name]
+        if tensor is not None and first.setdefault(id(tensor), node) is not node:
+            node.replace_all_uses_with(first[id(tensor)])
+            exported.graph.erase_node(node)
+        else:
+            kept.append(spec)
+    exported.graph_signature.input_specs[:] = kept
+
+
+def take_arguments(exported, program: Program, input_names: List[str]):
+    """Makes parameters and buffers arguments like any other; returns the
+    arguments and which of them are to be trained."""
+    Kind = torch.export.graph_signature.InputKind
+    kinds = {Kind.PARAMETER: "parameter", Kind.BUFFER: "buffer"}
+    parameters = dict(program.named_parameters(remove_duplicate=False))
+    nodes = {node.name: node for node in exported.graph.nodes}
+    names = iter(input_names)
+    arguments: List[Argument] = []
+    wrt: List[int] = []
+    for spec in exported.graph_signature.input_specs:
+        node = nodes[spec.arg.name]
+        if spec.kind is Kind.CONSTANT_TENSOR:
+            continue
+        if spec.kind in kinds:
+            kind, name = kinds[spec.kind], Program.strip(spec.target)
+            spec.kind = Kind.USER_INPUT
+        elif spec.kind is Kind.USER_INPUT:
+            kind, name = "input", next(names)
+        else:
+            raise ExportError(f"{spec.target or spec.arg.name} is no tensor")
+        parameter = parameters.get(spec.target) if kind == "parameter" else None
+        if parameter is not None and _is_trained(parameter) and node.users:
+            wrt.append(len(arguments))
+        arguments.append(make_argument(kind, name, node))
+    return tuple(arguments), tuple(wrt)
+
+
+def _is_trained(parameter) -> bool:
+    return parameter.requires_grad and parameter.is_floating_point()
+
+
+def make_argument(kind: str, name: str, node) -> Argument:
+    """The argument for the placeholder `node`."""
+    value = node.meta["val"]
+    shape = tuple(size if isinstance(size, int) else None for size in value.shape)
+    return Argument(kind, name, shape, value.dtype)
+
+
+def put_loss_first(exported) -> Tuple[Result, ...]:
+    """Makes the results the loss and then the updated buffers."""
+    Kind = torch.export.graph_signature.OutputKind
+    output = exported.graph.output_node()
+    specs = exported.graph_signature.output_specs
+    pairs = list(zip(specs, output.args[0]))
+    for spec, _ in pairs:
+        if spec.kind not in (Kind.USER_OUTPUT, Kind.BUFFER_MUTATION):
+            raise ExportError(
+                f"the model changes {Program.strip(spec.target)} in place; only "
+                "buffers may be changed: work on a copy"
+            )
+    pairs.sort(key=lambda pair: pair[0].kind is not Kind.USER_OUTPUT)
+    specs[:] = [spec for spec, _ in pairs]
+    output.args = (tuple(node for _, node in pairs),)
+    # What comes out is all that the importer returns.
+    results = []
+    for spec in specs:
+        if spec.kind is Kind.USER_OUTPUT:
+            results.append(Result("loss", "loss"))
+        else:
+            results.append(Result("buffer", Program.strip(spec.target)))
+            spec.kind = Kind.USER_OUTPUT
+    return tuple(results)

@@ -1,0 +1,148 @@
+"""A model with its loss as one function of tensors."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+from ._requirements import torch
+
+Inputs = Union["torch.Tensor", Sequence[Any], Mapping[str, Any]]
+
+
+def _as_tuple(values) -> tuple:
+    return (values,) if isinstance(values, torch.Tensor) else tuple(values)
+
+
+def _parameter_names(function: Callable, count: int, skip: int, default: str):
+    """Names for `count` positional arguments of `function` after `skip`."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[skip:]
+    except (TypeError, ValueError):
+        parameters = []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [each.name for each in parameters if each.kind in kinds][:count]
+    return names + [f"{default}{i}" for i in range(len(names), count)]
+
+
+class CallPattern:
+    """How a model and its loss are called: which arguments are tensors, which
+    are constants, and what the tensors are called.
+
+    Tensors count from the inputs of the model on to the targets of the loss."""
+
+    def __init__(self, model, inputs: Inputs, loss: Optional[Callable], targets):
+        self._loss = loss
+        targets = _as_tuple(targets)
+        if targets and loss is None:
+            raise ValueError("targets are given, but no loss to pass them to")
+        if isinstance(inputs, Mapping):
+            self._keywords = list(inputs)
+            values = list(inputs.values())
+            names = list(inputs)
+        else:
+            self._keywords = []
+            values = list(_as_tuple(inputs))
+            names = _parameter_names(model.forward, len(values), 0, "input")
+        self._count_inputs = len(values)
+        values += targets
+        names += _parameter_names(loss, len(targets), 1, "target") if loss else []
+        names = _make_unique(names)
+        self._values = [
+            None if isinstance(value, torch.Tensor) else value for value in values
+        ]
+        self._places: List[int] = []
+        self.tensors: List[torch.Tensor] = []
+        self.names: List[str] = []
+        for place, (name, value) in enumerate(zip(names, values)):
+            if isinstance(value, torch.Tensor):
+                self._places.append(place)
+                self.tensors.append(value)
+                self.names.append(name)
+            elif not isinstance(value, (type(None), bool, int, float, str)):
+                raise TypeError(
+                    f"input {name!r} is a {type(value).__name__}; inputs are "
+                    "tensors, or constants: None, numbers and strings"
+                )
+
+    def bind(self, args: Sequence, kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
+        """The tensors in order, for a call with `args` and `kwargs`."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        signature = inspect.Signature(
+            [inspect.Parameter(name, kind) for name in self.names]
+        )
+        try:
+            return signature.bind(*args, **kwargs).args
+        except TypeError as error:
+            raise TypeError(f"{error}; a step takes {', '.join(self.names)}") from None
+
+    def compute_loss(self, model, tensors: Sequence["torch.Tensor"]):
+        """The loss of `model` for `tensors`."""
+        values = list(self._values)
+        for place, tensor in zip(self._places, tensors):
+            values[place] = tensor
+        inputs, targets = values[: self._count_inputs], values[self._count_inputs :]
+        if self._keywords:
+            output = model(**dict(zip(self._keywords, inputs)))
+        else:
+            output = model(*inputs)
+        if self._loss is not None:
+            return _check_loss(self._loss(output, *targets), "loss=")
+        return _check_loss(_find_loss(output), "the model")
+
+
+def _make_unique(names: Sequence[str]) -> List[str]:
+    """`names`, with those that occur again, or are no identifiers, renamed."""
+    unique: List[str] = []
+    for name in names:
+        candidate = base = name if name.isidentifier() else "input"
+        number = 1
+        while candidate in unique:
+            number += 1
+            candidate = f"{base}_{number}"
+        unique.append(candidate)
+    return unique
+
+
+def _find_loss(output):
+    """The loss among what a model returns, as Hugging Face's models do."""
+    if isinstance(output, Mapping):
+        return output.get("loss")
+    if isinstance(output, (tuple, list)) and output:
+        return output[0]
+    return getattr(output, "loss", output)
+
+
+def _check_loss(value, source: str):
+    if not isinstance(value, torch.Tensor):
+        raise ValueError(
+            f"{source} returns no loss, but {type(value).__name__}; pass loss=, or "
+            "the inputs that make the model return its loss (labels, often)"
+        )
+    if value.dim() != 0 or not value.is_floating_point():
+        raise ValueError(
+            f"{source} returns a tensor of {value.dtype} of shape "
+            f"{tuple(value.shape)}; a loss is one floating-point number, of shape ()"
+        )
+    return value
+
+
+class Program(torch.nn.Module):
+    """A module whose only result is the loss of `model`, for a flat list of
+    tensors. Its parameters are those of `model`, under `PREFIX`."""
+
+    PREFIX = "model."
+
+    def __init__(self, model: "torch.nn.Module", pattern: CallPattern):
+        super().__init__()
+        self.model = model
+        self._pattern = pattern
+        # Whatever the parts of the model are set to stays as it is.
+        self.training = model.training
+
+    def forward(self, *tensors):
+        return self._pattern.compute_loss(self.model, tensors)
+
+    @classmethod
+    def strip(cls, name: str) -> str:
+        """The name of a parameter or buffer in the model."""
+        return name[len(cls.PREFIX) :] if name.startswith(cls.PREFIX) else name

@@ -1,0 +1,219 @@
+//===- Module.cpp - MLIR modules in Python --------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Module.h"
+#include "Bindings.h"
+#include "fad/Runtime/HostTensor.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace nb = nanobind;
+using namespace mlir;
+using namespace mlir::fad::python;
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+/// The characters of a `str`, or the bytes of a `bytes`, without a copy.
+static StringRef getSource(nb::handle source) {
+  if (PyBytes_Check(source.ptr()))
+    return StringRef(PyBytes_AS_STRING(source.ptr()),
+                     PyBytes_GET_SIZE(source.ptr()));
+  Py_ssize_t size;
+  const char *data = PyUnicode_AsUTF8AndSize(source.ptr(), &size);
+  if (!data)
+    throw nb::python_error();
+  return StringRef(data, size);
+}
+
+static Module parse(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  auto context = std::make_shared<Context>();
+  auto op = context->run(
+      [&](MLIRContext &mlirContext) -> FailureOr<OwningOpRef<ModuleOp>> {
+        auto sources = std::make_shared<llvm::SourceMgr>();
+        sources->AddNewSourceBuffer(std::move(buffer), SMLoc());
+        auto parsed = parseSourceFile<ModuleOp>(sources, &mlirContext);
+        if (!parsed)
+          return failure();
+        return parsed;
+      });
+  return Module(std::move(context), std::move(op));
+}
+
+static Module parseSource(nb::handle source, const std::string &filename) {
+  return parse(llvm::MemoryBuffer::getMemBuffer(
+      getSource(source), filename, /*RequiresNullTerminator=*/false));
+}
+
+static Module parseFile(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    errno = buffer.getError().value();
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+    throw nb::python_error();
+  }
+  return parse(std::move(*buffer));
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines
+//===----------------------------------------------------------------------===//
+
+/// Adds the passes that `pipeline` names, with or without the name of the
+/// operation that they run on.
+static LogicalResult parsePipeline(StringRef pipeline, OpPassManager &pm,
+                                   raw_ostream &message) {
+  if (!pipeline.ltrim().starts_with("builtin.module("))
+    return parsePassPipeline(pipeline, pm, message);
+  FailureOr<OpPassManager> parsed = parsePassPipeline(pipeline, message);
+  if (failed(parsed))
+    return failure();
+  pm = std::move(*parsed);
+  return success();
+}
+
+static void runPipeline(Module &module, const std::string &pipeline) {
+  // A module that passes have left half done is of no use.
+  auto transformed =
+      module.run([&](ModuleOp op) -> FailureOr<OwningOpRef<ModuleOp>> {
+        PassManager pm(op.getContext());
+        std::string message;
+        llvm::raw_string_ostream os(message);
+        if (failed(parsePipeline(pipeline, pm, os)))
+          return emitError(UnknownLoc::get(op.getContext()))
+                 << "cannot read the pipeline '" << pipeline
+                 << "': " << StringRef(message).trim();
+        OwningOpRef<ModuleOp> copy = op.clone();
+        if (failed(pm.run(*copy)))
+          return failure();
+        return copy;
+      });
+  module.setOp(std::move(transformed));
+}
+
+//===----------------------------------------------------------------------===//
+// Inspection
+//===----------------------------------------------------------------------===//
+
+/// The name that numpy has for elements of type `type`, or nothing.
+static std::string getNumpyName(Type type) {
+  if (!fad::isHostElementType(type))
+    return "";
+  if (type.isInteger(1))
+    return "bool";
+  if (type.isBF16())
+    return "bfloat16";
+  unsigned width = 8 * fad::getHostElementSize(type);
+  const char *kind = isa<FloatType>(type)       ? "float"
+                     : type.isUnsignedInteger() ? "uint"
+                                                : "int";
+  return kind + std::to_string(width);
+}
+
+TypeDescription::TypeDescription(Type type)
+    : isScalar(!isa<ShapedType>(type)),
+      dtype(getNumpyName(getElementTypeOrSelf(type))) {
+  llvm::raw_string_ostream(text) << type;
+  if (isScalar)
+    shape.emplace();
+  else if (auto shaped = cast<ShapedType>(type); shaped.hasRank())
+    shape.emplace(shaped.getShape().begin(), shaped.getShape().end());
+}
+
+nb::tuple TypeDescription::toPython() const {
+  nb::object sizes = nb::none();
+  if (shape) {
+    nb::list list;
+    for (int64_t size : *shape)
+      if (ShapedType::isDynamic(size))
+        list.append(nb::none());
+      else
+        list.append(size);
+    sizes = nb::tuple(list);
+  }
+  return nb::make_tuple(text, sizes, dtype, isScalar);
+}
+
+static std::string printModule(Module &module,
+                               std::optional<int64_t> maxElements,
+                               bool locations) {
+  std::string text;
+  module.run([&](ModuleOp op) {
+    // What the parser and passes leave has been verified.
+    OpPrintingFlags flags = OpPrintingFlags().assumeVerified();
+    if (maxElements)
+      flags.elideLargeElementsAttrs(*maxElements)
+          .elideLargeResourceString(*maxElements);
+    if (locations)
+      flags.enableDebugInfo();
+    llvm::raw_string_ostream os(text);
+    op.print(os, flags);
+    return success();
+  });
+  return text;
+}
+
+static std::vector<std::string> getFunctions(Module &module) {
+  std::vector<std::string> names;
+  module.run([&](ModuleOp op) {
+    for (auto function : op.getOps<func::FuncOp>())
+      names.push_back(function.getSymName().str());
+    return success();
+  });
+  return names;
+}
+
+/// The types of the arguments and results of a function.
+static nb::tuple getSignature(Module &module, const std::string &name) {
+  std::vector<TypeDescription> arguments, results;
+  module.run([&](ModuleOp op) -> LogicalResult {
+    auto function = op.lookupSymbol<func::FuncOp>(name);
+    if (!function)
+      return emitError(op.getLoc()) << "there is no function @" << name;
+    for (Type type : function.getArgumentTypes())
+      arguments.emplace_back(type);
+    for (Type type : function.getResultTypes())
+      results.emplace_back(type);
+    return success();
+  });
+  nb::list lists[2];
+  for (const TypeDescription &type : arguments)
+    lists[0].append(type.toPython());
+  for (const TypeDescription &type : results)
+    lists[1].append(type.toPython());
+  return nb::make_tuple(lists[0], lists[1]);
+}
+
+//===----------------------------------------------------------------------===//
+// Bindings
+//===----------------------------------------------------------------------===//
+
+void mlir::fad::python::bindModule(nb::module_ &module) {
+  nb::class_<Module>(module, "Module")
+      .def("print", printModule, nb::arg("max_elements").none(),
+           nb::arg("locations"))
+      .def("verify",
+           [](Module &self) {
+             self.run([](ModuleOp op) { return verify(op); });
+           })
+      .def("run", runPipeline, nb::arg("pipeline"))
+      .def("clone",
+           [](Module &self) {
+             return Module(self.getContext(), self.run([](ModuleOp op) {
+               return FailureOr<OwningOpRef<ModuleOp>>(op.clone());
+             }));
+           })
+      .def("functions", getFunctions)
+      .def("signature", getSignature, nb::arg("name"));
+  module.def("parse", parseSource, nb::arg("source"), nb::arg("filename"));
+  module.def("parse_file", parseFile, nb::arg("path"));
+}
