@@ -23,7 +23,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Cuts one joint function in two.
+/// Cuts one joint function in two. Its operations move; only what both parts
+/// compute is cloned.
 class Splitter {
 public:
   Splitter(const JointFunction &joint)
@@ -31,14 +32,15 @@ public:
         residuals(function.front().getOps<ResidualOp>().begin(),
                   function.front().getOps<ResidualOp>().end()) {}
 
-  LogicalResult run(SymbolTable &symbols);
+  /// Fails, with an error, where the function cannot be split. `users` tells
+  /// who refers to it.
+  LogicalResult run(SymbolTable &symbols, const SymbolUserMap &users);
 
 private:
-  /// `@f_forward(args) -> (results, residuals)`.
-  func::FuncOp buildForward(StringRef name);
-  /// `@f_backward(residuals, cotangents) -> gradients`.
-  FailureOr<func::FuncOp> buildBackward(StringRef name);
-  /// A function like the joint one, with an empty block.
+  /// `@f_forward(args) -> (results, residuals)`, with an empty block.
+  func::FuncOp createForward(StringRef name);
+  /// `@f_backward(residuals, cotangents) -> gradients`, with an empty block.
+  func::FuncOp createBackward(StringRef name);
   func::FuncOp createFunction(StringRef name, TypeRange inputs,
                               TypeRange results);
   /// The attributes of an argument or result. All of a function are set at
@@ -46,41 +48,87 @@ private:
   DictionaryAttr getAttributes(DictionaryAttr attributes) {
     return attributes ? attributes : DictionaryAttr::get(function.getContext());
   }
-  DictionaryAttr getAttributesOf(Value argument) {
-    return getAttributes(
-        function.getArgAttrDict(cast<BlockArgument>(argument).getArgNumber()));
+  SmallVector<DictionaryAttr> getAttributesOf(ArrayRef<Value> arguments) {
+    return llvm::map_to_vector(arguments, [&](Value argument) {
+      return getAttributes(function.getArgAttrDict(
+          cast<BlockArgument>(argument).getArgNumber()));
+    });
   }
   SmallVector<DictionaryAttr> getAttributesOf(ArrayRef<unsigned> results) {
     return llvm::map_to_vector(results, [&](unsigned number) {
       return getAttributes(function.getResultAttrDict(number));
     });
   }
-  DictionaryAttr getResidualAttributes() {
+  SmallVector<DictionaryAttr> getResidualAttributes() {
     Builder builder(function.getContext());
-    return builder.getDictionaryAttr(
+    auto attributes = builder.getDictionaryAttr(
         builder.getNamedAttr(FadDialect::kResidualAttr, builder.getUnitAttr()));
+    return SmallVector<DictionaryAttr>(residuals.size(), attributes);
   }
-  /// Finds the operations that do something besides computing results.
-  void findEffects();
-  /// Fills `target` with what `values` and `effects` depend on, and returns
-  /// `values`. Fails where that is an argument that `mapping` lacks.
-  LogicalResult fill(func::FuncOp target, ValueRange values,
-                     ArrayRef<Operation *> effects, IRMapping &mapping);
+  /// Finds what either part needs for its results and its side effects. Fails
+  /// where backward needs an argument of the forward function.
+  LogicalResult findParts();
+  LogicalResult findNeeded(DenseSet<Value> &available,
+                           SmallVector<Value> worklist,
+                           llvm::SetVector<Operation *> &needed);
+  /// Lets backward read `replacement` in place of `value`.
+  void replaceInBackward(Value value, Value replacement);
+  /// Gives backward its own copy of what both parts compute.
+  void cloneShared();
+  /// Moves the operations of each part, and returns what it returns.
+  void fill(func::FuncOp forward, func::FuncOp backward);
 
   JointFunction joint;
   func::FuncOp function;
   SmallVector<ResidualOp> residuals;
-  SmallVector<Operation *> forwardEffects, backwardEffects;
+  llvm::SetVector<Operation *> forwardOps, backwardOps;
 };
 } // namespace
 
-void Splitter::findEffects() {
+LogicalResult Splitter::findNeeded(DenseSet<Value> &available,
+                                   SmallVector<Value> worklist,
+                                   llvm::SetVector<Operation *> &needed) {
+  auto push = [&](OpOperand &operand) { worklist.push_back(operand.get()); };
+  for (Operation *op : needed)
+    forEachOutsideOperand(op, push);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (available.contains(value))
+      continue;
+    Operation *def = value.getDefiningOp();
+    if (!def)
+      return emitError(value.getLoc())
+             << "backward reads argument "
+             << cast<BlockArgument>(value).getArgNumber()
+             << " of the forward function other than through fad.residual; "
+                "run fad-select-residuals before fad-split";
+    if (needed.insert(def))
+      forEachOutsideOperand(def, push);
+  }
+  return success();
+}
+
+LogicalResult Splitter::findParts() {
   SmallVector<Operation *> operations = joint.findBackward();
-  llvm::SmallPtrSet<Operation *, 32> backward(llvm::from_range, operations);
+  DenseSet<Operation *> dependent(operations.begin(), operations.end());
   for (Operation &op : function.front().without_terminator())
     if (!wouldOpBeTriviallyDead(&op))
-      (backward.contains(&op) ? backwardEffects : forwardEffects)
-          .push_back(&op);
+      (dependent.contains(&op) ? backwardOps : forwardOps).insert(&op);
+
+  SmallVector<Value> returned(joint.getResults());
+  for (ResidualOp residual : residuals)
+    returned.push_back(residual.getValue());
+  DenseSet<Value> available(function.getArguments().begin(),
+                            function.getArguments().end());
+  if (failed(findNeeded(available, returned, forwardOps)))
+    return failure();
+
+  available = DenseSet<Value>(joint.getCotangents().begin(),
+                              joint.getCotangents().end());
+  for (ResidualOp residual : residuals)
+    available.insert(residual.getResult());
+  return findNeeded(available, SmallVector<Value>(joint.getGradients()),
+                    backwardOps);
 }
 
 func::FuncOp Splitter::createFunction(StringRef name, TypeRange inputs,
@@ -95,88 +143,97 @@ func::FuncOp Splitter::createFunction(StringRef name, TypeRange inputs,
   return created;
 }
 
-LogicalResult Splitter::fill(func::FuncOp target, ValueRange values,
-                             ArrayRef<Operation *> effects,
-                             IRMapping &mapping) {
-  llvm::SetVector<Operation *> needed(effects.begin(), effects.end());
-  SmallVector<Value> worklist(values);
-  auto pushOperands = [&](Operation *op) {
-    forEachOutsideOperand(
-        op, [&](OpOperand &operand) { worklist.push_back(operand.get()); });
-  };
-  llvm::for_each(effects, pushOperands);
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    if (mapping.contains(value))
-      continue;
-    Operation *def = value.getDefiningOp();
-    if (!def)
-      return emitError(value.getLoc())
-             << "backward reads argument "
-             << cast<BlockArgument>(value).getArgNumber()
-             << " of the forward function other than through fad.residual; "
-                "run fad-select-residuals before fad-split";
-    if (needed.insert(def))
-      pushOperands(def);
-  }
-  OpBuilder builder = OpBuilder::atBlockEnd(&target.front());
-  for (Operation &op : function.front())
-    if (needed.contains(&op))
-      builder.clone(op, mapping);
-  SmallVector<Value> returned;
-  for (Value value : values)
-    returned.push_back(mapping.lookup(value));
-  func::ReturnOp::create(builder, joint.getReturn().getLoc(), returned);
-  return success();
-}
-
-func::FuncOp Splitter::buildForward(StringRef name) {
-  SmallVector<Value> values(joint.getResults());
+func::FuncOp Splitter::createForward(StringRef name) {
+  SmallVector<Type> results(TypeRange(joint.getResults()));
   for (ResidualOp residual : residuals)
-    values.push_back(residual.getValue());
-  func::FuncOp forward = createFunction(name, TypeRange(joint.getArguments()),
-                                        TypeRange(ValueRange(values)));
-  IRMapping mapping;
-  SmallVector<DictionaryAttr> argumentAttributes;
-  for (auto [index, argument] : llvm::enumerate(joint.getArguments())) {
-    mapping.map(argument, forward.getArgument(index));
-    argumentAttributes.push_back(getAttributesOf(argument));
-  }
-  forward.setAllArgAttrs(argumentAttributes);
-  // A joint function's forward part reads no cotangent.
-  (void)fill(forward, values, forwardEffects, mapping);
+    results.push_back(residual.getType());
+  func::FuncOp forward =
+      createFunction(name, TypeRange(joint.getArguments()), results);
+  forward.setAllArgAttrs(getAttributesOf(joint.getArguments()));
   auto attributes = getAttributesOf(joint.getResultNumbers());
-  attributes.append(residuals.size(), getResidualAttributes());
+  llvm::append_range(attributes, getResidualAttributes());
   forward.setAllResultAttrs(attributes);
   return forward;
 }
 
-FailureOr<func::FuncOp> Splitter::buildBackward(StringRef name) {
+func::FuncOp Splitter::createBackward(StringRef name) {
   SmallVector<Type> inputs;
   for (ResidualOp residual : residuals)
     inputs.push_back(residual.getType());
   llvm::append_range(inputs, TypeRange(joint.getCotangents()));
   func::FuncOp backward =
       createFunction(name, inputs, TypeRange(joint.getGradients()));
-  IRMapping mapping;
-  SmallVector<DictionaryAttr> argumentAttributes(residuals.size(),
-                                                 getResidualAttributes());
-  for (auto [index, residual] : llvm::enumerate(residuals))
-    mapping.map(residual.getResult(), backward.getArgument(index));
-  for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents())) {
-    mapping.map(cotangent, backward.getArgument(residuals.size() + index));
-    argumentAttributes.push_back(getAttributesOf(cotangent));
-  }
-  backward.setAllArgAttrs(argumentAttributes);
-  if (failed(fill(backward, joint.getGradients(), backwardEffects, mapping))) {
-    backward.erase();
-    return failure();
-  }
+  auto attributes = getResidualAttributes();
+  llvm::append_range(attributes, getAttributesOf(joint.getCotangents()));
+  backward.setAllArgAttrs(attributes);
   backward.setAllResultAttrs(getAttributesOf(joint.getGradientNumbers()));
   return backward;
 }
 
-LogicalResult Splitter::run(SymbolTable &symbols) {
+void Splitter::replaceInBackward(Value value, Value replacement) {
+  Block &block = function.front();
+  Operation *terminator = block.getTerminator();
+  value.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+    Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+    if (user == terminator)
+      return bool(function.getResultAttr(use.getOperandNumber(),
+                                         FadDialect::kGradientAttr));
+    return backwardOps.contains(user) && !forwardOps.contains(user);
+  });
+}
+
+void Splitter::cloneShared() {
+  IRMapping mapping;
+  OpBuilder builder(function.getContext());
+  for (Operation &op : llvm::make_early_inc_range(function.front())) {
+    if (!forwardOps.contains(&op) || !backwardOps.contains(&op))
+      continue;
+    builder.setInsertionPoint(&op);
+    Operation *copy = builder.clone(op, mapping);
+    backwardOps.insert(copy);
+    for (auto [value, replacement] :
+         llvm::zip(op.getResults(), copy->getResults()))
+      replaceInBackward(value, replacement);
+  }
+}
+
+void Splitter::fill(func::FuncOp forward, func::FuncOp backward) {
+  cloneShared();
+  for (auto [index, residual] : llvm::enumerate(residuals))
+    replaceInBackward(residual.getResult(), backward.getArgument(index));
+  // The view of the joint function holds what was returned before.
+  SmallVector<Value> values, gradients;
+  for (OpOperand &operand : joint.getReturn()->getOpOperands())
+    (function.getResultAttr(operand.getOperandNumber(),
+                            FadDialect::kGradientAttr)
+         ? gradients
+         : values)
+        .push_back(operand.get());
+  for (ResidualOp residual : residuals)
+    values.push_back(residual.getValue());
+
+  Location loc = joint.getReturn().getLoc();
+  Block &forwardBlock = forward.front(), &backwardBlock = backward.front();
+  for (Operation &op : llvm::make_early_inc_range(function.front()))
+    if (forwardOps.contains(&op))
+      op.moveBefore(&forwardBlock, forwardBlock.end());
+    else if (backwardOps.contains(&op))
+      op.moveBefore(&backwardBlock, backwardBlock.end());
+  OpBuilder builder = OpBuilder::atBlockEnd(&forwardBlock);
+  func::ReturnOp::create(builder, loc, values);
+  builder.setInsertionPointToEnd(&backwardBlock);
+  func::ReturnOp::create(builder, loc, gradients);
+
+  auto replace = [](ValueRange values, ValueRange replacements) {
+    for (auto [value, replacement] : llvm::zip_equal(values, replacements))
+      value.replaceAllUsesWith(replacement);
+  };
+  replace(joint.getArguments(), forward.getArguments());
+  replace(joint.getCotangents(),
+          backward.getArguments().drop_front(residuals.size()));
+}
+
+LogicalResult Splitter::run(SymbolTable &symbols, const SymbolUserMap &users) {
   StringRef base = function.getSymName();
   base.consume_back("_joint");
   std::string forwardName = (base + "_forward").str();
@@ -185,17 +242,18 @@ LogicalResult Splitter::run(SymbolTable &symbols) {
     if (symbols.lookup(name))
       return function.emitError("cannot create @")
              << name << ": the module has a symbol of that name; rename it";
-  if (!SymbolTable::symbolKnownUseEmpty(function, function->getParentOp()))
+  if (!users.useEmpty(function))
     return function.emitError("cannot split @")
            << function.getSymName()
            << ": other operations refer to it; split a copy, or inline the "
               "calls first (--inline)";
-  findEffects();
-  FailureOr<func::FuncOp> backward = buildBackward(backwardName);
-  if (failed(backward))
+  if (failed(findParts()))
     return failure();
-  buildForward(forwardName);
-  (*backward)->moveAfter(function);
+  func::FuncOp forward = createForward(forwardName);
+  func::FuncOp backward = createBackward(backwardName);
+  fill(forward, backward);
+  symbols.insert(forward);
+  symbols.insert(backward);
   symbols.erase(function);
   return success();
 }
@@ -205,13 +263,15 @@ struct FadSplitPass : fad::impl::FadSplitBase<FadSplitPass> {
   using FadSplitBase::FadSplitBase;
 
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
+    SymbolTableCollection tables;
+    SymbolTable &symbols = tables.getSymbolTable(getOperation());
+    SymbolUserMap users(tables, getOperation());
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       if (!JointFunction::isJoint(function))
         continue;
       FailureOr<JointFunction> joint = JointFunction::get(function);
-      if (failed(joint) || failed(Splitter(*joint).run(symbols)))
+      if (failed(joint) || failed(Splitter(*joint).run(symbols, users)))
         return signalPassFailure();
     }
   }
