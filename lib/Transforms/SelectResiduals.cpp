@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Recomputation.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
@@ -13,7 +14,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,25 +25,6 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
-
-//===----------------------------------------------------------------------===//
-// What is never saved
-//===----------------------------------------------------------------------===//
-
-/// Whether `op` holds no data of its own: a constant, a shape, a splat, or a
-/// view of its operand. Computing it again costs less than keeping it.
-static bool isAlwaysRecomputed(Operation *op) {
-  if (matchPattern(op, m_Constant()))
-    return true;
-  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::SplatOp, tensor::CastOp,
-          tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::FillOp,
-          linalg::TransposeOp, linalg::BroadcastOp>(op))
-    return true;
-  // Arithmetic on sizes.
-  return isPure(op) && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
-         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
-}
 
 //===----------------------------------------------------------------------===//
 // Sizes
@@ -92,7 +73,7 @@ namespace {
 class Selector {
 public:
   Selector(const JointFunction &joint, Policy policy)
-      : joint(joint), policy(policy),
+      : joint(joint), policy(policy), recomputation(joint),
         rewriter(joint.getFunction().getContext()) {}
 
   void run();
@@ -119,6 +100,7 @@ private:
 
   JointFunction joint;
   Policy policy;
+  Recomputation recomputation;
   IRRewriter rewriter;
   SmallVector<Operation *> backward;
   /// The last operation of the forward part, residuals included; null where
@@ -154,13 +136,6 @@ OpBuilder &Selector::appendToForward() {
   return rewriter;
 }
 
-/// Whether `operand` is a destination that its operation does not read.
-static bool isOverwritten(OpOperand &operand) {
-  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  return op && op.isDpsInit(&operand) &&
-         !op.payloadUsesValueFromOperand(&operand);
-}
-
 Value Selector::makeEmptyLike(Value tensor) {
   rewriter.setInsertionPoint(boundary);
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -173,19 +148,6 @@ Value Selector::makeEmptyLike(Value tensor) {
     sizes.push_back(pendingSizes.back());
   }
   return tensor::EmptyOp::create(rewriter, tensor.getLoc(), type, sizes);
-}
-
-/// Calls `callback` on each operand of `op` whose data `op` reads: a size needs
-/// a tensor of that size, and a destination is overwritten.
-static void forEachReadOperand(Operation *op,
-                               llvm::function_ref<void(Value)> callback) {
-  auto dim = dyn_cast<tensor::DimOp>(op);
-  forEachOutsideOperand(op, [&](OpOperand &operand) {
-    bool isSize =
-        dim && dim.getConstantIndex() && operand.get() == dim.getSource();
-    if (!isSize && !isOverwritten(operand))
-      callback(operand.get());
-  });
 }
 
 void Selector::recompute(Operation *op) {
@@ -208,7 +170,7 @@ void Selector::recompute(Operation *op) {
 }
 
 bool Selector::isRecomputed(Operation *op) const {
-  if (isAlwaysRecomputed(op))
+  if (recomputation.contains(op))
     return true;
   if (!isa<ElementwiseOp>(op))
     return false;

@@ -111,8 +111,10 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
       computes is computed again in backward;
     - `fad`: one derivative for each result of a region.
 
-    Constants, shapes, and views (transposes, reshapes, broadcasts) are always
-    computed again. Arguments and results of the function cost nothing: they
+    Constants, shapes, views (transposes, reshapes, broadcasts, borders), and
+    what is computed from positions and scalars alone, such as a mask that is
+    drawn from a seed, are always computed again. So are slices of what is alive
+    anyway. Arguments and results of the function cost nothing: they
     are alive anyway.
   }];
   let options = [

@@ -1,0 +1,153 @@
+//===- Recomputation.cpp - What backward computes again -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Recomputation.h"
+#include "fad/IR/Fad.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+bool fad::isOverwritten(OpOperand &operand) {
+  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  return op && op.isDpsInit(&operand) &&
+         !op.payloadUsesValueFromOperand(&operand);
+}
+
+void fad::forEachReadOperand(Operation *op,
+                             llvm::function_ref<void(Value)> callback) {
+  auto dim = dyn_cast<tensor::DimOp>(op);
+  forEachOutsideOperand(op, [&](OpOperand &operand) {
+    bool isSize =
+        dim && dim.getConstantIndex() && operand.get() == dim.getSource();
+    if (!isSize && !isOverwritten(operand))
+      callback(operand.get());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// Whether the elements that `op` reads of `input` through a permutation of
+/// loops are all of its elements.
+static bool readsAll(linalg::LinalgOp op, OpOperand &input) {
+  ArrayRef<int64_t> shape = op.getShape(&input);
+  llvm::SmallBitVector loops(op.getNumLoops());
+  for (auto [expr, size] :
+       llvm::zip_equal(op.getMatchingIndexingMap(&input).getResults(), shape)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop ? loops.test(loop.getPosition()) : size != 1)
+      return false;
+    if (loop)
+      loops.set(loop.getPosition());
+  }
+  return true;
+}
+
+/// Whether `op` is a linalg.generic that copies, broadcasts or transposes.
+static bool isCopy(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumParallelLoops() != generic.getNumLoops() ||
+      !generic.hasPureTensorSemantics())
+    return false;
+  Block &body = *generic.getBody();
+  return body.without_terminator().empty() &&
+         llvm::all_of(body.getTerminator()->getOperands(), [&](Value yielded) {
+           auto argument = dyn_cast<BlockArgument>(yielded);
+           if (!argument || argument.getOwner() != &body)
+             return false;
+           OpOperand *operand = generic.getMatchingOpOperand(argument);
+           return generic.isDpsInput(operand) && readsAll(generic, *operand);
+         });
+}
+
+/// Whether `op` holds no data of its own: a constant, a shape, a splat, or a
+/// view of its operand.
+static bool isView(Operation *op) {
+  if (matchPattern(op, m_Constant()))
+    return true;
+  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::SplatOp, tensor::CastOp,
+          tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp,
+          linalg::FillOp, linalg::TransposeOp, linalg::BroadcastOp>(op))
+    return true;
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return bool(pad.getConstantPaddingValue());
+  if (isCopy(op))
+    return true;
+  // Arithmetic on sizes.
+  return isPure(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
+}
+
+//===----------------------------------------------------------------------===//
+// Recomputation
+//===----------------------------------------------------------------------===//
+
+/// Whether `type` is that of one number, which costs next to nothing to save.
+static bool isOneNumber(Type type) {
+  auto shaped = dyn_cast<RankedTensorType>(type);
+  return shaped ? shaped.hasStaticShape() && shaped.getNumElements() == 1
+                : type.isIntOrIndexOrFloat();
+}
+
+bool Recomputation::isAlive(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return !def || alive.contains(value) || matchPattern(def, m_Constant());
+}
+
+bool Recomputation::isGenerated(Operation *op) const {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  bool isElementwise = structured
+                           ? structured.getNumReductionLoops() == 0
+                           : isa<ElementwiseOp>(op) ||
+                                 isa<tensor::TensorDialect>(op->getDialect()) ||
+                                 OpTrait::hasElementwiseMappableTraits(op);
+  if (!isElementwise || !isMemoryEffectFree(op) ||
+      llvm::any_of(op->getResultTypes(), isOneNumber))
+    return false;
+  bool readsNoData = true;
+  forEachReadOperand(op, [&](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    readsNoData &=
+        isOneNumber(operand.getType()) ||
+        (def && (generated.contains(def) || isa<tensor::EmptyOp>(def) ||
+                 matchPattern(def, m_Constant())));
+  });
+  return readsNoData;
+}
+
+bool Recomputation::isSelection(Operation *op) const {
+  return isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(
+             op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return !isa<TensorType>(operand.getType()) || isAlive(operand);
+         });
+}
+
+Recomputation::Recomputation(const JointFunction &joint) {
+  alive.insert(joint.getResults().begin(), joint.getResults().end());
+  func::FuncOp function = joint.getFunction();
+  for (Operation &op : function.front().without_terminator()) {
+    bool isNew = isGenerated(&op);
+    if (isNew)
+      generated.insert(&op);
+    if (!isNew && !isView(&op) && !isSelection(&op))
+      continue;
+    ops.insert(&op);
+    bool fromAlive = true;
+    forEachReadOperand(&op, [&](Value operand) {
+      fromAlive &= isOneNumber(operand.getType()) || isAlive(operand);
+    });
+    if (fromAlive)
+      alive.insert(op.result_begin(), op.result_end());
+  }
+}

@@ -1,0 +1,51 @@
+//===- Recomputation.h - What backward computes again -----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_TRANSFORMS_RECOMPUTATION_H
+#define FAD_LIB_TRANSFORMS_RECOMPUTATION_H
+
+#include "fad/Transforms/JointFunction.h"
+
+namespace mlir::fad {
+
+/// Calls `callback` on each operand of `op` whose data `op` reads: a size needs
+/// a tensor of that size, and a destination is overwritten.
+void forEachReadOperand(Operation *op,
+                        llvm::function_ref<void(Value)> callback);
+
+/// Whether `operand` is a destination that its operation does not read.
+bool isOverwritten(OpOperand &operand);
+
+/// The operations of a joint function that backward computes again whatever the
+/// policy is, because they hold no data of their own: keeping their results
+/// would only cost memory.
+class Recomputation {
+public:
+  explicit Recomputation(const JointFunction &joint);
+
+  bool contains(Operation *op) const { return ops.contains(op); }
+
+private:
+  /// Whether `value` is there in backward whatever is saved: an argument or a
+  /// result of the function, or what is computed again from such.
+  bool isAlive(Value value) const;
+  /// Whether `op` computes its elements from their position and scalars alone,
+  /// like a mask that is drawn from a seed.
+  bool isGenerated(Operation *op) const;
+  /// Whether `op` only selects or joins elements of tensors that are alive.
+  bool isSelection(Operation *op) const;
+
+  DenseSet<Operation *> ops;
+  /// Those of them that are generated.
+  DenseSet<Operation *> generated;
+  DenseSet<Value> alive;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_TRANSFORMS_RECOMPUTATION_H
