@@ -74,9 +74,8 @@ FailureOr<ScalarBody> buildTerms(const StructuredPrimal &primal, Value seed,
 /// Emits the cotangent of `operand`, of which each iteration of `op` reads the
 /// element that `access` gives: there, the terms of `body` of all iterations
 /// are added up. The result has the type of `operand`.
-FailureOr<Value> emitCotangent(RewriterBase &rewriter, linalg::LinalgOp op,
-                               ScalarBody body, Value operand,
-                               AffineMap access);
+Value emitCotangent(RewriterBase &rewriter, linalg::LinalgOp op,
+                    ScalarBody body, Value operand, AffineMap access);
 
 /// Reports that the elements of a result are combined in a way that has no
 /// rule.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NamedContraction.h"
+#include "NamedConvolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
@@ -29,12 +30,14 @@ static bool isMultiplyAccumulate(GenericOp op) {
   auto isPair = [](Value x, Value y, Value a, Value b) {
     return (x == a && y == b) || (x == b && y == a);
   };
-  auto add = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  auto add =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
   if (!add)
     return false;
   for (Value product : add->getOperands()) {
     auto mul = product.getDefiningOp<arith::MulFOp>();
-    if (mul && isPair(add.getLhs(), add.getRhs(), product, body->getArgument(2)))
+    if (mul &&
+        isPair(add.getLhs(), add.getRhs(), product, body->getArgument(2)))
       return isPair(lookThroughExtension(mul.getLhs()),
                     lookThroughExtension(mul.getRhs()), body->getArgument(0),
                     body->getArgument(1));
@@ -42,75 +45,145 @@ static bool isMultiplyAccumulate(GenericOp op) {
   return false;
 }
 
-/// The operand that reads the loop `expr`, or -1 where not exactly one does.
-static int findOnlyReader(GenericOp op, AffineExpr expr) {
-  int reader = -1;
-  for (int index : {0, 1}) {
-    AffineMap map = op.getIndexingMapsArray()[index];
-    if (!llvm::is_contained(map.getResults(), expr))
-      continue;
-    if (reader >= 0)
-      return -1;
-    reader = index;
-  }
-  return reader;
+/// The maps of `op` with its loops numbered as named operations do: those of
+/// the result in its order, then the others. Empty where an operand is not
+/// indexed by different loops alone.
+static SmallVector<AffineMap> renumberLoops(GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return {};
+  unsigned loops = op.getNumLoops(), next = 0;
+  SmallVector<AffineExpr> numbering(loops);
+  auto number = [&](AffineExpr &expr) {
+    expr = getAffineDimExpr(next++, op.getContext());
+  };
+  for (AffineExpr expr : maps.back().getResults())
+    number(numbering[cast<AffineDimExpr>(expr).getPosition()]);
+  for (AffineExpr &expr : numbering)
+    if (!expr)
+      number(expr);
+  for (AffineMap &map : maps)
+    map = map.replaceDimsAndSymbols(numbering, {}, loops, 0);
+  return maps;
+}
+
+/// Replaces `op` by an `OpTy` with the inputs in the order `order`.
+template <typename OpTy, typename... Attributes>
+static LinalgOp replaceBy(RewriterBase &rewriter, GenericOp op,
+                          ArrayRef<unsigned> order, Attributes... attributes) {
+  SmallVector<Value> inputs;
+  for (unsigned index : order)
+    inputs.push_back(op.getInputs()[index]);
+  rewriter.setInsertionPoint(op);
+  auto named = OpTy::create(rewriter, op.getLoc(), op.getResultTypes(), inputs,
+                            op.getOutputs(), attributes...);
+  rewriter.replaceOp(op, named);
+  return named;
+}
+
+/// `op` as an `OpTy`, the maps of which have the results `left`, `right` and,
+/// in order, `result`. Null where it is none.
+template <typename OpTy>
+static LinalgOp nameFixed(RewriterBase &rewriter, GenericOp op,
+                          ArrayRef<AffineMap> maps, ArrayRef<unsigned> left,
+                          ArrayRef<unsigned> right) {
+  auto matches = [&](AffineMap map, ArrayRef<unsigned> results) {
+    return map == AffineMap::getMultiDimMapWithTargets(
+                      map.getNumDims(), results, op.getContext());
+  };
+  for (unsigned first : {0, 1})
+    if (matches(maps[first], left) && matches(maps[1 - first], right))
+      return replaceBy<OpTy>(rewriter, op, {first, 1 - first});
+  return {};
+}
+
+/// `op` as a product with a vector, or null.
+static LinalgOp nameVectorProduct(RewriterBase &rewriter, GenericOp op,
+                                  ArrayRef<AffineMap> maps) {
+  LinalgOp named;
+  if (op.getNumLoops() == 1)
+    return nameFixed<DotOp>(rewriter, op, maps, {0}, {0});
+  if (op.getNumLoops() == 2)
+    (named = nameFixed<MatvecOp>(rewriter, op, maps, {0, 1}, {1})) ||
+        (named = nameFixed<VecmatOp>(rewriter, op, maps, {1}, {1, 0}));
+  if (op.getNumLoops() == 3)
+    (named = nameFixed<BatchMatvecOp>(rewriter, op, maps, {0, 1, 2}, {0, 2})) ||
+        (named =
+             nameFixed<BatchVecmatOp>(rewriter, op, maps, {0, 2}, {0, 2, 1}));
+  return named;
+}
+
+/// `maps`, with the inputs in the order `order`, as an attribute.
+static ArrayAttr getIndexingMaps(Builder &builder, ArrayRef<AffineMap> maps,
+                                 ArrayRef<unsigned> order) {
+  return builder.getAffineMapArrayAttr(
+      {maps[order[0]], maps[order[1]], maps[2]});
 }
 
 /// `op` as a `linalg.matmul` or, with one more loop in front, as a
 /// `linalg.batch_matmul`. Null where it is neither.
-static LinalgOp nameMatmul(RewriterBase &rewriter, GenericOp op) {
+static LinalgOp nameMatmul(RewriterBase &rewriter, GenericOp op,
+                           ArrayRef<AffineMap> maps) {
   unsigned loops = op.getNumLoops();
-  bool batch = loops == 4;
   unsigned rank = loops - 1;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if ((loops != 3 && loops != 4) || op.getNumReductionLoops() != 1 ||
-      !isMultiplyAccumulate(op) ||
-      llvm::any_of(maps, [&](AffineMap map) {
-        return !map.isProjectedPermutation() || map.getNumResults() != rank;
+  bool batch = loops == 4;
+  if ((loops != 3 && loops != 4) || llvm::any_of(maps, [&](AffineMap map) {
+        return map.getNumResults() != rank ||
+               (batch && map.getResult(0) != rewriter.getAffineDimExpr(0));
       }))
     return {};
-
   // Rows and columns are the loops of the result; its rows are read by the
   // left operand, its columns by the right one.
-  AffineMap out = maps[2];
-  AffineExpr row = out.getResult(rank - 2), column = out.getResult(rank - 1);
-  int left = findOnlyReader(op, row), right = findOnlyReader(op, column);
-  if (left < 0 || right < 0 || left == right)
-    return {};
-  if (batch && llvm::any_of(maps, [&](AffineMap map) {
-        return map.getResult(0) != out.getResult(0);
-      }))
-    return {};
-
-  // Number the loops as the named operation does: batch, row, column, sum.
-  SmallVector<AffineExpr> numbering(loops);
-  auto number = [&](AffineExpr expr, unsigned position) {
-    numbering[cast<AffineDimExpr>(expr).getPosition()] =
-        rewriter.getAffineDimExpr(position);
+  auto reads = [&](unsigned input, unsigned loop) {
+    return llvm::is_contained(maps[input].getResults(),
+                              rewriter.getAffineDimExpr(loop));
   };
-  for (auto [position, expr] : llvm::enumerate(out.getResults()))
-    number(expr, position);
-  for (AffineExpr &expr : numbering)
-    if (!expr)
-      expr = rewriter.getAffineDimExpr(loops - 1);
-  SmallVector<Attribute> renumbered;
-  for (AffineMap map : {maps[left], maps[right], out})
-    renumbered.push_back(AffineMapAttr::get(
-        map.replaceDimsAndSymbols(numbering, {}, loops, 0)));
-
-  SmallVector<Value> inputs = {op.getInputs()[left], op.getInputs()[right]};
-  rewriter.setInsertionPoint(op);
-  NamedAttribute indexing(rewriter.getStringAttr("indexing_maps"),
-                          rewriter.getArrayAttr(renumbered));
-  LinalgOp named;
+  unsigned row = rank - 2, column = rank - 1;
+  unsigned left = reads(0, row) ? 0 : 1, right = 1 - left;
+  if (!reads(left, row) || reads(right, row) || !reads(right, column) ||
+      reads(left, column))
+    return {};
+  SmallVector<NamedAttribute> indexing = {rewriter.getNamedAttr(
+      "indexing_maps", getIndexingMaps(rewriter, maps, {left, right}))};
   if (batch)
-    named = BatchMatmulOp::create(rewriter, op.getLoc(), op.getResultTypes(),
-                                  inputs, op.getOutputs(), indexing);
-  else
-    named = MatmulOp::create(rewriter, op.getLoc(), op.getResultTypes(),
-                             inputs, op.getOutputs(), indexing);
-  rewriter.replaceOp(op, named);
-  return named;
+    return replaceBy<BatchMatmulOp>(rewriter, op, {left, right}, indexing);
+  return replaceBy<MatmulOp>(rewriter, op, {left, right}, indexing);
+}
+
+/// `op` as a `linalg.contract`, or null.
+static LinalgOp nameContract(RewriterBase &rewriter, GenericOp op,
+                             ArrayRef<AffineMap> maps) {
+  bool contracts = false;
+  for (unsigned loop : llvm::seq(op.getNumLoops())) {
+    AffineExpr expr = rewriter.getAffineDimExpr(loop);
+    auto reads = [&](AffineMap map) {
+      return llvm::is_contained(map.getResults(), expr);
+    };
+    bool summed = !reads(maps[2]);
+    if (summed ? !reads(maps[0]) || !reads(maps[1])
+               : !reads(maps[0]) && !reads(maps[1]))
+      return {};
+    contracts |= summed;
+  }
+  if (!contracts)
+    return {};
+  return replaceBy<ContractOp>(rewriter, op, {0, 1},
+                               getIndexingMaps(rewriter, maps, {0, 1}));
+}
+
+/// `op` as the contraction that it is, or null.
+static LinalgOp nameProduct(RewriterBase &rewriter, GenericOp op) {
+  if (!isMultiplyAccumulate(op))
+    return {};
+  SmallVector<AffineMap> maps = renumberLoops(op);
+  if (maps.empty())
+    return {};
+  LinalgOp named;
+  if (op.getNumReductionLoops() == 1)
+    (named = nameMatmul(rewriter, op, maps)) ||
+        (named = nameVectorProduct(rewriter, op, maps));
+  return named ? named : nameContract(rewriter, op, maps);
 }
 
 /// `op` as a `linalg.transpose`, or null.
@@ -128,17 +201,18 @@ static LinalgOp nameTranspose(RewriterBase &rewriter, GenericOp op) {
   for (AffineExpr expr : maps[1].getResults())
     permutation.push_back(*maps[0].getResultPosition(expr));
   rewriter.setInsertionPoint(op);
-  auto named =
-      TransposeOp::create(rewriter, op.getLoc(), op.getInputs()[0],
-                          op.getOutputs()[0], permutation);
+  auto named = TransposeOp::create(rewriter, op.getLoc(), op.getInputs()[0],
+                                   op.getOutputs()[0], permutation);
   rewriter.replaceOp(op, named);
   return named;
 }
 
 LinalgOp fad::nameContraction(RewriterBase &rewriter, GenericOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
-  if (LinalgOp matmul = nameMatmul(rewriter, op))
-    return matmul;
+  if (LinalgOp product = nameProduct(rewriter, op))
+    return product;
+  if (LinalgOp convolution = nameConvolution(rewriter, op))
+    return convolution;
   if (LinalgOp transpose = nameTranspose(rewriter, op))
     return transpose;
   return op;

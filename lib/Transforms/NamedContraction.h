@@ -20,9 +20,10 @@ class LinalgOp;
 namespace fad {
 
 /// Replaces `op` by the named operation that it is: `linalg.matmul` or
-/// `linalg.batch_matmul`, with indexing maps where an operand is transposed,
-/// or `linalg.transpose`. A downstream compiler knows what to do with those.
-/// Returns the operation that stands there afterwards.
+/// `linalg.batch_matmul`, with indexing maps where an operand is transposed, a
+/// product with a vector, any other `linalg.contract`, a convolution, a sum
+/// over windows, or `linalg.transpose`. A downstream compiler knows what to do
+/// with those. Returns the operation that stands there afterwards.
 ///
 /// Upstream's `specializeGenericOp` is not used: in LLVM 22.1 it drops the
 /// transposition of a matmul's operands.

@@ -54,21 +54,6 @@ func.func @product(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-#diagonal = affine_map<(d0) -> (d0, d0)>
-#id = affine_map<(d0) -> (d0)>
-func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
-  %e = tensor.empty() : tensor<4xf32>
-  // expected-error @below {{reads operand 0 through affine_map<(d0) -> (d0, d0)>, which has no reverse rule yet; only permutations, broadcasts and constant indices have one}}
-  %r = linalg.generic {indexing_maps = [#diagonal, #id], iterator_types = ["parallel"]}
-      ins(%x : tensor<4x4xf32>) outs(%e : tensor<4xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
-  } -> tensor<4xf32>
-  return %r : tensor<4xf32>
-}
-
-// -----
-
 // expected-error @below {{argument 1 is the unranked tensor 'tensor<*xf32>'; give it a rank, with '?' for sizes that are not known}}
 func.func @unranked(%x: tensor<4xf32>, %y: tensor<*xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
