@@ -15,6 +15,14 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+std::optional<uint64_t>
+ArgumentSizes::lookup(const SizeSymbols::Symbol &symbol) const {
+  if (!symbol.argumentDim)
+    return std::nullopt;
+  auto found = ofDims.find(*symbol.argumentDim);
+  return found == ofDims.end() ? others : found->second;
+}
+
 /// Whether some primal result of `joint` is `value`: results with
 /// `fad.gradient` are not primal results.
 static bool isPrimalResult(func::FuncOp joint, Value value) {
@@ -56,10 +64,9 @@ LogicalResult MemoryReport::add(Policy policy, func::FuncOp joint) {
              << "cannot tell how many bytes a value of type " << value.getType()
              << " takes; elements must be integers, floating-point numbers, "
                 "index, or complex numbers or fixed vectors of them";
-    if (size)
-      *bytes = bytes->substitute([&](unsigned symbol) {
-        return symbols.isArgumentDim(symbol) ? size : std::nullopt;
-      });
+    *bytes = bytes->substitute([&](unsigned symbol) {
+      return sizes.lookup(symbols.getSymbols()[symbol]);
+    });
     info.bytes = *bytes;
     result.total += *bytes;
     if (result.total.isSaturated())
@@ -88,9 +95,9 @@ static std::string toString(Type type) {
 }
 
 void MemoryReport::printLegend(raw_ostream &os) const {
-  for (auto [number, symbol] : llvm::enumerate(symbols.getSymbols())) {
+  for (const SizeSymbols::Symbol &symbol : symbols.getSymbols()) {
     os << "  " << symbol.name;
-    if (size && symbols.isArgumentDim(number))
+    if (std::optional<uint64_t> size = sizes.lookup(symbol))
       os << " = " << *size;
     os << ": " << symbol.description << "\n";
   }

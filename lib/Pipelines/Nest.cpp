@@ -42,11 +42,15 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals({options.policy}));
 }
 
-void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {
-  buildSelectPipeline(pm, options);
+void fad::buildSplitPipeline(OpPassManager &pm) {
   pm.addPass(createFadSplit());
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+}
+
+void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {
+  buildSelectPipeline(pm, options);
+  buildSplitPipeline(pm);
 }

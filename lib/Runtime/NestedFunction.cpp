@@ -7,53 +7,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/NestedFunction.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassManager.h"
+#include "fad/Pipelines/NestedPair.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The number in the attribute `name`, which says what a cotangent or gradient
-/// belongs to.
-static unsigned getNumber(Attribute attribute) {
-  return cast<IntegerAttr>(attribute).getInt();
-}
-
-/// The backward function that `fad-nest` left in `module`: the one that takes
-/// cotangents.
-static func::FuncOp findBackward(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)
-      if (function.getArgAttr(i, FadDialect::kCotangentAttr))
-        return function;
-  return nullptr;
-}
-
 FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
                                                   const NestOptions &options) {
-  PassManager pm(module.getContext());
-  buildNestPipeline(pm, options);
-  if (failed(pm.run(module)))
+  FailureOr<NestedPair> pair = NestedPair::create(module, options);
+  if (failed(pair))
     return failure();
-
-  func::FuncOp backward = findBackward(module);
-  StringRef base = backward.getSymName();
-  base.consume_back("_backward");
-  std::string forwardName = (base + "_forward").str();
-  auto forward = module.lookupSymbol<func::FuncOp>(forwardName);
-  SmallVector<bool> isResidual;
-  for (unsigned i = 0, end = forward.getNumResults(); i < end; ++i)
-    isResidual.push_back(
-        bool(forward.getResultAttr(i, FadDialect::kResidualAttr)));
-  SmallVector<unsigned> cotangentResults, gradientArguments;
-  for (unsigned i = 0, end = backward.getNumArguments(); i < end; ++i)
-    if (Attribute result = backward.getArgAttr(i, FadDialect::kCotangentAttr))
-      cotangentResults.push_back(getNumber(result));
-  for (unsigned i = 0, end = backward.getNumResults(); i < end; ++i)
-    if (Attribute argument =
-            backward.getResultAttr(i, FadDialect::kGradientAttr))
-      gradientArguments.push_back(getNumber(argument));
-  std::string backwardName = backward.getSymName().str();
+  unsigned numPrimalResults = pair->getNumPrimalResults();
+  SmallVector<unsigned> cotangentResults = pair->getCotangentResults();
+  SmallVector<unsigned> gradientArguments = pair->getGradientArguments();
+  std::string forwardName = pair->forward.getSymName().str();
+  std::string backwardName = pair->backward.getSymName().str();
 
   FailureOr<CompiledModule> compiled = CompiledModule::compile(module);
   if (failed(compiled))
@@ -61,7 +29,7 @@ FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
   NestedFunction nested(std::move(*compiled));
   nested.forwardName = std::move(forwardName);
   nested.backwardName = std::move(backwardName);
-  nested.isResidual = std::move(isResidual);
+  nested.numPrimalResults = numPrimalResults;
   nested.cotangentResults = std::move(cotangentResults);
   nested.gradientArguments = std::move(gradientArguments);
   return nested;
@@ -72,9 +40,10 @@ NestedFunction::forward(ArrayRef<HostTensor> arguments) const {
   auto values = compiled.call(forwardName, arguments);
   if (!values)
     return values.takeError();
+  ArrayRef<HostTensor> all = *values;
   ForwardResults split;
-  for (auto [value, kept] : llvm::zip(*values, isResidual))
-    (kept ? split.residuals : split.results).push_back(value);
+  split.results = llvm::to_vector(all.take_front(numPrimalResults));
+  split.residuals = llvm::to_vector(all.drop_front(numPrimalResults));
   return split;
 }
 

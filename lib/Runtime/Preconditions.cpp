@@ -9,7 +9,6 @@
 #include "fad/Runtime/Preconditions.h"
 #include "Assertions.h"
 #include "fad/Conversion/Passes.h"
-#include "fad/Runtime/CompiledModule.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -42,14 +41,6 @@ FailureOr<OwningOpRef<ModuleOp>> fad::extractFunction(func::FuncOp function) {
 void fad::eraseAssertions(ModuleOp module) {
   module.walk([](cf::AssertOp op) { op.erase(); });
 }
-
-namespace {
-/// A condition that the arguments have to meet.
-struct Precondition {
-  Location loc;
-  std::string message;
-};
-} // namespace
 
 /// What upstream's message of a failed verification says of the operation: the
 /// line that begins with ^.
@@ -108,33 +99,50 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
   return simplify.run(module);
 }
 
-LogicalResult fad::checkPreconditions(ModuleOp module,
-                                      ArrayRef<HostTensor> arguments) {
+FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
   OwningOpRef<ModuleOp> reduced = module.clone();
   if (failed(reduceToPreconditions(*reduced)))
     return failure();
   // An assertion tells its number; there may be no text at its location.
-  SmallVector<Precondition> preconditions;
+  Preconditions preconditions;
   reduced->walk([&](cf::AssertOp op) {
-    std::string number = std::to_string(preconditions.size());
-    preconditions.push_back({op.getLoc(), op.getMsg().str()});
+    std::string number = std::to_string(preconditions.all.size());
+    preconditions.all.push_back({op.getLoc(), op.getMsg().str()});
     op.setMsg(number);
   });
-  if (preconditions.empty())
-    return success();
+  if (preconditions.all.empty())
+    return preconditions;
 
   auto functions = reduced->getOps<func::FuncOp>();
   auto entry =
       llvm::find_if(functions, [](func::FuncOp f) { return f.isPublic(); });
-  std::string name = (*entry).getSymName().str();
+  preconditions.function = (*entry).getSymName().str();
   FailureOr<CompiledModule> compiled =
       CompiledModule::compile(*reduced, /*parallel=*/false);
   if (failed(compiled))
     return failure();
-  auto results = compiled->call(name, arguments);
+  preconditions.compiled = std::move(*compiled);
+  return preconditions;
+}
+
+const Precondition *
+Preconditions::findViolated(ArrayRef<HostTensor> arguments) const {
+  if (!compiled)
+    return nullptr;
+  auto results = compiled->call(function, arguments);
   if (results)
-    return success();
+    return nullptr;
   unsigned number = 0;
   (void)StringRef(llvm::toString(results.takeError())).getAsInteger(10, number);
-  return emitError(preconditions[number].loc) << preconditions[number].message;
+  return &all[number];
+}
+
+LogicalResult fad::checkPreconditions(ModuleOp module,
+                                      ArrayRef<HostTensor> arguments) {
+  FailureOr<Preconditions> preconditions = Preconditions::compile(module);
+  if (failed(preconditions))
+    return failure();
+  if (const Precondition *violated = preconditions->findViolated(arguments))
+    return emitError(violated->loc) << violated->message;
+  return success();
 }

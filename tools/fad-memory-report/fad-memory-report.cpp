@@ -6,16 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Analysis/Entry.h"
-#include "fad/Analysis/MemoryReport.h"
 #include "fad/IR/Fad.h"
-#include "fad/Pipelines/Pipelines.h"
+#include "fad/Pipelines/ReportMemory.h"
 #include "fad/Rules/Rules.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -71,55 +67,19 @@ struct CommandLine {
 };
 } // namespace
 
-/// Selects residuals by `policy` on a copy of `module`. Null after an error.
-static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module,
-                                             fad::Policy policy,
-                                             StringRef entry,
-                                             const CommandLine &commandLine) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  fad::NestOptions options;
-  options.policy = policy;
-  options.entry = entry.str();
-  for (int64_t number : commandLine.wrt)
-    options.wrt.push_back(number);
-  for (int64_t number : commandLine.results)
-    options.results.push_back(number);
-  PassManager pm(module.getContext());
-  fad::buildSelectPipeline(pm, options);
-  if (failed(pm.run(*copy)))
-    return nullptr;
-  return copy;
-}
-
 /// Reports on `module`, or emits an error.
 static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
                                                const CommandLine &commandLine) {
-  SmallVector<fad::Policy> policies;
-  for (fad::Policy policy : commandLine.policies)
-    if (!llvm::is_contained(policies, policy))
-      policies.push_back(policy);
-  if (policies.empty())
-    policies = {fad::Policy::bp, fad::Policy::recompute, fad::Policy::fad};
-  FailureOr<func::FuncOp> entry = fad::findEntry(module, commandLine.entry);
-  if (failed(entry))
-    return failure();
-  std::optional<uint64_t> size;
+  fad::ReportRequest request;
+  request.entry = commandLine.entry;
+  llvm::append_range(request.wrt, commandLine.wrt);
+  llvm::append_range(request.results, commandLine.results);
+  if (!commandLine.policies.empty())
+    request.policies = SmallVector<fad::Policy>(commandLine.policies.begin(),
+                                                commandLine.policies.end());
   if (commandLine.size.getNumOccurrences())
-    size = commandLine.size;
-
-  fad::MemoryReport report(entry->getName(), size);
-  for (fad::Policy policy : policies) {
-    OwningOpRef<ModuleOp> selected =
-        selectResiduals(module, policy, entry->getName(), commandLine);
-    if (!selected)
-      return failure();
-    // fad-differentiate turned @f into @f_joint.
-    auto joint = selected->lookupSymbol<func::FuncOp>(
-        (entry->getName() + "_joint").str());
-    if (failed(report.add(policy, joint)))
-      return failure();
-  }
-  return report;
+    request.sizes.others = commandLine.size;
+  return fad::reportMemory(module, request);
 }
 
 int main(int argc, char **argv) {

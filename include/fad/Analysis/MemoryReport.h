@@ -36,20 +36,32 @@ struct PolicyResiduals {
   SizeExpr total;
 };
 
+/// Sizes that stand in for dynamic dimensions of arguments.
+struct ArgumentSizes {
+  /// By argument and dimension.
+  std::map<std::pair<unsigned, unsigned>, uint64_t> ofDims;
+  /// Of the dimensions that `ofDims` lacks.
+  std::optional<uint64_t> others;
+
+  std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol) const;
+};
+
 /// What crosses from forward to backward, for several policies on one function.
 class MemoryReport {
 public:
-  /// A report on the function `entry`; `size`, where given, stands in for each
-  /// dynamic dimension of an argument.
-  MemoryReport(StringRef entry, std::optional<uint64_t> size)
-      : entry(entry), size(size) {}
+  /// A report on the function `entry`.
+  MemoryReport(StringRef entry, ArgumentSizes sizes)
+      : entry(entry), sizes(std::move(sizes)) {}
 
   /// Adds the residuals of `joint`, a joint function in which `policy` has
   /// selected them. Emits an error for a value whose bytes cannot be told. May
   /// insert operations without effect into `joint`.
   LogicalResult add(Policy policy, func::FuncOp joint);
 
+  StringRef getEntry() const { return entry; }
   ArrayRef<PolicyResiduals> getPolicies() const { return policies; }
+  /// Bytes of this report, in terms of its symbols.
+  std::string toString(const SizeExpr &expr) const;
 
   /// One table of all policies.
   void printTable(raw_ostream &os) const;
@@ -57,11 +69,10 @@ public:
   void printJSON(raw_ostream &os) const;
 
 private:
-  std::string toString(const SizeExpr &expr) const;
   void printLegend(raw_ostream &os) const;
 
   std::string entry;
-  std::optional<uint64_t> size;
+  ArgumentSizes sizes;
   SizeSymbols symbols;
   SmallVector<PolicyResiduals> policies;
 };

@@ -65,9 +65,6 @@ public:
 
   ArrayRef<Symbol> getSymbols() const { return symbols; }
   StringRef getName(unsigned symbol) const { return symbols[symbol].name; }
-  bool isArgumentDim(unsigned symbol) const {
-    return symbols[symbol].argumentDim.has_value();
-  }
 
   /// The size of dimension `dim` of `tensor`, a ranked tensor, in terms of the
   /// dimensions of the entry block's arguments where it follows from them. May

@@ -46,6 +46,9 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
 /// selected: `fad-nest` up to, but without, `fad-split`.
 void buildSelectPipeline(OpPassManager &pm, const NestOptions &options);
 
+/// `fad-nest` from `fad-split` on.
+void buildSplitPipeline(OpPassManager &pm);
+
 /// `fad-nest`: from a forward function on tensors to the pair of a forward and
 /// a backward function.
 void buildNestPipeline(OpPassManager &pm, const NestOptions &options);

@@ -49,8 +49,8 @@ private:
 
   CompiledModule compiled;
   std::string forwardName, backwardName;
-  /// Which results of the forward function are residuals.
-  SmallVector<bool> isResidual;
+  /// Of the results of the forward function, after which come residuals.
+  unsigned numPrimalResults = 0;
   SmallVector<unsigned> cotangentResults, gradientArguments;
 };
 

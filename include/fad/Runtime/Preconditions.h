@@ -9,7 +9,7 @@
 #ifndef FAD_RUNTIME_PRECONDITIONS_H
 #define FAD_RUNTIME_PRECONDITIONS_H
 
-#include "fad/Runtime/HostTensor.h"
+#include "fad/Runtime/CompiledModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -20,11 +20,34 @@ namespace mlir::fad {
 /// Emits an error where it calls a function that has no body.
 FailureOr<OwningOpRef<ModuleOp>> extractFunction(func::FuncOp function);
 
-/// Whether `arguments` suit the only public function of `module`: the sizes of
-/// its tensors agree wherever an operation needs them to, and the conditions
-/// of each `cf.assert` hold. Emits an error at the operation where not.
-///
-/// What compiled code does with arguments that do not suit is undefined.
+/// A condition that arguments have to meet.
+struct Precondition {
+  Location loc;
+  /// What to say where they do not.
+  std::string message;
+};
+
+/// What a function asks of its arguments: the sizes of its tensors agree
+/// wherever an operation needs them to, and the conditions of each `cf.assert`
+/// hold. What compiled code does with arguments that do not suit is undefined.
+class Preconditions {
+public:
+  /// Those of the only public function of `module`, compiled. Emits an error
+  /// where that fails.
+  static FailureOr<Preconditions> compile(ModuleOp module);
+
+  /// A precondition that `arguments` do not meet, if any.
+  const Precondition *findViolated(ArrayRef<HostTensor> arguments) const;
+
+private:
+  SmallVector<Precondition> all;
+  /// The function that asserts them, where there are any.
+  std::string function;
+  std::optional<CompiledModule> compiled;
+};
+
+/// Emits an error at the operation where `arguments` do not suit the only
+/// public function of `module`.
 LogicalResult checkPreconditions(ModuleOp module,
                                  ArrayRef<HostTensor> arguments);
 
