@@ -1,5 +1,14 @@
 """PyTorch models: exported, and trained through fad."""
 
 from ._export import Argument, Exported, ExportError, Result, export
+from ._step import TrainStep, train_step
 
-__all__ = ["Argument", "ExportError", "Exported", "Result", "export"]
+__all__ = [
+    "Argument",
+    "ExportError",
+    "Exported",
+    "Result",
+    "TrainStep",
+    "export",
+    "train_step",
+]

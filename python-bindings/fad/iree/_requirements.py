@@ -1,0 +1,25 @@
+"""The packages that fad.iree needs beside fad's own."""
+
+
+def import_compiler():
+    """The module `iree.compiler.tools`."""
+    try:
+        from iree.compiler import tools
+    except ImportError as error:
+        raise ImportError(
+            "compiling with IREE needs its compiler; install it with: "
+            "pip install iree-base-compiler"
+        ) from error
+    return tools
+
+
+def import_runtime():
+    """The module `iree.runtime`."""
+    try:
+        from iree import runtime
+    except ImportError as error:
+        raise ImportError(
+            "running with IREE needs its runtime; install it with: "
+            "pip install iree-base-runtime"
+        ) from error
+    return runtime

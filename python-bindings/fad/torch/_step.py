@@ -1,0 +1,214 @@
+"""Training steps of PyTorch models through fad."""
+
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .. import compile as compile_for_cpu
+from .. import memory_report, nest
+from ._export import Exported, export
+from ._program import Inputs
+from ._requirements import torch
+
+ENGINES = ("fad", "iree")
+
+
+class _FadEngine:
+    """Runs forward and backward through fad's own lowering to the CPU."""
+
+    def __init__(self, nested):
+        self._nested = nested
+        self._executable = compile_for_cpu(nested)
+
+    def forward(self, arguments):
+        values = self._executable.call(self._nested.forward, *arguments)
+        count = len(self._nested.results)
+        return values[:count], values[count:]
+
+    def backward(self, residuals):
+        cotangents = [np.ones((), each.dtype) for each in self._nested.cotangents]
+        return self._executable.call(self._nested.backward, *residuals, *cotangents)
+
+
+class _IREEEngine:
+    """Runs forward and backward through IREE; residuals stay on its device."""
+
+    def __init__(self, nested, flags: Sequence[str]):
+        from .. import iree
+
+        self.executable = iree.compile(nested, flags=flags)
+
+    def forward(self, arguments):
+        # The parameters change only after backward.
+        return self.executable.forward(*arguments, copy=False)
+
+    def backward(self, residuals):
+        return self.executable.backward(residuals)
+
+
+class TrainStep:
+    """A compiled training step of a model: `step(*inputs)` returns the loss and
+    the gradients by the names of the parameters, and updates the buffers of
+    the model. Parameters are read from the model at every step.
+
+    `exported` is the model in MLIR and `nested` its forward and backward
+    functions. After a step, `seconds` is how long its forward and backward
+    took, and `residual_bytes` what was kept between them."""
+
+    def __init__(self, model, exported: Exported, policy: str, engine):
+        self.exported = exported
+        self.nested = nest(
+            exported.module,
+            entry=exported.entry,
+            wrt=exported.wrt,
+            policy=policy,
+            results=exported.differentiated,
+        )
+        self.policy = policy
+        self.engine = engine(self.nested)
+        self.seconds: Optional[float] = None
+        self.residual_bytes: Optional[int] = None
+        self._batches: Dict[int, int] = {}
+        self._model = model
+        self._mode = _get_mode(model)
+        self._trained = [exported.arguments[index].name for index in exported.wrt]
+
+    def __call__(self, *args, **kwargs) -> Tuple["torch.Tensor", Dict[str, Any]]:
+        """The loss, and the gradient of each trained parameter by its name."""
+        arguments = self._gather(self.exported.pattern.bind(args, kwargs))
+        start = time.perf_counter()
+        results, residuals = self.engine.forward(arguments)
+        gradients = self.engine.backward(residuals)
+        self.seconds = time.perf_counter() - start
+        values = list(map(_to_torch, results))
+        self._update_buffers(values)
+        return values[0], dict(zip(self._trained, map(_to_torch, gradients)))
+
+    def backward_into_grads(self, *args, **kwargs) -> "torch.Tensor":
+        """Does a step, adds the gradients to `.grad` of the parameters, as
+        `loss.backward()` does, and returns the loss."""
+        loss, gradients = self(*args, **kwargs)
+        for name, gradient in gradients.items():
+            parameter = self._model.get_parameter(name)
+            if parameter.grad is None:
+                parameter.grad = gradient.to(parameter.device)
+            else:
+                parameter.grad += gradient.to(parameter.device)
+        return loss
+
+    def _gather(self, inputs: Sequence["torch.Tensor"]) -> List[np.ndarray]:
+        """All arguments in order: the state of the model, then the inputs."""
+        if _get_mode(self._model) != self._mode:
+            raise RuntimeError(
+                "the model has changed between training and evaluation mode since "
+                "this step was made; make another step"
+            )
+        remaining = iter(inputs)
+        batch = 0
+        arrays = []
+        for argument in self.exported.arguments:
+            if argument.kind == "parameter":
+                tensor = self._model.get_parameter(argument.name)
+            elif argument.kind == "buffer":
+                tensor = self._model.get_buffer(argument.name)
+            else:
+                tensor = next(remaining)
+            sizes = _check(argument, tensor)
+            batch = sizes.pop() if sizes else batch
+            arrays.append(_to_numpy(tensor))
+        self.residual_bytes = self._count_residual_bytes(batch)
+        return arrays
+
+    def _count_residual_bytes(self, batch: int) -> int:
+        if batch not in self._batches:
+            report = memory_report(
+                self.exported.module,
+                entry=self.exported.entry,
+                wrt=self.exported.wrt,
+                policies=(self.policy,),
+                sizes=batch,
+            )
+            self._batches[batch] = report[self.policy].total_bytes
+        return self._batches[batch]
+
+    def _update_buffers(self, values: Sequence["torch.Tensor"]) -> None:
+        with torch.no_grad():
+            for result, value in zip(self.exported.results, values):
+                if result.kind == "buffer":
+                    self._model.get_buffer(result.name).copy_(value)
+
+
+def train_step(
+    model: "torch.nn.Module",
+    inputs: Inputs,
+    loss: Optional[Callable] = None,
+    *,
+    targets=(),
+    policy: str = "fad",
+    engine: str = "fad",
+    dynamic_batch: bool = False,
+    flags: Sequence[str] = (),
+) -> TrainStep:
+    """Compiles a training step of `model`, in the mode it is in.
+
+    `inputs`, `loss`, `targets` and `dynamic_batch` are those of
+    `fad.torch.export`. The step is called with inputs and targets, in that
+    order, or by their names.
+
+    `policy` is what forward keeps for backward: "bp" what a tape keeps,
+    "recompute" the sources of elementwise regions, "fad" their derivatives.
+    `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
+    which `flags` are further flags of.
+
+    Raises ExportError, fad.Error or fad.iree.CompileError where a part of the
+    model is not supported there; the message names it."""
+    if engine not in ENGINES:
+        raise ValueError(f"there is no engine {engine!r}; choose one of {ENGINES}")
+    if flags and engine != "iree":
+        raise ValueError("flags are those of IREE; choose engine='iree'")
+    exported = export(
+        model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch
+    )
+
+    def make_engine(nested):
+        return _IREEEngine(nested, flags) if engine == "iree" else _FadEngine(nested)
+
+    return TrainStep(model, exported, policy, make_engine)
+
+
+def _get_mode(model) -> Tuple[bool, ...]:
+    return tuple(module.training for module in model.modules())
+
+
+def _check(argument, tensor) -> List[int]:
+    """The sizes of the dynamic dimensions of `tensor`."""
+    place = f"{argument.kind} {argument.name!r}"
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{place} is a {type(tensor).__name__}; pass a tensor")
+    fits = tensor.dim() == len(argument.shape) and all(
+        expected in (None, size)
+        for expected, size in zip(argument.shape, tensor.shape)
+    )
+    if not fits or tensor.dtype != argument.dtype:
+        expected = "x".join("?" if s is None else str(s) for s in argument.shape)
+        raise ValueError(
+            f"{place} is to have the shape ({expected}) and type {argument.dtype}, "
+            f"but has {tuple(tensor.shape)} and {tensor.dtype}"
+        )
+    return [s for e, s in zip(argument.shape, tensor.shape) if e is None]
+
+
+def _to_numpy(tensor: "torch.Tensor") -> np.ndarray:
+    tensor = tensor.detach().to("cpu").contiguous()
+    if tensor.dtype is torch.bfloat16:
+        import ml_dtypes
+
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
+
+
+def _to_torch(array: np.ndarray) -> "torch.Tensor":
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
