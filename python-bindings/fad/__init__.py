@@ -1,8 +1,17 @@
-"""Differentiation of tensor programs in MLIR, for training with less memory."""
+"""Differentiation of tensor programs in MLIR that saves memory in training.
+
+    module = fad.parse_file("layer.mlir")
+    nested = fad.nest(module)
+    loss, *residuals = fad.run(nested, nested.forward, x, w)
+    gradients = fad.run(nested, nested.backward, *residuals, numpy.float32(1))
+"""
 
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
-from ._module import Executable, Module, compile, parse, parse_file, run
-from ._nest import Cotangent, Gradient, Nested, Value, nest
+from ._fad import __version__
+from ._module import Module, parse, parse_file
+from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
+from ._report import KeptValue, MemoryReport, PolicyReport, memory_report
+from ._run import Executable, compile, run
 from ._types import Signature, ValueType
 
 __all__ = [
@@ -12,13 +21,19 @@ __all__ = [
     "Error",
     "Executable",
     "Gradient",
+    "KeptValue",
     "Location",
+    "MemoryReport",
     "Module",
     "Nested",
+    "PolicyReport",
+    "Residual",
     "Signature",
     "Value",
     "ValueType",
+    "__version__",
     "compile",
+    "memory_report",
     "nest",
     "parse",
     "parse_file",

@@ -3,7 +3,6 @@
 import logging
 import warnings
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
 
 _logger = logging.getLogger("fad")
 
@@ -29,8 +28,8 @@ class Diagnostic:
 
     severity: str
     message: str
-    location: Optional[Location] = None
-    notes: Tuple["Diagnostic", ...] = ()
+    location: Location | None = None
+    notes: tuple["Diagnostic", ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.location}: " if self.location else ""
@@ -44,20 +43,34 @@ class Error(Exception):
     `diagnostics` is all that was said, in order, warnings included; the text
     of the exception is the same for a person."""
 
-    def __init__(self, diagnostics: Tuple[Diagnostic, ...]):
-        super().__init__("\n".join(str(diagnostic) for diagnostic in diagnostics))
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]):
+        super().__init__(diagnostics)
         self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))
 
 
 class DiagnosticWarning(UserWarning):
-    """A warning about a program; `diagnostic` is the whole of it."""
+    """A warning about a program; `diagnostic` is the whole of it.
+
+    Remarks do not go this way: the logger "fad" gets them, at level INFO."""
+
+    diagnostic: Diagnostic
 
     def __init__(self, diagnostic: Diagnostic):
-        super().__init__(str(diagnostic))
+        super().__init__(diagnostic)
         self.diagnostic = diagnostic
 
+    def __str__(self) -> str:
+        return str(self.diagnostic)
 
-def _make_diagnostic(severity, message, file, line, column, notes) -> Diagnostic:
+
+def _make_diagnostic(
+    severity: str, message: str, file: str, line: int, column: int, notes: list[tuple]
+) -> Diagnostic:
     return Diagnostic(
         severity=severity,
         message=message,
@@ -66,16 +79,17 @@ def _make_diagnostic(severity, message, file, line, column, notes) -> Diagnostic
     )
 
 
-def make_error(diagnostics: List[tuple]) -> Error:
+def make_error(diagnostics: list[tuple]) -> Error:
     """The exception for diagnostics that come from C++."""
     return Error(tuple(_make_diagnostic(*each) for each in diagnostics))
 
 
-def report(diagnostics: List[tuple]) -> None:
+def report(diagnostics: list[tuple]) -> None:
     """Passes on what was said by a call that succeeded."""
     for each in diagnostics:
         diagnostic = _make_diagnostic(*each)
         if diagnostic.severity == "remark":
             _logger.info("%s", diagnostic)
         else:
+            # From here through the function of this package to its caller.
             warnings.warn(DiagnosticWarning(diagnostic), stacklevel=3)

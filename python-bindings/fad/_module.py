@@ -1,47 +1,54 @@
-"""Programs, and running them."""
+"""Programs."""
 
 import os
-from typing import Dict, Optional, Tuple, Union
-
-import numpy as np
+import threading
 
 from . import _fad
-from ._arrays import to_argument, to_result
 from ._types import Signature, make_type
 
 
 class Module:
-    """An MLIR module; made by `fad.parse`, `fad.nest` and the like.
+    """An MLIR module. `fad.parse`, `fad.nest` and the like make them.
 
     `str(module)` is its text, which `fad.parse` reads. Modules can be used
-    from several threads; calls on a module and on those made from it wait for
-    each other."""
+    from several threads: a call on a module waits for those on it and on the
+    modules made from it by `clone` and `fad.nest`."""
 
     def __init__(self, handle: _fad.Module):
         self._handle = handle
-        self._executable: Optional["Executable"] = None
+        # What `fad.run` compiles, until the module changes.
+        self._compiled: object = None
+        self._lock = threading.Lock()
 
     def __str__(self) -> str:
-        return self._handle.print(max_elements=None, locations=False)
+        return self.text()
 
     def __repr__(self) -> str:
-        return f"<fad.Module of {', '.join(self.functions) or 'no functions'}>"
+        return f"<fad.Module: {', '.join(self.functions) or 'no functions'}>"
 
-    def text(
-        self, *, max_elements: Optional[int] = None, locations: bool = False
-    ) -> str:
-        """The text of the module. Constants of more than `max_elements`
-        elements are left out, and the text is then for people only;
-        `locations` adds where each operation comes from."""
-        return self._handle.print(max_elements=max_elements, locations=locations)
+    def text(self, *, max_elements: int | None = None, locations: bool = False) -> str:
+        """The text of the module.
+
+        Constants of more than `max_elements` elements are left out, and the
+        text is then for people only. `locations` adds where each operation
+        comes from."""
+        return self._handle.print(max_elements, locations)
+
+    def write(self, path: str | os.PathLike, *, bytecode: bool = False) -> None:
+        """Writes the module to the file at `path`, as text or as bytecode.
+
+        Raises OSError where that is not possible. Large constants take no
+        memory on the way, as they do with `str(module)`."""
+        self._handle.write(os.fspath(path), bytecode)
 
     @property
-    def functions(self) -> Tuple[str, ...]:
+    def functions(self) -> tuple[str, ...]:
         """The names of the functions, in order."""
         return tuple(self._handle.functions())
 
     def signature(self, function: str) -> Signature:
-        """The types that `function` takes and returns."""
+        """The types that `function` takes and returns. Raises fad.Error where
+        the module has no such function."""
         arguments, results = self._handle.signature(function)
         return Signature(
             tuple(map(make_type, arguments)), tuple(map(make_type, results))
@@ -54,67 +61,31 @@ class Module:
     def run(self, pipeline: str) -> None:
         """Runs passes on the module, in place.
 
-        `pipeline` names passes and pipelines of fad and of upstream MLIR as
-        `fad-opt --pass-pipeline` does, such as "fad-nest{policy=bp},cse".
-        Raises fad.Error, and leaves the module as it was, where one fails."""
+        `pipeline` names passes and pipelines of fad and of upstream MLIR, as
+        for `fad-opt --pass-pipeline`, such as "fad-nest{policy=bp},cse"; the
+        "builtin.module(...)" around them can be left out. Raises fad.Error
+        where there is no such pass or one fails; the module then stays as it
+        was."""
         self._handle.run(pipeline)
-        self._executable = None
+        with self._lock:
+            self._compiled = None
 
     def clone(self) -> "Module":
-        """A copy."""
+        """A copy of the module."""
         return Module(self._handle.clone())
 
-    def _compiled(self) -> "Executable":
-        if self._executable is None:
-            self._executable = Executable(self)
-        return self._executable
 
+def parse(text: str | bytes, filename: str = "<string>") -> Module:
+    """The module that `text` spells, or that bytecode holds.
 
-class Executable:
-    """The public functions of a module, compiled for this machine."""
-
-    def __init__(self, module: Module):
-        self._handle = _fad.compile(module._handle)
-        self._signatures: Dict[str, Signature] = {
-            name: module.signature(name) for name in module.functions
-        }
-
-    def call(self, function: str, *arguments) -> Tuple[np.ndarray, ...]:
-        """The results of `function` for `arguments`, numpy arrays or numbers."""
-        signature = self._signatures.get(function)
-        if signature is None:
-            names = ", ".join(self._signatures)
-            raise ValueError(f"there is no function {function!r}; there are {names}")
-        if len(arguments) != len(signature.arguments):
-            raise TypeError(
-                f"{function} takes {len(signature.arguments)} arguments, "
-                f"but {len(arguments)} are given"
-            )
-        arrays = [
-            to_argument(value, kind, f"argument {index} of {function}")
-            for index, (value, kind) in enumerate(zip(arguments, signature.arguments))
-        ]
-        results = self._handle.call(function, arrays)
-        return tuple(map(to_result, results, signature.results))
-
-
-def parse(text: Union[str, bytes], filename: str = "<string>") -> Module:
-    """The module that `text` spells, or that bytecode holds; locations name
-    `filename`. Raises fad.Error where that is not a valid module."""
+    Diagnostics and locations name `filename`. Raises fad.Error where that is
+    not a valid module."""
     return Module(_fad.parse(text, filename))
 
 
-def parse_file(path: Union[str, os.PathLike]) -> Module:
-    """The module in the file at `path`, text or bytecode. Raises fad.Error
-    where that is not a valid module, and OSError where it cannot be read."""
+def parse_file(path: str | os.PathLike) -> Module:
+    """The module in the file at `path`, which holds text or bytecode.
+
+    Raises fad.Error where that is not a valid module, and OSError where the
+    file cannot be read."""
     return Module(_fad.parse_file(os.fspath(path)))
-
-
-def compile(module) -> Executable:
-    """Compiles the public functions of `module`, a Module or Nested."""
-    return Executable(getattr(module, "module", module))
-
-
-def run(module, function: str, *arguments) -> Tuple[np.ndarray, ...]:
-    """The results of `function` of `module`, a Module or Nested."""
-    return getattr(module, "module", module)._compiled().call(function, *arguments)

@@ -1,7 +1,8 @@
 """Differentiation."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import List, Optional, Sequence, Tuple
+from typing import TypeVar
 
 from . import _fad
 from ._module import Module
@@ -10,18 +11,28 @@ from ._types import Shape, ValueType, make_type
 
 @dataclass(frozen=True)
 class Value:
-    """An argument or result of a function: its number and its type."""
+    """An argument or result of a function: its number among its kind, and its
+    type. `shape` and `dtype` are those of the type."""
 
     index: int
     type: ValueType
 
     @property
-    def shape(self) -> Optional[Shape]:
+    def shape(self) -> Shape | None:
         return self.type.shape
 
     @property
-    def dtype(self) -> Optional[str]:
+    def dtype(self) -> str | None:
         return self.type.dtype
+
+
+@dataclass(frozen=True)
+class Residual(Value):
+    """A value that crosses from forward to backward: the primal operations
+    whose adjoints read it, and why it is kept."""
+
+    needed_by: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -33,56 +44,71 @@ class Cotangent(Value):
 
 @dataclass(frozen=True)
 class Gradient(Value):
-    """The gradient with respect to argument `argument` of the primal function."""
+    """The gradient with respect to argument `argument` of the primal function,
+    with the shape of that."""
 
     argument: int
 
 
 @dataclass(frozen=True)
 class Nested:
-    """A function, differentiated.
+    """What `fad.nest` makes of a function: two functions in `module`.
 
-    `forward` takes `arguments` and returns `results` and then `residuals`;
-    `backward` takes `residuals` and then `cotangents` and returns
-    `gradients`."""
+    The function called `forward` takes `arguments` and returns `results` and
+    then `residuals`. The one called `backward` takes `residuals` and then
+    `cotangents`, each with the shape of its result, and returns `gradients`."""
 
     module: Module
     forward: str
     backward: str
-    arguments: Tuple[Value, ...]
-    results: Tuple[Value, ...]
-    residuals: Tuple[Value, ...]
-    cotangents: Tuple[Cotangent, ...]
-    gradients: Tuple[Gradient, ...]
+    arguments: tuple[Value, ...]
+    results: tuple[Value, ...]
+    residuals: tuple[Residual, ...]
+    cotangents: tuple[Cotangent, ...]
+    gradients: tuple[Gradient, ...]
 
 
-def _number(make, descriptions):
+_Made = TypeVar("_Made", bound=Value)
+
+
+def _make(kind: Callable[..., _Made], descriptions: Iterable) -> tuple[_Made, ...]:
     return tuple(
-        make(index, make_type(type_), *rest)
+        kind(index, make_type(type_), *rest)
         for index, (type_, *rest) in enumerate(descriptions)
     )
 
 
-def _numbers(numbers: Optional[Sequence[int]], name: str) -> List[int]:
-    """Numbers for C++, where none are the default."""
-    if numbers is not None and not numbers:
+def check_numbers(numbers: Sequence[int] | None, name: str) -> list[int]:
+    """Numbers for C++, where none mean the default."""
+    if numbers is not None and len(numbers) == 0:
         raise ValueError(f"{name} is empty, so there is nothing to differentiate")
-    return list(numbers or ())
+    return [] if numbers is None else list(numbers)
 
 
 def nest(
     module: Module,
-    entry: Optional[str] = None,
-    wrt: Optional[Sequence[int]] = None,
+    entry: str | None = None,
+    wrt: Sequence[int] | None = None,
     policy: str = "fad",
-    results: Optional[Sequence[int]] = None,
+    results: Sequence[int] | None = None,
 ) -> Nested:
-    """Differentiates a function of `module`, which stays as it is."""
+    """Differentiates a function of `module`, which stays as it is.
+
+    `entry` is the function, by default the only one with `fad.request` or else
+    the only public one. `wrt` are the numbers of the arguments to
+    differentiate with respect to, by default every tensor of floats; `results`
+    are those of the results to differentiate, by default the same. `policy`
+    says what backward gets from forward: what a tape saves ("bp"), what the
+    activations were computed from ("recompute"), or their derivatives ("fad").
+
+    Raises fad.Error where fad cannot differentiate the function; it lists all
+    operations that are in the way. Raises ValueError for a policy that there
+    is not."""
     handle, description = _fad.nest(
         module._handle,
         entry or "",
-        _numbers(wrt, "wrt"),
-        _numbers(results, "results"),
+        check_numbers(wrt, "wrt"),
+        check_numbers(results, "results"),
         policy,
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
@@ -90,9 +116,9 @@ def nest(
         module=Module(handle),
         forward=forward,
         backward=backward,
-        arguments=_number(Value, [(each,) for each in arguments]),
-        results=_number(Value, [(each,) for each in primal]),
-        residuals=_number(Value, [(each,) for each in residuals]),
-        cotangents=_number(Cotangent, cotangents),
-        gradients=_number(Gradient, gradients),
+        arguments=_make(Value, zip(arguments)),
+        results=_make(Value, zip(primal)),
+        residuals=_make(Residual, residuals),
+        cotangents=_make(Cotangent, cotangents),
+        gradients=_make(Gradient, gradients),
     )

@@ -1,9 +1,8 @@
 """Descriptions of the values of a program."""
 
 from dataclasses import dataclass
-from typing import Optional, Tuple
 
-Shape = Tuple[Optional[int], ...]
+Shape = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -14,11 +13,11 @@ class ValueType:
     and is itself None for a tensor without a rank. `dtype` is the name that
     numpy (with ml_dtypes, for bfloat16) has for the elements, or None where it
     has none. A scalar has the shape () and `is_scalar` set. `text` is the type
-    as MLIR prints it."""
+    as MLIR writes it."""
 
     text: str
-    shape: Optional[Shape]
-    dtype: Optional[str]
+    shape: Shape | None
+    dtype: str | None
     is_scalar: bool = False
 
     def __str__(self) -> str:
@@ -29,8 +28,8 @@ class ValueType:
 class Signature:
     """The types that a function takes and returns."""
 
-    arguments: Tuple[ValueType, ...]
-    results: Tuple[ValueType, ...]
+    arguments: tuple[ValueType, ...]
+    results: tuple[ValueType, ...]
 
 
 def make_type(description: tuple) -> ValueType:

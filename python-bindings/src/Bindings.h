@@ -13,9 +13,10 @@
 
 namespace mlir::fad::python {
 
+void bindExecutable(nanobind::module_ &module);
+void bindMemoryReport(nanobind::module_ &module);
 void bindModule(nanobind::module_ &module);
 void bindNest(nanobind::module_ &module);
-void bindExecutable(nanobind::module_ &module);
 
 } // namespace mlir::fad::python
 

@@ -28,14 +28,22 @@ static const char *getSeverity(DiagnosticSeverity severity) {
   llvm_unreachable("unknown severity");
 }
 
+DiagnosticText::DiagnosticText(std::string severity, std::string message,
+                               std::optional<Location> loc)
+    : severity(std::move(severity)), message(std::move(message)) {
+  FileLineColLoc place;
+  if (loc)
+    place = (*loc)->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return;
+  file = place.getFilename().str();
+  line = place.getLine();
+  column = place.getColumn();
+}
+
 DiagnosticText::DiagnosticText(const Diagnostic &diagnostic)
-    : severity(getSeverity(diagnostic.getSeverity())),
-      message(diagnostic.str()) {
-  if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
-    file = loc.getFilename().str();
-    line = loc.getLine();
-    column = loc.getColumn();
-  }
+    : DiagnosticText(getSeverity(diagnostic.getSeverity()), diagnostic.str(),
+                     diagnostic.getLocation()) {
   for (const Diagnostic &note : diagnostic.getNotes())
     notes.emplace_back(note);
 }

@@ -19,8 +19,8 @@ namespace mlir::fad::python {
 /// A copy of a diagnostic that outlives the context it is from.
 struct DiagnosticText {
   explicit DiagnosticText(const Diagnostic &diagnostic);
-  DiagnosticText(std::string severity, std::string message)
-      : severity(std::move(severity)), message(std::move(message)) {}
+  DiagnosticText(std::string severity, std::string message,
+                 std::optional<Location> loc = std::nullopt);
 
   /// The arguments of `fad._diagnostics.make_diagnostic`.
   nanobind::tuple toPython() const;

@@ -9,6 +9,8 @@
 #include "Bindings.h"
 #include "Module.h"
 #include "fad/Runtime/CompiledModule.h"
+#include "fad/Runtime/Preconditions.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "nanobind/ndarray.h"
 
 namespace nb = nanobind;
@@ -22,7 +24,11 @@ namespace {
 /// The public functions of a module, compiled.
 class Executable {
 public:
-  static Executable compile(python::Module &module);
+  /// Compiles `module`. With `check`, calls check what functions ask of their
+  /// arguments.
+  static Executable compile(python::Module &module, bool check);
+
+  std::vector<std::string> getFunctions() const;
 
   /// Calls `function` with arrays that hold the elements of its arguments, in
   /// order; their types count only by size.
@@ -30,27 +36,80 @@ public:
                 const std::vector<InputArray> &arrays);
 
 private:
+  struct Function {
+    SmallVector<RankedTensorType> argumentTypes;
+    Preconditions preconditions;
+  };
+  static FailureOr<llvm::StringMap<Function>> prepare(ModuleOp module,
+                                                      bool check);
+
   Executable(std::shared_ptr<Context> context, CompiledModule compiled)
       : context(std::move(context)), compiled(std::move(compiled)) {}
 
+  SmallVector<HostTensor> call(const std::string &name,
+                               const Function &function,
+                               ArrayRef<HostTensor> arguments);
+
+  // Types and locations are of this context.
   std::shared_ptr<Context> context;
   CompiledModule compiled;
-  llvm::StringMap<SmallVector<RankedTensorType>> argumentTypes;
+  llvm::StringMap<Function> functions;
+  /// Where functions have state in common, held by the one that runs.
+  std::unique_ptr<std::mutex> state;
 };
 } // namespace
 
-Executable Executable::compile(python::Module &module) {
-  llvm::StringMap<SmallVector<RankedTensorType>> argumentTypes;
+FailureOr<llvm::StringMap<Executable::Function>>
+Executable::prepare(ModuleOp module, bool check) {
+  llvm::StringMap<Function> functions;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    if (failed(checkSignature(function)))
+      return failure();
+    Function &prepared = functions[function.getSymName()];
+    prepared.argumentTypes =
+        llvm::map_to_vector(function.getArgumentTypes(), getHostTensorType);
+    if (!check)
+      continue;
+    auto extracted = extractFunction(function);
+    if (failed(extracted))
+      return failure();
+    auto preconditions = Preconditions::compile(**extracted);
+    if (failed(preconditions))
+      return failure();
+    prepared.preconditions = std::move(*preconditions);
+  }
+  return functions;
+}
+
+Executable Executable::compile(python::Module &module, bool check) {
+  llvm::StringMap<Function> functions;
+  bool hasState = false;
   auto compiled = module.run([&](ModuleOp op) -> FailureOr<CompiledModule> {
-    for (auto function : op.getOps<func::FuncOp>())
-      argumentTypes[function.getSymName()] =
-          llvm::map_to_vector(function.getArgumentTypes(), getHostTensorType);
+    auto prepared = prepare(op, check);
+    if (failed(prepared))
+      return failure();
+    functions = std::move(*prepared);
+    hasState = !op.getOps<ml_program::GlobalOp>().empty();
     OwningOpRef<ModuleOp> copy = op.clone();
+    // Loops that run on several threads cannot report which one fails.
+    eraseAssertions(*copy);
     return CompiledModule::compile(*copy);
   });
   Executable executable(module.getContext(), std::move(compiled));
-  executable.argumentTypes = std::move(argumentTypes);
+  executable.functions = std::move(functions);
+  if (hasState)
+    executable.state = std::make_unique<std::mutex>();
   return executable;
+}
+
+std::vector<std::string> Executable::getFunctions() const {
+  std::vector<std::string> names;
+  for (StringRef name : functions.keys())
+    names.push_back(name.str());
+  llvm::sort(names);
+  return names;
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,31 +176,45 @@ static nb::list makeArrays(ArrayRef<HostTensor> arguments,
   return list;
 }
 
-nb::list Executable::call(const std::string &function,
+SmallVector<HostTensor> Executable::call(const std::string &name,
+                                         const Function &function,
+                                         ArrayRef<HostTensor> arguments) {
+  nb::gil_scoped_release release;
+  std::unique_lock<std::mutex> lock;
+  if (state)
+    lock = std::unique_lock<std::mutex>(*state);
+  if (const Precondition *violated =
+          function.preconditions.findViolated(arguments))
+    throw DiagnosticError{
+        {DiagnosticText("error", violated->message, violated->loc)}};
+  auto results = compiled.call(name, arguments);
+  if (!results)
+    throw DiagnosticError{
+        {DiagnosticText("error", llvm::toString(results.takeError()))}};
+  return std::move(*results);
+}
+
+nb::list Executable::call(const std::string &name,
                           const std::vector<InputArray> &arrays) {
-  auto types = argumentTypes.find(function);
-  if (types == argumentTypes.end() || types->second.size() != arrays.size())
+  auto found = functions.find(name);
+  if (found == functions.end() ||
+      found->second.argumentTypes.size() != arrays.size())
     throw nb::value_error("the arrays do not suit the function");
+  const Function &function = found->second;
   SmallVector<HostTensor> arguments;
-  for (auto [array, type] : llvm::zip(arrays, types->second))
+  for (auto [array, type] : llvm::zip_equal(arrays, function.argumentTypes))
     arguments.push_back(makeTensor(array, type));
-  SmallVector<HostTensor> results;
-  std::string message;
-  {
-    nb::gil_scoped_release release;
-    auto called = compiled.call(function, arguments);
-    if (called)
-      results = std::move(*called);
-    else
-      message = llvm::toString(called.takeError());
-  }
-  if (!message.empty())
-    throw DiagnosticError{{DiagnosticText("error", message)}};
-  return makeArrays(arguments, results);
+  return makeArrays(arguments, call(name, function, arguments));
 }
 
 void mlir::fad::python::bindExecutable(nb::module_ &module) {
   nb::class_<Executable>(module, "Executable")
-      .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"));
-  module.def("compile", &Executable::compile, nb::arg("module"));
+      .def("functions", &Executable::getFunctions)
+      .def(
+          "call",
+          nb::overload_cast<const std::string &,
+                            const std::vector<InputArray> &>(&Executable::call),
+          nb::arg("function"), nb::arg("arrays"));
+  module.def("compile", &Executable::compile, nb::arg("module"),
+             nb::arg("check"));
 }

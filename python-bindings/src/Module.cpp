@@ -9,6 +9,7 @@
 #include "Module.h"
 #include "Bindings.h"
 #include "fad/Runtime/HostTensor.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -54,13 +55,17 @@ static Module parseSource(nb::handle source, const std::string &filename) {
       getSource(source), filename, /*RequiresNullTerminator=*/false));
 }
 
+[[noreturn]] static void throwOSError(std::error_code error,
+                                      const std::string &path) {
+  errno = error.value();
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  throw nb::python_error();
+}
+
 static Module parseFile(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer) {
-    errno = buffer.getError().value();
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-    throw nb::python_error();
-  }
+  if (!buffer)
+    throwOSError(buffer.getError(), path);
   return parse(std::move(*buffer));
 }
 
@@ -81,23 +86,28 @@ static LogicalResult parsePipeline(StringRef pipeline, OpPassManager &pm,
   return success();
 }
 
+/// What the parser of pipelines prints, without the place, which is in a text
+/// that has no name, and without the line that it shows.
+static StringRef getPipelineMessage(StringRef message) {
+  auto [place, rest] = message.split(": error: ");
+  return (rest.empty() ? message : rest).split('\n').first.trim();
+}
+
 static void runPipeline(Module &module, const std::string &pipeline) {
   // A module that passes have left half done is of no use.
-  auto transformed =
-      module.run([&](ModuleOp op) -> FailureOr<OwningOpRef<ModuleOp>> {
-        PassManager pm(op.getContext());
-        std::string message;
-        llvm::raw_string_ostream os(message);
-        if (failed(parsePipeline(pipeline, pm, os)))
-          return emitError(UnknownLoc::get(op.getContext()))
-                 << "cannot read the pipeline '" << pipeline
-                 << "': " << StringRef(message).trim();
-        OwningOpRef<ModuleOp> copy = op.clone();
-        if (failed(pm.run(*copy)))
-          return failure();
-        return copy;
-      });
-  module.setOp(std::move(transformed));
+  module.transform([&](ModuleOp op) -> FailureOr<OwningOpRef<ModuleOp>> {
+    PassManager pm(op.getContext());
+    std::string message;
+    llvm::raw_string_ostream os(message);
+    if (failed(parsePipeline(pipeline, pm, os)))
+      return emitError(UnknownLoc::get(op.getContext()))
+             << "cannot read the pipeline '" << pipeline
+             << "': " << getPipelineMessage(message);
+    OwningOpRef<ModuleOp> copy = op.clone();
+    if (failed(pm.run(*copy)))
+      return failure();
+    return copy;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,13 +153,16 @@ nb::tuple TypeDescription::toPython() const {
   return nb::make_tuple(text, sizes, dtype, isScalar);
 }
 
+/// Flags for a module that has been verified, as all are that the parser and
+/// passes leave.
+static OpPrintingFlags getFlags() { return OpPrintingFlags().assumeVerified(); }
+
 static std::string printModule(Module &module,
                                std::optional<int64_t> maxElements,
                                bool locations) {
   std::string text;
   module.run([&](ModuleOp op) {
-    // What the parser and passes leave has been verified.
-    OpPrintingFlags flags = OpPrintingFlags().assumeVerified();
+    OpPrintingFlags flags = getFlags();
     if (maxElements)
       flags.elideLargeElementsAttrs(*maxElements)
           .elideLargeResourceString(*maxElements);
@@ -162,6 +175,26 @@ static std::string printModule(Module &module,
   return text;
 }
 
+static void writeModule(Module &module, const std::string &path,
+                        bool bytecode) {
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error);
+  if (!error) {
+    module.run([&](ModuleOp op) -> LogicalResult {
+      if (bytecode)
+        return writeBytecodeToFile(op, os);
+      op.print(os, getFlags());
+      os << '\n';
+      return success();
+    });
+    os.close();
+    error = os.error();
+    os.clear_error();
+  }
+  if (error)
+    throwOSError(error, path);
+}
+
 static std::vector<std::string> getFunctions(Module &module) {
   std::vector<std::string> names;
   module.run([&](ModuleOp op) {
@@ -172,9 +205,9 @@ static std::vector<std::string> getFunctions(Module &module) {
   return names;
 }
 
-/// The types of the arguments and results of a function.
+/// The types of the arguments and of the results of a function.
 static nb::tuple getSignature(Module &module, const std::string &name) {
-  std::vector<TypeDescription> arguments, results;
+  SmallVector<TypeDescription> arguments, results;
   module.run([&](ModuleOp op) -> LogicalResult {
     auto function = op.lookupSymbol<func::FuncOp>(name);
     if (!function)
@@ -185,12 +218,7 @@ static nb::tuple getSignature(Module &module, const std::string &name) {
       results.emplace_back(type);
     return success();
   });
-  nb::list lists[2];
-  for (const TypeDescription &type : arguments)
-    lists[0].append(type.toPython());
-  for (const TypeDescription &type : results)
-    lists[1].append(type.toPython());
-  return nb::make_tuple(lists[0], lists[1]);
+  return nb::make_tuple(toPythonList(arguments), toPythonList(results));
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,6 +229,7 @@ void mlir::fad::python::bindModule(nb::module_ &module) {
   nb::class_<Module>(module, "Module")
       .def("print", printModule, nb::arg("max_elements").none(),
            nb::arg("locations"))
+      .def("write", writeModule, nb::arg("path"), nb::arg("bytecode"))
       .def("verify",
            [](Module &self) {
              self.run([](ModuleOp op) { return verify(op); });

@@ -30,9 +30,17 @@ public:
     return context->run([&](MLIRContext &) { return work(*op); });
   }
 
-  const std::shared_ptr<Context> &getContext() const { return context; }
+  /// Replaces the module by what `work(op)` returns, unless that is failure.
+  template <typename Work> void transform(const Work &work) {
+    context->run([&](MLIRContext &) -> LogicalResult {
+      FailureOr<OwningOpRef<ModuleOp>> result = work(*op);
+      if (succeeded(result))
+        op = std::move(*result);
+      return result;
+    });
+  }
 
-  void setOp(OwningOpRef<ModuleOp> other) { op = std::move(other); }
+  const std::shared_ptr<Context> &getContext() const { return context; }
 
 private:
   std::shared_ptr<Context> context;
@@ -51,6 +59,14 @@ struct TypeDescription {
   std::optional<std::vector<int64_t>> shape;
   std::string dtype;
 };
+
+/// The list of `toPython` of each element of `range`.
+template <typename Range> nanobind::list toPythonList(const Range &range) {
+  nanobind::list list;
+  for (const auto &element : range)
+    list.append(element.toPython());
+  return list;
+}
 
 } // namespace mlir::fad::python
 

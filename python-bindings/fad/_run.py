@@ -1,0 +1,87 @@
+"""Compiled programs on numpy arrays."""
+
+import numpy as np
+
+from . import _fad
+from ._arrays import to_argument, to_result
+from ._module import Module
+from ._nest import Nested
+
+
+class Executable:
+    """The public functions of a module, compiled for this machine.
+
+    `fad.compile` makes them. What a program keeps from call to call, such as
+    the seed of its dropout, is the executable's own."""
+
+    def __init__(self, module: Module, check: bool = True):
+        self._handle = _fad.compile(module._handle, check)
+        self._signatures = {
+            name: module.signature(name) for name in self._handle.functions()
+        }
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the functions that can be called."""
+        return tuple(self._signatures)
+
+    def call(self, function: str, *arguments) -> tuple[np.ndarray, ...]:
+        """The results of `function` for `arguments`.
+
+        An argument is a numpy array, or what numpy makes one of without being
+        told a type, such as a PyTorch tensor; or a Python number, for an
+        argument of rank 0. Its shape and its type have to be those of
+        the function, where integers may have a sign or not. The elements are
+        copied only where they do not lie in order or are not aligned.
+
+        The results are new arrays, of rank 0 for scalars. Those that are
+        arguments handed through, or handed out twice, share their elements
+        with those arrays and are read-only.
+
+        Raises TypeError for a wrong number or type of arguments, ValueError
+        for a wrong shape or function, and fad.Error where sizes do not go
+        together or an assertion of the program fails."""
+        signature = self._signatures.get(function)
+        if signature is None:
+            known = ", ".join(self._signatures) or "none"
+            raise ValueError(f"there is no public function {function!r}, only {known}")
+        if len(arguments) != len(signature.arguments):
+            raise TypeError(
+                f"{function} takes {len(signature.arguments)} arguments, not "
+                f"{len(arguments)}"
+            )
+        arrays = [
+            to_argument(value, type_, f"argument {index} of {function}")
+            for index, (value, type_) in enumerate(zip(arguments, signature.arguments))
+        ]
+        results = self._handle.call(function, arrays)
+        return tuple(map(to_result, results, signature.results))
+
+
+def _get_module(module: Module | Nested) -> Module:
+    return module.module if isinstance(module, Nested) else module
+
+
+def compile(module: Module | Nested, *, check: bool = True) -> Executable:
+    """Compiles the public functions of a module for this machine.
+
+    Their arguments and results have to be scalars and ranked tensors of
+    booleans, integers or floats of up to 64 bits. `check=False` leaves out the
+    checks, at each call, that sizes go together and assertions hold; what
+    happens where they do not is undefined then. Raises fad.Error where the
+    module cannot be compiled."""
+    return Executable(_get_module(module), check)
+
+
+def run(module: Module | Nested, function: str, *arguments) -> tuple[np.ndarray, ...]:
+    """The results of `function` of a module for `arguments`, numpy arrays.
+
+    See `Executable.call`. The module is compiled at the first call, and again
+    when it has changed; what the program keeps from call to call then starts
+    anew."""
+    module = _get_module(module)
+    with module._lock:
+        if module._compiled is None:
+            module._compiled = Executable(module)
+        executable = module._compiled
+    return executable.call(function, *arguments)
