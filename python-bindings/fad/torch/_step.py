@@ -128,8 +128,9 @@ class TrainStep:
                 wrt=self.exported.wrt,
                 policies=(self.policy,),
                 sizes=batch,
+                results=self.exported.differentiated,
             )
-            self._batches[batch] = report[self.policy].total_bytes
+            self._batches[batch] = report[self.policy].bytes
         return self._batches[batch]
 
     def _update_buffers(self, values: Sequence["torch.Tensor"]) -> None:

@@ -1,0 +1,159 @@
+"""The joint graph of PyTorch's AOTAutograd as a fad.Module."""
+
+import warnings
+from typing import Callable, List, Optional, Tuple
+
+from .. import parse
+from ._export import Argument, Exported, ExportError, Result, lower, make_argument
+from ._program import CallPattern, Inputs, Program
+from ._requirements import import_torch_mlir, torch
+
+
+class _Weighted(Program):
+    """Returns the loss times a cotangent, whose gradients are those that the
+    joint graph is to have, and the loss."""
+
+    def forward(self, *tensors):
+        *inputs, cotangent = tensors
+        loss = super().forward(*inputs)
+        # The cotangent is f32; one of the loss's type would need a run to know.
+        return loss * cotangent.to(loss.dtype), loss.detach()
+
+
+def export_joint(
+    model: "torch.nn.Module",
+    inputs: Inputs,
+    loss: Optional[Callable] = None,
+    *,
+    targets=(),
+    func_name: str = "main",
+) -> Exported:
+    """Exports the joint graph of `model`: forward and backward in one function,
+    differentiated by PyTorch's AOTAutograd instead of fad.
+
+    Arguments are parameters, buffers, inputs and the cotangent of the loss
+    (1 for training); results are the loss, updated buffers and the gradient of
+    each parameter. They are marked as `fad-differentiate` marks them, so that
+    `fad-select-residuals` and `fad-split` make a forward and a backward
+    function of it. The arguments of this function are those of `export`.
+
+    Raises ExportError where PyTorch or torch-mlir cannot do it."""
+    fx = import_torch_mlir()
+    pattern = CallPattern(model, inputs, loss, targets)
+    program = _Weighted(model, pattern)
+    graph, signature = _trace(program, pattern.tensors)
+    arguments = _name_arguments(graph, signature, pattern)
+    results = _take_results(graph, signature, program)
+
+    def import_():
+        module = fx.stateless_fx_import(
+            graph, output_type="linalg-on-tensors", model_name=func_name
+        )
+        _mark(module, func_name, arguments, results)
+        return module
+
+    trained = {result.name for result in results if result.kind == "gradient"}
+    return Exported(
+        module=parse(lower(import_), filename=func_name),
+        entry=func_name,
+        arguments=arguments,
+        results=results,
+        wrt=tuple(
+            index
+            for index, argument in enumerate(arguments)
+            if argument.kind == "parameter" and argument.name in trained
+        ),
+        pattern=pattern,
+    )
+
+
+def _trace(program: Program, tensors):
+    from torch._functorch.aot_autograd import aot_export_module
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return aot_export_module(
+                program,
+                (*tensors, torch.ones(())),
+                trace_joint=True,
+                output_loss_index=0,
+                decompositions=get_decomposition_table(),
+            )
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:
+        raise ExportError(f"AOTAutograd cannot trace the model: {error}") from error
+
+
+def _name_arguments(graph, signature, pattern) -> Tuple[Argument, ...]:
+    names = iter([*pattern.names, "cotangent"])
+    arguments: List[Argument] = []
+    for node in graph.graph.nodes:
+        if node.op != "placeholder":
+            continue
+        if node.name in signature.inputs_to_parameters:
+            kind = "parameter"
+            name = Program.strip(signature.inputs_to_parameters[node.name])
+        elif node.name in signature.inputs_to_buffers:
+            kind, name = "buffer", Program.strip(signature.inputs_to_buffers[node.name])
+        else:
+            kind, name = "input", next(names)
+        arguments.append(make_argument(kind, name, node))
+    arguments[-1] = arguments[-1]._replace(kind="cotangent")
+    return tuple(arguments)
+
+
+def _take_results(graph, signature, program) -> Tuple[Result, ...]:
+    """Makes the results the loss, the updated buffers and the gradients, in
+    this order. They come as buffers, weighted loss, loss and gradients."""
+    output = graph.graph.output_node()
+    nodes = list(output.args[0])
+    buffers = list(signature.buffers_to_mutate.values())
+    count = len(buffers)
+    gradients = nodes[count + 2 :]
+    trained = [n for n, p in program.named_parameters() if p.requires_grad]
+    pairs = [(Result("loss", "loss"), nodes[count + 1])]
+    for name, node in zip(buffers, nodes):
+        pairs.append((Result("buffer", Program.strip(name)), node))
+    for name, node in zip(trained, gradients):
+        # A parameter that the loss does not depend on has none.
+        if node is not None:
+            pairs.append((Result("gradient", Program.strip(name)), node))
+    output.args = (tuple(node for _, node in pairs),)
+    graph.graph.eliminate_dead_code()
+    return tuple(result for result, _ in pairs)
+
+
+def _mark(module, func_name: str, arguments, results) -> None:
+    """Says which argument of the function is the cotangent, and which results
+    are gradients."""
+    from torch_mlir import ir
+
+    numbers = {argument.name: index for index, argument in enumerate(arguments)}
+    module.context.allow_unregistered_dialects = True
+    with module.context:
+        integer = ir.IntegerType.get_signless(64)
+
+        def mark(name, number):
+            return ir.DictAttr.get({name: ir.IntegerAttr.get(integer, number)})
+
+        none = ir.DictAttr.get({})
+        for operation in module.body.operations:
+            if operation.attributes["sym_name"].value != func_name:
+                continue
+            operation.attributes["arg_attrs"] = ir.ArrayAttr.get(
+                [
+                    mark("fad.cotangent", 0) if each.kind == "cotangent" else none
+                    for each in arguments
+                ]
+            )
+            operation.attributes["res_attrs"] = ir.ArrayAttr.get(
+                [
+                    mark("fad.gradient", numbers[each.name])
+                    if each.kind == "gradient"
+                    else none
+                    for each in results
+                ]
+            )
