@@ -52,10 +52,10 @@ class Exported:
 
 
 class ExportError(Error):
-    """PyTorch or torch-mlir cannot export a model; the message is theirs."""
+    """PyTorch or torch-mlir cannot export a model; the messages are theirs."""
 
-    def __init__(self, message: str):
-        super().__init__((Diagnostic("error", message),))
+    def __init__(self, *messages: str):
+        super().__init__(tuple(Diagnostic("error", each) for each in messages))
 
 
 def export(
@@ -87,7 +87,16 @@ def export(
     tie_parameters(exported, program)
     arguments, wrt = take_arguments(exported, program, pattern.names)
     results = put_loss_first(exported)
-    lowered = lower(lambda: _import(fx, exported, func_name))
+    # An empty table: the decompositions have been run.
+    lowered = lower(
+        lambda importer: fx.export_and_import(
+            exported,
+            output_type="linalg-on-tensors",
+            fx_importer=importer,
+            func_name=func_name,
+            decomposition_table={},
+        )
+    )
     return Exported(
         module=parse(lowered, filename=func_name),
         entry=func_name,
@@ -98,25 +107,35 @@ def export(
     )
 
 
-def _import(fx, exported, func_name: str):
-    # An empty table: the decompositions have been run.
-    return fx.export_and_import(
-        exported,
-        output_type="linalg-on-tensors",
-        func_name=func_name,
-        decomposition_table={},
-    )
-
-
 def lower(import_: Callable) -> str:
-    """The text of what `import_` returns."""
+    """The text of the module that `import_` returns, called with torch-mlir's
+    importer."""
+    from torch_mlir import ir
+    from torch_mlir.dialects import torch as torch_dialect
+    from torch_mlir.extras.fx_importer import FxImporter
+
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
+    said: List[str] = []
+
+    def listen(diagnostic) -> bool:
+        if diagnostic.severity is ir.DiagnosticSeverity.ERROR:
+            said.append(f"{diagnostic.message} ({diagnostic.location})")
+        return True
+
+    context.attach_diagnostic_handler(listen)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return str(import_())
+            module = import_(FxImporter(context=context))
+            # What fad has to say names the line of the model.
+            return module.operation.get_asm(enable_debug_info=True)
     # torch-mlir raises whatever its importer runs into.
     except Exception as error:
-        raise ExportError(f"torch-mlir cannot lower the model: {error}") from error
+        reasons = said or [str(error) or type(error).__name__]
+        raise ExportError(
+            *(f"torch-mlir cannot lower the model: {reason}" for reason in reasons)
+        ) from error
 
 
 def trace(program: Program, tensors, dynamic_batch: bool):

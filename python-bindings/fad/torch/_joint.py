@@ -45,9 +45,12 @@ def export_joint(
     arguments = _name_arguments(graph, signature, pattern)
     results = _take_results(graph, signature, program)
 
-    def import_():
+    def import_(importer):
         module = fx.stateless_fx_import(
-            graph, output_type="linalg-on-tensors", model_name=func_name
+            graph,
+            output_type="linalg-on-tensors",
+            fx_importer=importer,
+            model_name=func_name,
         )
         _mark(module, func_name, arguments, results)
         return module
