@@ -46,6 +46,7 @@ static void addToLinalg(OpPassManager &pm, bool checkShapes) {
 /// From tensors to buffers, each of which is freed once. Results are owned by
 /// the caller, have the identity layout, and are no two the same buffer.
 static void addBufferize(OpPassManager &pm) {
+  pm.addPass(createFadSnapshotGlobals());
   pm.addNestedPass<func::FuncOp>(createFadProtectArguments());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;

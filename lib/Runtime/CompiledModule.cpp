@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/CompiledModule.h"
+#include "GlobalState.h"
 #include "HostSymbols.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -123,6 +124,8 @@ LogicalResult CompiledModule::prepare(ModuleOp module) {
     if (failed(
             symbols.rename(function, getCompiledName(function.getSymName()))))
       return failure();
+  if (func::FuncOp function = addResetOfGlobals(module))
+    resetName = function.getSymName().str();
   return success();
 }
 
@@ -166,7 +169,18 @@ LogicalResult CompiledModule::createEngine(ModuleOp module) {
       return emitEngineError(module, invoke.takeError());
     entry.second.invoke = *invoke;
   }
+  if (resetName.empty())
+    return success();
+  auto found = engine->lookupPacked("_mlir_ciface_" + resetName);
+  if (!found)
+    return emitEngineError(module, found.takeError());
+  reset = *found;
   return success();
+}
+
+void CompiledModule::resetGlobals() const {
+  if (reset)
+    reset(nullptr);
 }
 
 FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,

@@ -30,6 +30,14 @@ public:
                                       size_t position);
 
 private:
+  /// Calls the function in its first state, whatever it changed before: a
+  /// random mask is the same in all calls.
+  llvm::Expected<SmallVector<HostTensor>>
+  callForward(ArrayRef<HostTensor> at) const {
+    forward.resetGlobals();
+    return forward.call(name, at);
+  }
+
   GradientChecker(std::string name, CompiledModule forward,
                   NestedFunction nested)
       : name(std::move(name)), forward(std::move(forward)),
@@ -121,9 +129,7 @@ llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
     return signBackward.takeError();
   gradients = std::move(*backward);
   signGradients = std::move(*signBackward);
-  auto call = [this](ArrayRef<HostTensor> at) {
-    return forward.call(name, at);
-  };
+  auto call = [this](ArrayRef<HostTensor> at) { return callForward(at); };
   auto weighted = WeightedFunction::create(call, arguments, *cotangents,
                                            nested.getCotangentResults());
   if (!weighted)
@@ -142,7 +148,7 @@ static double getGreatest(const HostTensor &tensor) {
 }
 
 llvm::Error GradientChecker::checkResults(const ForwardResults &values) {
-  auto expected = forward.call(name, arguments);
+  auto expected = callForward(arguments);
   if (!expected)
     return expected.takeError();
   for (unsigned index : nested.getCotangentResults()) {

@@ -186,6 +186,18 @@ def FadProtectArguments : Pass<"fad-protect-arguments", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
+  let summary = "Load and store globals by value";
+  let description = [{
+    Copies what `ml_program.global_load` reads of a mutable global, and what
+    `ml_program.global_store` writes: a tensor is a value, whatever is stored to
+    the global later, while bufferization makes it the buffer of the global. A
+    load of a global that cannot change becomes a constant.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
 def FadOrientContractions : Pass<"fad-orient-contractions", "::mlir::func::FuncOp"> {
   let summary = "Let contractions stream memory";
   let description = [{

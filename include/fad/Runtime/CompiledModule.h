@@ -52,6 +52,10 @@ public:
   llvm::Expected<SmallVector<HostTensor>>
   call(StringRef name, ArrayRef<HostTensor> arguments) const;
 
+  /// Gives every `ml_program.global`, which calls may change, its initial
+  /// value again.
+  void resetGlobals() const;
+
 private:
   /// What a result of a function is: what the compiled code computes, or a
   /// copy of an argument or of an earlier result, which it does not.
@@ -83,6 +87,10 @@ private:
 
   llvm::StringMap<Function> functions;
   std::unique_ptr<ExecutionEngine> engine;
+  /// The function that resets the globals, and its name; none where there is
+  /// nothing to reset.
+  void (*reset)(void **) = nullptr;
+  std::string resetName;
 };
 
 } // namespace fad

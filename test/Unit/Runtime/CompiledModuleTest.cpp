@@ -128,4 +128,25 @@ TEST_F(CompiledModuleTest, ReturnsFromAssertions) {
     EXPECT_EQ(llvm::toString(results.takeError()), "not ok");
   }
 }
+
+// Globals change from call to call, and can be reset.
+TEST_F(CompiledModuleTest, KeepsGlobals) {
+  CompiledModule compiled = compile(R"mlir(
+    ml_program.global private mutable @state(dense<3> : tensor<i64>) : tensor<i64>
+    func.func @f() -> tensor<i64> {
+      %one = arith.constant dense<1> : tensor<i64>
+      %old = ml_program.global_load @state : tensor<i64>
+      %new = arith.addi %old, %one : tensor<i64>
+      ml_program.global_store @state = %new : tensor<i64>
+      return %old : tensor<i64>
+    })mlir");
+  auto call = [&] {
+    return llvm::cantFail(compiled.call("f", {}))[0].getInteger(0);
+  };
+  EXPECT_EQ(call(), 3);
+  EXPECT_EQ(call(), 4);
+  compiled.resetGlobals();
+  EXPECT_EQ(call(), 3);
+  EXPECT_EQ(call(), 4);
+}
 } // namespace

@@ -1,0 +1,22 @@
+//===- GlobalState.h - State that outlives a call ---------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_RUNTIME_GLOBALSTATE_H
+#define FAD_LIB_RUNTIME_GLOBALSTATE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::fad {
+
+/// Adds to `module` a function that stores in each `ml_program.global` that can
+/// change its initial value. Null where there is none.
+func::FuncOp addResetOfGlobals(ModuleOp module);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_RUNTIME_GLOBALSTATE_H
