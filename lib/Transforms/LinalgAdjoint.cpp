@@ -22,7 +22,7 @@ class LinalgAdjoint {
 public:
   LinalgAdjoint(AdjointBuilder &adjoint, LinalgOp op, ValueRange cotangents)
       : adjoint(adjoint), op(op), loc(op.getLoc()), cotangents(cotangents),
-        primal{op, cotangents, {}, adjoint.preferResults} {}
+        primal{op, cotangents, {}, adjoint.preferResults, {}} {}
 
   FailureOr<Cotangents> run();
 
@@ -36,7 +36,7 @@ private:
   LogicalResult differentiateInit(OpOperand &init,
                                   SmallVectorImpl<Expr> &partials);
   /// Finds out how each result depends on its init. Fails where elements that
-  /// are written several times are not sums.
+  /// are written several times are combined in a way that has no rule.
   LogicalResult classifyResults();
   FailureOr<Value> getInputCotangent(OpOperand &input);
 
@@ -86,11 +86,13 @@ LinalgAdjoint::differentiateInit(OpOperand &init,
 }
 
 LogicalResult LinalgAdjoint::classifyResults() {
-  for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    accumulates.push_back(false);
+  for (OpOperand &init : op.getDpsInitsMutable())
     primal.writtenOnce.push_back(isWrittenOnce(init));
+  accumulates.resize(op.getNumDpsInits());
+  primal.reductions.resize(op.getNumDpsInits());
+  for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     if (!op.payloadUsesValueFromOperand(&init)) {
-      if (cotangents[index] && !primal.writtenOnce.back())
+      if (cotangents[index] && !primal.writtenOnce[index])
         return op.emitOpError("writes result ")
                << index << " through "
                << AffineMapAttr::get(op.getMatchingIndexingMap(&init))
@@ -104,13 +106,18 @@ LogicalResult LinalgAdjoint::classifyResults() {
     if (failed(differentiateInit(init, partials)))
       return failure();
     bool adds = partials[index] && partials[index].isConstant(1);
+    std::optional<Reduction> reduction;
+    if (cotangents[index] && !adds && !primal.writtenOnce[index])
+      reduction = matchReduction(op, index, primal.writtenOnce);
+    if (reduction)
+      primal.reductions[index].emplace(index, *reduction);
     bool reachesOthers = false;
     for (auto [result, partial] : llvm::enumerate(partials))
       reachesOthers |= result != index && partial && !partial.isConstant(0);
-    if (!primal.writtenOnce.back() &&
-        (reachesOthers || (cotangents[index] && !adds)))
+    if (!primal.writtenOnce[index] &&
+        (reachesOthers || (cotangents[index] && !adds && !reduction)))
       return emitNotASum(op);
-    accumulates.back() = adds && !reachesOthers;
+    accumulates[index] = adds && !reachesOthers;
   }
   return success();
 }
@@ -122,8 +129,19 @@ FailureOr<Value> LinalgAdjoint::getInputCotangent(OpOperand &input) {
     return failure();
   if (!body->sum)
     return Value();
-  return emitCotangent(adjoint.builder, op, std::move(*body), input.get(),
-                       op.getMatchingIndexingMap(&input));
+  Value operand = input.get();
+  AffineMap map = op.getMatchingIndexingMap(&input);
+  if (isa<RankedTensorType>(operand.getType()))
+    return emitCotangent(adjoint.builder, op, std::move(*body), operand, map);
+  // That of a scalar is the one element of that of a tensor of rank 0.
+  auto type = RankedTensorType::get({}, operand.getType());
+  operand =
+      tensor::FromElementsOp::create(adjoint.builder, loc, type, operand);
+  FailureOr<Value> cotangent =
+      emitCotangent(adjoint.builder, op, std::move(*body), operand, map);
+  if (failed(cotangent))
+    return failure();
+  return Value(tensor::ExtractOp::create(adjoint.builder, loc, *cotangent));
 }
 
 FailureOr<Cotangents> LinalgAdjoint::run() {
@@ -132,6 +150,9 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
                           "differentiate before bufferization");
   if (failed(classifyResults()))
     return failure();
+  for (std::optional<ReductionAdjoint> &reduction : primal.reductions)
+    if (reduction)
+      reduction->emitWeights(adjoint.builder, primal);
   Cotangents operands(op->getNumOperands());
   for (OpOperand &operand : op->getOpOperands()) {
     if (!adjoint.isVaried(operand.get()))
@@ -140,6 +161,12 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
       continue;
     if (op.isDpsInit(&operand)) {
       unsigned index = operand.getOperandNumber() - op.getNumDpsInputs();
+      if (primal.reductions[index]) {
+        operands[operand.getOperandNumber()] =
+            primal.reductions[index]->emitInitCotangent(adjoint.builder,
+                                                        primal);
+        continue;
+      }
       if (accumulates[index] || !primal.writtenOnce[index]) {
         operands[operand.getOperandNumber()] = cotangents[index];
         continue;

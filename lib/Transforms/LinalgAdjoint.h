@@ -17,6 +17,7 @@
 #ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_H
 #define FAD_LIB_TRANSFORMS_LINALGADJOINT_H
 
+#include "ReductionAdjoint.h"
 #include "fad/Transforms/Adjoint.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -61,7 +62,14 @@ struct StructuredPrimal {
   SmallVector<bool> writtenOnce;
   /// Write derivatives in terms of results where there is such a form.
   bool preferResults;
+  /// For each result, its adjoint where it is not a sum but a reduction that
+  /// has a rule of its own.
+  SmallVector<std::optional<ReductionAdjoint>> reductions = {};
 };
+
+/// Clones the body of `primal` into that of `body`, which is empty, with all
+/// operands.
+IRMapping clonePrimalBody(const StructuredPrimal &primal, ScalarBody &body);
 
 /// The terms for `seed`, an argument or the result of an operation in the body
 /// of the primal: the sum over all results of cotangent times the partial

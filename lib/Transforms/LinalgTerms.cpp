@@ -34,15 +34,14 @@ void ScalarBody::dropUnusedOperands() {
 }
 
 LogicalResult fad::emitNotASum(LinalgOp op) {
-  return op.emitOpError("combines elements in another way than by adding "
-                        "them up, which has no reverse rule yet; write the "
-                        "reduction as a sum");
+  return op.emitOpError("combines elements in another way than by adding or "
+                        "multiplying them or by taking the greatest or least, "
+                        "which has no reverse rule; write the reduction as "
+                        "one of these");
 }
 
-/// Clones the body of `primal` into that of `body`, which is empty, with all
-/// operands.
-static IRMapping clonePrimalBody(const StructuredPrimal &primal,
-                                 ScalarBody &body) {
+IRMapping fad::clonePrimalBody(const StructuredPrimal &primal,
+                               ScalarBody &body) {
   LinalgOp op = primal.op;
   Block &from = *op.getBlock();
   IRMapping primals;
@@ -82,13 +81,18 @@ FailureOr<ScalarBody> fad::buildTerms(const StructuredPrimal &primal,
   Expr sum;
   ValueRange yielded = from.getTerminator()->getOperands();
   for (auto [index, cotangent] : llvm::enumerate(primal.cotangents)) {
-    Expr tangent = tangents.lookup(yielded[index]);
+    const std::optional<ReductionAdjoint> &reduction = primal.reductions[index];
+    Expr tangent =
+        tangents.lookup(reduction ? reduction->getTerm() : yielded[index]);
     if (!cotangent || !tangent || tangent.isConstant(0))
       continue;
     if (Value value = tangent.getValue())
       tangent = convert(Expr(eb, value), type);
-    Value argument = body.addOperand(cotangent, primal.getResultMap(index));
-    Expr term = tangentProduct(convert(Expr(eb, argument), type), tangent);
+    Expr weight =
+        reduction
+            ? reduction->getTermCotangent(eb, primal, body, primals)
+            : Expr(eb, body.addOperand(cotangent, primal.getResultMap(index)));
+    Expr term = tangentProduct(convert(weight, type), tangent);
     sum = sum ? sum + term : term;
   }
   if (!sum)

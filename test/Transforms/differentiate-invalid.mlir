@@ -42,12 +42,12 @@ func.func @side_effect(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 #id = affine_map<(d0) -> (d0)>
-func.func @product(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> {
-  // expected-error @below {{'linalg.reduce' op combines elements in another way than by adding them up, which has no reverse rule yet; write the reduction as a sum}}
+func.func @quotient(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'linalg.reduce' op combines elements in another way than by adding or multiplying them or by taking the greatest or least, which has no reverse rule; write the reduction as one of these}}
   %r = linalg.reduce ins(%x : tensor<4xf32>) outs(%init : tensor<f32>) dimensions = [0]
     (%in: f32, %out: f32) {
-      %p = arith.mulf %in, %out : f32
-      linalg.yield %p : f32
+      %q = arith.divf %out, %in : f32
+      linalg.yield %q : f32
     }
   return %r : tensor<f32>
 }
@@ -266,10 +266,24 @@ func.func @part(%x: tensor<3xf32>, %init: tensor<3x2xf32>) -> tensor<3x2xf32> {
 
 // -----
 
+// The terms of a maximum are what the maximum is so far.
+func.func @running_maximum(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'linalg.reduce' op combines elements in another way than by adding or multiplying them or by taking the greatest or least}}
+  %r = linalg.reduce ins(%x : tensor<4xf32>) outs(%init : tensor<f32>) dimensions = [0]
+    (%in: f32, %out: f32) {
+      %p = arith.mulf %in, %out : f32
+      %m = arith.maximumf %p, %out : f32
+      linalg.yield %m : f32
+    }
+  return %r : tensor<f32>
+}
+
+// -----
+
 // The second sum reads what the first one is so far.
 func.func @running(%x: tensor<3x4xf32>) -> tensor<3xf32> {
   %zero = arith.constant dense<0.0> : tensor<3xf32>
-  // expected-error @below {{'linalg.generic' op combines elements in another way than by adding them up}}
+  // expected-error @below {{'linalg.generic' op combines elements in another way than by adding or multiplying them or by taking the greatest or least}}
   %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
                          iterator_types = ["parallel", "reduction"]}
       ins(%x : tensor<3x4xf32>) outs(%zero, %zero : tensor<3xf32>, tensor<3xf32>) {
@@ -288,7 +302,7 @@ func.func @running(%x: tensor<3x4xf32>) -> tensor<3xf32> {
 func.func @running_condition(%x: tensor<4xf32>) -> tensor<f32> {
   %zero = arith.constant 0.0 : f32
   %init = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @below {{'linalg.generic' op combines elements in another way than by adding them up}}
+  // expected-error @below {{'linalg.generic' op combines elements in another way than by adding or multiplying them or by taking the greatest or least}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
       ins(%x : tensor<4xf32>) outs(%init : tensor<f32>) {
   ^bb0(%a: f32, %o: f32):

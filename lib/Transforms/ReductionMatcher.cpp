@@ -1,0 +1,189 @@
+//===- ReductionMatcher.cpp - Recognition of maxima and products ----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReductionAdjoint.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::linalg;
+
+using Kind = Reduction::Kind;
+
+/// The other operand of `op`, a binary operation, where exactly one is `value`.
+static Value getOther(Operation *op, Value value) {
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  if ((lhs == value) == (rhs == value))
+    return {};
+  return lhs == value ? rhs : lhs;
+}
+
+/// Whether `predicate` asks for the greater of its operands; nothing where it
+/// asks for neither the greater nor the less.
+static std::optional<bool> asksForGreater(arith::CmpFPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpFPredicate::OGT:
+  case arith::CmpFPredicate::OGE:
+  case arith::CmpFPredicate::UGT:
+  case arith::CmpFPredicate::UGE:
+    return true;
+  case arith::CmpFPredicate::OLT:
+  case arith::CmpFPredicate::OLE:
+  case arith::CmpFPredicate::ULT:
+  case arith::CmpFPredicate::ULE:
+    return false;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Where `condition` compares `out` with another value: that value, and whether
+/// it is the greater one when the condition holds.
+static std::optional<std::pair<Value, bool>> matchComparison(Value condition,
+                                                             Value out) {
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  Value term = compare ? getOther(compare, out) : Value();
+  if (!term)
+    return std::nullopt;
+  std::optional<bool> greater = asksForGreater(compare.getPredicate());
+  if (!greater)
+    return std::nullopt;
+  return std::make_pair(term, *greater == (compare.getLhs() == term));
+}
+
+/// Matches `value`, in which `out` is what the other iterations yielded.
+static std::optional<Reduction> matchCombiner(Value value, Value out) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  std::optional<Kind> kind;
+  if (isa<arith::MaximumFOp, arith::MaxNumFOp>(op))
+    kind = Kind::Maximum;
+  else if (isa<arith::MinimumFOp, arith::MinNumFOp>(op))
+    kind = Kind::Minimum;
+  else if (isa<arith::MulFOp>(op))
+    kind = Kind::Product;
+  if (kind) {
+    Value term = getOther(op, out);
+    return term ? std::optional<Reduction>({*kind, term}) : std::nullopt;
+  }
+  auto select = dyn_cast<arith::SelectOp>(op);
+  if (!select)
+    return std::nullopt;
+  auto comparison = matchComparison(select.getCondition(), out);
+  if (!comparison)
+    return std::nullopt;
+  auto [term, isGreater] = *comparison;
+  bool takesTerm =
+      select.getTrueValue() == term && select.getFalseValue() == out;
+  bool takesOut =
+      select.getTrueValue() == out && select.getFalseValue() == term;
+  if (!takesTerm && !takesOut)
+    return std::nullopt;
+  return Reduction{isGreater == takesTerm ? Kind::Maximum : Kind::Minimum,
+                   term};
+}
+
+/// Whether `value` depends on what other iterations of `op` yielded.
+static bool readsOtherIterations(LinalgOp op, Value value,
+                                 ArrayRef<bool> writtenOnce) {
+  Block *body = op.getBlock();
+  SmallVector<Value> worklist = {value};
+  llvm::SmallPtrSet<Operation *, 16> visited;
+  while (!worklist.empty()) {
+    Value current = worklist.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(current)) {
+      int64_t init =
+          static_cast<int64_t>(argument.getArgNumber()) - op.getNumDpsInputs();
+      if (argument.getOwner() == body && init >= 0 && !writtenOnce[init])
+        return true;
+      continue;
+    }
+    Operation *def = body->findAncestorOpInBlock(*current.getDefiningOp());
+    if (!def || !visited.insert(def).second)
+      continue;
+    def->walk([&](Operation *nested) {
+      llvm::append_range(worklist, nested->getOperands());
+    });
+  }
+  return false;
+}
+
+/// Whether every element of `init` is the constant that leaves the result to
+/// the terms.
+static bool isNeutral(Value init, Kind kind) {
+  if (auto fill = init.getDefiningOp<FillOp>())
+    init = fill.getInputs()[0];
+  switch (kind) {
+  case Kind::Maximum:
+    return matchPattern(init, m_NegInfFloat());
+  case Kind::Minimum:
+    return matchPattern(init, m_PosInfFloat());
+  case Kind::Product:
+    return matchPattern(init, m_OneFloat());
+  }
+  return false;
+}
+
+/// Whether `value` is the index of the only loop of `op` that `map` leaves out,
+/// maybe cast to an integer.
+static bool isReducedIndex(LinalgOp op, Value value, AffineMap map) {
+  if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  auto index = value.getDefiningOp<IndexOp>();
+  if (!index)
+    return false;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (map.isFunctionOfDim(loop) == (loop == index.getDim()))
+      return false;
+  return true;
+}
+
+/// Finds a result of `op` that is the index of the term of `reduction` that was
+/// taken: the same comparison selects it.
+static void findIndex(LinalgOp op, unsigned result, Reduction &reduction) {
+  Value out = op.getRegionOutputArgs()[result];
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  ValueRange yielded = op.getBlock()->getTerminator()->getOperands();
+  for (auto [other, value] : llvm::enumerate(yielded)) {
+    auto select = value.getDefiningOp<arith::SelectOp>();
+    if (!select ||
+        op.getMatchingIndexingMap(op.getDpsInitOperand(other)) != map)
+      continue;
+    auto comparison = matchComparison(select.getCondition(), out);
+    if (!comparison || comparison->first != reduction.term)
+      continue;
+    bool takesTerm = comparison->second == (reduction.kind == Kind::Maximum);
+    Value kept = op.getRegionOutputArgs()[other];
+    Value position = takesTerm ? select.getTrueValue() : select.getFalseValue();
+    Value otherwise =
+        takesTerm ? select.getFalseValue() : select.getTrueValue();
+    if (otherwise != kept || !isReducedIndex(op, position, map))
+      continue;
+    reduction.taken = op->getResult(other);
+    reduction.position = position;
+    return;
+  }
+}
+
+std::optional<Reduction> fad::matchReduction(LinalgOp op, unsigned result,
+                                             ArrayRef<bool> writtenOnce) {
+  Value out = op.getRegionOutputArgs()[result];
+  if (!getTangentType(out.getType()))
+    return std::nullopt;
+  std::optional<Reduction> reduction =
+      matchCombiner(op.getBlock()->getTerminator()->getOperand(result), out);
+  if (!reduction || readsOtherIterations(op, reduction->term, writtenOnce))
+    return std::nullopt;
+  reduction->hasNeutralInit =
+      isNeutral(op.getDpsInitOperand(result)->get(), reduction->kind);
+  if (reduction->kind != Kind::Product)
+    findIndex(op, result, *reduction);
+  return reduction;
+}
