@@ -1,0 +1,79 @@
+"""The joint graph of AOTAutograd: as exported, and split by fad."""
+
+import unittest
+
+import numpy
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+import fad
+import fad.torch
+from small_models import make_perceptron
+
+
+class Joint(unittest.TestCase):
+    def test_gradients(self):
+        torch.manual_seed(1)
+        model, inputs, target = make_perceptron()
+        exported = fad.torch.export_joint(model, inputs, F.mse_loss, targets=target)
+        loss = F.mse_loss(model(inputs), target)
+        loss.backward()
+        parameters = dict(model.named_parameters())
+        self.assertEqual(
+            [(each.kind, each.name) for each in exported.arguments],
+            [("parameter", name) for name in parameters]
+            + [("input", "input"), ("input", "target"), ("cotangent", "cotangent")],
+        )
+        self.assertEqual(
+            [(each.kind, each.name) for each in exported.results],
+            [("loss", "loss")] + [("gradient", name) for name in parameters],
+        )
+        arguments = [
+            each.detach().numpy()
+            for each in (*parameters.values(), inputs, target, torch.tensor(2.0))
+        ]
+
+        def check(got_loss, gradients):
+            self.assertAlmostEqual(float(got_loss), loss.item(), places=5)
+            for got, parameter in zip(gradients, parameters.values(), strict=True):
+                expected = 2 * parameter.grad.numpy()
+                bound = 1e-5 * numpy.abs(expected).max()
+                numpy.testing.assert_allclose(got, expected, rtol=0, atol=bound)
+
+        got_loss, *gradients = fad.run(exported.module, "main", *arguments)
+        check(got_loss, gradients)
+
+        # The marks are those of fad-differentiate.
+        for policy in ("bp", "recompute", "fad"):
+            with self.subTest(policy=policy):
+                pair = exported.module.clone()
+                pair.run(f"func.func(fad-select-residuals{{policy={policy}}}),fad-split")
+                self.assertEqual(pair.functions, ("main_forward", "main_backward"))
+                got_loss, *residuals = fad.run(pair, "main_forward", *arguments[:-1])
+                gradients = fad.run(pair, "main_backward", *residuals, arguments[-1])
+                check(got_loss, gradients)
+
+    def test_buffers_and_frozen_parameters(self):
+        model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+        model[0].bias.requires_grad_(False)
+        exported = fad.torch.export_joint(
+            model, torch.randn(5, 4), lambda y: y.square().sum()
+        )
+        kinds = {}
+        for kind, name in exported.results:
+            kinds.setdefault(kind, []).append(name)
+        self.assertEqual(kinds["loss"], ["loss"])
+        self.assertEqual(kinds["gradient"], ["0.weight", "1.weight", "1.bias"])
+        self.assertEqual(
+            sorted(kinds["buffer"]),
+            ["1.num_batches_tracked", "1.running_mean", "1.running_var"],
+        )
+        self.assertEqual(
+            [exported.arguments[index].name for index in exported.wrt],
+            ["0.weight", "1.weight", "1.bias"],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,208 @@
+"""Steps of fad.torch.train_step against PyTorch. The argument is the engine."""
+
+import copy
+import sys
+import unittest
+
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+import fad
+import fad.torch
+from small_models import MODELS
+
+ENGINE = "fad"
+POLICIES = ("bp", "recompute", "fad")
+
+
+def reference(model, inputs, target):
+    """The loss and gradients of PyTorch, in f64, and the model with its buffers
+    updated."""
+    model = copy.deepcopy(model).double()
+    loss = F.mse_loss(model(inputs.double()), target.double())
+    loss.backward()
+    return loss, {name: p.grad for name, p in model.named_parameters()}, model
+
+
+class Step(unittest.TestCase):
+    def assert_close(self, got, expected, scale):
+        difference = (got.double() - expected).abs().max().item()
+        self.assertLessEqual(difference, 1e-5 * scale)
+
+    def check_step(self, model, inputs, target, **options):
+        loss, gradients, updated = reference(model, inputs, target)
+        model = copy.deepcopy(model)
+        step = fad.torch.train_step(
+            model, inputs, F.mse_loss, targets=target, engine=ENGINE, **options
+        )
+        got_loss, got = step(inputs, target)
+        self.assert_close(got_loss, loss, loss.item())
+        self.assertEqual(set(got), set(gradients))
+        # Some gradients are zero but for rounding.
+        floor = 1e-2 * max(each.abs().max().item() for each in gradients.values())
+        for name, expected in gradients.items():
+            with self.subTest(parameter=name):
+                self.assertEqual(got[name].dtype, model.get_parameter(name).dtype)
+                scale = max(floor, expected.abs().max().item())
+                self.assert_close(got[name], expected, scale)
+        for name, expected in updated.named_buffers():
+            with self.subTest(buffer=name):
+                scale = max(1, expected.abs().max().item())
+                self.assert_close(model.get_buffer(name), expected, scale)
+        return step
+
+    def test_models_and_policies(self):
+        for name, make in MODELS.items():
+            kept = {}
+            for policy in POLICIES:
+                with self.subTest(model=name, policy=policy):
+                    torch.manual_seed(1)
+                    step = self.check_step(*make(), policy=policy)
+                    kept[policy] = step.residual_bytes
+                    self.assertGreater(step.seconds, 0)
+            # Its activation is a chain of which a tape keeps every link.
+            if name == "perceptron":
+                self.assertLess(kept["recompute"], kept["fad"])
+                self.assertLess(kept["fad"], kept["bp"])
+
+    def test_dynamic_batch(self):
+        torch.manual_seed(1)
+        model, inputs, target = MODELS["convolution"]()
+        step = self.check_step(model, inputs, target, dynamic_batch=True)
+        kept = step.residual_bytes
+        step(inputs[:3], target[:3])
+        self.assertLess(step.residual_bytes, kept)
+
+    def test_another_batch(self):
+        torch.manual_seed(1)
+        model, inputs, target = MODELS["perceptron"]()
+        step = fad.torch.train_step(
+            model, inputs, F.mse_loss, targets=target, engine=ENGINE, dynamic_batch=True
+        )
+        for rows in (8, 1, 3):
+            loss, _, _ = reference(model, inputs[:rows], target[:rows])
+            got, _ = step(inputs[:rows], target=target[:rows])
+            self.assert_close(got, loss, loss.item())
+
+    def test_optimizer(self):
+        """Parameters are read from the model; gradients add up in .grad."""
+        torch.manual_seed(1)
+        model, inputs, target = MODELS["perceptron"]()
+        plain = copy.deepcopy(model)
+        step = fad.torch.train_step(
+            model, inputs, F.mse_loss, targets=target, engine=ENGINE
+        )
+        optimizers = [
+            torch.optim.SGD(each.parameters(), lr=0.1) for each in (model, plain)
+        ]
+        for _ in range(4):
+            for _ in range(2):
+                loss = step.backward_into_grads(inputs, target)
+                expected = F.mse_loss(plain(inputs), target)
+                expected.backward()
+                self.assertAlmostEqual(loss.item(), expected.item(), places=5)
+            for optimizer in optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
+
+    def test_tied_and_unused(self):
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Linear(4, 4, bias=False)
+                self.out = nn.Linear(4, 4, bias=False)
+                self.out.weight = self.table.weight
+                self.unused = nn.Parameter(torch.ones(2))
+
+            def forward(self, x):
+                return self.out(torch.tanh(self.table(x)))
+
+        torch.manual_seed(1)
+        model, inputs, target = Tied(), torch.randn(3, 4), torch.randn(3, 4)
+        step = fad.torch.train_step(
+            model, inputs, F.mse_loss, targets=target, engine=ENGINE
+        )
+        step.backward_into_grads(inputs, target)
+        _, gradients, _ = reference(model, inputs, target)
+        self.assert_close(model.table.weight.grad, gradients["table.weight"], 1)
+        self.assertIsNone(model.unused.grad)
+
+    def test_dropout(self):
+        """Each step draws another mask; backward uses the one of its forward."""
+        dropout = nn.Dropout(0.5)
+        model = nn.Sequential(nn.Linear(64, 64, bias=False), dropout)
+        with torch.no_grad():
+            model[0].weight.copy_(torch.eye(64))
+        inputs = torch.ones(2, 64)
+        step = fad.torch.train_step(model, inputs, torch.sum, engine=ENGINE)
+        losses = set()
+        for _ in range(4):
+            loss, gradients = step(inputs)
+            kept = loss.item() / 2
+            self.assertEqual(kept, round(kept))
+            # A row of the gradient sums what is kept of one column.
+            self.assertEqual(gradients["0.weight"][:, 0].sum().item(), loss.item())
+            losses.add(loss.item())
+        self.assertGreater(len(losses), 1)
+        self.assertEqual(step.residual_bytes, 8)
+
+    def test_half(self):
+        torch.manual_seed(1)
+        for dtype in (torch.bfloat16, torch.float16, torch.float64):
+            with self.subTest(dtype=dtype):
+                model = nn.Sequential(nn.Linear(8, 8), nn.SiLU()).to(dtype)
+                inputs, target = torch.randn(4, 8, dtype=dtype), torch.randn(4, 8, dtype=dtype)
+                loss, gradients, _ = reference(model, inputs, target)
+                step = fad.torch.train_step(
+                    model, inputs, F.mse_loss, targets=target, engine=ENGINE
+                )
+                got_loss, got = step(inputs, target)
+                bound = 20 * torch.finfo(dtype).eps
+                self.assertLessEqual(abs(got_loss.item() - loss.item()), bound * loss.item())
+                for name, expected in gradients.items():
+                    self.assertEqual(got[name].dtype, dtype)
+                    error = (got[name].double() - expected).abs().max()
+                    self.assertLessEqual(error, bound * expected.abs().max())
+
+
+class Misuse(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model, cls.inputs, cls.target = MODELS["perceptron"]()
+        cls.step = fad.torch.train_step(
+            cls.model, cls.inputs, F.mse_loss, targets=cls.target, engine=ENGINE
+        )
+
+    def test_engine(self):
+        with self.assertRaisesRegex(ValueError, "no engine 'gpu'; choose one of"):
+            fad.torch.train_step(self.model, self.inputs, engine="gpu")
+
+    def test_policy(self):
+        with self.assertRaisesRegex(ValueError, "no policy 'all'|policy"):
+            fad.torch.train_step(self.model, self.inputs, torch.sum, policy="all")
+
+    def test_arguments(self):
+        with self.assertRaisesRegex(TypeError, "missing .*'target'; a step takes input, target"):
+            self.step(self.inputs)
+        with self.assertRaisesRegex(TypeError, "input 'input' is a list; pass a tensor"):
+            self.step([1.0], self.target)
+        with self.assertRaisesRegex(
+            ValueError,
+            r"input 'input' is to have the shape \(8x16\) and type torch.float32, "
+            r"but has \(7, 16\) and torch.float32",
+        ):
+            self.step(self.inputs[:7], self.target)
+        with self.assertRaisesRegex(ValueError, "torch.float64"):
+            self.step(self.inputs.double(), self.target)
+
+    def test_mode(self):
+        self.model.eval()
+        with self.assertRaisesRegex(RuntimeError, "make another step"):
+            self.step(self.inputs, self.target)
+        self.model.train()
+
+
+if __name__ == "__main__":
+    ENGINE = sys.argv.pop(1)
+    unittest.main()
