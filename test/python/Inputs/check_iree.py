@@ -1,0 +1,201 @@
+"""fad.iree: numbers, what stays on the device, what is counted, errors."""
+
+import unittest
+
+import numpy
+
+import fad
+import fad.iree
+
+LAYER = """
+func.func @layer(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) -> tensor<8x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8x32xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<8x16xf32>, tensor<16x32xf32>)
+      outs(%init : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %y = fad.gelu %h : tensor<8x32xf32>
+  return %y : tensor<8x32xf32>
+}
+"""
+
+TYPES = """
+func.func @types(%b: tensor<3xi1>, %i: tensor<3xi64>, %h: tensor<3xbf16>, %s: i64)
+    -> (tensor<3xi1>, tensor<3xi64>, tensor<3xbf16>, i64) {
+  %true = arith.constant dense<true> : tensor<3xi1>
+  %0 = arith.xori %b, %true : tensor<3xi1>
+  %1 = arith.addi %i, %i : tensor<3xi64>
+  %2 = arith.addf %h, %h : tensor<3xbf16>
+  %3 = arith.addi %s, %s : i64
+  return %0, %1, %2, %3 : tensor<3xi1>, tensor<3xi64>, tensor<3xbf16>, i64
+}
+"""
+
+
+def aligned(shape, random):
+    """An array that IREE can read where it is."""
+    count = int(numpy.prod(shape))
+    bytes_ = numpy.empty(4 * count + 64, numpy.uint8)
+    start = -bytes_.ctypes.data % 64
+    array = bytes_[start : start + 4 * count].view("f4").reshape(shape)
+    array[...] = random.standard_normal(shape)
+    return array
+
+
+class Layer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.nested = fad.nest(fad.parse(LAYER))
+        cls.executable = fad.iree.compile(cls.nested)
+        random = numpy.random.default_rng(0)
+        cls.x = aligned((8, 16), random)
+        cls.w = aligned((16, 32), random)
+        cls.seed = random.standard_normal((8, 32)).astype("f4")
+
+    def test_numbers(self):
+        for copy in (True, False):
+            with self.subTest(copy=copy):
+                forward = self.executable.forward(self.x, self.w, copy=copy)
+                gradients = self.executable.backward(forward.residuals, self.seed)
+                y, *residuals = fad.run(self.nested, "layer_forward", self.x, self.w)
+                expected = fad.run(
+                    self.nested, "layer_backward", *residuals, self.seed
+                )
+                numpy.testing.assert_allclose(forward.results[0], y, 1e-5, 1e-5)
+                for got, value in zip(gradients, expected, strict=True):
+                    numpy.testing.assert_allclose(got, value, 1e-4, 1e-4)
+                    self.assertTrue(got.flags["WRITEABLE"])
+
+    def test_strides(self):
+        other = numpy.asfortranarray(self.x)
+        (y, *_), _ = self.executable.forward(other, self.w)
+        (expected, *_), _ = self.executable.forward(self.x, self.w)
+        numpy.testing.assert_array_equal(y, expected)
+
+    def test_residuals_stay_on_the_device(self):
+        from iree.runtime import DeviceArray
+
+        residuals = self.executable.forward(self.x, self.w, copy=False).residuals
+        self.assertEqual(len(residuals), len(self.nested.residuals))
+        for residual in residuals:
+            self.assertIsInstance(residual, DeviceArray)
+        # A residual that is an argument is no copy of it.
+        shared = [
+            any(numpy.shares_memory(each.to_host(), a) for a in (self.x, self.w))
+            for each in residuals
+        ]
+        self.assertEqual(sum(shared), 2)
+        # What backward reads takes no further memory of the device.
+        seed = self.executable.forward(self.x, self.w).results[0]
+        before = self.executable.memory_statistics()["device_bytes_allocated"]
+        self.executable.backward(residuals, seed)
+        after = self.executable.memory_statistics()["device_bytes_allocated"]
+        self.assertEqual(after - before, seed.nbytes)
+
+    def test_copies(self):
+        """Without copy=False, arguments may change before backward."""
+        x, w = self.x.copy(), self.w.copy()
+        residuals = self.executable.forward(x, w).residuals
+        expected = self.executable.backward(residuals, self.seed)
+        residuals = self.executable.forward(x, w).residuals
+        x[...], w[...] = 0, 0
+        got = self.executable.backward(residuals, self.seed)
+        for one, other in zip(got, expected):
+            numpy.testing.assert_array_equal(one, other)
+
+    def test_statistics(self):
+        execution = self.executable.compiler_statistics["execution"]
+        self.assertEqual(execution["copy-count"], 0)
+        self.assertGreater(execution["dispatch-count"], 0)
+        self.assertGreater(self.executable.memory_statistics()["device_bytes_peak"], 0)
+        timing = self.executable.benchmark(
+            "layer_forward", self.x, self.w, repetitions=3, warmup=1
+        )
+        self.assertEqual(timing.repetitions, 3)
+        self.assertTrue(0 < timing.minimum <= timing.median)
+        self.assertRegex(str(timing), r"ms \(median of 3, at least .* ms\)")
+
+    def test_value_and_derivative_are_one_kernel(self):
+        from iree.compiler import tools
+
+        text = fad.iree.translate(self.nested)
+        dispatches = tools.compile_str(
+            text, extra_args=["--compile-to=flow", "--iree-hal-target-device=local",
+                              "--iree-hal-local-target-device-backends=llvm-cpu"]
+        ).decode()
+        forward = dispatches[dispatches.index("@layer_forward(") :]
+        forward = forward[: forward.index("@layer_backward(")]
+        calls = [line for line in forward.splitlines() if "flow.dispatch" in line]
+        # One for the product, and one for GELU and its derivative; or one for
+        # all of it.
+        self.assertLessEqual(len(calls), 2)
+        self.assertIn("-> (tensor<8x32xf32>, tensor<8x32xf32>)", calls[-1])
+
+    def test_misuse(self):
+        with self.assertRaisesRegex(ValueError, "no function 'f'; there are layer_forward"):
+            self.executable.call("f")
+        with self.assertRaisesRegex(TypeError, "takes 2 arguments, but 1 are given"):
+            self.executable.forward(self.x)
+        with self.assertRaisesRegex(ValueError, "argument 0 of layer_forward"):
+            self.executable.forward(self.w, self.w)
+        with self.assertRaisesRegex(TypeError, "argument 1 of layer_forward"):
+            self.executable.forward(self.x, self.w.astype("f8"))
+        with self.assertRaisesRegex(ValueError, "repetitions is to be 1 or more"):
+            self.executable.benchmark("layer_forward", self.x, self.w, repetitions=0)
+
+
+class Modules(unittest.TestCase):
+    def test_types(self):
+        import ml_dtypes
+
+        executable = fad.iree.compile(fad.parse(TYPES))
+        half = numpy.array([1, -2, 0.5], ml_dtypes.bfloat16)
+        results = executable.call(
+            "types", numpy.array([True, False, True]), numpy.array([1, 2, 3]), half, 21
+        )
+        expected = [[False, True, False], [2, 4, 6], [2, -4, 1], 42]
+        for got, value in zip(results, expected, strict=True):
+            numpy.testing.assert_array_equal(numpy.asarray(got, "f8"), value)
+        self.assertEqual(results[2].dtype, half.dtype)
+        with self.assertRaisesRegex(TypeError, "compiled from a Module"):
+            executable.forward()
+
+    def test_dynamic_and_empty(self):
+        text = LAYER.replace("8x", "?x").replace(
+            "%empty = tensor.empty()",
+            "%c0 = arith.constant 0 : index\n"
+            "%d = tensor.dim %x, %c0 : tensor<?x16xf32>\n%empty = tensor.empty(%d)",
+        )
+        nested = fad.nest(fad.parse(text))
+        executable = fad.iree.compile(nested)
+        w = numpy.ones((16, 32), "f4")
+        for rows in (0, 1, 5):
+            with self.subTest(rows=rows):
+                x = numpy.ones((rows, 16), "f4")
+                (y,), residuals = executable.forward(x, w)
+                self.assertEqual(y.shape, (rows, 32))
+                dx, dw = executable.backward(residuals, numpy.ones_like(y))
+                numpy.testing.assert_allclose(dx, 32 * numpy.ones_like(dx), 1e-5)
+                numpy.testing.assert_allclose(dw, rows * numpy.ones_like(dw), 1e-5)
+
+    def test_what_iree_does_not_take(self):
+        module = fad.parse(
+            "func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {\n"
+            "  %0 = math.erf %x : tensor<4xf64>\n  return %0 : tensor<4xf64>\n}"
+        )
+        with self.assertRaisesRegex(fad.iree.CompileError, "math.erf"):
+            fad.iree.compile(module)
+        with self.assertRaisesRegex(fad.Error, "--no-such-flag"):
+            fad.iree.compile(fad.parse(LAYER), flags=["--no-such-flag"])
+
+    def test_f64_is_not_demoted(self):
+        module = fad.parse(
+            "func.func @f(%x: tensor<1xf64>) -> tensor<1xf64> {\n"
+            "  %0 = math.exp %x : tensor<1xf64>\n  return %0 : tensor<1xf64>\n}"
+        )
+        (y,) = fad.iree.compile(module).call("f", numpy.array([0.1]))
+        self.assertLess(abs(y[0] - numpy.exp(0.1)), 1e-14)
+
+
+if __name__ == "__main__":
+    unittest.main()
