@@ -10,42 +10,55 @@
 #include "fad/Runtime/Memory.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Path.h"
+#include <cinttypes>
 #include <csetjmp>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 using namespace mlir::fad;
 
 //===----------------------------------------------------------------------===//
-// Memory
+// Libraries
 //===----------------------------------------------------------------------===//
 
-/// `buffer`, or the end of the process: compiled code does not test for null.
-static void *requireBuffer(void *buffer, uint64_t bytes) {
-  if (buffer)
-    return buffer;
-  llvm::errs() << "error: there is no memory for a tensor of " << bytes
-               << " bytes\n";
-  std::_Exit(EXIT_FAILURE);
+/// Makes the symbols of the library at `path` visible to compiled code, or
+/// those of the one that the system finds by that name: libraries move between
+/// the machine that fad is built on and the one that it runs on.
+static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
+  llvm::sys::DynamicLibrary library;
+  for (llvm::StringRef candidate : {path, llvm::sys::path::filename(path)})
+    if (!library.isValid())
+      library = llvm::sys::DynamicLibrary::getPermanentLibrary(
+          candidate.str().c_str());
+  return library;
 }
 
-static void *hostMalloc(uint64_t bytes) {
-  return requireBuffer(allocateBuffer(bytes), bytes);
+bool mlir::fad::loadOpenMP() {
+  return loadLibrary(FAD_OPENMP_LIBRARY).isValid();
 }
 
-static void *hostCalloc(uint64_t count, uint64_t size) {
-  bool overflows = size && count > UINT64_MAX / size;
-  uint64_t bytes = overflows ? UINT64_MAX : count * size;
-  return std::memset(hostMalloc(bytes), 0, bytes);
+/// Whether this thread runs a part of a parallel loop.
+static bool isInParallelLoop() {
+  llvm::sys::DynamicLibrary library = loadLibrary(FAD_OPENMP_LIBRARY);
+  if (!library.isValid())
+    return false;
+  void *symbol = library.getAddressOfSymbol("omp_in_parallel");
+  return symbol && reinterpret_cast<int (*)()>(symbol)();
 }
 
-static void *hostAlignedAlloc(uint64_t, uint64_t bytes) {
-  // Every buffer is aligned more than any vector asks for.
-  return hostMalloc(bytes);
+llvm::Error mlir::fad::loadRuntimeLibraries() {
+  for (llvm::StringRef path :
+       {FAD_C_RUNNER_UTILS_LIBRARY, FAD_FLOAT16_UTILS_LIBRARY})
+    if (!loadLibrary(path).isValid())
+      return llvm::createStringError("the library " + path +
+                                     " is missing; install the package of "
+                                     "MLIR's libraries, libmlir-22");
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
-// Assertions
+// Failures
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -69,9 +82,12 @@ static int hostPuts(const char *message) {
 }
 
 [[noreturn]] static void hostAbort() {
-  // Frames of compiled code hold nothing that would have to be unwound.
-  if (activeCall)
+  // Frames of compiled code hold nothing that would have to be unwound, but
+  // those of OpenMP do.
+  if (activeCall && !isInParallelLoop())
     std::longjmp(activeCall->returnPoint, 1);
+  if (activeCall)
+    llvm::errs() << "error: " << activeCall->message << "\n";
   std::_Exit(EXIT_FAILURE);
 }
 
@@ -85,6 +101,32 @@ llvm::Error mlir::fad::callCompiled(void (*invoke)(void **), void **arguments) {
   invoke(arguments);
   activeCall = nullptr;
   return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static void *hostMalloc(uint64_t bytes) {
+  // Compiled code does not test for null.
+  if (void *buffer = allocateBuffer(bytes))
+    return buffer;
+  char message[80];
+  std::snprintf(message, sizeof(message),
+                "there is no memory for a tensor of %" PRIu64 " bytes", bytes);
+  hostPuts(message);
+  hostAbort();
+}
+
+static void *hostCalloc(uint64_t count, uint64_t size) {
+  bool overflows = size && count > UINT64_MAX / size;
+  uint64_t bytes = overflows ? UINT64_MAX : count * size;
+  return std::memset(hostMalloc(bytes), 0, bytes);
+}
+
+static void *hostAlignedAlloc(uint64_t, uint64_t bytes) {
+  // Every buffer is aligned more than any vector asks for.
+  return hostMalloc(bytes);
 }
 
 llvm::orc::SymbolMap
@@ -102,31 +144,4 @@ mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   add("puts", hostPuts);
   add("abort", hostAbort);
   return symbols;
-}
-
-//===----------------------------------------------------------------------===//
-// Libraries
-//===----------------------------------------------------------------------===//
-
-/// Makes the symbols of the library at `path` visible to compiled code, or
-/// those of the one that the system finds by that name: libraries move between
-/// the machine that fad is built on and the one that it runs on.
-static bool loadLibrary(llvm::StringRef path) {
-  for (llvm::StringRef candidate : {path, llvm::sys::path::filename(path)})
-    if (llvm::sys::DynamicLibrary::getPermanentLibrary(candidate.str().c_str())
-            .isValid())
-      return true;
-  return false;
-}
-
-bool mlir::fad::loadOpenMP() { return loadLibrary(FAD_OPENMP_LIBRARY); }
-
-llvm::Error mlir::fad::loadRuntimeLibraries() {
-  for (llvm::StringRef path :
-       {FAD_C_RUNNER_UTILS_LIBRARY, FAD_FLOAT16_UTILS_LIBRARY})
-    if (!loadLibrary(path))
-      return llvm::createStringError("the library " + path +
-                                     " is missing; install the package of "
-                                     "MLIR's libraries, libmlir-22");
-  return llvm::Error::success();
 }

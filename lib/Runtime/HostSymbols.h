@@ -18,7 +18,8 @@ namespace mlir::fad {
 /// with, and of those that it ends in where an assertion fails.
 llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 
-/// Calls `invoke`. Fails, with its message, where an assertion fails in it.
+/// Calls `invoke`. Fails, with a message, where an assertion fails in it or
+/// memory is lacking, unless that is in a parallel loop, which ends the process.
 llvm::Error callCompiled(void (*invoke)(void **), void **arguments);
 
 /// Loads the shared libraries that compiled code calls.

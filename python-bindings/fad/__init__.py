@@ -7,7 +7,7 @@
 """
 
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
-from ._fad import __version__
+from ._fad import version as __version__
 from ._module import Module, parse, parse_file
 from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
 from ._report import KeptValue, MemoryReport, PolicyReport, memory_report

@@ -13,7 +13,7 @@ using namespace mlir::fad::python;
 
 NB_MODULE(_fad, module) {
   module.doc() = "The C++ part of fad; use the package `fad`.";
-  module.attr("__version__") = FAD_VERSION;
+  module.attr("version") = FAD_VERSION;
   // Modules that are still in use when Python ends are no mistake.
   nanobind::set_leak_warnings(false);
   registerErrorTranslator();

@@ -47,8 +47,8 @@ public:
 
   /// Calls function `name`, which exists, with arguments of the types that it
   /// takes. Results may share elements with arguments and with each other.
-  /// Fails, with its message, where a `cf.assert` fails; such a function has
-  /// to be compiled without `parallel`.
+  /// Fails, with a message, where a `cf.assert` fails or memory is lacking. In
+  /// a parallel loop both end the process.
   llvm::Expected<SmallVector<HostTensor>>
   call(StringRef name, ArrayRef<HostTensor> arguments) const;
 
