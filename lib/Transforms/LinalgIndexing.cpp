@@ -71,15 +71,6 @@ bool fad::isConstantSize(OpFoldResult size, int64_t value) {
   return getConstantIntValue(size) == value;
 }
 
-Value fad::buildZerosLike(RewriterBase &rewriter, Location loc, Value tensor,
-                          Type elementType) {
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor), elementType);
-  Value zero = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getZeroAttr(elementType));
-  return FillOp::create(rewriter, loc, zero, empty).getResult(0);
-}
-
 Value fad::getLast(OpBuilder &builder, Location loc, OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return arith::ConstantIndexOp::create(builder, loc, *constant - 1);

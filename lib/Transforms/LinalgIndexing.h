@@ -38,10 +38,6 @@ bool isConstantSize(OpFoldResult size, int64_t value);
 /// `size - 1`.
 Value getLast(OpBuilder &builder, Location loc, OpFoldResult size);
 
-/// A tensor of zeros of the shape of `tensor`.
-Value buildZerosLike(RewriterBase &rewriter, Location loc, Value tensor,
-                     Type elementType);
-
 /// `tensor` with the order of elements reversed along the dimensions in
 /// `reversed`; dimension `i` of the result is dimension `permutation[i]` of
 /// `tensor`.

@@ -52,7 +52,10 @@ class SumEmitter {
 public:
   SumEmitter(RewriterBase &builder, LinalgOp op, Value operand)
       : builder(builder), op(op), loc(op.getLoc()), operand(operand),
-        type(cast<RankedTensorType>(operand.getType())) {}
+        type(dyn_cast<RankedTensorType>(operand.getType())) {
+    if (!type)
+      type = RankedTensorType::get({}, operand.getType());
+  }
 
   Value run(ScalarBody body, AffineMap map);
 
@@ -85,6 +88,7 @@ private:
   Value addUnitDims(Value sum, const OperandAccess &access);
   /// `sum` where `access` reads the operand, zero elsewhere.
   Value insertIntoZeros(Value sum, const OperandAccess &access);
+  Value emitZeros();
   Value convertElements(Value sum);
   Value castToOperand(Value sum);
 
@@ -92,6 +96,7 @@ private:
   LinalgOp op;
   Location loc;
   Value operand;
+  /// The type of `operand`; of rank 0 where that is a scalar.
   RankedTensorType type;
 };
 } // namespace
@@ -163,15 +168,20 @@ static bool isScalarBody(Block &body) {
 Value SumEmitter::emitElementwise(ScalarBody &body,
                                   const OperandAccess &access) {
   auto isIdentity = [](AffineMap map) { return map.isIdentity(); };
+  auto shape = llvm::find_if(body.operands, [](Value value) {
+    return isa<RankedTensorType>(value.getType());
+  });
   if (!llvm::equal(access.loops, llvm::seq<unsigned>(0, op.getNumLoops())) ||
-      !llvm::all_of(body.maps, isIdentity) || body.operands.empty() ||
+      !llvm::all_of(body.maps, isIdentity) || shape == body.operands.end() ||
       !isScalarBody(*body.block))
     return {};
   // A cotangent that is handed on needs no operation.
   Type elementType = type.getElementType();
   auto argument = dyn_cast<BlockArgument>(body.sum);
-  auto shape = cast<RankedTensorType>(body.operands.front().getType());
-  auto sumType = access.isPermutation() ? type : shape.clone(elementType);
+  Type sumType =
+      access.isPermutation()
+          ? type
+          : cast<RankedTensorType>(shape->getType()).clone(elementType);
   if (argument && body.operands[argument.getArgNumber()].getType() == sumType)
     return body.operands[argument.getArgNumber()];
   OpBuilder inside = appendTo(*body.block, op.getContext());
@@ -283,8 +293,19 @@ Value SumEmitter::addUnitDims(Value sum, const OperandAccess &access) {
                                        sizes);
 }
 
+Value SumEmitter::emitZeros() {
+  SmallVector<OpFoldResult> sizes;
+  if (type.getRank() != 0)
+    sizes = tensor::getMixedSizes(builder, loc, operand);
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  return FillOp::create(builder, loc, zero, empty).getResult(0);
+}
+
 Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
-  Value zeros = buildZerosLike(builder, loc, operand, type.getElementType());
+  Value zeros = emitZeros();
   SmallVector<OpFoldResult> offsets, sizes, strides;
   for (const DimAccess &dim : access.dims) {
     offsets.push_back(builder.getIndexAttr(dim.offset));
@@ -371,6 +392,8 @@ Value SumEmitter::convertElements(Value sum) {
 }
 
 Value SumEmitter::castToOperand(Value sum) {
+  if (isa<FloatType>(operand.getType()))
+    return tensor::ExtractOp::create(builder, loc, sum, ValueRange());
   if (sum.getType() == type)
     return sum;
   return tensor::CastOp::create(builder, loc, type, sum);
@@ -397,8 +420,7 @@ Value SumEmitter::run(ScalarBody body, AffineMap map) {
   body.dropUnusedOperands();
   // Without iterations there are no terms, and maybe no place for any.
   if (llvm::is_contained(op.getStaticLoopRanges(), 0))
-    return castToOperand(
-        buildZerosLike(builder, loc, operand, type.getElementType()));
+    return castToOperand(emitZeros());
   map = solveWindows(builder, op, body, operand, map);
   std::optional<OperandAccess> access = analyze(map);
   if (access)

@@ -65,6 +65,8 @@ private:
   /// The order of the dimensions in which the operand read through `map` is
   /// best stored.
   SmallVector<int64_t> choosePermutation(AffineMap map);
+  /// `tensor`, read through `map`, spread among zeros along the dimensions that
+  /// a pivot indexes.
   Value spread(Value tensor, AffineMap map);
   /// Computes the old loops from the new ones where the body asks for them,
   /// and makes the sum zero outside of the old iterations unless it is anyway.
@@ -215,13 +217,18 @@ SmallVector<int64_t> WindowSolver::choosePermutation(AffineMap map) {
 }
 
 Value WindowSolver::spread(Value tensor, AffineMap map) {
+  if (llvm::none_of(windows, [&](const Window &window) {
+        return !window.isTrivial &&
+               llvm::is_contained(map.getResults(),
+                                  rewriter.getAffineDimExpr(window.pivot));
+      }))
+    return tensor;
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(rewriter, loc, tensor);
   SmallVector<OpFoldResult> full = sizes;
   SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(1));
   AffineExpr x = rewriter.getAffineDimExpr(0), y = rewriter.getAffineDimExpr(1);
-  bool any = false;
   for (const Window &window : windows) {
     if (window.isTrivial)
       continue;
@@ -235,11 +242,8 @@ Value WindowSolver::spread(Value tensor, AffineMap map) {
           rewriter, loc, x + y,
           {tensor::getMixedSize(rewriter, loc, operand, window.dim), reach});
       strides[dim] = rewriter.getIndexAttr(window.stride);
-      any = true;
     }
   }
-  if (!any)
-    return tensor;
   Type elementType = getElementTypeOrSelf(tensor);
   Value empty = tensor::EmptyOp::create(rewriter, loc, full, elementType);
   Value zero = arith::ConstantOp::create(rewriter, loc,
@@ -338,6 +342,8 @@ AffineMap WindowSolver::run() {
     if (std::optional<Window> window = findWindow(dim))
       if (canRewrite(*window))
         windows.push_back(*window);
+  if (windows.empty())
+    return access;
   bool masked = !vanishes(body.sum);
   SmallVector<AffineExpr> exprs(access.getResults());
   for (unsigned number : llvm::seq<unsigned>(0, body.operands.size()))
@@ -347,9 +353,8 @@ AffineMap WindowSolver::run() {
     exprs[window.dim] =
         window.isTrivial ? pivot * window.stride + window.offset : pivot;
   }
-  bool isTrivial = llvm::all_of(
-      windows, [](const Window &window) { return window.isTrivial; });
-  if (!isTrivial)
+  if (!llvm::all_of(windows,
+                    [](const Window &window) { return window.isTrivial; }))
     rewriteIndices(masked);
   return AffineMap::get(access.getNumDims(), 0, exprs, access.getContext());
 }
