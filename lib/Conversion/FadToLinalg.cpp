@@ -9,6 +9,7 @@
 #include "ConversionUtils.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -116,6 +117,8 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ElementwiseToGeneric, DropResidual>(&getContext());
     populateScatterAddPatterns(patterns, scatterAsReductions);
+    populateGatherPatterns(patterns);
+    populateScatterPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
     getOperation()->walk(dropAttributes);
   }

@@ -51,6 +51,7 @@ Value createZero(OpBuilder &builder, Location loc, Type type);
 Value createZerosLike(OpBuilder &builder, Location loc, Value like);
 
 void attachTensorElementRules(MLIRContext *context);
+void attachTensorGatherRules(MLIRContext *context);
 void attachTensorSliceRules(MLIRContext *context);
 
 } // namespace mlir::fad

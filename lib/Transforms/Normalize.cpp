@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CapturedScalars.h"
 #include "fad/Analysis/Sources.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -91,90 +92,6 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Gathers
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// tensor.gather to a loop over the elements of its result.
-struct LowerGather : OpRewritePattern<tensor::GatherOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(tensor::GatherOp op,
-                                PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto type = cast<RankedTensorType>(op.getType());
-    Value init =
-        tensor::EmptyOp::create(rewriter, loc, getSizes(op, rewriter),
-                                type.getElementType(), type.getEncoding());
-    SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                               utils::IteratorType::parallel);
-    auto body = [&](OpBuilder &inside, Location, ValueRange) {
-      Value element = readElement(op, inside);
-      linalg::YieldOp::create(inside, loc, element);
-    };
-    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
-        op, init.getType(), ValueRange(), init,
-        rewriter.getMultiDimIdentityMap(type.getRank()), iterators, body);
-    return success();
-  }
-
-private:
-  /// The number of dimensions of the result that say where to read.
-  static int64_t getNumBatchDims(tensor::GatherOp op) {
-    return op.getIndices().getType().getRank() - 1;
-  }
-
-  /// The dimension of the result that runs over each dimension of the source;
-  /// nothing for those that are gathered.
-  static SmallVector<std::optional<int64_t>> getSliceDims(tensor::GatherOp op) {
-    int64_t rank = op.getSource().getType().getRank();
-    int64_t next = getNumBatchDims(op);
-    bool keepsUnitDims = op.getResult().getType().getRank() == next + rank;
-    SmallVector<std::optional<int64_t>> dims(rank);
-    for (int64_t dim : llvm::seq(rank)) {
-      bool isGathered = llvm::is_contained(op.getGatherDims(), dim);
-      if (!isGathered)
-        dims[dim] = next;
-      next += keepsUnitDims || !isGathered;
-    }
-    return dims;
-  }
-
-  static SmallVector<OpFoldResult> getSizes(tensor::GatherOp op, OpBuilder &b) {
-    Location loc = op.getLoc();
-    SmallVector<OpFoldResult> sizes(op.getResult().getType().getRank(),
-                                    b.getIndexAttr(1));
-    for (int64_t dim : llvm::seq(getNumBatchDims(op)))
-      sizes[dim] = tensor::getMixedSize(b, loc, op.getIndices(), dim);
-    for (auto [dim, position] : llvm::enumerate(getSliceDims(op)))
-      if (position)
-        sizes[*position] = tensor::getMixedSize(b, loc, op.getSource(), dim);
-    return sizes;
-  }
-
-  static Value readElement(tensor::GatherOp op, OpBuilder &b) {
-    Location loc = op.getLoc();
-    SmallVector<Value> place;
-    for (int64_t dim : llvm::seq(getNumBatchDims(op)))
-      place.push_back(linalg::IndexOp::create(b, loc, dim));
-    SmallVector<Value> position(op.getSource().getType().getRank());
-    for (auto [dim, slice] : llvm::enumerate(getSliceDims(op)))
-      if (slice)
-        position[dim] = linalg::IndexOp::create(b, loc, *slice);
-    for (auto [number, dim] : llvm::enumerate(op.getGatherDims())) {
-      place.push_back(arith::ConstantIndexOp::create(b, loc, number));
-      Value index = tensor::ExtractOp::create(b, loc, op.getIndices(), place);
-      place.pop_back();
-      if (!index.getType().isIndex())
-        index = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
-      position[dim] = index;
-    }
-    return tensor::ExtractOp::create(b, loc, op.getSource(), position);
-  }
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
 // Captured scalars
 //===----------------------------------------------------------------------===//
 
@@ -194,30 +111,7 @@ struct PassCapturedScalars : OpRewritePattern<linalg::GenericOp> {
     if (captures.empty() || !op.hasPureTensorSemantics())
       return rewriter.notifyMatchFailure(op, "captures no such scalar");
 
-    SmallVector<Value> inputs(op.getInputs());
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    unsigned position = inputs.size();
-    for (Value scalar : captures) {
-      auto type = RankedTensorType::get({}, scalar.getType());
-      inputs.push_back(
-          tensor::FromElementsOp::create(rewriter, op.getLoc(), type, scalar));
-      maps.insert(maps.begin() + position,
-                  AffineMap::get(op.getNumLoops(), 0, op.getContext()));
-    }
-    auto passed = linalg::GenericOp::create(
-        rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(),
-        maps, op.getIteratorTypesArray());
-    passed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.inlineRegionBefore(op.getRegion(), passed.getRegion(),
-                                passed.getRegion().begin());
-    for (Value scalar : captures) {
-      BlockArgument argument = passed.getBody()->insertArgument(
-          position++, scalar.getType(), scalar.getLoc());
-      rewriter.replaceUsesWithIf(scalar, argument, [&](OpOperand &use) {
-        return passed.getRegion().isAncestor(use.getOwner()->getParentRegion());
-      });
-    }
-    rewriter.replaceOp(op, passed);
+    passScalars(rewriter, op, captures.getArrayRef());
     return success();
   }
 };
@@ -227,8 +121,9 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet formPatterns(context);
-    formPatterns.add<DecomposeAggregate, LowerComputedPad, LowerGather,
-                     LowerGenerate, LowerPack, LowerUnPack>(context);
+    formPatterns.add<DecomposeAggregate, LowerComputedPad, LowerGenerate,
+                     LowerPack, LowerUnPack>(context);
+    populateGatherPatterns(formPatterns);
     forms = std::move(formPatterns);
     RewritePatternSet capturePatterns(context);
     capturePatterns.add<PassCapturedScalars>(context);

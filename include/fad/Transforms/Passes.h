@@ -28,6 +28,12 @@ namespace fad {
 /// Adds the patterns of `fad-raise` on scalar, vector and tensor operations.
 void populateRaisePatterns(RewritePatternSet &patterns);
 
+/// Adds the pattern that writes tensor.gather as a linalg.generic.
+void populateGatherPatterns(RewritePatternSet &patterns);
+
+/// Adds the pattern that writes tensor.scatter as loops of insertions.
+void populateScatterPatterns(RewritePatternSet &patterns);
+
 #define GEN_PASS_REGISTRATION
 #include "fad/Transforms/Passes.h.inc"
 
