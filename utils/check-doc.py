@@ -2,13 +2,16 @@
 """Runs the commands of a documentation page and compares what it shows.
 
 Each block fenced as `sh` is run by bash, in order, in one scratch folder that
-has the checkout's files. A block fenced as `mlir output` or `text output` has
+has the checkout's files. Each block fenced as `python` is run there by the Python
+that runs this script; later blocks know the names of earlier ones. A block fenced as `mlir output` or `text output` has
 to be what the commands before it printed, and one fenced as `LANGUAGE from
 FILE` what that file says; a line `...` stands for any lines. Blocks fenced as
 `sh cuda` need a CUDA toolkit and are run with --cuda; those fenced as `sh
 install` are not run here, because they install packages."""
 
 import argparse
+import contextlib
+import io
 import os
 import pathlib
 import re
@@ -58,13 +61,29 @@ def missing_chunk(shown, printed):
     return None
 
 
+def run_python(lines, where, folder, names):
+    """Runs a block that begins after line `where` says; returns its output."""
+    page, number = where.rsplit(":", 1)
+    # Tracebacks are to name lines of the page.
+    code = compile("\n" * int(number) + "\n".join(lines), page, "exec")
+    output, back = io.StringIO(), os.getcwd()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(output):
+            exec(code, names)
+    finally:
+        os.chdir(back)
+    return output.getvalue()
+
+
 def check(page, folder, tools, runnable):
     environment = dict(
         os.environ,
-        PATH=f"{tools}:{os.environ['PATH']}",
+        # Commands of Python packages are next to Python.
+        PATH=f"{tools}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}",
         FAD_PLUGIN=str(tools.parent / "lib" / "fad-plugin.so"),
     )
-    printed = []
+    printed, names = [], {"__name__": "__main__"}
     for number, info, lines in read_blocks(page):
         where = f"{page}:{number}"
         if info in runnable:
@@ -81,6 +100,11 @@ def check(page, folder, tools, runnable):
             if run.returncode:
                 sys.exit(f"{where}: exit status {run.returncode}")
             printed = normalize(run.stdout.splitlines())
+        elif info == "python":
+            print(f"{where}:", *lines, sep="\n", flush=True)
+            output = run_python(lines, where, folder, names)
+            print(output)
+            printed = normalize(output.splitlines())
         elif info.endswith(" output"):
             chunk = missing_chunk(lines, printed)
             if chunk is not None:
