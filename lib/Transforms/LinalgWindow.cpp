@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -163,6 +164,11 @@ bool WindowSolver::vanishes(Value sum) {
     return vanishes(def->getOperand(0));
   if (isa_and_nonnull<arith::AddFOp, arith::SubFOp>(def))
     return vanishes(def->getOperand(0)) && vanishes(def->getOperand(1));
+  auto isZero = [&](Value value) {
+    return matchPattern(value, m_AnyZeroFloat()) || vanishes(value);
+  };
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(def))
+    return isZero(select.getTrueValue()) && isZero(select.getFalseValue());
   // The body of a convolution.
   auto isFactor = [](Value value) {
     if (auto extension = value.getDefiningOp<arith::ExtFOp>())

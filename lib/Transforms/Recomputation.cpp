@@ -69,6 +69,29 @@ static bool isCopy(Operation *op) {
          });
 }
 
+/// Whether `op` is part of an adjoint and puts the elements of a tensor in
+/// another order, such as those of a convolution's filter, or among zeros.
+static bool isReordering(Operation *op) {
+  if (!op->hasAttr(FadDialect::kAdjointOfAttr))
+    return false;
+  if (isa<tensor::InsertSliceOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumParallelLoops() != generic.getNumLoops() ||
+      generic.getNumDpsInputs() != 0 || generic->getNumResults() != 1)
+    return false;
+  Block &body = *generic.getBody();
+  auto extract =
+      body.getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
+  auto to = dyn_cast<RankedTensorType>(generic.getResultTypes().front());
+  if (!extract || !to)
+    return false;
+  RankedTensorType from = extract.getTensor().getType();
+  return from.getRank() == to.getRank() &&
+         from.hasStaticShape() == to.hasStaticShape() &&
+         (!to.hasStaticShape() || from.getNumElements() == to.getNumElements());
+}
+
 /// Whether `op` holds no data of its own: a constant, a shape, a splat, or a
 /// view of its operand.
 static bool isView(Operation *op) {
@@ -80,7 +103,7 @@ static bool isView(Operation *op) {
     return true;
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return bool(pad.getConstantPaddingValue());
-  if (isCopy(op))
+  if (isCopy(op) || isReordering(op))
     return true;
   // Arithmetic on sizes.
   return isPure(op) && op->getNumRegions() == 0 &&
