@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GatherAdjoint.h"
 #include "LinalgAdjoint.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"
@@ -176,6 +177,16 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
     if (failed(cotangent))
       return failure();
     operands[operand.getOperandNumber()] = *cotangent;
+  }
+  for (tensor::ExtractOp gather : findGathers(op)) {
+    if (!adjoint.isVaried(gather.getTensor()))
+      continue;
+    FailureOr<Value> cotangent =
+        buildGatherCotangent(adjoint.builder, primal, gather);
+    if (failed(cotangent))
+      return failure();
+    if (*cotangent)
+      adjoint.captured.emplace_back(gather.getTensor(), *cotangent);
   }
   return operands;
 }

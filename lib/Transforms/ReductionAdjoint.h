@@ -51,8 +51,13 @@ struct Reduction {
   Value taken, position;
 };
 
+/// Whether `value`, in the body of `op`, depends on what other iterations
+/// yielded. `writtenOnce` is as in `StructuredPrimal`.
+bool readsOtherIterations(linalg::LinalgOp op, Value value,
+                          ArrayRef<bool> writtenOnce);
+
 /// The reduction that computes result `result` of `op`; nothing where it is
-/// another one. `writtenOnce` is as in `StructuredPrimal`.
+/// another one.
 std::optional<Reduction> matchReduction(linalg::LinalgOp op, unsigned result,
                                         ArrayRef<bool> writtenOnce);
 

@@ -90,9 +90,8 @@ static std::optional<Reduction> matchCombiner(Value value, Value out) {
                    term};
 }
 
-/// Whether `value` depends on what other iterations of `op` yielded.
-static bool readsOtherIterations(LinalgOp op, Value value,
-                                 ArrayRef<bool> writtenOnce) {
+bool fad::readsOtherIterations(LinalgOp op, Value value,
+                               ArrayRef<bool> writtenOnce) {
   Block *body = op.getBlock();
   SmallVector<Value> worklist = {value};
   llvm::SmallPtrSet<Operation *, 16> visited;

@@ -28,6 +28,9 @@ struct AdjointBuilder {
   llvm::function_ref<bool(Value)> isVaried;
   /// Write derivatives in terms of results where there is such a form.
   bool preferResults;
+  /// What the adjoint adds to the cotangents of tensors that are not operands:
+  /// bodies read them at computed indices.
+  SmallVector<std::pair<Value, Value>> captured = {};
 };
 
 /// One cotangent for each operand, in the operand's type; null where it is
@@ -49,6 +52,11 @@ FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
 /// `op`; the loops that the operand's map does not mention become reductions.
 FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint,
                                    linalg::LinalgOp op, ValueRange cotangents);
+
+/// The adjoint of an operation on scalars outside of bodies, from its partial
+/// derivatives.
+FailureOr<Cotangents> buildScalarAdjoint(AdjointBuilder &adjoint, Operation *op,
+                                         ValueRange cotangents);
 
 } // namespace fad
 } // namespace mlir

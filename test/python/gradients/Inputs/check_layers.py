@@ -1,0 +1,74 @@
+"""Gradients of exported layers, under every policy, against PyTorch's.
+
+usage: check_layers.py GROUP [LAYER ...]
+
+A group is `blocks` or one of layers.py. Every tensor of floats that a layer takes
+is a parameter, so that each has a gradient that is compared."""
+
+import logging
+import sys
+import warnings
+
+import blocks
+import fad
+import layers
+import torch
+from compare import BOUND, compare
+
+GROUPS = {"blocks": blocks.CASES, **layers.CASES}
+
+
+class Layer(torch.nn.Module):
+    """`function`, with the floats among `arguments` as parameters."""
+
+    def __init__(self, function, arguments):
+        super().__init__()
+        self.function = function
+        self.is_float = [value.is_floating_point() for value in arguments]
+        self.values = torch.nn.ParameterList(
+            value for value in arguments if value.is_floating_point()
+        )
+
+    def forward(self, *inputs):
+        values, inputs = iter(self.values), iter(inputs)
+        arguments = [next(values if f else inputs) for f in self.is_float]
+        return self.function(*arguments)
+
+
+def make(case):
+    """The module of a case and its inputs."""
+    torch.manual_seed(0)
+    function, *arguments = case()
+    if isinstance(function, torch.nn.Module):
+        return function, arguments
+    module = Layer(function, arguments)
+    return module, [value for value in arguments if not value.is_floating_point()]
+
+
+def check(name, case):
+    """Whether all gradients are right; says which are not."""
+    try:
+        errors = compare(*make(case))
+    except (fad.Error, ValueError) as error:
+        print(f"{name}: {error}")
+        return False
+    wrong = {k: e for k, e in errors.items() if k != "torch" and not e[0] <= BOUND}
+    for policy, (error, parameter) in wrong.items():
+        print(f"{name}: {policy}: {parameter} is off by {error:.1e}")
+    if not wrong:
+        print(f"{name}:", *(f"{k} {e:.0e}" for k, (e, _) in errors.items()))
+    return not wrong
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    group, *names = sys.argv[1:]
+    cases = {name: GROUPS[group][name] for name in names or GROUPS[group]}
+    failed = [name for name, case in cases.items() if not check(name, case)]
+    print(f"{len(cases)} layers, {len(failed)} failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
