@@ -15,8 +15,9 @@ using namespace mlir;
 using namespace mlir::fad;
 
 bool fad::isDifferentiable(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && getTangentType(tensor.getElementType());
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    type = tensor.getElementType();
+  return bool(getTangentType(type));
 }
 
 /// Appends the names of `functions` to `diagnostic`.
@@ -73,15 +74,6 @@ FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
   return diagnostic;
 }
 
-/// The numbers in `types` of those that are differentiable.
-static SmallVector<unsigned> findDifferentiable(TypeRange types) {
-  SmallVector<unsigned> numbers;
-  for (auto [number, type] : llvm::enumerate(types))
-    if (isDifferentiable(type))
-      numbers.push_back(number);
-  return numbers;
-}
-
 /// What the `fad.request` of `function`, if any, says; `option` wins over it.
 static ArrayRef<int64_t>
 getRequested(func::FuncOp function, ArrayRef<int64_t> option,
@@ -94,12 +86,16 @@ FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
                                                  ArrayRef<int64_t> wrt) {
   wrt = getRequested(function, wrt, &RequestAttr::getWrt);
   if (wrt.empty()) {
-    auto arguments = findDifferentiable(function.getArgumentTypes());
+    SmallVector<unsigned> arguments;
+    for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+      if (isa<RankedTensorType>(type) && isDifferentiable(type))
+        arguments.push_back(index);
     if (arguments.empty())
       return function.emitError("@")
              << function.getSymName()
              << " has no argument that is a ranked tensor of f16, bf16, f32 or "
-                "f64, so there is nothing to differentiate with respect to";
+                "f64, so there is nothing to differentiate with respect to; "
+                "list scalars in 'wrt'";
     return arguments;
   }
   SmallVector<unsigned> arguments;
@@ -118,7 +114,8 @@ FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
       return emitError(function.getArgument(index).getLoc())
              << "cannot differentiate with respect to argument " << index
              << " of type " << type
-             << "; only ranked tensors of f16, bf16, f32 or f64 have gradients";
+             << "; only f16, bf16, f32 and f64, and ranked tensors of them, "
+                "have gradients";
     arguments.push_back(index);
   }
   llvm::sort(arguments);
@@ -133,11 +130,15 @@ FailureOr<SmallVector<unsigned>>
 fad::resolveResults(func::FuncOp function, ArrayRef<int64_t> results) {
   results = getRequested(function, results, &RequestAttr::getResults);
   if (results.empty()) {
-    auto numbers = findDifferentiable(function.getResultTypes());
+    SmallVector<unsigned> numbers;
+    for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+      if (isDifferentiable(type))
+        numbers.push_back(index);
     if (numbers.empty())
       return function.emitError("cannot differentiate @")
              << function.getSymName()
-             << ": no result is a ranked tensor of f16, bf16, f32 or f64";
+             << ": no result is f16, bf16, f32 or f64, or a ranked tensor of "
+                "them";
     return numbers;
   }
   SmallVector<unsigned> numbers;
@@ -154,8 +155,8 @@ fad::resolveResults(func::FuncOp function, ArrayRef<int64_t> results) {
     if (!isDifferentiable(type))
       return function.emitError("cannot differentiate result ")
              << index << " of type " << type
-             << "; only ranked tensors of f16, bf16, f32 or f64 have "
-                "cotangents";
+             << "; only f16, bf16, f32 and f64, and ranked tensors of them, "
+                "have cotangents";
     numbers.push_back(index);
   }
   llvm::sort(numbers);

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - Append the adjoint of a function ---------------===//
+//===- Differentiate.cpp - Reverse mode between operations ----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,20 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReverseMode.h"
 #include "fad/Analysis/Entry.h"
-#include "fad/Interfaces/PullbackOpInterface.h"
-#include "fad/Transforms/Adjoint.h"
-#include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADDIFFERENTIATE
@@ -37,12 +32,13 @@ struct Request {
   bool everyResult;
 };
 
-/// Reverse mode over the one block of a function.
-class ReverseMode {
+/// Turns a function into its joint function.
+class FunctionDifferentiator {
 public:
-  ReverseMode(func::FuncOp function, const Request &request, bool preferResults)
+  FunctionDifferentiator(func::FuncOp function, const Request &request,
+                         bool preferResults)
       : function(function), request(request), rewriter(function.getContext()),
-        preferResults(preferResults) {}
+        mode(rewriter, preferResults) {}
 
   LogicalResult run();
 
@@ -50,35 +46,22 @@ private:
   /// Fails, with an error, where the function as a whole cannot be
   /// differentiated.
   LogicalResult checkFunction();
-  /// Finds the values that depend on an argument in `wrt`.
-  void findVaried();
   /// Fails where a result that is differentiated for want of a choice depends
   /// on an argument in `wrt` but cannot have a cotangent.
   LogicalResult checkResults();
-  /// Fails where an operation on the path has a side effect.
-  LogicalResult checkEffects(Operation *op);
-  /// Fails where the body of `op` reads, other than through an operand of
-  /// `op`, a value that has a gradient.
-  LogicalResult checkCaptures(Operation *op);
   /// Adds an argument for the cotangent of each differentiated result.
   void addCotangents();
-  LogicalResult visit(Operation *op);
-  FailureOr<Cotangents> buildAdjointOf(Operation *op, ValueRange cotangents);
-  /// Adds `cotangent` to that of `value`.
-  void accumulate(Value value, Value cotangent);
   /// Returns the gradients after the results.
   void addGradients();
 
   func::FuncOp function;
   const Request &request;
   IRRewriter rewriter;
-  bool preferResults;
-  DenseSet<Value> varied;
-  DenseMap<Value, Value> cotangentOf;
+  ReverseMode mode;
 };
 } // namespace
 
-LogicalResult ReverseMode::checkFunction() {
+LogicalResult FunctionDifferentiator::checkFunction() {
   if (!function.getBody().hasOneBlock())
     return function.emitError("cannot differentiate @")
            << function.getSymName()
@@ -92,11 +75,6 @@ LogicalResult ReverseMode::checkFunction() {
       return emitError(function.getArgument(index).getLoc())
              << "argument " << index << " is the unranked tensor " << type
              << "; give it a rank, with '?' for sizes that are not known";
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
-    if (isa<FloatType>(type))
-      return function.emitError("result ")
-             << index << " is the scalar " << type
-             << ", which has no cotangent; return a rank-0 tensor instead";
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     if (function.getArgAttr(index, FadDialect::kCotangentAttr))
       return emitError(function.getArgument(index).getLoc())
@@ -109,80 +87,27 @@ LogicalResult ReverseMode::checkFunction() {
   return success();
 }
 
-/// Whether integers that `op` computes stand for floating-point values.
-static bool reinterpretsBits(Operation &op) {
-  auto isBitcast = [](Operation *nested) {
-    return isa<arith::BitcastOp, tensor::BitcastOp>(nested)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  };
-  return op.walk(isBitcast).wasInterrupted();
-}
-
-void ReverseMode::findVaried() {
-  for (unsigned index : request.wrt)
-    varied.insert(function.getArgument(index));
-  auto isInteger = [](Value value) {
-    return getElementTypeOrSelf(value).isIntOrIndex();
-  };
-  for (Operation &op : function.front()) {
-    bool any = false, bits = false;
-    op.walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands()) {
-        if (!varied.contains(operand))
-          continue;
-        any = true;
-        bits |= isInteger(operand);
-      }
-    });
-    // A size does not change when elements do.
-    if (!any || isa<tensor::DimOp>(op))
-      continue;
-    bits |= reinterpretsBits(op);
-    // Integers have no tangent; everything else may carry one, and so may the
-    // bits of something else.
-    for (Value result : op.getResults())
-      if (bits || !isInteger(result))
-        varied.insert(result);
-  }
-}
-
-LogicalResult ReverseMode::checkResults() {
+LogicalResult FunctionDifferentiator::checkResults() {
   if (!request.everyResult)
     return success();
   for (auto [index, value] :
        llvm::enumerate(function.front().getTerminator()->getOperands())) {
     Type type = value.getType();
-    if (!varied.contains(value) || isDifferentiable(type) ||
+    if (!mode.isVaried(value) || isDifferentiable(type) ||
         getElementTypeOrSelf(type).isIntOrIndex())
       continue;
     return function.emitError("result ")
            << index << " is " << type
-           << " and depends on what is differentiated, but only ranked tensors "
-              "of f16, bf16, f32 and f64 have cotangents; convert it to one, "
-              "remove it, or list the results to differentiate in 'results'";
+           << " and depends on what is differentiated, but only f16, bf16, f32 "
+              "and f64, and ranked tensors of them, have cotangents; convert "
+              "it "
+              "to one, remove it, or list the results to differentiate in "
+              "'results'";
   }
   return success();
 }
 
-LogicalResult ReverseMode::checkEffects(Operation *op) {
-  if (op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
-    return success();
-  bool onPath = false;
-  op->walk([&](Operation *nested) {
-    onPath |= llvm::any_of(nested->getOperands(),
-                           [&](Value v) { return varied.contains(v); });
-  });
-  if (!onPath)
-    return success();
-  return op->emitOpError("has side effects on the path that is "
-                         "differentiated; ")
-         << (isa<CallOpInterface>(op)
-                 ? "inline the call first (--inline)"
-                 : "remove it or move it out of the function");
-}
-
-void ReverseMode::addCotangents() {
+void FunctionDifferentiator::addCotangents() {
   Operation *terminator = function.front().getTerminator();
   for (unsigned index : request.results) {
     Value value = terminator->getOperand(index);
@@ -193,125 +118,20 @@ void ReverseMode::addCotangents() {
     (void)function.insertArgument(
         position, value.getType(),
         attributes.getDictionary(function.getContext()), value.getLoc());
-    if (varied.contains(value))
-      accumulate(value, function.getArgument(position));
+    if (mode.isVaried(value))
+      mode.getTable().add(value, function.getArgument(position));
   }
 }
 
-void ReverseMode::accumulate(Value value, Value cotangent) {
-  Value &sum = cotangentOf[value];
-  if (!sum) {
-    sum = cotangent;
-    return;
-  }
-  sum = ElementwiseOp::create(rewriter, value.getLoc(),
-                              ValueRange{sum, cotangent},
-                              [](OpBuilder &b, Location loc, ValueRange terms) {
-                                return SmallVector<Value>{arith::AddFOp::create(
-                                    b, loc, terms[0], terms[1])};
-                              })
-            ->getResult(0);
-}
-
-LogicalResult ReverseMode::checkCaptures(Operation *op) {
-  LogicalResult valid = success();
-  for (Region &region : op->getRegions())
-    visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
-      if (succeeded(valid) && varied.contains(operand->get()))
-        valid = operand->getOwner()->emitOpError("reads ")
-                << operand->get().getType()
-                << " on the path that is differentiated from inside '"
-                << op->getName()
-                << "', which has reverse rules for its operands only; make it "
-                   "an operand";
-    });
-  return valid;
-}
-
-FailureOr<Cotangents> ReverseMode::buildAdjointOf(Operation *op,
-                                                  ValueRange cotangents) {
-  auto isVaried = [&](Value value) { return varied.contains(value); };
-  AdjointBuilder adjoint{rewriter, isVaried, preferResults};
-  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
-    return buildAdjoint(adjoint, elementwise, cotangents);
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  auto rule = dyn_cast<PullbackOpInterface>(op);
-  if (!structured && !rule)
-    return op->emitOpError("has no reverse rule; rewrite it in terms of "
-                           "operations that have one, or implement "
-                           "fad::PullbackOpInterface for it"),
-           failure();
-  if (failed(checkCaptures(op)))
-    return failure();
-  if (structured)
-    return buildAdjoint(adjoint, structured, cotangents);
-  Cotangents operands(op->getNumOperands());
-  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    if (!isVaried(operand))
-      continue;
-    FailureOr<Value> cotangent = rule.pullback(rewriter, cotangents, index);
-    if (failed(cotangent))
-      return failure();
-    operands[index] = *cotangent;
-  }
-  return operands;
-}
-
-LogicalResult ReverseMode::visit(Operation *op) {
-  Cotangents cotangents;
-  for (Value result : op->getResults())
-    cotangents.push_back(cotangentOf.lookup(result));
-  bool reached = llvm::any_of(cotangents, [](Value v) { return bool(v); });
-  if (!reached)
-    return success();
-  for (Value value : op->getOperands())
-    if (varied.contains(value) && !isDifferentiable(value.getType()))
-      return op->emitOpError("reads ")
-             << value.getType()
-             << " on the path that is differentiated, but only ranked tensors "
-                "of f16, bf16, f32 and f64 have gradients";
-
+void FunctionDifferentiator::addGradients() {
   Operation *terminator = function.front().getTerminator();
-  rewriter.setInsertionPoint(terminator);
-  Operation *last = terminator->getPrevNode();
-  std::string name = op->getName().getStringRef().str();
-  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
-    name = describe(elementwise).str();
-  FailureOr<Cotangents> operands = buildAdjointOf(op, cotangents);
-  if (failed(operands))
-    return failure();
-  for (Operation *added = last->getNextNode(); added != terminator;
-       added = added->getNextNode())
-    if (!isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(added) &&
-        !matchPattern(added, m_Constant()))
-      added->setAttr(FadDialect::kAdjointOfAttr, rewriter.getStringAttr(name));
-  for (auto [operand, cotangent] : llvm::zip(op->getOperands(), *operands))
-    if (cotangent)
-      accumulate(operand, cotangent);
-  return success();
-}
-
-void ReverseMode::addGradients() {
-  Operation *terminator = function.front().getTerminator();
-  rewriter.setInsertionPoint(terminator);
   SmallVector<Value> results(terminator->getOperands());
   for (unsigned index : request.wrt) {
     Value argument = function.getArgument(index);
-    Value gradient = cotangentOf.lookup(argument);
-    if (!gradient) {
-      // No result depends on the argument.
-      Location loc = argument.getLoc();
-      auto type = cast<RankedTensorType>(argument.getType());
-      Value empty = tensor::EmptyOp::create(
-          rewriter, loc, tensor::getMixedSizes(rewriter, loc, argument),
-          type.getElementType());
-      Value zero = arith::ConstantOp::create(
-          rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
-      gradient =
-          linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
-      if (gradient.getType() != type)
-        gradient = tensor::CastOp::create(rewriter, loc, type, gradient);
-    }
+    Value gradient = mode.getTable().take(argument);
+    // No result depends on the argument.
+    if (!gradient)
+      gradient = makeZerosLike(rewriter, argument.getLoc(), argument);
     NamedAttrList attributes;
     attributes.set(FadDialect::kGradientAttr,
                    rewriter.getI64IntegerAttr(index));
@@ -323,27 +143,27 @@ void ReverseMode::addGradients() {
   terminator->setOperands(results);
 }
 
-LogicalResult ReverseMode::run() {
+LogicalResult FunctionDifferentiator::run() {
   if (failed(checkFunction()))
     return failure();
-  findVaried();
-  SmallVector<Operation *> primal;
+  Block &block = function.front();
+  for (unsigned index : request.wrt)
+    mode.markVaried(function.getArgument(index));
+  mode.findVaried(block);
+  // Everything that keeps the function from being differentiated is reported,
+  // not the first.
   bool valid = succeeded(checkResults());
-  for (Operation &op : function.front().without_terminator()) {
-    primal.push_back(&op);
-    valid &= succeeded(checkEffects(&op));
-  }
-  if (!valid)
-    return failure();
-  rewriter.setInsertionPoint(function.front().getTerminator());
+  valid &= succeeded(mode.checkEffects(block));
+  mode.passScalars(block);
+  auto primal = llvm::map_to_vector(block.without_terminator(),
+                                    [](Operation &op) { return &op; });
+  rewriter.setInsertionPoint(block.getTerminator());
   addCotangents();
-  // Every operation that cannot be differentiated is reported, not the first.
-  for (Operation *op : llvm::reverse(primal))
-    valid &= succeeded(visit(op));
+  valid &= succeeded(mode.differentiate(primal, block));
   if (!valid)
     return failure();
   addGradients();
-  eraseDeadOps(function.front());
+  mode.eraseDead(block);
   return success();
 }
 
@@ -371,7 +191,7 @@ struct FadDifferentiatePass
       return signalPassFailure();
     Request request{*arguments, *differentiated,
                     !listsResults(*function, results)};
-    if (failed(ReverseMode(*function, request, preferResults).run()))
+    if (failed(FunctionDifferentiator(*function, request, preferResults).run()))
       return signalPassFailure();
     (*function)->removeAttr(FadDialect::kRequestAttr);
     function->setSymName(getJointName(*function));

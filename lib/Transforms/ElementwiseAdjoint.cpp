@@ -10,6 +10,8 @@
 #include "fad/Transforms/Adjoint.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/ForwardMode.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -120,6 +122,41 @@ struct Derivative {
 };
 } // namespace
 
+/// The type of what the adjoint with respect to `operand` computes for each
+/// element: a scalar operand has their sum for its cotangent, and sums are
+/// rounded at the end.
+static Type getTermType(Value operand) {
+  if (isa<RankedTensorType>(operand.getType()))
+    return getElementTypeOrSelf(operand);
+  return getTangentType(operand.getType());
+}
+
+/// The sum of the elements of `terms`, as a scalar of the type `type`.
+static Value sumElements(OpBuilder &builder, Location loc, Value terms,
+                         Type type) {
+  auto termsType = cast<RankedTensorType>(terms.getType());
+  Type sumType = termsType.getElementType();
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sumType));
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), sumType);
+  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  int64_t rank = termsType.getRank();
+  SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(rank),
+                                 AffineMap::get(rank, 0, builder.getContext())};
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::reduction);
+  auto add = [](OpBuilder &inside, Location loc, ValueRange arguments) {
+    Value sum = arith::AddFOp::create(inside, loc, arguments[0], arguments[1]);
+    linalg::YieldOp::create(inside, loc, sum);
+  };
+  auto sum = linalg::GenericOp::create(builder, loc, empty.getType(), terms,
+                                       init, maps, iterators, add);
+  Value element = tensor::ExtractOp::create(builder, loc, sum.getResult(0));
+  ExprBuilder eb(builder, loc, type);
+  return convert(Expr(eb, element), type).getValue();
+}
+
 /// The derivatives of `results` with respect to operand `index`, computed
 /// right after `op`.
 static FailureOr<SmallVector<Derivative>>
@@ -159,7 +196,8 @@ buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
   return derivatives;
 }
 
-/// The cotangent of operand `index` from the derivatives of `op`.
+/// For each element, the cotangent of operand `index` from the derivatives of
+/// `op`.
 static FailureOr<Value> multiplyByDerivatives(AdjointBuilder &adjoint,
                                               ElementwiseOp op, unsigned index,
                                               ValueRange cotangents,
@@ -183,11 +221,12 @@ static FailureOr<Value> multiplyByDerivatives(AdjointBuilder &adjoint,
   if (terms.empty())
     return Value();
   Value sum = accumulate(body.builder, op.getLoc(), terms,
-                         getElementTypeOrSelf(op.getInputs()[index]));
+                         getTermType(op.getInputs()[index]));
   return body.finish(sum)->getResult(0);
 }
 
-/// The cotangent of operand `index`, its derivatives computed in place.
+/// For each element, the cotangent of operand `index`, its derivatives computed
+/// in place.
 static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
                                              ElementwiseOp op, unsigned index,
                                              ValueRange cotangents,
@@ -204,7 +243,7 @@ static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
   if (terms.empty())
     return Value();
   Value sum = accumulate(body.builder, op.getLoc(), terms,
-                         getElementTypeOrSelf(op.getInputs()[index]));
+                         getTermType(op.getInputs()[index]));
   return body.finish(sum)->getResult(0);
 }
 
@@ -229,6 +268,10 @@ FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
     if (failed(cotangent))
       return failure();
     operands[index] = *cotangent;
+    Type type = op.getInputs()[index].getType();
+    if (*cotangent && !isa<RankedTensorType>(type))
+      operands[index] =
+          sumElements(adjoint.builder, op.getLoc(), *cotangent, type);
   }
   return operands;
 }

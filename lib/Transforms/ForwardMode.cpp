@@ -15,7 +15,8 @@ using namespace mlir::fad;
 
 void fad::clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals) {
   for (Operation &op : from.without_terminator())
-    builder.clone(op, primals);
+    if (op.getNumResults() != 0)
+      builder.clone(op, primals);
 }
 
 /// `x`, emitting through `eb` from here on.
@@ -31,10 +32,9 @@ static Expr viewPrimal(ExprBuilder &eb, Value value) {
   return x;
 }
 
-/// The tangents of the results of one operation.
-static LogicalResult pushforwardOp(OpBuilder &builder, Operation *op,
-                                   IRMapping &primals, TangentMap &tangents,
-                                   bool preferResults) {
+LogicalResult fad::pushforward(OpBuilder &builder, Operation *op,
+                               IRMapping &primals, TangentMap &tangents,
+                               bool preferResults) {
   if (isa<arith::BitcastOp>(op))
     return op->emitOpError("reinterprets the bits of a differentiated value, "
                            "which has no derivative; compute the value with "
@@ -108,8 +108,8 @@ LogicalResult fad::pushforward(OpBuilder &builder, Block &from,
         return bool(tangents.lookup(operand));
       });
     });
-    if (!varied || succeeded(pushforwardOp(builder, &op, primals, tangents,
-                                           preferResults)))
+    if (!varied ||
+        succeeded(pushforward(builder, &op, primals, tangents, preferResults)))
       continue;
     // What depends on it is looked at all the same: every missing rule is
     // reported.

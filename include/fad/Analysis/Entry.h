@@ -28,14 +28,14 @@ FailureOr<func::FuncOp> findEntry(ModuleOp module, StringRef name);
 
 /// The arguments of `function` to differentiate with respect to: `wrt`, or
 /// else what its `fad.request` attribute says, or else every ranked tensor of
-/// floating-point elements. Emits an error where an argument does not exist,
-/// has no tangent, or none is left.
+/// floating-point elements: scalars have to be asked for. Emits an error where
+/// an argument does not exist, has no tangent, or none is left.
 FailureOr<SmallVector<unsigned>> resolveWrt(func::FuncOp function,
                                             ArrayRef<int64_t> wrt);
 
 /// The results of `function` that are differentiated, and so get a cotangent:
 /// `results`, or else what its `fad.request` attribute says, or else every
-/// ranked tensor of floating-point elements. Emits an error where a result does
+/// floating-point scalar and ranked tensor. Emits an error where a result does
 /// not exist, can have no cotangent, or none is left.
 FailureOr<SmallVector<unsigned>> resolveResults(func::FuncOp function,
                                                 ArrayRef<int64_t> results);
@@ -44,7 +44,7 @@ FailureOr<SmallVector<unsigned>> resolveResults(func::FuncOp function,
 /// the results that are differentiated.
 bool listsResults(func::FuncOp function, ArrayRef<int64_t> results);
 
-/// Whether `type` is a ranked tensor of f16, bf16, f32 or f64.
+/// Whether `type` is f16, bf16, f32 or f64, or a ranked tensor of them.
 bool isDifferentiable(Type type);
 
 } // namespace fad

@@ -22,16 +22,18 @@ namespace fad {
 using TangentMap = llvm::DenseMap<Value, Expr>;
 
 /// Clones the operations of the scalar block `from`, without its terminator,
-/// at the builder's insertion point. `primals` maps the block's arguments to
-/// their replacements and comes back with every result added.
+/// at the builder's insertion point. What has side effects and no result, such
+/// as `cf.assert`, is left out: it has happened. `primals` maps the block's
+/// arguments to their replacements and comes back with every result added.
 void clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals);
 
 /// Emits, at the builder's insertion point, the tangent of every value of the
 /// scalar block `from` that depends on a value with a tangent and that one of
 /// `wanted` depends on (forward mode; Section II-C of the paper). Where
-/// `wanted` is empty, these are all values. `primals` gives the primal values at which the
-/// rules are evaluated, as `clonePrimals` leaves it. `tangents` holds the
-/// seeds, in the tangent types of their values, and comes back with the rest.
+/// `wanted` is empty, these are all values. `primals` gives the primal values
+/// at which the rules are evaluated, as `clonePrimals` leaves it. `tangents`
+/// holds the seeds, in the tangent types of their values, and comes back with
+/// the rest.
 ///
 /// With `preferResults`, derivatives are written in terms of results rather
 /// than operands where an operation has both forms.
@@ -40,7 +42,12 @@ void clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals);
 llvm::LogicalResult pushforward(OpBuilder &builder, Block &from,
                                 IRMapping &primals, TangentMap &tangents,
                                 bool preferResults = false,
-                               ValueRange wanted = {});
+                                ValueRange wanted = {});
+
+/// The same for one operation.
+llvm::LogicalResult pushforward(OpBuilder &builder, Operation *op,
+                                IRMapping &primals, TangentMap &tangents,
+                                bool preferResults);
 
 /// The tangent of `value` as a value of `type`: looked up, or a zero.
 Value materializeTangent(OpBuilder &builder, Location loc,

@@ -89,8 +89,8 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     ListOption<"wrt", "wrt", "int64_t",
            "Arguments to differentiate with respect to; default: every floating-point tensor">,
     ListOption<"results", "results", "int64_t",
-           "Results to differentiate, each of which gets a cotangent; default: every "
-           "floating-point tensor">,
+           "Results to differentiate, each of which gets a cotangent; default: every one of "
+           "floating point">,
     Option<"preferResults", "prefer-results", "bool", /*default=*/"false",
            "Use the forms of derivatives that read results rather than operands, as a tape does">
   ];

@@ -1,0 +1,419 @@
+//===- LoopAdjoint.cpp - Adjoint of scf.for -------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReverseMode.h"
+#include "fad/Analysis/Entry.h"
+#include "fad/IR/Fad.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// Builds the adjoint of one loop.
+class LoopAdjoint {
+public:
+  LoopAdjoint(ReverseMode &mode, scf::ForOp op, ValueRange cotangents)
+      : mode(mode), rewriter(mode.getRewriter()), op(op), loc(op.getLoc()),
+        cotangents(cotangents), captured(mode.findCaptured({&op.getRegion()})) {
+  }
+
+  LogicalResult run();
+
+private:
+  /// Finds the loop-carried values whose cotangents matter.
+  void findActive();
+  /// How often the loop runs, computed before it.
+  void computeTripCount();
+  Value createIndex(OpBuilder &b, int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  /// `value`, of the type of the loop's bounds, as an index.
+  Value toIndex(OpBuilder &b, Value value);
+  Value fromIndex(OpBuilder &b, Value value);
+  /// The loop that runs backwards, and carries the cotangents of the active
+  /// loop-carried values; its body still reads the others from placeholders.
+  LogicalResult buildBackward();
+  /// Makes the loop carry the cotangents of what the body captures.
+  void addCapturedCotangents();
+  LogicalResult buildBody(Block &body);
+  /// The primal iteration that an iteration of `backward` goes through,
+  /// computed at the start of its body.
+  Value createPosition();
+  /// Makes the primal loop stack what the placeholders stand for.
+  LogicalResult addStacks();
+  /// Fails where loop-carried value `index` cannot be stacked.
+  LogicalResult checkStack(unsigned index);
+  Value createStack(unsigned index);
+  /// Where `value`, what iteration `position` begins with, is in its stack.
+  SmallVector<OpFoldResult> getOffsets(Value position, Value value);
+  SmallVector<OpFoldResult> getSizes(OpBuilder &b, Value value);
+  Value push(OpBuilder &b, Value stack, Value value, Value position);
+  Value pop(Value stack, Value position, Type type);
+
+  ReverseMode &mode;
+  RewriterBase &rewriter;
+  scf::ForOp op;
+  Location loc;
+  ValueRange cotangents;
+  llvm::SetVector<Value> captured;
+
+  SmallVector<unsigned> active;
+  Value tripCount;
+  scf::ForOp backward;
+  /// Before that loop, what stands for each value that a primal iteration
+  /// begins with.
+  SmallVector<Operation *> placeholders;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is carried
+//===----------------------------------------------------------------------===//
+
+void LoopAdjoint::findActive() {
+  llvm::SmallBitVector reached(op.getNumResults());
+  for (auto [index, cotangent] : llvm::enumerate(cotangents))
+    if (cotangent)
+      reached.set(index);
+  // Through what the body computes, in the same iteration or in a later one.
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> worklist;
+  auto push = [&](unsigned index) {
+    worklist.push_back(op.getYieldedValues()[index]);
+  };
+  for (unsigned index : reached.set_bits())
+    push(index);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    auto it = llvm::find(op.getRegionIterArgs(), value);
+    if (it != op.getRegionIterArgs().end()) {
+      unsigned index = it - op.getRegionIterArgs().begin();
+      if (!reached.test(index))
+        push(index);
+      reached.set(index);
+    }
+    Operation *def = value.getDefiningOp();
+    def = def ? op.getBody()->findAncestorOpInBlock(*def) : nullptr;
+    if (def && seen.insert(def).second)
+      def->walk([&](Operation *nested) {
+        llvm::append_range(worklist, nested->getOperands());
+      });
+  }
+  for (auto [index, argument] : llvm::enumerate(op.getRegionIterArgs()))
+    if (reached.test(index) && mode.isVaried(argument) &&
+        isDifferentiable(argument.getType()))
+      active.push_back(index);
+}
+
+Value LoopAdjoint::toIndex(OpBuilder &b, Value value) {
+  if (value.getType().isIndex())
+    return value;
+  if (op.getUnsignedCmp())
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
+}
+
+Value LoopAdjoint::fromIndex(OpBuilder &b, Value value) {
+  Type type = op.getInductionVar().getType();
+  if (type.isIndex())
+    return value;
+  return arith::IndexCastOp::create(b, loc, type, value);
+}
+
+void LoopAdjoint::computeTripCount() {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  if (std::optional<APInt> count = op.getStaticTripCount()) {
+    tripCount = createIndex(rewriter, count->getZExtValue());
+    return;
+  }
+  Value lower = toIndex(rewriter, op.getLowerBound());
+  Value upper = toIndex(rewriter, op.getUpperBound());
+  Value step = toIndex(rewriter, op.getStep());
+  // A loop whose bounds are the other way round does not run.
+  Value last =
+      op.getUnsignedCmp()
+          ? arith::MaxUIOp::create(rewriter, loc, lower, upper).getResult()
+          : arith::MaxSIOp::create(rewriter, loc, lower, upper).getResult();
+  Value range = arith::SubIOp::create(rewriter, loc, last, lower);
+  tripCount = arith::CeilDivUIOp::create(rewriter, loc, range, step);
+}
+
+//===----------------------------------------------------------------------===//
+// The loop that runs backwards
+//===----------------------------------------------------------------------===//
+
+Value LoopAdjoint::createPosition() {
+  rewriter.setInsertionPointToStart(backward.getBody());
+  Value one = createIndex(rewriter, 1);
+  Value last = arith::SubIOp::create(rewriter, loc, tripCount, one);
+  return arith::SubIOp::create(rewriter, loc, last, backward.getInductionVar());
+}
+
+LogicalResult LoopAdjoint::buildBody(Block &body) {
+  Value position = createPosition();
+  Value distance = arith::MulIOp::create(
+      rewriter, loc, fromIndex(rewriter, position), op.getStep());
+  IRMapping mapping;
+  mapping.map(
+      op.getInductionVar(),
+      arith::AddIOp::create(rewriter, loc, op.getLowerBound(), distance));
+  for (auto [argument, placeholder] :
+       llvm::zip_equal(op.getRegionIterArgs(), placeholders))
+    mapping.map(argument, placeholder->getResult(0));
+  SmallVector<Operation *> clones = mode.clonePrimal(*op.getBody(), mapping);
+  CotangentTable &table = mode.getTable();
+  for (auto [index, cotangent] :
+       llvm::zip_equal(active, backward.getRegionIterArgs())) {
+    Value value = op.getYieldedValues()[index];
+    if (mode.isVaried(value))
+      table.add(mapping.lookupOrDefault(value), cotangent);
+  }
+  LogicalResult valid = mode.differentiate(clones, body);
+  SmallVector<Value> yielded;
+  for (unsigned index : active) {
+    Value cotangent = table.take(placeholders[index]->getResult(0));
+    yielded.push_back(
+        cotangent ? cotangent
+                  : makeZerosLike(rewriter, loc, op.getInitArgs()[index]));
+  }
+  scf::YieldOp::create(rewriter, loc, yielded);
+  return valid;
+}
+
+void LoopAdjoint::addCapturedCotangents() {
+  CotangentTable &table = mode.getTable();
+  captured.remove_if([&](Value value) { return !table.contains(value); });
+  if (captured.empty())
+    return;
+  rewriter.setInsertionPoint(backward);
+  SmallVector<Value> zeros;
+  for (Value value : captured)
+    zeros.push_back(makeZerosLike(rewriter, loc, value));
+  // What an iteration finds is added to what those before it found.
+  auto addUp = [&](OpBuilder &b, Location, ArrayRef<BlockArgument> sums) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.restoreInsertionPoint(b.saveInsertionPoint());
+    SmallVector<Value> yielded;
+    for (auto [value, sum] : llvm::zip_equal(captured, sums)) {
+      table.add(value, sum);
+      yielded.push_back(table.take(value));
+    }
+    return yielded;
+  };
+  // Never fails for scf.for.
+  backward = cast<scf::ForOp>(*backward.replaceWithAdditionalYields(
+      rewriter, zeros, /*replaceInitOperandUsesInLoop=*/false, addUp));
+}
+
+LogicalResult LoopAdjoint::buildBackward() {
+  SmallVector<Value> inits;
+  for (unsigned index : active)
+    inits.push_back(cotangents[index]
+                        ? cotangents[index]
+                        : makeZerosLike(rewriter, loc, op.getResult(index)));
+  for (Value argument : op.getRegionIterArgs())
+    placeholders.push_back(UnrealizedConversionCastOp::create(
+        rewriter, loc, argument.getType(), ValueRange()));
+  backward =
+      scf::ForOp::create(rewriter, loc, createIndex(rewriter, 0), tripCount,
+                         createIndex(rewriter, 1), inits,
+                         [](OpBuilder &, Location, Value, ValueRange) {});
+  return mode.withNewTable([&] {
+    LogicalResult valid = buildBody(*backward.getBody());
+    addCapturedCotangents();
+    return valid;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Stacks
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` has the sizes of `like` by the way that it is computed.
+static bool keepsSizes(Value value, Value like) {
+  while (value != like) {
+    Operation *def = value.getDefiningOp();
+    if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(def))
+      value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
+    else if (auto elementwise = dyn_cast_or_null<ElementwiseOp>(def))
+      value = elementwise.getShapeOperand();
+    else if (auto insert = dyn_cast_or_null<tensor::InsertOp>(def))
+      value = insert.getDest();
+    else
+      break;
+  }
+  return value == like;
+}
+
+/// Whether `value` has the sizes of `like`, which is defined before it.
+static bool haveEqualSizes(Value value, Value like) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.hasStaticShape() || keepsSizes(value, like))
+    return true;
+  using Bounds = ValueBoundsConstraintSet;
+  return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
+    if (!type.isDynamicDim(dim))
+      return true;
+    FailureOr<bool> equal = Bounds::areEqual(Bounds::Variable(value, dim),
+                                             Bounds::Variable(like, dim));
+    return succeeded(equal) && *equal;
+  });
+}
+
+LogicalResult LoopAdjoint::checkStack(unsigned index) {
+  Value argument = op.getRegionIterArgs()[index];
+  Type type = argument.getType();
+  if (type.isIntOrIndexOrFloat())
+    return success();
+  if (!isa<RankedTensorType>(type))
+    return op.emitOpError("carries ")
+           << type
+           << " from one iteration to the next, which backward cannot keep; "
+              "carry ranked tensors and scalars";
+  if (haveEqualSizes(op.getYieldedValues()[index], argument))
+    return success();
+  return op.emitOpError("carries ")
+         << type
+         << ", whose sizes may change from one iteration to the next, which "
+            "backward cannot keep in one tensor; make them static, or write "
+            "each iteration's result into a tensor of the sizes it began with";
+}
+
+SmallVector<OpFoldResult> LoopAdjoint::getSizes(OpBuilder &b, Value value) {
+  SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1)};
+  if (isa<RankedTensorType>(value.getType()))
+    llvm::append_range(sizes, tensor::getMixedSizes(b, loc, value));
+  return sizes;
+}
+
+Value LoopAdjoint::createStack(unsigned index) {
+  Value init = op.getInitArgs()[index];
+  SmallVector<OpFoldResult> sizes = getSizes(rewriter, init);
+  sizes.front() = getAsOpFoldResult(tripCount);
+  return tensor::EmptyOp::create(rewriter, loc, sizes,
+                                 getElementTypeOrSelf(init));
+}
+
+SmallVector<OpFoldResult> LoopAdjoint::getOffsets(Value position, Value stack) {
+  auto type = cast<RankedTensorType>(stack.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
+  offsets.front() = position;
+  return offsets;
+}
+
+Value LoopAdjoint::push(OpBuilder &b, Value stack, Value value,
+                        Value position) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return tensor::InsertOp::create(b, loc, value, stack, position);
+  SmallVector<OpFoldResult> offsets = getOffsets(position, stack);
+  SmallVector<OpFoldResult> ones(offsets.size(), b.getIndexAttr(1));
+  return tensor::InsertSliceOp::create(b, loc, value, stack, offsets,
+                                       getSizes(b, value), ones);
+}
+
+Value LoopAdjoint::pop(Value stack, Value position, Type type) {
+  auto tensorType = dyn_cast<RankedTensorType>(type);
+  if (!tensorType)
+    return tensor::ExtractOp::create(rewriter, loc, stack, position);
+  SmallVector<OpFoldResult> offsets = getOffsets(position, stack);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, stack);
+  sizes.front() = rewriter.getIndexAttr(1);
+  SmallVector<OpFoldResult> ones(offsets.size(), rewriter.getIndexAttr(1));
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : ArrayRef(sizes).drop_front())
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  auto sliceType = RankedTensorType::get(shape, tensorType.getElementType());
+  Value slice = tensor::ExtractSliceOp::create(rewriter, loc, sliceType, stack,
+                                               offsets, sizes, ones);
+  if (sliceType != type)
+    slice = tensor::CastOp::create(rewriter, loc, type, slice);
+  return slice;
+}
+
+LogicalResult LoopAdjoint::addStacks() {
+  SmallVector<unsigned> stacked;
+  bool valid = true;
+  for (auto [index, placeholder] : llvm::enumerate(placeholders)) {
+    if (placeholder->use_empty())
+      continue;
+    stacked.push_back(index);
+    valid &= succeeded(checkStack(index));
+  }
+  if (!valid)
+    return failure();
+  unsigned numResults = op.getNumResults();
+  if (!stacked.empty()) {
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> stacks = llvm::map_to_vector(
+        stacked, [&](unsigned index) { return createStack(index); });
+    auto pushAll = [&](OpBuilder &b, Location, ArrayRef<BlockArgument> tops) {
+      auto loop = cast<scf::ForOp>(tops.front().getOwner()->getParentOp());
+      Value distance = arith::SubIOp::create(b, loc, loop.getInductionVar(),
+                                             loop.getLowerBound());
+      Value number =
+          toIndex(b, arith::DivUIOp::create(b, loc, distance, loop.getStep()));
+      SmallVector<Value> yielded;
+      for (auto [index, top] : llvm::zip_equal(stacked, tops))
+        yielded.push_back(
+            push(b, top, loop.getRegionIterArgs()[index], number));
+      return yielded;
+    };
+    for (Value result : op.getResults())
+      mode.forget(result);
+    for (Value argument : op.getRegionIterArgs())
+      mode.forget(argument);
+    op = cast<scf::ForOp>(*op.replaceWithAdditionalYields(
+        rewriter, stacks, /*replaceInitOperandUsesInLoop=*/false, pushAll));
+  }
+  ValueRange stacks = op.getResults().drop_front(numResults);
+  Value position = createPosition();
+  for (auto [index, stack] : llvm::zip_equal(stacked, stacks)) {
+    Value placeholder = placeholders[index]->getResult(0);
+    rewriter.replaceAllUsesWith(placeholder,
+                                pop(stack, position, placeholder.getType()));
+  }
+  for (Operation *placeholder : placeholders) {
+    mode.forget(placeholder->getResult(0));
+    rewriter.eraseOp(placeholder);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The adjoint
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoopAdjoint::run() {
+  findActive();
+  computeTripCount();
+  LogicalResult valid = buildBackward();
+  for (auto [index, cotangent] : llvm::zip(active, backward.getResults()))
+    if (mode.isVaried(op.getInitArgs()[index]))
+      mode.getTable().add(op.getInitArgs()[index], cotangent);
+  for (auto [value, cotangent] : llvm::zip_equal(
+           captured, backward.getResults().drop_front(active.size())))
+    mode.getTable().add(value, cotangent);
+  mode.eraseDead(*backward.getBody());
+  if (failed(valid) || failed(mode.checkRepeatable(backward)))
+    return failure();
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (failed(addStacks()))
+    return failure();
+  mode.hoistSizes(backward);
+  return success();
+}
+
+LogicalResult fad::addAdjoint(ReverseMode &mode, scf::ForOp op,
+                              ValueRange cotangents) {
+  return LoopAdjoint(mode, op, cotangents).run();
+}
