@@ -8,6 +8,7 @@
 
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
@@ -24,6 +25,7 @@ using namespace mlir::fad;
 
 /// From any operation on tensors to linalg and tensor on tensors.
 static void addToLinalg(OpPassManager &pm, bool checkShapes) {
+  pm.addNestedPass<func::FuncOp>(createFadNormalize());
   pm.addPass(createFadToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   if (checkShapes) {

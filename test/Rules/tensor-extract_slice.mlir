@@ -18,7 +18,7 @@
 // CHECK:         %[[D:.*]] = tensor.dim %[[X]]
 // CHECK:         %[[E:.*]] = tensor.empty(%[[D]]) : tensor<?x6xf32>
 // CHECK:         %[[Z:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%[[E]] : tensor<?x6xf32>)
-// CHECK:         %[[R:.*]] = tensor.insert_slice %[[G]] into %[[Z]][1, 1] [%[[N]], 2] [3, 2] {fad.adjoint_of = "tensor.extract_slice"}
+// CHECK:         %[[R:.*]] = tensor.insert_slice %[[G]] into %[[Z]][1, 1] [%[[N]], 2] [3, 2]
 // CHECK:         return %{{.*}}, %[[R]]
 func.func @f(%x: tensor<?x6xf32>, %n: index) -> tensor<?x2xf32> {
   %0 = tensor.extract_slice %x[1, 1] [%n, 2] [3, 2] : tensor<?x6xf32> to tensor<?x2xf32>
@@ -29,7 +29,7 @@ func.func @f(%x: tensor<?x6xf32>, %n: index) -> tensor<?x2xf32> {
 
 // REDUCED-LABEL: func @reduced_joint(
 // REDUCED-SAME:    %{{.*}}: tensor<3x4x5xf64>, %[[G:.*]]: tensor<4x2xf64> {
-// REDUCED:         tensor.insert_slice %[[G]] into %{{.*}}[2, 0, 1] [1, 4, 2] [1, 1, 1] {{.*}} : tensor<4x2xf64> into tensor<3x4x5xf64>
+// REDUCED:         tensor.insert_slice %[[G]] into %{{.*}}[2, 0, 1] [1, 4, 2] [1, 1, 1]{{.*}} : tensor<4x2xf64> into tensor<3x4x5xf64>
 func.func @reduced(%x: tensor<3x4x5xf64>) -> tensor<4x2xf64> {
   %y = math.sin %x : tensor<3x4x5xf64>
   %0 = tensor.extract_slice %y[2, 0, 1] [1, 4, 2] [1, 1, 1] : tensor<3x4x5xf64> to tensor<4x2xf64>
