@@ -404,15 +404,17 @@ FailureOr<Value> GatherAdjoint::run() {
   SmallVector<AffineExpr> exprs;
   for (Value index : gather.getIndices())
     exprs.push_back(getAffineIndex(index));
-  if (llvm::all_of(exprs, [](AffineExpr expr) { return bool(expr); })) {
-    Value part =
-        readsWhole ? source : createEmpty(sizes, type.getElementType());
-    auto access = AffineMap::get(op.getNumLoops(), 0, exprs, op.getContext());
-    return restore(emitCotangent(builder, op, std::move(*body), part, access));
-  }
-  if (ownLoops.all())
+  bool isAffine =
+      llvm::all_of(exprs, [](AffineExpr expr) { return bool(expr); });
+  if (!isAffine && ownLoops.all())
     return restore(emitSelection(std::move(*body), indices));
-  return restore(emitScatter(std::move(*body)));
+  // The terms do not need the indices.
+  eraseDeadOps(*body->block, body->sum);
+  if (!isAffine)
+    return restore(emitScatter(std::move(*body)));
+  Value part = readsWhole ? source : createEmpty(sizes, type.getElementType());
+  auto access = AffineMap::get(op.getNumLoops(), 0, exprs, op.getContext());
+  return restore(emitCotangent(builder, op, std::move(*body), part, access));
 }
 
 SmallVector<tensor::ExtractOp> fad::findGathers(LinalgOp op) {
