@@ -49,30 +49,22 @@ struct CollapseShape : ViewRule<CollapseShape, tensor::CollapseShapeOp> {
 
 /// y = x with another static shape: x' = y' with that of x.
 struct Cast : ViewRule<Cast, tensor::CastOp> {
-  static FailureOr<Value> pullback(OpBuilder &b, Op op, Value cotangent) {
-    if (!isa<RankedTensorType>(op.getSource().getType()))
-      return op.emitOpError("comes from an unranked tensor, which has no "
-                            "gradient; give it a rank"),
-             failure();
-    return Value(tensor::CastOp::create(b, op.getLoc(),
-                                        op.getSource().getType(), cotangent));
+  static Value pullback(OpBuilder &b, Op op, Value cotangent) {
+    return tensor::CastOp::create(b, op.getLoc(), op.getSource().getType(),
+                                  cotangent);
   }
 };
 
 /// y = x in another shape: x' = y' in that of x.
 struct Reshape : ViewRule<Reshape, tensor::ReshapeOp> {
-  static FailureOr<Value> pullback(OpBuilder &b, Op op, Value cotangent) {
-    auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
-    if (!type || !isa<RankedTensorType>(op.getType()))
-      return op.emitOpError("is on an unranked tensor, which has no gradient; "
-                            "give it a rank"),
-             failure();
+  static Value pullback(OpBuilder &b, Op op, Value cotangent) {
+    auto type = cast<RankedTensorType>(op.getSource().getType());
     Location loc = op.getLoc();
     SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
         b, loc, tensor::getMixedSizes(b, loc, op.getSource()));
     auto shapeType = RankedTensorType::get(type.getRank(), b.getIndexType());
     Value shape = tensor::FromElementsOp::create(b, loc, shapeType, sizes);
-    return Value(tensor::ReshapeOp::create(b, loc, type, cotangent, shape));
+    return tensor::ReshapeOp::create(b, loc, type, cotangent, shape);
   }
 };
 } // namespace

@@ -53,6 +53,12 @@ struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
     // Stopping before a fixpoint would leave a right program, with a form that
     // is not recognized.
     //
+    // Upstream's patterns on linalg lose the encoding of a tensor.
+    if (hasEncodedTensors()) {
+      if (!withinOperations)
+        (void)applyPatternsGreedily(getOperation(), activations, config);
+      return;
+    }
     // Chains on whole tensors are recognized before each of their operations
     // becomes a linalg.generic of its own, or, on request, not at all.
     (void)applyPatternsGreedily(
@@ -61,6 +67,20 @@ struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
   }
 
 private:
+  bool hasEncodedTensors() {
+    auto isEncoded = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getEncoding();
+    };
+    return getOperation()
+        ->walk([&](Operation *op) {
+          return WalkResult(
+              failure(llvm::any_of(op->getResultTypes(), isEncoded) ||
+                      llvm::any_of(op->getOperandTypes(), isEncoded)));
+        })
+        .wasInterrupted();
+  }
+
   FrozenRewritePatternSet activations;
   FrozenRewritePatternSet linalg;
   FrozenRewritePatternSet all;
