@@ -10,10 +10,25 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fad;
+
+namespace {
+/// Operations of the dialect are what they are in any function.
+struct FadInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
 
 #include "fad/IR/FadDialect.cpp.inc"
 #include "fad/IR/FadEnums.cpp.inc"
@@ -36,6 +51,7 @@ static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
 #include "fad/IR/FadAttributes.cpp.inc"
 
 void FadDialect::initialize() {
+  addInterfaces<FadInliner>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "fad/IR/FadAttributes.cpp.inc"

@@ -41,15 +41,6 @@ struct Pad : ViewRule<Pad, tensor::PadOp> {
 };
 
 /// y = x[slice]: x' = y' at the slice of zeros.
-struct ExtractSlice : ViewRule<ExtractSlice, tensor::ExtractSliceOp> {
-  static Value pullback(OpBuilder &b, Op op, Value cotangent) {
-    Value zeros = createZerosLike(b, op.getLoc(), op.getSource());
-    return tensor::InsertSliceOp::create(
-        b, op.getLoc(), cotangent, zeros, op.getMixedOffsets(),
-        op.getMixedSizes(), op.getMixedStrides());
-  }
-};
-
 /// y = z with x at a slice: x' = y'[slice], z' = y' with zeros there.
 struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent,
@@ -87,5 +78,5 @@ struct Concat : OperandRule<Concat, tensor::ConcatOp> {
 } // namespace
 
 void fad::attachTensorSliceRules(MLIRContext *context) {
-  attachRules<Concat, ExtractSlice, InsertSlice, Pad>(context);
+  attachRules<Concat, InsertSlice, Pad>(context);
 }

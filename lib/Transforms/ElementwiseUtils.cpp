@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/ElementwiseUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -21,6 +23,16 @@ OpBuilder fad::appendTo(Block &block, MLIRContext *context) {
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(&block);
   return builder;
+}
+
+SmallVector<Block *> fad::findTensorBlocks(func::FuncOp function) {
+  SmallVector<Block *> blocks;
+  function.walk([&](Block *block) {
+    Operation *parent = block->getParentOp();
+    if (parent == function || isa<scf::SCFDialect>(parent->getDialect()))
+      blocks.push_back(block);
+  });
+  return blocks;
 }
 
 void fad::eraseDeadOps(Block &block, ValueRange kept) {
@@ -158,8 +170,7 @@ FailureOr<ElementwiseOp> fad::fuseSiblings(RewriterBase &rewriter,
                                            ElementwiseOp second) {
   for (Value input : second.getInputs())
     if (Operation *def = input.getDefiningOp())
-      if (def->getBlock() == first->getBlock() &&
-          !def->isBeforeInBlock(first))
+      if (def->getBlock() == first->getBlock() && !def->isBeforeInBlock(first))
         return rewriter.notifyMatchFailure(
             second, "an operand is not available at the first operation");
 

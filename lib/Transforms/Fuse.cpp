@@ -160,8 +160,8 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
   void runOnOperation() override {
     if (JointFunction::isJoint(getOperation()))
       return;
-    for (Block &block : getOperation().getBody())
-      Fuser(block).run();
+    for (Block *block : findTensorBlocks(getOperation()))
+      Fuser(*block).run();
   }
 };
 } // namespace

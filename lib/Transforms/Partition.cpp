@@ -64,6 +64,8 @@ public:
   void run();
 
 private:
+  /// Adds the tensor `input` as an operand; returns its scalar.
+  Value addInput(Value input);
   /// The scalar that stands for the operand `index` of `view` in the body.
   Value getScalar(const ElementwiseView &view, unsigned index);
   /// A constant of type `type`, in the body.
@@ -80,6 +82,8 @@ private:
   std::unique_ptr<Block> body;
   /// The scalar of each tensor.
   IRMapping scalars;
+  /// The tensors that the region reads.
+  SmallVector<Value> inputs;
 };
 } // namespace
 
@@ -87,10 +91,20 @@ Value RegionBuilder::getConstant(Location loc, Attribute value) {
   return arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(value));
 }
 
+Value RegionBuilder::addInput(Value input) {
+  inputs.push_back(input);
+  Value scalar =
+      body->addArgument(getElementTypeOrSelf(input), input.getLoc());
+  scalars.map(input, scalar);
+  return scalar;
+}
+
 Value RegionBuilder::getScalar(const ElementwiseView &view, unsigned index) {
   Value operand = view.op->getOperand(index);
   if (Value scalar = scalars.lookupOrNull(operand))
     return scalar;
+  if (view.operands[index] == Kind::Constants)
+    return addInput(operand);
   if (!isa<ShapedType>(operand.getType()))
     return operand;
   OpFoldResult splat = getSplat(operand);
@@ -151,9 +165,7 @@ void RegionBuilder::run() {
   for (const ElementwiseView &view : region.members)
     members.insert(view.op);
 
-  Value source = region.source;
-  scalars.map(source, body->addArgument(getElementTypeOrSelf(source),
-                                        source.getLoc()));
+  addInput(region.source);
   rewriter.setInsertionPointToEnd(body.get());
   for (const ElementwiseView &view : region.members)
     append(view);
@@ -162,9 +174,8 @@ void RegionBuilder::run() {
   SmallVector<Type> types;
   for (const ElementwiseView &view : region.members) {
     for (Value result : view.op->getResults()) {
-      if (llvm::all_of(result.getUsers(), [&](Operation *user) {
-            return members.contains(user);
-          }))
+      if (llvm::all_of(result.getUsers(),
+                       [&](Operation *user) { return members.contains(user); }))
         continue;
       results.push_back(result);
       yielded.push_back(scalars.lookup(result));
@@ -172,10 +183,15 @@ void RegionBuilder::run() {
     }
   }
   if (!results.empty()) {
+    // The first member may not have read all the constants.
+    for (Value input : ArrayRef(inputs).drop_front())
+      if (Operation *def = input.getDefiningOp();
+          def->getBlock() == first->getBlock() && first->isBeforeInBlock(def))
+        rewriter.moveOpBefore(def, first);
     rewriter.setInsertionPoint(first);
-    ElementwiseOp op =
-        buildElementwise(rewriter, first->getLoc(), types, std::move(body),
-                         source, yielded);
+    ElementwiseOp op = buildElementwise(rewriter, first->getLoc(), types,
+                                        std::move(body),
+                                        inputs, yielded);
     for (auto [result, replacement] : llvm::zip(results, op.getResults()))
       rewriter.replaceAllUsesWith(result, replacement);
   }
@@ -189,16 +205,16 @@ struct FadPartitionPass : fad::impl::FadPartitionBase<FadPartitionPass> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    for (Block &block : function.getBody()) {
-      SmallVector<SingleSourceRegion> regions = findSingleSourceRegions(block);
+    for (Block *block : findTensorBlocks(function)) {
+      SmallVector<SingleSourceRegion> regions = findSingleSourceRegions(*block);
       if (annotateOnly) {
-        annotate(block, regions);
+        annotate(*block, regions);
         continue;
       }
       IRRewriter rewriter(&getContext());
       for (const SingleSourceRegion &region : regions)
         RegionBuilder(rewriter, region).run();
-      eraseDeadOps(block);
+      eraseDeadOps(*block);
     }
   }
 };

@@ -325,11 +325,11 @@ struct FadSelectResidualsPass
   /// The marks have served, and would keep equal operations apart.
   static void dropTape(func::FuncOp function) {
     IRRewriter rewriter(function.getContext());
-    for (auto op : function.front().getOps<ElementwiseOp>()) {
+    function.walk([&](ElementwiseOp op) {
       for (Operation &inner : *op.getBodyBlock())
         inner.removeAttr(FadDialect::kTapeAttr);
       simplifyBody(rewriter, op);
-    }
+    });
   }
 
   void runOnOperation() override {

@@ -14,11 +14,19 @@
 namespace mlir {
 class RewriterBase;
 
+namespace func {
+class FuncOp;
+} // namespace func
+
 namespace fad {
 
 /// A builder that appends to `block`, which need not belong to an operation
 /// yet.
 OpBuilder appendTo(Block &block, MLIRContext *context);
+
+/// The blocks of `function` that hold operations on tensors: its own, and,
+/// before them, those of the control flow (`scf`) in it.
+SmallVector<Block *> findTensorBlocks(func::FuncOp function);
 
 /// Erases what nothing reads in `block`, other than `kept`.
 void eraseDeadOps(Block &block, ValueRange kept = {});

@@ -1,0 +1,105 @@
+// RUN: fad-opt %s --fad-differentiate --split-input-file --verify-diagnostics
+
+func.func @while(%x: tensor<2xf32>, %c: i1) -> tensor<2xf32> {
+  // expected-error @below {{'scf.while' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::PullbackOpInterface for it}}
+  %r = scf.while (%a = %x) : (tensor<2xf32>) -> tensor<2xf32> {
+    scf.condition(%c) %a : tensor<2xf32>
+  } do {
+  ^bb0(%a: tensor<2xf32>):
+    %b = math.sin %a : tensor<2xf32>
+    scf.yield %b : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// Backward keeps what iterations begin with in one tensor.
+func.func @grows(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{'scf.for' op carries 'tensor<?xf32>', whose sizes may change from one iteration to the next, which backward cannot keep in one tensor; make them static, or write each iteration's result into a tensor of the sizes it began with}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf32> {
+    %b = tensor.concat dim(0) %a, %a : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %s = math.sin %b : tensor<?xf32>
+    scf.yield %s : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// Every operation in a region that has no rule is reported, and what comes
+// before the loop.
+func.func @regions(%x: tensor<2xf32>, %c: i1) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  // expected-error @below {{'tosa.reverse' op has no reverse rule}}
+  %y = tosa.reverse %x {axis = 0 : i32} : (tensor<2xf32>) -> tensor<2xf32>
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %y) -> tensor<2xf32> {
+    // expected-error @below {{'tosa.reverse' op has no reverse rule}}
+    %b = tosa.reverse %a {axis = 0 : i32} : (tensor<2xf32>) -> tensor<2xf32>
+    %s = scf.if %c -> tensor<2xf32> {
+      // expected-error @below {{'tosa.reverse' op has no reverse rule}}
+      %d = tosa.reverse %b {axis = 0 : i32} : (tensor<2xf32>) -> tensor<2xf32>
+      scf.yield %d : tensor<2xf32>
+    } else {
+      scf.yield %b : tensor<2xf32>
+    }
+    scf.yield %s : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// Backward would draw again.
+func.func private @draw() -> f32
+
+func.func @effect(%x: tensor<2xf32>, %c: i1) -> tensor<2xf32> {
+  %r = scf.if %c -> tensor<2xf32> {
+    // expected-error @below {{'func.call' op has side effects, but what it computes is needed again in backward; move it out of 'scf.if'}}
+    %s = func.call @draw() : () -> f32
+    %f = tensor.splat %s : tensor<2xf32>
+    %m = arith.mulf %x, %f : tensor<2xf32>
+    scf.yield %m : tensor<2xf32>
+  } else {
+    scf.yield %x : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+func.func @effect_on_path(%x: tensor<2xf32>, %c: i1, %m: memref<f32>) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %r = scf.if %c -> tensor<2xf32> {
+    %e = tensor.extract %x[%c0] : tensor<2xf32>
+    // expected-error @below {{'memref.store' op has side effects on the path that is differentiated; remove it or move it out of the function}}
+    memref.store %e, %m[] : memref<f32>
+    scf.yield %x : tensor<2xf32>
+  } else {
+    %s = math.sin %x : tensor<2xf32>
+    scf.yield %s : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+func.func @vector(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<2xf32>
+  // expected-error @below {{'scf.for' op carries 'vector<2xf32>' from one iteration to the next, which backward cannot keep; carry ranked tensors and scalars}}
+  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x, %v = %zero) -> (tensor<2xf32>, vector<2xf32>) {
+    %next = arith.addf %v, %v : vector<2xf32>
+    %f = vector.extract %v[0] : f32 from vector<2xf32>
+    %splat = tensor.splat %f : tensor<2xf32>
+    %m = arith.mulf %a, %splat : tensor<2xf32>
+    scf.yield %m, %next : tensor<2xf32>, vector<2xf32>
+  }
+  return %r#0 : tensor<2xf32>
+}
