@@ -10,10 +10,23 @@
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::fad;
+
+/// What canonicalization and CSE find. Functions here are one block, so control
+/// flow is not simplified; one sweep, which visits again what it has changed,
+/// does what more would.
+static void addSimplify(OpPassManager &pm) {
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal()
+      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
+      .setMaxIterations(1);
+  pm.addPass(createCanonicalizerPass(config));
+  pm.addPass(createCSEPass());
+}
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   bool tape = options.policy == Policy::bp;
@@ -30,8 +43,7 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   // Chains of operations are in one body now.
   if (!tape)
     pm.addPass(createFadRaise());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addSimplify(pm);
   FadDifferentiateOptions differentiate;
   differentiate.entry = options.entry;
   differentiate.wrt.assign(options.wrt.begin(), options.wrt.end());
@@ -46,8 +58,7 @@ void fad::buildSplitPipeline(OpPassManager &pm) {
   pm.addPass(createFadSplit());
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addSimplify(pm);
 }
 
 void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {

@@ -141,7 +141,13 @@ SmallVector<Operation *> JointFunction::findBackward() const {
 
 void fad::forEachOutsideOperand(
     Operation *op, llvm::function_ref<void(OpOperand &)> callback) {
+  for (OpOperand &operand : op->getOpOperands())
+    callback(operand);
+  if (op->getNumRegions() == 0)
+    return;
   op->walk([&](Operation *nested) {
+    if (nested == op)
+      return;
     for (OpOperand &operand : nested->getOpOperands())
       if (!op->isAncestor(operand.get().getParentRegion()->getParentOp()))
         callback(operand);

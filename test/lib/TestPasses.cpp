@@ -9,6 +9,7 @@
 #include "TestPasses.h"
 
 void mlir::fad::test::registerTestPasses() {
+  registerTestBreakPass();
   registerTestDerivativePass();
   registerTestKernelToHostPass();
 }

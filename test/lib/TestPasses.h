@@ -20,6 +20,9 @@ void registerTestRulesDialect(DialectRegistry &registry);
 /// Registers `test-fad-kernel-to-host`.
 void registerTestKernelToHostPass();
 
+/// Registers `test-fad-break`.
+void registerTestBreakPass();
+
 /// Registers `test-fad-derivative`.
 void registerTestDerivativePass();
 

@@ -11,16 +11,78 @@
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
 #include "fad/Transforms/Passes.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 #ifdef FAD_INCLUDE_TESTS
 #include "TestPasses.h"
 #endif
 
 using namespace mlir;
+
+namespace {
+/// Verifies what the passes before it have made.
+struct VerifyOutput : PassWrapper<VerifyOutput, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyOutput)
+
+  StringRef getArgument() const override { return "fad-verify-output"; }
+  StringRef getDescription() const override {
+    return "Verify the result of the passes before this one";
+  }
+  void runOnOperation() override {
+    if (failed(verify(getOperation())))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+
+/// Whether the user says when to verify.
+static bool setsVerifyEach() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto it = options.find("verify-each");
+  return it != options.end() && it->second->getNumOccurrences() != 0;
+}
+
+/// Runs passes with one verification, at the end: one after each pass takes
+/// half the time of the passes.
+static LogicalResult runVerifyingOutput(StringRef input, StringRef output,
+                                        DialectRegistry &registry,
+                                        MlirOptMainConfig config) {
+  MlirOptMainConfig given = config;
+  config.verifyPasses(false);
+  config.setPassPipelineSetupFn([given](PassManager &pm) {
+    if (failed(given.setupPassPipeline(pm)))
+      return failure();
+    pm.addPass(std::make_unique<VerifyOutput>());
+    return success();
+  });
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
+  if (!file) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  std::unique_ptr<llvm::ToolOutputFile> out = openOutputFile(output, &error);
+  if (!out) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
+    return failure();
+  out->keep();
+  return success();
+}
 
 int main(int argc, char **argv) {
   DialectRegistry registry;
@@ -38,6 +100,13 @@ int main(int argc, char **argv) {
   fad::test::registerTestRulesDialect(registry);
   fad::test::registerTestPasses();
 #endif
-  return asMainReturnCode(
-      MlirOptMain(argc, argv, "fad optimizer driver\n", registry));
+  PassRegistration<VerifyOutput>();
+  auto [input, output] = registerAndParseCLIOptions(
+      argc, argv, "fad optimizer driver\n", registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  // What prints a list and exits, or runs no pass, is upstream's alone.
+  if (setsVerifyEach() || config.shouldShowDialects() ||
+      config.shouldListPasses() || config.shouldRunReproducer())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  return asMainReturnCode(runVerifyingOutput(input, output, registry, config));
 }
