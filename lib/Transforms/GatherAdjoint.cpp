@@ -23,6 +23,12 @@ using namespace mlir::linalg;
 // What indices are made of
 //===----------------------------------------------------------------------===//
 
+/// Whether `loop` has one iteration: it then is nothing that an index could
+/// depend on.
+static bool isUnitLoop(LinalgOp op, unsigned loop) {
+  return op.getStaticLoopRanges()[loop] == 1;
+}
+
 /// Calls `callback` for `value` and all that it is computed from in `body`,
 /// where an argument of `body` is not computed from anything.
 static void forEachSource(Block *body, Value value,
@@ -57,6 +63,9 @@ static llvm::SmallBitVector findLoops(LinalgOp op, Value value) {
       if (map.isFunctionOfDim(loop))
         loops.set(loop);
   });
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (isUnitLoop(op, loop))
+      loops.reset(loop);
   return loops;
 }
 
@@ -106,8 +115,12 @@ static AffineExpr getAffineIndex(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return {};
-  if (auto index = dyn_cast<IndexOp>(op))
-    return getAffineDimExpr(index.getDim(), context);
+  if (auto index = dyn_cast<IndexOp>(op)) {
+    auto structured = cast<LinalgOp>(index->getParentOp());
+    return isUnitLoop(structured, index.getDim())
+               ? getAffineConstantExpr(0, context)
+               : getAffineDimExpr(index.getDim(), context);
+  }
   if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
     // Narrower integers could wrap around.
     Type type = cast.getType();
@@ -165,12 +178,15 @@ private:
     return FillOp::create(builder, loc, zero, createEmpty(sizes, elementType))
         .getResult(0);
   }
-  /// `body` with `loop` numbered `numbers[loop]`, out of `count`.
-  void renumber(ScalarBody &body, ArrayRef<unsigned> numbers, unsigned count);
+  /// `body` with `loop` numbered `numbers[loop]`, out of `count`; loops without
+  /// a number have one iteration, or the body does not depend on them. Updates
+  /// `kept`, values of the body.
+  void renumber(ScalarBody &body, ArrayRef<std::optional<unsigned>> numbers,
+                unsigned count, MutableArrayRef<Value> kept);
   /// An operation without reductions whose body yields `values`.
   SmallVector<Value> emitParallel(ScalarBody body, ValueRange values,
                                   ArrayRef<OpFoldResult> extents);
-  Value emitSelection(ScalarBody body, ArrayRef<Value> indices);
+  Value emitSelection(ScalarBody body, MutableArrayRef<Value> indices);
   /// The loops that decide where terms go.
   llvm::SmallBitVector findBatch();
   /// The indices of dimensions `dims`, one tensor over the loops in `batch`
@@ -193,6 +209,7 @@ private:
   RankedTensorType type;
   /// For each dimension, the loop that is its index alone.
   SmallVector<std::optional<unsigned>> loops;
+  /// Those loops, and those with one iteration.
   llvm::SmallBitVector ownLoops;
   /// What a loop that is an index reaches of its dimension, all of the others.
   SmallVector<OpFoldResult> sizes;
@@ -202,6 +219,8 @@ private:
 
 void GatherAdjoint::analyze() {
   ownLoops.resize(op.getNumLoops());
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    ownLoops[loop] = isUnitLoop(op, loop);
   sizes = tensor::getMixedSizes(builder, loc, source);
   for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
     loops.emplace_back();
@@ -220,15 +239,27 @@ void GatherAdjoint::analyze() {
   }
 }
 
-void GatherAdjoint::renumber(ScalarBody &body, ArrayRef<unsigned> numbers,
-                             unsigned count) {
+void GatherAdjoint::renumber(ScalarBody &body,
+                             ArrayRef<std::optional<unsigned>> numbers,
+                             unsigned count, MutableArrayRef<Value> kept) {
   SmallVector<AffineExpr> exprs;
-  for (unsigned number : numbers)
-    exprs.push_back(builder.getAffineDimExpr(number));
+  for (std::optional<unsigned> number : numbers)
+    exprs.push_back(number ? builder.getAffineDimExpr(*number)
+                           : builder.getAffineConstantExpr(0));
   for (AffineMap &map : body.maps)
     map = map.replaceDimsAndSymbols(exprs, {}, count, 0);
-  body.block->walk(
-      [&](IndexOp index) { index.setDim(numbers[index.getDim()]); });
+  for (IndexOp index :
+       llvm::make_early_inc_range(body.block->getOps<IndexOp>())) {
+    if (std::optional<unsigned> number = numbers[index.getDim()]) {
+      index.setDim(*number);
+      continue;
+    }
+    OpBuilder inside(index);
+    Value zero = arith::ConstantIndexOp::create(inside, loc, 0);
+    index.replaceAllUsesWith(zero);
+    llvm::replace(kept, Value(index), zero);
+    index.erase();
+  }
 }
 
 SmallVector<Value> GatherAdjoint::emitParallel(ScalarBody body,
@@ -252,12 +283,13 @@ SmallVector<Value> GatherAdjoint::emitParallel(ScalarBody body,
   return generic.getResults();
 }
 
-Value GatherAdjoint::emitSelection(ScalarBody body, ArrayRef<Value> indices) {
-  SmallVector<unsigned> numbers(op.getNumLoops());
+Value GatherAdjoint::emitSelection(ScalarBody body,
+                                   MutableArrayRef<Value> indices) {
+  SmallVector<std::optional<unsigned>> numbers(op.getNumLoops());
   for (auto [dim, loop] : llvm::enumerate(loops))
     if (loop)
       numbers[*loop] = dim;
-  renumber(body, numbers, type.getRank());
+  renumber(body, numbers, type.getRank(), indices);
   OpBuilder inside = appendTo(*body.block, op.getContext());
   ExprBuilder eb(inside, loc, type.getElementType());
   Expr isHere = 1;
@@ -316,13 +348,13 @@ SmallVector<Value> GatherAdjoint::emitIndices(ArrayRef<int64_t> dims,
     return tensors;
   eraseDeadOps(*body.block, computed);
   body.dropUnusedOperands();
-  SmallVector<unsigned> numbers(op.getNumLoops());
+  SmallVector<std::optional<unsigned>> numbers(op.getNumLoops());
   SmallVector<OpFoldResult> extents;
   for (auto [number, loop] : llvm::enumerate(batch)) {
     numbers[loop] = number;
     extents.push_back(getLoopExtent(builder, op, loop));
   }
-  renumber(body, numbers, batch.size());
+  renumber(body, numbers, batch.size(), computed);
   SmallVector<Value> results = emitParallel(std::move(body), computed, extents);
   auto next = results.begin();
   for (Value &tensor : tensors)

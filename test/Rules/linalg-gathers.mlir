@@ -100,6 +100,24 @@ func.func @several(%x: tensor<6xf64>, %ids: tensor<4xi64>, %init: tensor<4xf64>)
   return %r : tensor<4xf64>
 }
 
+// A loop with one iteration is no index, also where it is said to be one.
+// REDEFINE: %{entry} = unit
+// RUN: %{make} 'ids=rng.integers(0, 10, (4, 1))'
+// RUN: %{check} --arg=random:1 --arg=%t/ids.npy
+func.func @unit(%x: tensor<2x4x10xf64>, %labels: tensor<4x1xi64>) -> tensor<4x1xf64> {
+  %e = tensor.empty() : tensor<4x1xf64>
+  %r = linalg.generic {indexing_maps = [#01, #01], iterator_types = ["parallel", "parallel"]}
+      ins(%labels : tensor<4x1xi64>) outs(%e : tensor<4x1xf64>) {
+  ^bb0(%label: i64, %out: f64):
+    %i = linalg.index 0 : index
+    %u = linalg.index 1 : index
+    %j = arith.index_cast %label : i64 to index
+    %p = tensor.extract %x[%u, %i, %j] : tensor<2x4x10xf64>
+    linalg.yield %p : f64
+  } -> tensor<4x1xf64>
+  return %r : tensor<4x1xf64>
+}
+
 // Affine indices: reversed, strided, a diagonal, a constant, a remainder.
 // REDEFINE: %{entry} = affine
 // RUN: %{check}

@@ -57,6 +57,29 @@ func.func @label(%x: tensor<4x10xf32>, %labels: tensor<4xi64>) -> tensor<4xf32> 
 
 // -----
 
+// The same as it is exported, with a loop of one iteration.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func @exported_joint(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x10xf32>, %[[L:.*]]: tensor<4x1xi64>, %[[G:.*]]: tensor<4x1xf32> {
+// CHECK:         %[[GX:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%[[L]], %[[G]] : tensor<4x1xi64>, tensor<4x1xf32>) outs(%{{.*}} : tensor<4x10xf32>)
+// CHECK:           arith.select
+// CHECK:         return %{{.*}}, %[[GX]]
+func.func @exported(%x: tensor<4x10xf32>, %labels: tensor<4x1xi64>) -> tensor<4x1xf32> {
+  %e = tensor.empty() : tensor<4x1xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%labels : tensor<4x1xi64>) outs(%e : tensor<4x1xf32>) {
+  ^bb0(%label: i64, %out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %label : i64 to index
+    %p = tensor.extract %x[%i, %j] : tensor<4x10xf32>
+    linalg.yield %p : f32
+  } -> tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
+}
+
+// -----
+
 // Indices that are functions of the loops alone: a map like that of an operand.
 
 // CHECK-LABEL: func @transposed_joint(
