@@ -130,19 +130,8 @@ FailureOr<Value> LinalgAdjoint::getInputCotangent(OpOperand &input) {
     return failure();
   if (!body->sum)
     return Value();
-  Value operand = input.get();
-  AffineMap map = op.getMatchingIndexingMap(&input);
-  if (isa<RankedTensorType>(operand.getType()))
-    return emitCotangent(adjoint.builder, op, std::move(*body), operand, map);
-  // That of a scalar is the one element of that of a tensor of rank 0.
-  auto type = RankedTensorType::get({}, operand.getType());
-  operand =
-      tensor::FromElementsOp::create(adjoint.builder, loc, type, operand);
-  FailureOr<Value> cotangent =
-      emitCotangent(adjoint.builder, op, std::move(*body), operand, map);
-  if (failed(cotangent))
-    return failure();
-  return Value(tensor::ExtractOp::create(adjoint.builder, loc, *cotangent));
+  return emitCotangent(adjoint.builder, op, std::move(*body), input.get(),
+                       op.getMatchingIndexingMap(&input));
 }
 
 FailureOr<Cotangents> LinalgAdjoint::run() {
