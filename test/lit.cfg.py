@@ -68,6 +68,8 @@ for feature, package in [
     ("iree", "iree.compiler"),
     ("sklearn", "sklearn"),
     ("matplotlib", "matplotlib"),
+    ("nanobind", "nanobind"),
+    ("scikit-build-core", "scikit_build_core"),
 ]:
     if has_package(package):
         config.available_features.add(feature)

@@ -1,9 +1,9 @@
 """Differentiation of tensor programs in MLIR that saves memory in training.
 
-    module = fad.parse_file("layer.mlir")
-    nested = fad.nest(module)
-    loss, *residuals = fad.run(nested, nested.forward, x, w)
-    gradients = fad.run(nested, nested.backward, *residuals, numpy.float32(1))
+>>> module = fad.parse_file("layer.mlir")
+>>> nested = fad.nest(module)
+>>> loss, *residuals = fad.run(nested, nested.forward, x, w)
+>>> gradients = fad.run(nested, nested.backward, *residuals, numpy.float32(1))
 """
 
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location

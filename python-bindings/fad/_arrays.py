@@ -1,11 +1,17 @@
 """Between numpy arrays and the arguments and results of functions."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from ._types import ValueType
 
+Array = npt.NDArray[Any]
+DType = np.dtype[Any]
 
-def _resolve_dtype(name: str) -> np.dtype:
+
+def _resolve_dtype(name: str) -> DType:
     if name != "bfloat16":
         return np.dtype(name)
     try:
@@ -17,11 +23,18 @@ def _resolve_dtype(name: str) -> np.dtype:
     return np.dtype(ml_dtypes.bfloat16)
 
 
-def _from_number(number: bool | int | float, dtype: np.dtype, place: str) -> np.ndarray:
+def _get_limits(dtype: DType) -> tuple[int, int]:
+    """The least and the greatest value of a type of booleans or integers."""
+    if dtype.kind == "b":
+        return 0, 1
+    information = np.iinfo(dtype)
+    return information.min, information.max
+
+
+def _from_number(number: int | float, dtype: DType, place: str) -> Array:
     """`number` as an array of rank 0; a float is rounded to `dtype`."""
     if dtype.kind in "biu":
-        limits = (0, 1) if dtype.kind == "b" else np.iinfo(dtype)
-        least, greatest = (limits.min, limits.max) if dtype.kind in "iu" else limits
+        least, greatest = _get_limits(dtype)
         if isinstance(number, float):
             raise TypeError(f"{place} is of {dtype}, and {number!r} is a float")
         if not least <= number <= greatest:
@@ -29,13 +42,13 @@ def _from_number(number: bool | int | float, dtype: np.dtype, place: str) -> np.
     return np.array(number, dtype)
 
 
-def _agree(given: np.dtype, expected: np.dtype) -> bool:
+def _agree(given: DType, expected: DType) -> bool:
     # Most integers of MLIR have no sign.
     are_integers = given.kind in "iu" and expected.kind in "iu"
     return given == expected or (are_integers and given.itemsize == expected.itemsize)
 
 
-def _check(array: np.ndarray, dtype: np.dtype, type_: ValueType, place: str) -> None:
+def _check(array: Array, dtype: DType, type_: ValueType, place: str) -> None:
     mismatch = (
         f"{place} has the type {type_}, and the array given is of "
         f"{array.dtype.name} with shape {array.shape}"
@@ -49,19 +62,19 @@ def _check(array: np.ndarray, dtype: np.dtype, type_: ValueType, place: str) -> 
         raise ValueError(mismatch)
 
 
-def _normalize_bools(array: np.ndarray) -> np.ndarray:
+def _normalize_bools(array: Array) -> Array:
     """Compiled code reads the lowest bit of a boolean, numpy all of them."""
     bits = array.view(np.uint8)
-    return bits != 0 if bits.size and bits.max() > 1 else array
+    return array if bits.size == 0 or bits.max() <= 1 else bits != 0
 
 
-def to_argument(value, type_: ValueType, place: str) -> np.ndarray:
+def to_argument(value: object, type_: ValueType, place: str) -> Array:
     """`value` as an array that compiled code can read, which is `value` itself
     where its elements lie as they should. bfloat16 becomes the bits of it."""
     if type_.dtype is None or type_.shape is None:
         raise TypeError(f"{place} has the type {type_}, which numpy has no arrays of")
     dtype = _resolve_dtype(type_.dtype)
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+    if isinstance(value, (int, float)) and not isinstance(value, np.generic):
         array = _from_number(value, dtype, place)
     elif hasattr(value, "__array__"):
         array = np.asarray(value)
@@ -77,7 +90,7 @@ def to_argument(value, type_: ValueType, place: str) -> np.ndarray:
     return array.view(np.uint16) if type_.dtype == "bfloat16" else array
 
 
-def to_result(array: np.ndarray, type_: ValueType) -> np.ndarray:
+def to_result(array: Array, type_: ValueType) -> Array:
     """The result of type `type_` that comes from C++ as `array`."""
     if type_.dtype == "bfloat16":
         return array.view(_resolve_dtype(type_.dtype))

@@ -3,6 +3,7 @@
 import logging
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 _logger = logging.getLogger("fad")
 
@@ -69,7 +70,12 @@ class DiagnosticWarning(UserWarning):
 
 
 def _make_diagnostic(
-    severity: str, message: str, file: str, line: int, column: int, notes: list[tuple]
+    severity: str,
+    message: str,
+    file: str,
+    line: int,
+    column: int,
+    notes: list[tuple[Any, ...]],
 ) -> Diagnostic:
     return Diagnostic(
         severity=severity,
@@ -79,12 +85,12 @@ def _make_diagnostic(
     )
 
 
-def make_error(diagnostics: list[tuple]) -> Error:
+def make_error(diagnostics: list[tuple[Any, ...]]) -> Error:
     """The exception for diagnostics that come from C++."""
     return Error(tuple(_make_diagnostic(*each) for each in diagnostics))
 
 
-def report(diagnostics: list[tuple]) -> None:
+def report(diagnostics: list[tuple[Any, ...]]) -> None:
     """Passes on what was said by a call that succeeded."""
     for each in diagnostics:
         diagnostic = _make_diagnostic(*each)

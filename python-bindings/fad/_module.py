@@ -2,6 +2,7 @@
 
 import os
 import threading
+from typing import Any
 
 from . import _fad
 from ._types import Signature, make_type
@@ -17,7 +18,7 @@ class Module:
     def __init__(self, handle: _fad.Module):
         self._handle = handle
         # What `fad.run` compiles, until the module changes.
-        self._compiled: object = None
+        self._compiled: Any = None
         self._lock = threading.Lock()
 
     def __str__(self) -> str:
@@ -34,7 +35,7 @@ class Module:
         comes from."""
         return self._handle.print(max_elements, locations)
 
-    def write(self, path: str | os.PathLike, *, bytecode: bool = False) -> None:
+    def write(self, path: str | os.PathLike[str], *, bytecode: bool = False) -> None:
         """Writes the module to the file at `path`, as text or as bytecode.
 
         Raises OSError where that is not possible. Large constants take no
@@ -83,7 +84,7 @@ def parse(text: str | bytes, filename: str = "<string>") -> Module:
     return Module(_fad.parse(text, filename))
 
 
-def parse_file(path: str | os.PathLike) -> Module:
+def parse_file(path: str | os.PathLike[str]) -> Module:
     """The module in the file at `path`, which holds text or bytecode.
 
     Raises fad.Error where that is not a valid module, and OSError where the

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from . import _fad
 from ._module import Module
@@ -71,7 +71,7 @@ class Nested:
 _Made = TypeVar("_Made", bound=Value)
 
 
-def _make(kind: Callable[..., _Made], descriptions: Iterable) -> tuple[_Made, ...]:
+def _make(kind: Callable[..., _Made], descriptions: Iterable[Any]) -> tuple[_Made, ...]:
     return tuple(
         kind(index, make_type(type_), *rest)
         for index, (type_, *rest) in enumerate(descriptions)

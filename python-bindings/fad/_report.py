@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from . import _fad
 from ._module import Module
@@ -55,12 +56,21 @@ class MemoryReport:
 Sizes = int | Mapping[tuple[int, int], int]
 
 
-def _make_value(type_: tuple, kept: tuple, needed_by: tuple, reason: str) -> KeptValue:
-    return KeptValue(make_type(type_), *kept, needed_by, reason)
+def _make_value(
+    type_: tuple[Any, ...],
+    kept: tuple[Any, ...],
+    needed_by: tuple[Any, ...],
+    reason: str,
+) -> KeptValue:
+    size, text = kept
+    return KeptValue(make_type(type_), size, text, needed_by, reason)
 
 
-def _make_policy(name: str, total: tuple, values: list[tuple]) -> PolicyReport:
-    return PolicyReport(name, *total, tuple(_make_value(*each) for each in values))
+def _make_policy(
+    name: str, total: tuple[Any, ...], values: list[tuple[Any, ...]]
+) -> PolicyReport:
+    size, text = total
+    return PolicyReport(name, size, text, tuple(_make_value(*each) for each in values))
 
 
 def _check_size(size: int) -> int:

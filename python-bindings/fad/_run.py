@@ -1,9 +1,7 @@
 """Compiled programs on numpy arrays."""
 
-import numpy as np
-
 from . import _fad
-from ._arrays import to_argument, to_result
+from ._arrays import Array, to_argument, to_result
 from ._module import Module
 from ._nest import Nested
 
@@ -25,7 +23,7 @@ class Executable:
         """The names of the functions that can be called."""
         return tuple(self._signatures)
 
-    def call(self, function: str, *arguments) -> tuple[np.ndarray, ...]:
+    def call(self, function: str, *arguments: object) -> tuple[Array, ...]:
         """The results of `function` for `arguments`.
 
         An argument is a numpy array, or what numpy makes one of without being
@@ -73,7 +71,9 @@ def compile(module: Module | Nested, *, check: bool = True) -> Executable:
     return Executable(_get_module(module), check)
 
 
-def run(module: Module | Nested, function: str, *arguments) -> tuple[np.ndarray, ...]:
+def run(
+    module: Module | Nested, function: str, *arguments: object
+) -> tuple[Array, ...]:
     """The results of `function` of a module for `arguments`, numpy arrays.
 
     See `Executable.call`. The module is compiled at the first call, and again
@@ -83,5 +83,5 @@ def run(module: Module | Nested, function: str, *arguments) -> tuple[np.ndarray,
     with module._lock:
         if module._compiled is None:
             module._compiled = Executable(module)
-        executable = module._compiled
+        executable: Executable = module._compiled
     return executable.call(function, *arguments)

@@ -1,6 +1,7 @@
 """Descriptions of the values of a program."""
 
 from dataclasses import dataclass
+from typing import Any
 
 Shape = tuple[int | None, ...]
 
@@ -32,7 +33,7 @@ class Signature:
     results: tuple[ValueType, ...]
 
 
-def make_type(description: tuple) -> ValueType:
+def make_type(description: tuple[Any, ...]) -> ValueType:
     """The type for a description that comes from C++."""
     text, shape, dtype, is_scalar = description
     return ValueType(text, shape, dtype or None, is_scalar)

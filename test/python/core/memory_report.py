@@ -1,0 +1,101 @@
+# RUN: %python %s
+"""fad.memory_report: bytes by policy, with and without sizes."""
+
+import unittest
+
+import fad
+
+# A tape keeps both activations; their source, or their derivative, is one
+# tensor. The argument is alive anyway.
+CHAIN = """func.func @chain(%x: tensor<?x8xf32>, %w: tensor<8x?xf32>) -> tensor<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %columns = tensor.dim %w, %c1 : tensor<8x?xf32>
+  %empty = tensor.empty(%rows, %columns) : tensor<?x?xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x8xf32>, tensor<8x?xf32>)
+    outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %z = math.sin %y : tensor<?x?xf32>
+  %u = math.cos %z : tensor<?x?xf32>
+  %v = math.sin %u : tensor<?x?xf32>
+  return %v : tensor<?x?xf32>
+}
+"""
+
+
+class MemoryReport(unittest.TestCase):
+    def test_bytes(self):
+        module = fad.parse(CHAIN)
+        before = str(module)
+        report = fad.memory_report(module, sizes=16)
+        self.assertEqual(str(module), before)
+        self.assertEqual(report.entry, "chain")
+        self.assertEqual(list(report.policies), ["bp", "recompute", "fad"])
+        tensor = 16 * 16 * 4
+        self.assertEqual(report["bp"].bytes, 3 * tensor)
+        self.assertEqual(report["recompute"].bytes, tensor)
+        self.assertEqual(report["fad"].bytes, tensor)
+        self.assertEqual(report["fad"].size, str(tensor))
+
+    def test_values(self):
+        (policy,) = fad.memory_report(
+            fad.parse(CHAIN), policies=["fad"]
+        ).policies.values()
+        self.assertEqual(policy.policy, "fad")
+        arguments = [
+            each for each in policy.values if each.reason.startswith("argument")
+        ]
+        (derivative,) = [each for each in policy.values if each not in arguments]
+        self.assertEqual([each.bytes for each in arguments], [0, 0])
+        self.assertEqual(derivative.reason, "derivative of a region")
+        self.assertEqual(derivative.needed_by, ("fad.elementwise",))
+        self.assertEqual(derivative.type.shape, (None, None))
+
+    def test_sizes(self):
+        module = fad.parse(CHAIN)
+        unknown = fad.memory_report(module)["fad"]
+        self.assertEqual((unknown.bytes, unknown.size), (None, "4*d0*d1"))
+        partly = fad.memory_report(module, sizes={(0, 0): 3})["fad"]
+        self.assertEqual((partly.bytes, partly.size), (None, "12*d1"))
+        fully = fad.memory_report(module, sizes={(0, 0): 3, (1, 1): 5})["fad"]
+        self.assertEqual(fully.bytes, 3 * 5 * 4)
+        self.assertEqual(fad.memory_report(module, sizes=0)["bp"].bytes, 0)
+
+    def test_table(self):
+        table = str(fad.memory_report(fad.parse(CHAIN), policies=("bp",), sizes=2))
+        self.assertIn("What crosses from forward to backward of @chain", table)
+        self.assertRegex(table, r"bp +48 +total")
+
+    def test_choices(self):
+        module = fad.parse(CHAIN)
+        values = fad.memory_report(module, wrt=[0], results=[0])["bp"].values
+        types = [each.type.text for each in values]
+        self.assertIn("tensor<8x?xf32>", types)
+        self.assertNotIn("tensor<?x8xf32>", types)
+
+    def test_errors(self):
+        module = fad.parse(CHAIN)
+        with self.assertRaises(fad.Error) as caught:
+            fad.memory_report(module, "no")
+        self.assertIn("there is no function @no", str(caught.exception))
+        with self.assertRaises(fad.Error) as caught:
+            fad.memory_report(module, sizes=2**40)
+        self.assertIn("2^64 bytes or more", str(caught.exception))
+        for options, message in (
+            ({"policies": ["best"]}, "there is no policy 'best'; choose one of"),
+            ({"sizes": -1}, "a size is -1, which is negative"),
+            (
+                {"sizes": {(0, 1): 4}},
+                "(0, 1) is no dynamic dimension of an argument of chain; these are: "
+                "(0, 0), (1, 1)",
+            ),
+        ):
+            with self.assertRaises(ValueError) as caught:
+                fad.memory_report(module, **options)
+            self.assertIn(message, str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,231 @@
+# RUN: %python %s
+"""Modules: parsing, printing, passes, and what is said about them."""
+
+import logging
+import os
+import pathlib
+import pickle
+import tempfile
+import unittest
+import warnings
+
+import fad
+
+SQUARE = """func.func @square(%x: tensor<?x3xf32>, %n: index) -> (tensor<?x3xf32>, f64) {
+  %y = arith.mulf %x, %x : tensor<?x3xf32>
+  %z = arith.constant 1.5 : f64
+  return %y, %z : tensor<?x3xf32>, f64
+}
+func.func private @other(tensor<*xf32>, complex<f32>, tensor<2xbf16>, i1, ui8)
+"""
+
+
+class Parsing(unittest.TestCase):
+    def test_text_comes_back(self):
+        module = fad.parse(SQUARE)
+        self.assertEqual(module.functions, ("square", "other"))
+        self.assertEqual(repr(module), "<fad.Module: square, other>")
+        self.assertEqual(str(fad.parse(str(module))), str(module))
+        module.verify()
+
+    def test_signature(self):
+        module = fad.parse(SQUARE)
+        square = module.signature("square")
+        matrix, number = square.arguments
+        self.assertEqual(
+            matrix, fad.ValueType("tensor<?x3xf32>", (None, 3), "float32", False)
+        )
+        self.assertEqual(number, fad.ValueType("index", (), "int64", True))
+        self.assertEqual(str(square.results[1]), "f64")
+        others = module.signature("other").arguments
+        self.assertEqual([type_.shape for type_ in others], [None, (), (2,), (), ()])
+        self.assertEqual(
+            [type_.dtype for type_ in others],
+            ["float32", None, "bfloat16", "bool", "uint8"],
+        )
+        with self.assertRaises(fad.Error) as caught:
+            module.signature("third")
+        self.assertIn("error: there is no function @third", str(caught.exception))
+
+    def test_error_tells_the_place(self):
+        text = "func.func @f() -> f32 {\n  return %x : f32\n}\n"
+        with self.assertRaises(fad.Error) as caught:
+            fad.parse(text, "here.mlir")
+        place = fad.Location("here.mlir", 2, 10)
+        said = fad.Diagnostic(
+            "error", "use of undeclared SSA value name", place, notes=()
+        )
+        self.assertEqual(caught.exception.diagnostics, (said,))
+        self.assertEqual(
+            str(caught.exception),
+            "here.mlir:2:10: error: use of undeclared SSA value name",
+        )
+
+    def test_notes(self):
+        text = "func.func @f() { return }\nfunc.func @f() { return }\n"
+        with self.assertRaises(fad.Error) as caught:
+            fad.parse(text, "twice.mlir")
+        (diagnostic,) = caught.exception.diagnostics
+        self.assertEqual(diagnostic.location, fad.Location("twice.mlir", 2, 1))
+        (note,) = diagnostic.notes
+        self.assertEqual(note.severity, "note")
+        self.assertEqual(note.location, fad.Location("twice.mlir", 1, 1))
+        self.assertEqual(
+            str(caught.exception),
+            "twice.mlir:2:1: error: redefinition of symbol named 'f'\n"
+            "twice.mlir:1:1: note: see existing symbol definition here",
+        )
+
+    def test_error_can_be_pickled(self):
+        with self.assertRaises(fad.Error) as caught:
+            fad.parse("nonsense")
+        copy = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual(copy.diagnostics, caught.exception.diagnostics)
+
+    def test_odd_texts(self):
+        self.assertEqual(fad.parse("").functions, ())
+        self.assertEqual(repr(fad.parse("")), "<fad.Module: no functions>")
+        for text in ("func.func", "module {", b"ML\xefR", "ä"):
+            with self.assertRaises(fad.Error):
+                fad.parse(text)
+        with self.assertRaises(UnicodeEncodeError):
+            fad.parse("\ud800")
+        with self.assertRaises(TypeError):
+            fad.parse(None)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "ä.mlir"
+
+    def test_text(self):
+        module = fad.parse(SQUARE)
+        module.write(self.path)
+        self.assertEqual(self.path.read_text(), str(module) + "\n")
+        self.assertEqual(str(fad.parse_file(self.path)), str(module))
+        self.assertEqual(str(fad.parse_file(str(self.path))), str(module))
+
+    def test_bytecode(self):
+        module = fad.parse(SQUARE)
+        module.write(self.path, bytecode=True)
+        data = self.path.read_bytes()
+        self.assertEqual(data[:4], b"ML\xefR")
+        self.assertEqual(str(fad.parse(data)), str(module))
+        self.assertEqual(str(fad.parse_file(self.path)), str(module))
+
+    def test_errors(self):
+        with self.assertRaises(FileNotFoundError) as caught:
+            fad.parse_file(self.path)
+        self.assertEqual(caught.exception.filename, str(self.path))
+        with self.assertRaises(IsADirectoryError):
+            fad.parse_file(self.path.parent)
+        with self.assertRaises(FileNotFoundError):
+            fad.parse(SQUARE).write(self.path / "below")
+        self.path.write_text("func.func @f( {")
+        with self.assertRaises(fad.Error) as caught:
+            fad.parse_file(self.path)
+        (diagnostic,) = caught.exception.diagnostics
+        self.assertEqual(diagnostic.location.file, str(self.path))
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+    def test_full_disk(self):
+        with self.assertRaises(OSError) as caught:
+            fad.parse(SQUARE).write("/dev/full")
+        self.assertIn("No space left", str(caught.exception))
+
+
+class Text(unittest.TestCase):
+    CONSTANT = """func.func @f() -> tensor<4xf32> {
+      %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+      return %c : tensor<4xf32>
+    }"""
+
+    def test_large_constants_are_left_out(self):
+        module = fad.parse(self.CONSTANT)
+        self.assertIn("dense<[1.0", module.text(max_elements=4))
+        self.assertIn("dense_resource<__elided__>", module.text(max_elements=3))
+        self.assertIn("dense<[1.0", str(module))
+
+    def test_locations(self):
+        module = fad.parse(self.CONSTANT, "c.mlir")
+        self.assertNotIn("c.mlir", module.text())
+        self.assertIn('loc("c.mlir":2:12)', module.text(locations=True))
+
+
+class Passes(unittest.TestCase):
+    def test_pipelines(self):
+        for pipeline in (
+            "fad-nest{policy=bp wrt=0},canonicalize",
+            "builtin.module(fad-nest{policy=bp wrt=0}, canonicalize)",
+            "inline,fad-nest,func.func(cse)",
+        ):
+            module = fad.parse(SQUARE)
+            module.run(pipeline)
+            self.assertEqual(
+                module.functions, ("square_forward", "square_backward", "other")
+            )
+
+    def test_unknown_pipelines(self):
+        module = fad.parse(SQUARE)
+        for pipeline, message in (
+            ("nope", "'nope' does not refer to a registered pass or pass pipeline"),
+            ("cse,", "'' does not refer to a registered pass or pass pipeline"),
+            ("fad-nest{policy=x}", "failed to add `fad-nest` with options `policy=x`"),
+        ):
+            with self.assertRaises(fad.Error) as caught:
+                module.run(pipeline)
+            (diagnostic,) = caught.exception.diagnostics
+            self.assertEqual(
+                diagnostic.message,
+                f"cannot read the pipeline '{pipeline}': {message}",
+            )
+
+    def test_failure_leaves_the_module(self):
+        module = fad.parse(SQUARE, "square.mlir")
+        before = str(module)
+        with self.assertRaises(fad.Error) as caught:
+            module.run("fad-nest,fad-nest{wrt=1}")
+        self.assertEqual(str(module), before)
+        self.assertTrue(caught.exception.diagnostics)
+
+    def test_clones_are_apart(self):
+        module = fad.parse(SQUARE)
+        copy = module.clone()
+        copy.run("fad-nest")
+        self.assertEqual(module.functions, ("square", "other"))
+        del module
+        self.assertIn("square_forward", str(copy))
+
+
+class Reports(unittest.TestCase):
+    """What is said by calls that succeed."""
+
+    REMARK = """module attributes {transform.with_named_sequence} {
+      transform.named_sequence @__transform_main(%m: !transform.any_op) {
+        transform.debug.emit_remark_at %m, "noted" : !transform.any_op
+        transform.yield
+      }
+    }"""
+
+    def test_remarks(self):
+        module = fad.parse(self.REMARK, "r.mlir")
+        with self.assertLogs("fad", logging.INFO) as logs:
+            module.run("transform-interpreter")
+        self.assertEqual(logs.output, ["INFO:fad:r.mlir:1:1: remark: noted"])
+
+    def test_warnings(self):
+        # No pass at hand warns, so this is what C++ would call.
+        said = [("warning", "odd", "w.mlir", 3, 4, [("note", "see", "", 0, 0, [])])]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fad._diagnostics.report(said)
+        (warning,) = caught
+        self.assertIs(warning.category, fad.DiagnosticWarning)
+        self.assertEqual(str(warning.message), "w.mlir:3:4: warning: odd\nnote: see")
+        self.assertEqual(warning.message.diagnostic.location.column, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,168 @@
+# RUN: %python %s
+"""fad.nest: what it says of the functions it makes, and their numbers."""
+
+import unittest
+
+import numpy as np
+
+import fad
+
+LAYER = """func.func @layer(%x: tensor<?x3xf64>, %w: tensor<3x4xf64>, %n: i32)
+    -> (tensor<?x4xf64>, tensor<f64>) {
+  %zero = arith.constant 0.0 : f64
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x3xf64>
+  %empty = tensor.empty(%rows) : tensor<?x4xf64>
+  %init = linalg.fill ins(%zero : f64) outs(%empty : tensor<?x4xf64>) -> tensor<?x4xf64>
+  %xw = linalg.matmul ins(%x, %w : tensor<?x3xf64>, tensor<3x4xf64>)
+    outs(%init : tensor<?x4xf64>) -> tensor<?x4xf64>
+  %y = math.tanh %xw : tensor<?x4xf64>
+  %z = math.exp %y : tensor<?x4xf64>
+  %scalar = tensor.empty() : tensor<f64>
+  %first = linalg.fill ins(%zero : f64) outs(%scalar : tensor<f64>) -> tensor<f64>
+  %sum = linalg.reduce ins(%z : tensor<?x4xf64>) outs(%first : tensor<f64>)
+    dimensions = [0, 1]
+    (%in: f64, %out: f64) {
+      %s = arith.addf %in, %out : f64
+      linalg.yield %s : f64
+    }
+  return %z, %sum : tensor<?x4xf64>, tensor<f64>
+}
+"""
+
+X = np.linspace(-1, 1, 6).reshape(2, 3)
+W = np.linspace(-0.5, 1.5, 12).reshape(3, 4)
+
+
+def layer_by_numpy(x, w, cotangent, sum_cotangent):
+    """Results and gradients of LAYER, by hand."""
+    y = np.tanh(x @ w)
+    z = np.exp(y)
+    before = (cotangent + sum_cotangent) * z * (1 - y * y)
+    return (z, z.sum()), (before @ w.T, x.T @ before)
+
+
+class Description(unittest.TestCase):
+    def test_functions_and_values(self):
+        module = fad.parse(LAYER)
+        before = str(module)
+        nested = fad.nest(module)
+        self.assertEqual(str(module), before)
+        self.assertEqual(
+            (nested.forward, nested.backward), ("layer_forward", "layer_backward")
+        )
+        self.assertIn(nested.forward, nested.module.functions)
+        self.assertEqual(
+            [each.shape for each in nested.arguments], [(None, 3), (3, 4), ()]
+        )
+        self.assertEqual(
+            [each.dtype for each in nested.arguments], ["float64", "float64", "int32"]
+        )
+        self.assertEqual([each.index for each in nested.results], [0, 1])
+        self.assertEqual([each.shape for each in nested.results], [(None, 4), ()])
+        self.assertEqual([each.result for each in nested.cotangents], [0, 1])
+        self.assertEqual([each.argument for each in nested.gradients], [0, 1])
+        self.assertEqual(nested.gradients[1].type.text, "tensor<3x4xf64>")
+
+    def test_residuals_tell_why(self):
+        kept = {
+            policy: {
+                residual.reason: residual.needed_by
+                for residual in fad.nest(fad.parse(LAYER), policy=policy).residuals
+            }
+            for policy in ("bp", "recompute", "fad")
+        }
+        self.assertEqual(kept["fad"]["argument"], ("linalg.matmul",))
+        self.assertEqual(kept["fad"]["derivative of a region"], ("fad.elementwise",))
+        self.assertEqual(kept["recompute"]["source of a region"], ("fad.elementwise",))
+        self.assertIn("value on the tape", kept["bp"])
+
+    def test_signatures_are_those_of_the_functions(self):
+        nested = fad.nest(fad.parse(LAYER))
+        forward = nested.module.signature(nested.forward)
+        backward = nested.module.signature(nested.backward)
+        types = lambda values: tuple(value.type for value in values)
+        self.assertEqual(forward.arguments, types(nested.arguments))
+        self.assertEqual(forward.results, types(nested.results + nested.residuals))
+        self.assertEqual(
+            backward.arguments, types(nested.residuals + nested.cotangents)
+        )
+        self.assertEqual(backward.results, types(nested.gradients))
+
+    def test_choices(self):
+        module = fad.parse(LAYER)
+        nested = fad.nest(module, entry="layer", wrt=[1], results=[1])
+        self.assertEqual([each.argument for each in nested.gradients], [1])
+        self.assertEqual([each.result for each in nested.cotangents], [1])
+        nested = fad.nest(module, entry="layer", wrt=np.array([0, 1]), results=(0,))
+        self.assertEqual([each.argument for each in nested.gradients], [0, 1])
+        self.assertEqual([each.result for each in nested.cotangents], [0])
+
+
+class Numbers(unittest.TestCase):
+    def test_gradients(self):
+        cotangent = np.linspace(2, -1, 8).reshape(2, 4)
+        expected, gradients = layer_by_numpy(X, W, cotangent, 0.25)
+        for policy in ("bp", "recompute", "fad"):
+            nested = fad.nest(fad.parse(LAYER), policy=policy)
+            results = fad.run(nested, nested.forward, X, W, 7)
+            for given, value in zip(results[:2], expected):
+                np.testing.assert_allclose(given, value, rtol=1e-14)
+            given = fad.run(nested, nested.backward, *results[2:], cotangent, 0.25)
+            self.assertEqual(len(given), 2)
+            for ours, theirs in zip(given, gradients):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-14)
+
+
+class Errors(unittest.TestCase):
+    def check(self, message, *arguments, **options):
+        with self.assertRaises(fad.Error) as caught:
+            fad.nest(fad.parse(LAYER, "layer.mlir"), *arguments, **options)
+        self.assertIn(message, str(caught.exception))
+
+    def test_choices_that_are_not_there(self):
+        self.check("there is no function @no with a body; name one of @layer", "no")
+        self.check(
+            "layer.mlir:1:1: error: cannot differentiate with respect to argument 3: "
+            "@layer has 3 arguments",
+            wrt=[3],
+        )
+        self.check("argument 2 of type 'i32'", wrt=[2])
+        self.check("error: argument 0 is listed twice in 'wrt'", wrt=[0, 0])
+        self.check("result 2", results=[2])
+
+    def test_values(self):
+        module = fad.parse(LAYER)
+        with self.assertRaises(ValueError) as caught:
+            fad.nest(module, policy="best")
+        self.assertEqual(
+            str(caught.exception),
+            "there is no policy 'best'; choose one of 'bp', 'recompute', 'fad'",
+        )
+        for name in ("wrt", "results"):
+            with self.assertRaises(ValueError) as caught:
+                fad.nest(module, **{name: []})
+            self.assertEqual(
+                str(caught.exception),
+                f"{name} is empty, so there is nothing to differentiate",
+            )
+        with self.assertRaises(TypeError):
+            fad.nest(module, wrt=["x"])
+
+    def test_everything_missing_is_listed(self):
+        text = """func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = "tosa.reverse"(%x) {axis = 0 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+  %z = "tosa.reciprocal"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
+}"""
+        with self.assertRaises(fad.Error) as caught:
+            fad.nest(fad.parse(text, "f.mlir"))
+        errors = caught.exception.diagnostics
+        self.assertEqual(
+            sorted(each.location.line for each in errors if each.severity == "error"),
+            [2, 3],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
