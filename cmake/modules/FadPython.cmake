@@ -3,6 +3,10 @@
 include_guard()
 
 set(FAD_PYTHON_FOUND OFF)
+# By default the same Python as everything else.
+if(NOT Python_EXECUTABLE AND Python3_EXECUTABLE)
+  set(Python_EXECUTABLE ${Python3_EXECUTABLE})
+endif()
 find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
 if(NOT Python_FOUND)
   set(fad_python_missing "no Python with headers was found (set Python_EXECUTABLE)")
