@@ -8,6 +8,7 @@
 
 #include "GatherAdjoint.h"
 #include "LinalgAdjoint.h"
+#include "ShiftInvariance.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/ForwardMode.h"
@@ -23,7 +24,7 @@ class LinalgAdjoint {
 public:
   LinalgAdjoint(AdjointBuilder &adjoint, LinalgOp op, ValueRange cotangents)
       : adjoint(adjoint), op(op), loc(op.getLoc()), cotangents(cotangents),
-        primal{op, cotangents, {}, adjoint.preferResults, {}} {}
+        primal{op, this->cotangents, {}, adjoint.preferResults, {}} {}
 
   FailureOr<Cotangents> run();
 
@@ -44,7 +45,7 @@ private:
   AdjointBuilder &adjoint;
   LinalgOp op;
   Location loc;
-  ValueRange cotangents;
+  SmallVector<Value> cotangents;
   StructuredPrimal primal;
   /// For each result, whether it, and nothing else, adds to its init.
   SmallVector<bool> accumulates;
@@ -110,7 +111,11 @@ LogicalResult LinalgAdjoint::classifyResults() {
     std::optional<Reduction> reduction;
     if (cotangents[index] && !adds && !primal.writtenOnce[index])
       reduction = matchReduction(op, index, primal.writtenOnce);
-    if (reduction)
+    // A maximum that cancels has no derivative.
+    if (reduction && reduction->kind != Reduction::Kind::Product &&
+        isInvariantToShift(op->getResult(index)))
+      cotangents[index] = Value();
+    else if (reduction)
       primal.reductions[index].emplace(index, *reduction);
     bool reachesOthers = false;
     for (auto [result, partial] : llvm::enumerate(partials))
