@@ -81,6 +81,13 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     A region's derivative is computed by forward mode from its source, so the
     joint function does not yet decide what is kept for backward;
     `fad-select-residuals` does.
+
+    `scf.if` and `scf.for` on tensors are differentiated as they are: the
+    adjoint of a conditional computes the branch taken again; that of a loop
+    runs backwards over what the iterations begin with, which the loop stacks.
+    Scalars outside of bodies have cotangents, too. Side effects happen once,
+    where they are. Everything that cannot be differentiated is reported in
+    one run.
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",
