@@ -10,14 +10,15 @@ _logger = logging.getLogger("fad")
 
 @dataclass(frozen=True)
 class Location:
-    """A place in a program; line and column count from 1."""
+    """A place in a program; line and column count from 1, and are 0 for a file
+    as a whole."""
 
     file: str
     line: int
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,13 @@ class Module:
         return Module(self._handle.clone())
 
 
+def get_handle(module: Module) -> _fad.Module:
+    """What C++ takes for `module`."""
+    if not isinstance(module, Module):
+        raise TypeError(f"a fad.Module is expected, not a {type(module).__name__}")
+    return module._handle
+
+
 def parse(text: str | bytes, filename: str = "<string>") -> Module:
     """The module that `text` spells, or that bytecode holds.
 

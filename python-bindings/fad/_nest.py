@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from . import _fad
-from ._module import Module
+from ._module import Module, get_handle
 from ._types import Shape, ValueType, make_type
 
 
@@ -105,7 +105,7 @@ def nest(
     operations that are in the way. Raises ValueError for a policy that there
     is not."""
     handle, description = _fad.nest(
-        module._handle,
+        get_handle(module),
         entry or "",
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),

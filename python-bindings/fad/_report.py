@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _fad
-from ._module import Module
+from ._module import Module, get_handle
 from ._nest import check_numbers
 from ._types import ValueType, make_type
 
@@ -120,7 +120,7 @@ def memory_report(
     elif sizes is not None:
         others = _check_size(sizes)
     name, reported, table = _fad.memory_report(
-        module._handle,
+        get_handle(module),
         entry or "",
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),

@@ -2,7 +2,7 @@
 
 from . import _fad
 from ._arrays import Array, to_argument, to_result
-from ._module import Module
+from ._module import Module, get_handle
 from ._nest import Nested
 
 
@@ -13,7 +13,7 @@ class Executable:
     the seed of its dropout, is the executable's own."""
 
     def __init__(self, module: Module, check: bool = True):
-        self._handle = _fad.compile(module._handle, check)
+        self._handle = _fad.compile(get_handle(module), check)
         self._signatures = {
             name: module.signature(name) for name in self._handle.functions()
         }
@@ -60,6 +60,16 @@ def _get_module(module: Module | Nested) -> Module:
     return module.module if isinstance(module, Nested) else module
 
 
+def _get_compiled(module: Module) -> Executable:
+    """What is left of the last call, or else `module` compiled."""
+    get_handle(module)
+    with module._lock:
+        if module._compiled is None:
+            module._compiled = Executable(module)
+        executable: Executable = module._compiled
+    return executable
+
+
 def compile(module: Module | Nested, *, check: bool = True) -> Executable:
     """Compiles the public functions of a module for this machine.
 
@@ -79,9 +89,4 @@ def run(
     See `Executable.call`. The module is compiled at the first call, and again
     when it has changed; what the program keeps from call to call then starts
     anew."""
-    module = _get_module(module)
-    with module._lock:
-        if module._compiled is None:
-            module._compiled = Executable(module)
-        executable: Executable = module._compiled
-    return executable.call(function, *arguments)
+    return _get_compiled(_get_module(module)).call(function, *arguments)

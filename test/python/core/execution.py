@@ -76,6 +76,20 @@ class Functions(unittest.TestCase):
         nested, *_ = fad.run(module, "quadruple_forward", x)
         self.assertEqual(nested[0], 4)
 
+    def test_other_objects(self):
+        calls = (
+            lambda: fad.run("f", "f"),
+            lambda: fad.compile("f"),
+            lambda: fad.nest("f"),
+            lambda: fad.memory_report("f"),
+        )
+        for call in calls:
+            with self.assertRaises(TypeError) as caught:
+                call()
+            self.assertEqual(
+                str(caught.exception), "a fad.Module is expected, not a str"
+            )
+
     def test_compile_leaves_the_module(self):
         module = fad.parse(TWO)
         before = str(module)

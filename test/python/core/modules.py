@@ -45,7 +45,9 @@ class Parsing(unittest.TestCase):
         )
         with self.assertRaises(fad.Error) as caught:
             module.signature("third")
-        self.assertIn("error: there is no function @third", str(caught.exception))
+        self.assertEqual(
+            str(caught.exception), "<string>: error: there is no function @third"
+        )
 
     def test_error_tells_the_place(self):
         text = "func.func @f() -> f32 {\n  return %x : f32\n}\n"
