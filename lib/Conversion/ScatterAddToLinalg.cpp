@@ -49,8 +49,17 @@ static Value addSlice(ImplicitLocOpBuilder &b, ScatterAddOp op,
       b, type, op.getUpdates(), updateOffsets, updateSizes, updateOnes);
   Value slice =
       tensor::ExtractSliceOp::create(b, type, sum, offsets, sizes, ones);
-  Value added =
-      linalg::AddOp::create(b, ValueRange{slice, update}, slice).getResult(0);
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(shape.size()));
+  SmallVector<utils::IteratorType> iterators(shape.size(),
+                                             utils::IteratorType::parallel);
+  Value added = linalg::GenericOp::create(
+                    b, type, update, slice, maps, iterators,
+                    [](OpBuilder &inner, Location loc, ValueRange arguments) {
+                      Value sum = arith::AddFOp::create(
+                          inner, loc, arguments[1], arguments[0]);
+                      linalg::YieldOp::create(inner, loc, sum);
+                    })
+                    .getResult(0);
   return tensor::InsertSliceOp::create(b, added, sum, offsets, sizes, ones);
 }
 

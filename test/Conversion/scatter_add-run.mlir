@@ -11,7 +11,7 @@
 // CHECK-LABEL: func.func @rows(
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     memref.copy
-// CHECK:         linalg.add
+// CHECK:         arith.addf
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     memref.copy
 // CHECK:         return

@@ -24,7 +24,8 @@
 // CHECK:             scf.if %[[INSIDE]]
 // CHECK:               %[[UPDATE:.*]] = tensor.extract_slice %[[U]][%[[A]], %[[B]], 0] [1, 1, 16] [1, 1, 1]
 // CHECK:               %[[OLD:.*]] = tensor.extract_slice %[[S]][%[[ROW]], 0] [1, 16] [1, 1]
-// CHECK:               %[[NEW:.*]] = linalg.add ins(%[[OLD]], %[[UPDATE]] : {{.*}}) outs(%[[OLD]] :
+// CHECK:               %[[NEW:.*]] = linalg.generic {{.*}} ins(%[[UPDATE]] : {{.*}}) outs(%[[OLD]] :
+// CHECK:                 arith.addf
 // CHECK:               %[[R:.*]] = tensor.insert_slice %[[NEW]] into %[[S]][%[[ROW]], 0] [1, 16] [1, 1]
 // CHECK:               scf.yield %[[R]]
 // CHECK:             } else {
@@ -104,7 +105,7 @@ func.func @unknown(%u: tensor<?x16xf32>, %i: tensor<?xi32>, %init: tensor<3000x1
 // CHECK-DAG:     %[[COLUMN:.*]] = arith.index_cast %[[C]] : i8 to index
 // CHECK:         scf.if
 // CHECK:           %[[OLD:.*]] = tensor.extract_slice %[[INIT]][%[[ROW]], %[[COLUMN]]] [1, 1] [1, 1] : tensor<?x?xf64> to tensor<f64>
-// CHECK:           linalg.add ins(%[[OLD]], %[[U]] :
+// CHECK:           linalg.generic {{.*}} ins(%[[U]] : tensor<f64>) outs(%[[OLD]] :
 
 // REDUCE-LABEL: func.func @one(
 // REDUCE:         tensor.expand_shape %{{.*}} [] output_shape [1] : tensor<f64> into tensor<1xf64>
