@@ -77,7 +77,12 @@ class Executable:
         values = self._invoke(nested.forward, arguments, copy)
         count = len(nested.results)
         results = tuple(map(self._arrays.to_host, values[:count]))
-        return Forward(results, tuple(values[count:]))
+        residuals = tuple(values[count:])
+        for residual in residuals:
+            if self._arrays.is_on_device(residual):
+                # One that is an argument lies in memory that is not the device's.
+                residual.arguments = arguments
+        return Forward(results, residuals)
 
     def backward(self, residuals: Sequence, *cotangents) -> Tuple[np.ndarray, ...]:
         """The gradients, for the residuals of a call of `forward` and one

@@ -6,6 +6,8 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import Module, parse
 from .._diagnostics import Diagnostic, Error
+from ._decompositions import get_decompositions
+from ._detach import RandomError, is_detached, mark_no_grad, separate
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
 
@@ -85,6 +87,7 @@ def export(
     program = Program(model, pattern)
     exported = trace(program, pattern.tensors, dynamic_batch)
     tie_parameters(exported, program)
+    separate_detached(exported, program)
     arguments, wrt = take_arguments(exported, program, pattern.names)
     results = put_loss_first(exported)
     # An empty table: the decompositions have been run.
@@ -140,8 +143,6 @@ def lower(import_: Callable) -> str:
 
 def trace(program: Program, tensors, dynamic_batch: bool):
     """`program` as a graph of PyTorch's core operations."""
-    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
-
     shapes = _dynamic_shapes(tensors) if dynamic_batch else None
     try:
         with warnings.catch_warnings():
@@ -149,7 +150,8 @@ def trace(program: Program, tensors, dynamic_batch: bool):
             exported = torch.export.export(
                 program, tuple(tensors), dynamic_shapes=shapes, strict=False
             )
-            return exported.run_decompositions(get_decomposition_table())
+            mark_no_grad(exported)
+            return exported.run_decompositions(get_decompositions())
     except (TypeError, ValueError):
         # Of the model, the loss, or how these are called.
         raise
@@ -191,6 +193,21 @@ def tie_parameters(exported, program: Program) -> None:
     exported.graph_signature.input_specs[:] = kept
 
 
+def separate_detached(exported, program: Program) -> None:
+    """Computes what is detached apart from what is trained."""
+    parameters = dict(program.named_parameters(remove_duplicate=False))
+    nodes = {node.name: node for node in exported.graph.nodes}
+    trained = {
+        nodes[spec.arg.name]
+        for spec in exported.graph_signature.input_specs
+        if spec.target in parameters and _is_trained(parameters[spec.target])
+    }
+    try:
+        separate(exported, trained)
+    except RandomError as error:
+        raise ExportError(str(error)) from error
+
+
 def take_arguments(exported, program: Program, input_names: List[str]):
     """Makes parameters and buffers arguments like any other; returns the
     arguments and which of them are to be trained."""
@@ -212,8 +229,8 @@ def take_arguments(exported, program: Program, input_names: List[str]):
             kind, name = "input", next(names)
         else:
             raise ExportError(f"{spec.target or spec.arg.name} is no tensor")
-        parameter = parameters.get(spec.target) if kind == "parameter" else None
-        if parameter is not None and _is_trained(parameter) and node.users:
+        is_trained = kind == "parameter" and _is_trained(parameters[spec.target])
+        if is_trained and node.users and not is_detached(node):
             wrt.append(len(arguments))
         arguments.append(make_argument(kind, name, node))
     return tuple(arguments), tuple(wrt)

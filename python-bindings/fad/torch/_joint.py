@@ -4,6 +4,7 @@ import warnings
 from typing import Callable, List, Optional, Tuple
 
 from .. import parse
+from ._decompositions import get_decompositions
 from ._export import Argument, Exported, ExportError, Result, lower, make_argument
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
@@ -72,7 +73,6 @@ def export_joint(
 
 def _trace(program: Program, tensors):
     from torch._functorch.aot_autograd import aot_export_module
-    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
     try:
         with warnings.catch_warnings():
@@ -82,7 +82,7 @@ def _trace(program: Program, tensors):
                 (*tensors, torch.ones(())),
                 trace_joint=True,
                 output_loss_index=0,
-                decompositions=get_decomposition_table(),
+                decompositions=get_decompositions(is_joint=True),
             )
     except (TypeError, ValueError):
         raise

@@ -212,4 +212,4 @@ def _to_numpy(tensor: "torch.Tensor") -> np.ndarray:
 def _to_torch(array: np.ndarray) -> "torch.Tensor":
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
+    return torch.from_numpy(array if array.flags["WRITEABLE"] else array.copy())

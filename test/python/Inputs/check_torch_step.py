@@ -128,6 +128,36 @@ class Step(unittest.TestCase):
         self.assert_close(model.table.weight.grad, gradients["table.weight"], 1)
         self.assertIsNone(model.unused.grad)
 
+    def test_no_gradient(self):
+        """What is detached, computed without gradients, or padding."""
+
+        class Parts(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(5, 4, padding_idx=2)
+                self.first = nn.Linear(4, 4)
+                self.second = nn.Linear(4, 4)
+                nn.init.ones_(self.table.weight)
+
+            def forward(self, words):
+                x = self.first(self.table(words))
+                with torch.no_grad():
+                    scale = torch.tanh(self.second(x)).amax(-1, keepdim=True)
+                return self.second(x + x.detach() * self.table.weight[2]) * scale
+
+        torch.manual_seed(1)
+        model, words = Parts(), torch.tensor([[2, 1, 4], [0, 2, 2]])
+        loss = model(words).square().sum()
+        loss.backward()
+        step = fad.torch.train_step(
+            model, words, lambda y: y.square().sum(), engine=ENGINE
+        )
+        got_loss, got = step(words)
+        self.assertAlmostEqual(got_loss.item(), loss.item(), places=4)
+        for name, parameter in model.named_parameters():
+            with self.subTest(parameter=name):
+                torch.testing.assert_close(got[name], parameter.grad)
+
     def test_dropout(self):
         """Each step draws another mask; backward uses the one of its forward."""
         dropout = nn.Dropout(0.5)

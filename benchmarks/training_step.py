@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Times one training step (forward and backward, without the optimizer) of a
+BERT and a ResNet: eager PyTorch, torch.compile, and fad through IREE under each
+policy. Steps of all contenders alternate, so that what else the machine does
+meets them alike. Prints the machine, versions, sizes and repetitions."""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import sys
+import time
+import warnings
+from importlib import metadata
+
+import torch
+
+import fad.torch
+
+POLICIES = ("bp", "recompute", "fad")
+
+
+def make_bert(options):
+    from transformers import BertConfig, BertForSequenceClassification
+
+    config = BertConfig(
+        vocab_size=512,
+        hidden_size=options.width,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=4 * options.width,
+        max_position_embeddings=options.length,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
+    )
+    model = BertForSequenceClassification(config).train()
+    shape = (options.batch, options.length)
+    words = torch.randint(config.vocab_size, shape)
+    return model, {"input_ids": words, "labels": torch.randint(2, shape[:1])}
+
+
+def make_resnet(options):
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    config = ResNetConfig(
+        embedding_size=options.width // 4,
+        hidden_sizes=[options.width // 4, options.width // 2],
+        depths=[1, 1],
+        layer_type="basic",
+        num_labels=10,
+    )
+    model = ResNetForImageClassification(config).train()
+    pixels = torch.randn(options.batch, 3, options.pixels, options.pixels)
+    return model, {
+        "pixel_values": pixels,
+        "labels": torch.randint(10, (options.batch,)),
+    }
+
+
+MODELS = {"bert": make_bert, "resnet": make_resnet}
+
+
+def make_plain(call, model, batch):
+    """A step that `call`, the model or its compiled form, does."""
+
+    def step():
+        model.zero_grad()
+        loss = call(**batch).loss
+        loss.backward()
+        return loss
+
+    return step
+
+
+def make_contenders(model, batch, options):
+    """Steps by name; what cannot be made is None, with the reason printed."""
+    contenders = {"eager": lambda: make_plain(model, model, batch)}
+    compiled = torch.compile(model)
+    contenders["torch.compile"] = lambda: make_plain(compiled, model, batch)
+    for policy in POLICIES:
+
+        def make(policy=policy):
+            step = fad.torch.train_step(
+                model, batch, policy=policy, engine="iree", flags=options.flag
+            )
+            return lambda: step(**batch)[0]
+
+        contenders[f"fad, IREE, {policy}"] = make
+    return contenders
+
+
+def time_contenders(contenders, options):
+    """Milliseconds of each step, and seconds to make and run it first."""
+    steps, first, losses = {}, {}, {}
+    for name, make in contenders.items():
+        start = time.perf_counter()
+        steps[name] = make()
+        losses[name] = steps[name]().item()
+        first[name] = time.perf_counter() - start
+    times = {name: [] for name in steps}
+    for _ in range(options.repetitions):
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            times[name].append(1e3 * (time.perf_counter() - start))
+    return {
+        name: {
+            "median_ms": statistics.median(times[name]),
+            "least_ms": min(times[name]),
+            "first_s": first[name],
+            "loss": losses[name],
+        }
+        for name in steps
+    }
+
+
+def describe_machine():
+    cpu = platform.processor() or platform.machine()
+    info = pathlib.Path("/proc/cpuinfo")
+    if info.exists():
+        lines = info.read_text().splitlines()
+        names = [line.split(":")[1].strip() for line in lines if "model name" in line]
+        cpu = names[0] if names else cpu
+    return {
+        "processor": cpu,
+        "cores": len(os.sched_getaffinity(0)),
+        "threads of PyTorch": torch.get_num_threads(),
+        "load before": os.getloadavg()[0],
+        **{
+            name: metadata.version(name)
+            for name in ("torch", "iree-base-compiler", "transformers")
+        },
+    }
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", metavar="model", help="bert or resnet")
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--length", type=int, default=64, help="of BERT's sequences")
+    parser.add_argument("--pixels", type=int, default=64, help="of ResNet's images")
+    parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument("--flag", action="append", default=[], help="of iree-compile")
+    parser.add_argument("--json", type=pathlib.Path, help="file to write figures to")
+    options = parser.parse_args()
+    options.models = options.models or list(MODELS)
+    unknown = set(options.models) - set(MODELS)
+    if unknown:
+        parser.error(f"there is no model {', '.join(sorted(unknown))}")
+    if options.repetitions < 1 or options.batch < 2:
+        parser.error("--repetitions is to be 1 or more, and --batch 2 or more")
+    if options.width < 4 or options.width % 4:
+        parser.error("--width is to be a multiple of 4")
+    return options
+
+
+def main():
+    options = parse_arguments()
+    warnings.filterwarnings("ignore", module="torch")
+    machine = describe_machine()
+    for name, value in machine.items():
+        print(f"{name}: {value}")
+    sizes = {
+        key: getattr(options, key)
+        for key in ("batch", "width", "length", "pixels", "repetitions")
+    }
+    print(", ".join(f"{key} {value}" for key, value in sizes.items()))
+    results = {}
+    for name in options.models:
+        torch.manual_seed(0)
+        model, batch = MODELS[name](options)
+        times = time_contenders(make_contenders(model, batch, options), options)
+        results[name] = times
+        print(f"\n{name:20} {'median ms':>10} {'least ms':>10} {'first s':>8}  loss")
+        for contender, row in times.items():
+            print(
+                f"{contender:20} {row['median_ms']:10.2f} {row['least_ms']:10.2f} "
+                f"{row['first_s']:8.1f}  {row['loss']:.6f}"
+            )
+    if options.json:
+        figures = {"machine": machine, "sizes": sizes, "models": results}
+        options.json.write_text(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (fad.Error, OSError) as failure:
+        sys.exit(f"error: {failure}")

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Trains a small BERT and a small ResNet of Hugging Face's transformers, with
+plain PyTorch and through fad under each policy, from the same parameters on the
+same batches, and compares the losses.
+
+The data comes with Python (its documentation, for BERT) and with scikit-learn
+(handwritten digits, for the ResNet). Writes the losses, times and bytes to
+training.json and a plot to training.png in the folder --out."""
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+import time
+import warnings
+
+import torch
+import tqdm
+
+import fad.torch
+from tasks import TASKS, make_task
+
+POLICIES = ("bp", "recompute", "fad")
+# What PyTorch keeps for backward is counted, as the first step of a run is, apart.
+PLAIN = "PyTorch"
+
+
+class PlainStep:
+    """A step of plain PyTorch. `residual_bytes` is what autograd keeps, without
+    parameters, buffers and inputs."""
+
+    def __init__(self, model):
+        self._model = model
+        self.residual_bytes = None
+        self.seconds = None
+
+    def backward_into_grads(self, **batch):
+        start = time.perf_counter()
+        if self.residual_bytes is None:
+            loss = self._count(batch)
+        else:
+            loss = self._model(**batch).loss
+        loss.backward()
+        self.seconds = time.perf_counter() - start
+        return loss
+
+    def _count(self, batch):
+        state = [*self._model.parameters(), *self._model.buffers(), *batch.values()]
+        alive = {each.untyped_storage().data_ptr() for each in state}
+        kept = {}
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in alive:
+                kept[storage.data_ptr()] = storage.nbytes()
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            loss = self._model(**batch).loss
+        self.residual_bytes = sum(kept.values())
+        return loss
+
+
+def train(name, policy, options):
+    """Trains task `name` under `policy`; returns what there is to say of it."""
+    task = make_task(name, options)
+    if policy == PLAIN:
+        step = PlainStep(task.model)
+    else:
+        example = make_task(name, options).data.next_batch()
+        step = fad.torch.train_step(
+            task.model, example, policy=policy, engine=options.engine
+        )
+    optimizer = task.make_optimizer(task.model.parameters())
+    losses, seconds = [], []
+    progress = tqdm.tqdm(range(options.steps), desc=f"{name:6} {policy:9}")
+    for _ in progress:
+        optimizer.zero_grad()
+        loss = step.backward_into_grads(**task.data.next_batch())
+        optimizer.step()
+        losses.append(loss.item())
+        seconds.append(step.seconds)
+        progress.set_postfix(loss=f"{losses[-1]:.4f}")
+    return {
+        "losses": losses,
+        "milliseconds": 1e3 * statistics.median(seconds),
+        "residual_bytes": step.residual_bytes,
+    }
+
+
+def largest_difference(losses, reference):
+    """The largest difference of two lists of losses, relative to the first
+    loss."""
+    return max(abs(a - b) for a, b in zip(losses, reference)) / abs(reference[0])
+
+
+def summarize(name, runs):
+    """Prints a table of the runs of one task."""
+    reference = next(iter(runs))
+    last = max(1, len(runs[reference]["losses"]) // 10)
+    print(
+        f"\n{name:10} {'first loss':>10} {'last losses':>11} {'ms/step':>9} "
+        f"{'KiB kept':>9}  difference to {reference}"
+    )
+    for policy, run in runs.items():
+        difference = largest_difference(run["losses"], runs[reference]["losses"])
+        run["difference"] = difference
+        print(
+            f"{policy:10} {run['losses'][0]:10.4f} "
+            f"{statistics.mean(run['losses'][-last:]):11.4f} "
+            f"{run['milliseconds']:9.2f} {run['residual_bytes'] / 1024:9.1f}  "
+            f"{difference:.1e}"
+        )
+
+
+def plot(results, path):
+    """Draws the losses of all runs, and how far they are apart."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(
+        2, len(results), squeeze=False, sharex="col", figsize=(6 * len(results), 7)
+    )
+    for column, (name, runs) in enumerate(results.items()):
+        above, below = axes[:, column]
+        reference = next(iter(runs))
+        for number, (policy, run) in enumerate(runs.items()):
+            # Later lines are thinner: all are to be seen where they agree.
+            width = 2 * (len(runs) - number)
+            above.plot(run["losses"], label=policy, linewidth=width)
+            if policy != reference:
+                pairs = zip(run["losses"], runs[reference]["losses"])
+                below.semilogy([abs(a - b) for a, b in pairs], label=policy)
+        above.set(title=name, ylabel="loss")
+        above.legend()
+        below.set(xlabel="step", ylabel=f"|loss - loss of {reference}|")
+        below.legend()
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tasks", nargs="*", metavar="task", help="bert or resnet; default: both")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--engine", choices=("iree", "fad"), default="iree")
+    parser.add_argument(
+        "--policies", nargs="+", choices=POLICIES, default=POLICIES, metavar="policy"
+    )
+    parser.add_argument(
+        "--dropout",
+        type=float,
+        default=0.0,
+        help="of BERT; PyTorch's random numbers are others, so that only the "
+        "policies are compared",
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("training"))
+    options = parser.parse_args()
+    options.tasks = options.tasks or list(TASKS)
+    unknown = set(options.tasks) - set(TASKS)
+    if unknown:
+        parser.error(f"there is no task {', '.join(sorted(unknown))}")
+    if options.steps < 1 or options.batch < 2:
+        parser.error("--steps is to be 1 or more, and --batch 2 or more")
+    if not 0 <= options.dropout < 1:
+        parser.error("--dropout is to be 0 or more and less than 1")
+    return options
+
+
+def main():
+    options = parse_arguments()
+    warnings.filterwarnings("ignore", module="torch")
+    # A run with dropout has nothing of PyTorch's to compare with.
+    plain = [] if options.dropout else [PLAIN]
+    results = {}
+    for name in options.tasks:
+        results[name] = {
+            policy: train(name, policy, options)
+            for policy in [*plain, *options.policies]
+        }
+    for name, runs in results.items():
+        summarize(name, runs)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "training.json").write_text(json.dumps(results, indent=1))
+    plot(results, options.out / "training.png")
+    print(f"\nlosses: {options.out}/training.json, plot: {options.out}/training.png")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (fad.Error, OSError) as failure:
+        sys.exit(f"\nerror: {failure}")
