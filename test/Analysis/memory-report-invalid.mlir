@@ -23,7 +23,7 @@ func.func @integers(%x: tensor<2xi32>) -> tensor<2xi32> {
   return %x : tensor<2xi32>
 }
 
-// NOTHING: memory-report-invalid.mlir:[[#@LINE+1]]:1: error: cannot differentiate @nothing{{.*}}: no result is a ranked tensor of f16, bf16, f32 or f64
+// NOTHING: memory-report-invalid.mlir:[[#@LINE+1]]:1: error: cannot differentiate @nothing{{.*}}: no result is f16, bf16, f32 or f64, or a ranked tensor of them
 func.func @nothing(%x: tensor<2xf32>) {
   return
 }
