@@ -100,6 +100,20 @@ func.func @several(%x: tensor<6xf64>, %ids: tensor<4xi64>, %init: tensor<4xf64>)
   return %r : tensor<4xf64>
 }
 
+// Of a tensor of rank 0 there is nothing to say about the index.
+// REDEFINE: %{entry} = scalar
+// RUN: %{check} --size=4
+func.func @scalar(%t: tensor<f64>, %x: tensor<?xf64>) -> tensor<?xf64> {
+  %r = linalg.generic {indexing_maps = [#0, #0], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf64>) outs(%x : tensor<?xf64>) {
+  ^bb0(%a: f64, %out: f64):
+    %p = tensor.extract %t[] : tensor<f64>
+    %q = arith.mulf %p, %a : f64
+    linalg.yield %q : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
 // A loop with one iteration is no index, also where it is said to be one.
 // REDEFINE: %{entry} = unit
 // RUN: %{make} 'ids=rng.integers(0, 10, (4, 1))'

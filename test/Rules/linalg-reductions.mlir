@@ -95,33 +95,6 @@ func.func @product(%x: tensor<?x?xf64>, %init: tensor<?xf64>) -> tensor<?xf64> {
   return %r : tensor<?xf64>
 }
 
-// Pooling: windows with gaps between their elements; windows that overlap.
-// REDEFINE: %{entry} = pool
-// RUN: %{check} --size=7
-// RUN: %{check} --size=3
-func.func @pool(%x: tensor<2x3x?x?xf64>, %init: tensor<2x3x?x?xf64>) -> tensor<2x3x?x?xf64> {
-  %k = tensor.empty() : tensor<2x2xf64>
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %h = tensor.dim %x, %c2 : tensor<2x3x?x?xf64>
-  %w = tensor.dim %x, %c3 : tensor<2x3x?x?xf64>
-  %oh = affine.apply affine_map<()[s0] -> ((s0 - 3) floordiv 2 + 1)>()[%h]
-  %ow = affine.apply affine_map<()[s0] -> ((s0 - 3) floordiv 2 + 1)>()[%w]
-  %o = tensor.extract_slice %init[0, 0, 0, 0] [2, 3, %oh, %ow] [1, 1, 1, 1] : tensor<2x3x?x?xf64> to tensor<2x3x?x?xf64>
-  %r = linalg.pooling_nchw_max {strides = dense<2> : tensor<2xi64>, dilations = dense<2> : tensor<2xi64>}
-      ins(%x, %k : tensor<2x3x?x?xf64>, tensor<2x2xf64>) outs(%o : tensor<2x3x?x?xf64>) -> tensor<2x3x?x?xf64>
-  return %r : tensor<2x3x?x?xf64>
-}
-
-// REDEFINE: %{entry} = pool_nhwc
-// RUN: %{check}
-func.func @pool_nhwc(%x: tensor<2x6x7x3xf32>, %init: tensor<2x4x5x3xf32>) -> tensor<2x4x5x3xf32> {
-  %k = tensor.empty() : tensor<3x3xf32>
-  %r = linalg.pooling_nhwc_min {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
-      ins(%x, %k : tensor<2x6x7x3xf32>, tensor<3x3xf32>) outs(%init : tensor<2x4x5x3xf32>) -> tensor<2x4x5x3xf32>
-  return %r : tensor<2x4x5x3xf32>
-}
-
 // Narrow types are counted, multiplied and divided in f32.
 // REDEFINE: %{entry} = narrow
 // RUN: %{check}
