@@ -52,9 +52,10 @@ ReverseMode::withNewTable(llvm::function_ref<LogicalResult()> build) {
 void ReverseMode::eraseDead(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (!isOpTriviallyDead(&op)) {
-      for (Region &region : op.getRegions())
-        for (Block &nested : region)
-          eraseDead(nested);
+      if (isa<scf::IfOp, scf::ForOp>(op))
+        for (Region &region : op.getRegions())
+          for (Block &nested : region)
+            eraseDead(nested);
       continue;
     }
     op.walk([&](Operation *nested) {

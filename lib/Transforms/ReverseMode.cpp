@@ -133,26 +133,16 @@ static InFlightDiagnostic emitCall(CallOpInterface call) {
             "calls itself: write a recursion as scf.for)";
 }
 
-LogicalResult ReverseMode::checkEffects(Operation *op) {
-  if (isa<scf::IfOp, scf::ForOp>(op)) {
-    LogicalResult valid = success();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        if (failed(checkEffects(block)))
-          valid = failure();
-    return valid;
-  }
+bool ReverseMode::hasEffectOnPath(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
-    return success();
+    return false;
   bool onPath = false;
   op->walk([&](Operation *nested) {
     onPath |= llvm::any_of(nested->getOperands(),
                            [&](Value value) { return isVaried(value); });
   });
-  if (!onPath)
-    return success();
-  if (auto call = dyn_cast<CallOpInterface>(op))
-    return emitCall(call);
+  if (!onPath || isa<CallOpInterface>(op))
+    return onPath;
   // In a body, everything that is not an integer may depend on what the
   // operation reads. Effects of integers, such as an assertion about an index,
   // are not on the path.
@@ -165,8 +155,22 @@ LogicalResult ReverseMode::checkEffects(Operation *op) {
         return WalkResult::interrupt();
     return WalkResult::advance();
   };
-  if (!op->walk(hasEffect).wasInterrupted())
+  return op->walk(hasEffect).wasInterrupted();
+}
+
+LogicalResult ReverseMode::checkEffects(Operation *op) {
+  if (isa<scf::IfOp, scf::ForOp>(op)) {
+    LogicalResult valid = success();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(checkEffects(block)))
+          valid = failure();
+    return valid;
+  }
+  if (!hasEffectOnPath(op))
     return success();
+  if (auto call = dyn_cast<CallOpInterface>(op))
+    return emitCall(call);
   return op->emitOpError("has side effects on the path that is differentiated; "
                          "remove it or move it out of the function");
 }
@@ -259,12 +263,13 @@ FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
 LogicalResult ReverseMode::addAdjointOf(Operation *op, ValueRange cotangents) {
   if (failed(checkOperands(op)))
     return failure();
-  if (auto call = dyn_cast<CallOpInterface>(op))
-    return emitCall(call);
   if (auto conditional = dyn_cast<scf::IfOp>(op))
     return addAdjoint(*this, conditional, cotangents);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return addAdjoint(*this, loop, cotangents);
+  // An error that is reported by now.
+  if (hasEffectOnPath(op))
+    return failure();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     table.addSlice(slice, cotangents.front());
     return success();

@@ -76,6 +76,8 @@ private:
   void findVaried(Operation *op);
   void findVaried(scf::IfOp op);
   void findVaried(scf::ForOp op);
+  /// Whether `op` has an effect that depends on what is differentiated.
+  bool hasEffectOnPath(Operation *op);
   LogicalResult checkEffects(Operation *op);
   /// Fails where the body of `op` reads, other than through an operand of
   /// `op`, a value that has a gradient.
