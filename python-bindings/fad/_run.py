@@ -13,9 +13,12 @@ class Executable:
     the seed of its dropout, is the executable's own."""
 
     def __init__(self, module: Module, check: bool = True):
-        self._handle = _fad.compile(get_handle(module), check)
+        get_handle(module)
+        # Another thread may change the module meanwhile.
+        snapshot = module.clone()
+        self._handle = _fad.compile(snapshot._handle, check)
         self._signatures = {
-            name: module.signature(name) for name in self._handle.functions()
+            name: snapshot.signature(name) for name in self._handle.functions()
         }
 
     @property
