@@ -29,11 +29,11 @@ public:
   explicit Recomputation(const JointFunction &joint);
 
   bool contains(Operation *op) const { return ops.contains(op); }
-
-private:
   /// Whether `value` is there in backward whatever is saved: an argument or a
   /// result of the function, or what is computed again from such.
   bool isAlive(Value value) const;
+
+private:
   /// Whether `op` computes its elements from their position and scalars alone,
   /// like a mask that is drawn from a seed.
   bool isGenerated(Operation *op) const;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DerivedValues.h"
 #include "Recomputation.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
@@ -91,6 +92,12 @@ private:
   /// A tensor of the type and size of `tensor`, in backward.
   Value makeEmptyLike(Value tensor);
   bool isRecomputed(Operation *op) const;
+  /// Whether `value` is saved, rather than computed again.
+  bool isSaved(Value value) const;
+  /// Calls `callback` on each primal value that backward reads.
+  void forEachPrimal(llvm::function_ref<void(OpOperand &)> callback);
+  /// Decides what is computed again although the policy would save it.
+  void findDerivedValues();
   /// Moves the operations that depend on a cotangent after the others.
   void sortBackward();
   /// Gives each size that backward reads a tensor in backward that has it.
@@ -101,6 +108,8 @@ private:
   JointFunction joint;
   Policy policy;
   Recomputation recomputation;
+  /// What is computed again because it derives from something that is kept.
+  DenseSet<Operation *> derived;
   IRRewriter rewriter;
   SmallVector<Operation *> backward;
   /// The last operation of the forward part, residuals included; null where
@@ -170,7 +179,7 @@ void Selector::recompute(Operation *op) {
 }
 
 bool Selector::isRecomputed(Operation *op) const {
-  if (recomputation.contains(op))
+  if (recomputation.contains(op) || derived.contains(op))
     return true;
   if (!isa<ElementwiseOp>(op))
     return false;
@@ -185,6 +194,13 @@ bool Selector::isRecomputed(Operation *op) const {
   return false;
 }
 
+bool Selector::isSaved(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return !def || !isRecomputed(def) ||
+         (isa<ElementwiseOp>(def) &&
+          llvm::is_contained(joint.getResults(), value));
+}
+
 Value Selector::materialize(Value value, StringRef reason) {
   // Depth first, without recursion: programs are deep.
   SmallVector<std::pair<Value, StringRef>> stack = {{value, reason}};
@@ -195,8 +211,7 @@ Value Selector::materialize(Value value, StringRef reason) {
       continue;
     }
     Operation *def = current.getDefiningOp();
-    bool free = llvm::is_contained(joint.getResults(), current);
-    if (!def || (free && isa<ElementwiseOp>(def)) || !isRecomputed(def)) {
+    if (isSaved(current)) {
       if (def && def->hasAttr(FadDialect::kAdjointOfAttr))
         why = "derivative of a region";
       materialized[current] = save(current, why);
@@ -286,24 +301,49 @@ void Selector::nameConsumers() {
   }
 }
 
-void Selector::run() {
-  sortBackward();
+void Selector::forEachPrimal(llvm::function_ref<void(OpOperand &)> callback) {
   // Only operands that are primal: not cotangents, not computed in backward.
   DenseSet<Value> known(joint.getCotangents().begin(),
                         joint.getCotangents().end());
   for (Operation *op : backward)
     known.insert(op->result_begin(), op->result_end());
-  auto replace = [&](OpOperand &operand) {
+  auto visit = [&](OpOperand &operand) {
     if (!known.contains(operand.get()))
-      operand.set(materialize(operand.get(), "read by an adjoint"));
+      callback(operand);
   };
   for (Operation *op : backward)
-    forEachOutsideOperand(op, replace);
+    forEachOutsideOperand(op, visit);
   func::ReturnOp terminator = joint.getReturn();
   for (OpOperand &operand : terminator->getOpOperands())
     if (joint.getFunction().getResultAttr(operand.getOperandNumber(),
                                           FadDialect::kGradientAttr))
-      replace(operand);
+      visit(operand);
+}
+
+void Selector::findDerivedValues() {
+  llvm::SetVector<Value> reached;
+  forEachPrimal([&](OpOperand &operand) { reached.insert(operand.get()); });
+  SmallVector<Value> saved;
+  for (unsigned next = 0; next < reached.size(); ++next) {
+    if (isSaved(reached[next]))
+      saved.push_back(reached[next]);
+    else
+      forEachReadOperand(reached[next].getDefiningOp(),
+                         [&](Value operand) { reached.insert(operand); });
+  }
+  derived = findDerived(
+      saved, {policy, [&](Operation *op) { return isRecomputed(op); },
+              [&](Value value) { return recomputation.isAlive(value); }});
+}
+
+void Selector::run() {
+  sortBackward();
+  // A tape keeps what each adjoint reads.
+  if (policy != Policy::bp)
+    findDerivedValues();
+  forEachPrimal([&](OpOperand &operand) {
+    operand.set(materialize(operand.get(), "read by an adjoint"));
+  });
   resolveSizes();
   nameConsumers();
   eraseDeadOps(joint.getFunction().front());

@@ -1,0 +1,40 @@
+//===- DerivedValues.h - Residuals that share a root ------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_TRANSFORMS_DERIVEDVALUES_H
+#define FAD_LIB_TRANSFORMS_DERIVEDVALUES_H
+
+#include "fad/IR/Fad.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::fad {
+
+/// What a policy says of the operations and values of a forward part.
+struct SavingRules {
+  Policy policy;
+  /// Whether backward computes an operation again anyway.
+  llvm::function_ref<bool(Operation *)> isRecomputed;
+  /// Whether a value is there in backward whatever is saved.
+  llvm::function_ref<bool(Value)> isFree;
+};
+
+/// A value is *derived* from another one of as many elements where it is
+/// elementwise in that one and otherwise reads tensors of fewer elements: the
+/// normalised input, the input scaled and shifted, and the input widened to f64
+/// all derive from the input of a normalisation, given its statistics. Where
+/// several of the values `saved` derive from one root, or from a narrower one,
+/// keeping the root in their place takes fewer bytes.
+///
+/// Returns the operations that backward is to compute again for that. Under
+/// the policy `fad` only arithmetic is computed again, never an activation.
+DenseSet<Operation *> findDerived(ArrayRef<Value> saved,
+                                  const SavingRules &rules);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_TRANSFORMS_DERIVEDVALUES_H
