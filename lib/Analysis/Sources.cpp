@@ -71,6 +71,13 @@ static bool isConstant(Value operand) {
   return bool(getSplat(operand));
 }
 
+/// How an elementwise operation reads the tensor `operand`, which is no splat.
+static Kind getTensorKind(Value operand) {
+  bool isNumber = getElementTypeOrSelf(operand).isIntOrIndexOrFloat();
+  return isNumber && matchPattern(operand, m_Constant()) ? Kind::Constants
+                                                         : Kind::Tensor;
+}
+
 //===----------------------------------------------------------------------===//
 // Elementwise operations
 //===----------------------------------------------------------------------===//
@@ -122,7 +129,7 @@ static std::optional<ElementwiseView> viewLinalg(linalg::LinalgOp op) {
     else if (op.isScalar(&operand) || !map.isIdentity())
       return std::nullopt;
     else
-      view.operands.push_back(Kind::Tensor);
+      view.operands.push_back(getTensorKind(operand.get()));
   }
   if (!isElementwiseBody(*op.getBlock(), view.captures))
     return std::nullopt;
@@ -132,9 +139,10 @@ static std::optional<ElementwiseView> viewLinalg(linalg::LinalgOp op) {
 static std::optional<ElementwiseView> viewRegion(ElementwiseOp op) {
   ElementwiseView view{op, {}, {}};
   for (Value input : op.getInputs())
-    view.operands.push_back(isConstant(input) ? Kind::Constant : Kind::Tensor);
+    view.operands.push_back(isConstant(input) ? Kind::Constant
+                                              : getTensorKind(input));
   for (auto [input, kind] : llvm::zip(op.getInputs(), view.operands))
-    if (kind == Kind::Tensor && !isa<RankedTensorType>(input.getType()))
+    if (kind != Kind::Constant && !isa<RankedTensorType>(input.getType()))
       return std::nullopt;
   if (!isElementwiseBody(*op.getBodyBlock(), view.captures))
     return std::nullopt;
@@ -158,7 +166,7 @@ static std::optional<ElementwiseView> viewMappable(Operation *op) {
     bool constant = isConstant(operand);
     if (!constant && !isa<RankedTensorType>(operand.getType()))
       return std::nullopt;
-    view.operands.push_back(constant ? Kind::Constant : Kind::Tensor);
+    view.operands.push_back(constant ? Kind::Constant : getTensorKind(operand));
   }
   return view;
 }

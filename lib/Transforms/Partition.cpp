@@ -93,8 +93,7 @@ Value RegionBuilder::getConstant(Location loc, Attribute value) {
 
 Value RegionBuilder::addInput(Value input) {
   inputs.push_back(input);
-  Value scalar =
-      body->addArgument(getElementTypeOrSelf(input), input.getLoc());
+  Value scalar = body->addArgument(getElementTypeOrSelf(input), input.getLoc());
   scalars.map(input, scalar);
   return scalar;
 }
@@ -190,8 +189,7 @@ void RegionBuilder::run() {
         rewriter.moveOpBefore(def, first);
     rewriter.setInsertionPoint(first);
     ElementwiseOp op = buildElementwise(rewriter, first->getLoc(), types,
-                                        std::move(body),
-                                        inputs, yielded);
+                                        std::move(body), inputs, yielded);
     for (auto [result, replacement] : llvm::zip(results, op.getResults()))
       rewriter.replaceAllUsesWith(result, replacement);
   }

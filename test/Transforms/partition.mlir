@@ -224,3 +224,24 @@ func.func @mixed_scalar(%x: tensor<4xf32>, %s: tensor<f32>, %n: tensor<i32>) -> 
   %m = arith.mulf %x, %splat : tensor<4xf32>
   return %m : tensor<4xf32>
 }
+
+// -----
+
+// Constants that differ are read element by element, wherever they are defined.
+
+// CHECK-LABEL: func @dense(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<2xf32>
+// CHECK:         %[[W:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK:         fad.elementwise ins(%[[X]], %[[W]] : tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> {
+// CHECK-NEXT:    ^{{.*}}(%[[A:.*]]: f32, %[[C:.*]]: f32):
+// CHECK-NEXT:      %[[S:.*]] = math.sin %[[A]]
+// CHECK-NEXT:      %[[P:.*]] = arith.mulf %[[S]], %[[C]]
+// CHECK-NEXT:      %[[Q:.*]] = arith.addf %[[P]], %[[C]]
+// CHECK-NEXT:      fad.yield %[[Q]]
+func.func @dense(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = math.sin %x : tensor<2xf32>
+  %w = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = arith.mulf %0, %w : tensor<2xf32>
+  %2 = arith.addf %1, %w : tensor<2xf32>
+  return %2 : tensor<2xf32>
+}

@@ -23,6 +23,8 @@ struct ElementwiseView {
   enum class Kind {
     /// A tensor, element by element.
     Tensor,
+    /// A tensor of constants that differ, element by element.
+    Constants,
     /// The same scalar for every element: a constant, a splat, or a scalar
     /// that depends on no floating-point tensor.
     Constant,
