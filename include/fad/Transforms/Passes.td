@@ -123,6 +123,12 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     drawn from a seed, are always computed again. So are slices of what is alive
     anyway. Arguments and results of the function cost nothing: they
     are alive anyway.
+
+    Except under `bp`, values that derive from one tensor, given tensors of
+    fewer elements, are computed again from it where that saves bytes: the input
+    of a normalisation is kept once, with its statistics, instead of what was
+    made of it. Under `fad` that goes for arithmetic only: no activation is
+    computed again.
   }];
   let options = [
     Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::fad",
