@@ -103,6 +103,28 @@ tileReduction(ArrayRef<int64_t> ranges,
   return sizes;
 }
 
+/// The loops of which upstream's tiling finds the right elements: those that
+/// only add up, not divided or counted down, in each index.
+static llvm::SmallBitVector getTileableLoops(linalg::LinalgOp op) {
+  llvm::SmallBitVector loops(op.getNumLoops(), true);
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr expr : map.getResults()) {
+      bool onlyAdds = true;
+      expr.walk([&](AffineExpr part) {
+        auto constant = dyn_cast<AffineConstantExpr>(part);
+        onlyAdds &=
+            !llvm::is_contained({AffineExprKind::FloorDiv,
+                                 AffineExprKind::CeilDiv, AffineExprKind::Mod},
+                                part.getKind()) &&
+            !(constant && constant.getValue() < 0);
+      });
+      for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+        if (!onlyAdds && expr.isFunctionOfDim(loop))
+          loops.reset(loop);
+    }
+  return loops;
+}
+
 /// Splits `op` into tiles, in parallel where `parallel` is set and there is
 /// enough to do. Returns the operation on one tile.
 static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
@@ -120,6 +142,10 @@ static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
       isReduction   ? tileReduction(ranges, op.getIteratorTypesArray())
       : isTranspose ? tileTranspose(ranges, innerLoops)
                     : tileElementwise(ranges);
+  llvm::SmallBitVector tileable = getTileableLoops(op);
+  for (auto [loop, size] : llvm::enumerate(sizes))
+    if (!tileable.test(loop))
+      size = 0;
   if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
     return op;
   auto options = linalg::LinalgTilingOptions().setTileSizes(sizes);

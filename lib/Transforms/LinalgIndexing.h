@@ -54,13 +54,16 @@ Value buildReverse(RewriterBase &rewriter, Location loc, Value tensor,
 /// position in `operand`, and what is read at `i` is spread `a` apart among
 /// zeros, surrounded by as many zeros as the other loops reach. It is then read
 /// at `i + b * k`, and what is read at `k` is reversed. Returns the access
-/// afterwards. Windows that cannot be changed in this way stay.
+/// afterwards. Windows that cannot be changed in this way stay. Where `k` has
+/// one iteration, `i` stays what it is, and `partial` says that it may not
+/// reach all of the dimension.
 ///
 /// No term is added where only zeros were put. A product that is all of the
 /// body counts as zero there, so that a convolution stays one; this differs
 /// where the other factor is infinite or NaN.
 AffineMap solveWindows(RewriterBase &rewriter, linalg::LinalgOp op,
-                       ScalarBody &body, Value operand, AffineMap access);
+                       ScalarBody &body, Value operand, AffineMap access,
+                       llvm::SmallBitVector &partial);
 
 } // namespace mlir::fad
 

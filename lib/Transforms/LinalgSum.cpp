@@ -23,8 +23,10 @@ namespace {
 struct DimAccess {
   std::optional<unsigned> loop;
   int64_t stride = 1, offset = 0;
+  /// Whether the loop reads all elements.
+  bool isWhole = false;
 
-  bool isLoop() const { return loop && stride == 1 && offset == 0; }
+  bool isLoop() const { return isWhole && stride == 1; }
 };
 
 /// How an operation reads an operand that no two iterations of the loops that
@@ -61,7 +63,9 @@ public:
 
 private:
   /// Nothing where several iterations may read the same element through `map`.
-  std::optional<OperandAccess> analyze(AffineMap map);
+  /// In the dimensions in `partial`, a loop may not read all elements.
+  std::optional<OperandAccess> analyze(AffineMap map,
+                                       const llvm::SmallBitVector &partial);
   /// The sum of `body` over the loops that `access` does not mention, with one
   /// dimension for each that it does.
   Value emitSum(ScalarBody body, const OperandAccess &access);
@@ -101,7 +105,8 @@ private:
 };
 } // namespace
 
-std::optional<OperandAccess> SumEmitter::analyze(AffineMap map) {
+std::optional<OperandAccess>
+SumEmitter::analyze(AffineMap map, const llvm::SmallBitVector &partial) {
   OperandAccess access;
   for (auto [position, expr] : llvm::enumerate(map.getResults())) {
     std::optional<LinearIndex> index = getLinearIndex(expr);
@@ -113,11 +118,15 @@ std::optional<OperandAccess> SumEmitter::analyze(AffineMap map) {
     if (index->terms.empty())
       continue;
     std::tie(dim.loop, dim.stride) = index->terms.front();
+    bool isAlone = isa<AffineDimExpr>(expr) && !partial.test(position);
+    OpFoldResult size =
+        isAlone ? tensor::getMixedSize(builder, loc, operand, position)
+                : getLoopExtent(builder, op, *dim.loop);
+    dim.isWhole = isAlone || (std::abs(dim.stride) == 1 &&
+                              isConstantSize(size, type.getDimSize(position)));
     if (!llvm::is_contained(access.loops, *dim.loop)) {
       access.loops.push_back(*dim.loop);
-      access.sizes.push_back(
-          dim.isLoop() ? tensor::getMixedSize(builder, loc, operand, position)
-                       : getLoopExtent(builder, op, *dim.loop));
+      access.sizes.push_back(size);
       continue;
     }
     // A diagonal.
@@ -310,7 +319,9 @@ Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
   for (const DimAccess &dim : access.dims) {
     offsets.push_back(builder.getIndexAttr(dim.offset));
     sizes.push_back(dim.loop ? access.getSize(dim) : builder.getIndexAttr(1));
-    strides.push_back(builder.getIndexAttr(std::abs(dim.stride)));
+    // There is no stride between one element.
+    strides.push_back(builder.getIndexAttr(
+        isConstantSize(sizes.back(), 1) ? 1 : std::abs(dim.stride)));
     // The last iteration comes first.
     if (dim.stride < 0)
       offsets.back() = affine::makeComposedFoldedAffineApply(
@@ -405,9 +416,7 @@ Value SumEmitter::restoreShape(Value sum, const OperandAccess &access) {
   bool isWhole = true, hasAll = true;
   for (auto [dim, size] : llvm::zip_equal(access.dims, type.getShape())) {
     hasAll &= bool(dim.loop);
-    isWhole &= dim.isLoop() || (!dim.loop && size == 1) ||
-               (dim.loop && std::abs(dim.stride) == 1 &&
-                isConstantSize(access.getSize(dim), size));
+    isWhole &= dim.loop ? dim.isWhole : size == 1;
   }
   if (!isWhole)
     sum = insertIntoZeros(sum, access);
@@ -421,9 +430,9 @@ Value SumEmitter::run(ScalarBody body, AffineMap map) {
   // Without iterations there are no terms, and maybe no place for any.
   if (llvm::is_contained(op.getStaticLoopRanges(), 0))
     return castToOperand(emitZeros());
-  map = solveWindows(builder, op, body, operand, map);
-  std::optional<OperandAccess> access = analyze(map);
-  if (access)
+  llvm::SmallBitVector partial;
+  map = solveWindows(builder, op, body, operand, map, partial);
+  if (std::optional<OperandAccess> access = analyze(map, partial))
     return restoreShape(emitSum(std::move(body), *access), *access);
   return castToOperand(convertElements(emitAccumulation(std::move(body), map)));
 }

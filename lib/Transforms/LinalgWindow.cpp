@@ -48,7 +48,7 @@ public:
       : rewriter(rewriter), op(op), loc(op.getLoc()), body(body),
         operand(operand), access(access) {}
 
-  AffineMap run();
+  AffineMap run(llvm::SmallBitVector &partial);
 
 private:
   /// The window at dimension `dim`, if there is one that can be solved.
@@ -247,7 +247,9 @@ Value WindowSolver::spread(Value tensor, AffineMap map) {
       full[dim] = affine::makeComposedFoldedAffineApply(
           rewriter, loc, x + y,
           {tensor::getMixedSize(rewriter, loc, operand, window.dim), reach});
-      strides[dim] = rewriter.getIndexAttr(window.stride);
+      // There is no stride between one element.
+      if (!isConstantSize(sizes[dim], 1))
+        strides[dim] = rewriter.getIndexAttr(window.stride);
     }
   }
   Type elementType = getElementTypeOrSelf(tensor);
@@ -343,7 +345,7 @@ void WindowSolver::rewriteIndices(bool masked) {
   eraseDeadOps(*body.block, body.sum);
 }
 
-AffineMap WindowSolver::run() {
+AffineMap WindowSolver::run(llvm::SmallBitVector &partial) {
   for (int64_t dim = 0; dim < access.getNumResults(); ++dim)
     if (std::optional<Window> window = findWindow(dim))
       if (canRewrite(*window))
@@ -358,6 +360,7 @@ AffineMap WindowSolver::run() {
     AffineExpr pivot = rewriter.getAffineDimExpr(window.pivot);
     exprs[window.dim] =
         window.isTrivial ? pivot * window.stride + window.offset : pivot;
+    partial[window.dim] = window.isTrivial;
   }
   if (!llvm::all_of(windows,
                     [](const Window &window) { return window.isTrivial; }))
@@ -366,6 +369,8 @@ AffineMap WindowSolver::run() {
 }
 
 AffineMap fad::solveWindows(RewriterBase &rewriter, LinalgOp op,
-                            ScalarBody &body, Value operand, AffineMap access) {
-  return WindowSolver(rewriter, op, body, operand, access).run();
+                            ScalarBody &body, Value operand, AffineMap access,
+                            llvm::SmallBitVector &partial) {
+  partial.resize(access.getNumResults());
+  return WindowSolver(rewriter, op, body, operand, access).run(partial);
 }

@@ -68,6 +68,23 @@ func.func @transpose(%x: memref<300x400xf32>, %y: memref<400x300xf32>) {
   return
 }
 
+// A loop that counts down stays whole.
+// CHECK-LABEL: func.func @counting_down(
+// CHECK-DAG:     %[[SIDE:.*]] = arith.constant 32 : index
+// CHECK:         scf.parallel (%{{[^,]*}}) = (%{{[^,]*}}) to (%{{[^,]*}}) step (%[[SIDE]])
+// SERIAL-LABEL: func.func @counting_down(
+// SERIAL-COUNT-3: scf.for
+func.func @counting_down(%x: memref<300x400xf32>, %y: memref<400x300xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (299 - j, i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<300x400xf32>) outs(%y : memref<400x300xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
 // Tiles of rows and columns; within a tile, the reduction is the outer loop.
 // CHECK-LABEL: func.func @matmul(
 // CHECK-DAG:     %[[ROWS:.*]] = arith.constant 8 : index
