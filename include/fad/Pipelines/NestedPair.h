@@ -39,7 +39,8 @@ struct NestedPair {
   /// The argument of the primal function that each gradient belongs to.
   SmallVector<unsigned> getGradientArguments();
 
-  /// Runs `fad-nest` on `module`. Emits an error where that fails.
+  /// Runs `fad-nest` on `module`, of which the entry becomes public. Emits an
+  /// error where that fails.
   static FailureOr<NestedPair> create(ModuleOp module,
                                       const NestOptions &options);
 };

@@ -98,6 +98,20 @@ class Description(unittest.TestCase):
         self.assertEqual([each.argument for each in nested.gradients], [0, 1])
         self.assertEqual([each.result for each in nested.cotangents], [0])
 
+    def test_private_function(self):
+        text = """func.func private @f(%x: tensor<f64>) -> tensor<f64> {
+          %y = math.sin %x : tensor<f64>
+          return %y : tensor<f64>
+        }"""
+        module = fad.parse(text)
+        nested = fad.nest(module, "f")
+        _, *residuals = fad.run(nested, nested.forward, 0.5)
+        (gradient,) = fad.run(nested, nested.backward, *residuals, 1.0)
+        np.testing.assert_allclose(gradient, np.cos(0.5))
+        (kept,) = fad.memory_report(module, "f")["fad"].values
+        self.assertEqual(kept.type.text, "tensor<f64>")
+        self.assertIn("func.func private @f(", str(module))
+
 
 class Numbers(unittest.TestCase):
     def test_gradients(self):
