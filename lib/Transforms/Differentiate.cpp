@@ -184,6 +184,10 @@ struct FadDifferentiatePass
         resolveResults(*function, results);
     if (failed(differentiated) || failed(checkNames(module, *function)))
       return signalPassFailure();
+    // What is the adjoint of something in another program is primal in this.
+    function->walk([](Operation *op) {
+      op->removeDiscardableAttr(FadDialect::kAdjointOfAttr);
+    });
     // Elementwise operations on tensors have their scalar body made explicit.
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);

@@ -102,13 +102,13 @@ func.func @named(%x: tensor<2x3x4xf32>, %w: tensor<2x3x4xf32>) -> tensor<2x3x4xf
   return %z : tensor<2x3x4xf32>
 }
 
-// Exponentials that nothing divides.
+// Exponentials that nothing divides, also if they were an adjoint once.
 // REDEFINE: %{entry} = exponentials
 // RUN: %{joint} --check-prefix=COUNTS
 // RUN: %{check}
 func.func @exponentials(%x: tensor<4x5xf64>) -> tensor<4x5xf64> {
   %d = func.call @difference(%x) : (tensor<4x5xf64>) -> tensor<4x5xf64>
-  %exp = math.exp %d : tensor<4x5xf64>
+  %exp = math.exp %d {fad.adjoint_of = "math.exp"} : tensor<4x5xf64>
   return %exp : tensor<4x5xf64>
 }
 
