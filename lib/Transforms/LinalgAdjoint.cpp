@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GatherAdjoint.h"
 #include "LinalgAdjoint.h"
+#include "GatherAdjoint.h"
 #include "ShiftInvariance.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"

@@ -4,6 +4,9 @@
 // RUN:       --transform-preload-library='transform-library-paths=%S/Inputs/report_convolutions.mlir' \
 // RUN:       --transform-interpreter \
 // RUN:   | FileCheck %s --check-prefix=UPSTREAM
+// RUN: fad-runner %s --entry=half --policy=fad --check-gradients --cotangent=random:1
+// RUN: fad-runner %s --entry=masked --policy=bp --check-gradients --cotangent=random:1
+// RUN: fad-runner %s --entry=infinite --policy=recompute | FileCheck %s --check-prefix=INFINITE
 
 // UPSTREAM checks that what has no name is a convolution in upstream's eyes.
 
@@ -127,6 +130,25 @@ func.func @half(%x: tensor<2x3x8xf16>, %w: tensor<4x3x2xf16>, %b: tensor<2x4x7xf
 #out = affine_map<(d0, d1) -> (d0)>
 func.func @masked(%x: tensor<9xf32>, %w: tensor<3xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %r = linalg.generic {indexing_maps = [#window, #kernel, #out], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<9xf32>, tensor<3xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%a: f32, %k: f32, %o: f32):
+    %0 = math.exp %k : f32
+    %1 = arith.mulf %a, %0 : f32
+    %2 = arith.addf %1, %o : f32
+    linalg.yield %2 : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Odd elements meet the infinite factor; between them nothing may become NaN.
+
+// INFINITE: grad0: tensor<9xf32> min 1 max 2 mean 1.6, 4 infinite{{$}}
+func.func @infinite(%x: tensor<9xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %w = arith.constant dense<[0.0, 1000.0, 0.0]> : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 * 2 + d1)>,
+      affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
       ins(%x, %w : tensor<9xf32>, tensor<3xf32>) outs(%b : tensor<4xf32>) {
   ^bb0(%a: f32, %k: f32, %o: f32):
     %0 = math.exp %k : f32
