@@ -11,6 +11,9 @@
 // RUN: fad-runner %s --entry=gather --size=4 --cotangent=random:3 --check-gradients | FileCheck %s
 // RUN: fad-runner %s --entry=captured --check-gradients --policy=bp | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: fad-runner %s --entry=called --check-gradients | FileCheck %s
+// RUN: fad-runner %s --entry=mapped --check-gradients --policy=bp | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: fad-runner %s --entry=reduced --check-gradients | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: fad-runner %s --entry=border --arg=random:1 --arg=2 --check-gradients | FileCheck %s
 // CHECK-NOT: FAIL
 // CHECK:     0 {{.*}} ok
 // TWO:       1 {{.*}} ok
@@ -84,6 +87,42 @@ func.func @captured(%x: tensor<4xf32>, %t: tensor<f32>) -> tensor<4xf32> {
     linalg.yield %2 : f32
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+func.func @mapped(%x: tensor<4xf32>, %t: tensor<f32>) -> tensor<4xf32> {
+  %c = tensor.extract %t[] : tensor<f32>
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.map ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) (%in: f32, %out: f32) {
+    %1 = arith.mulf %in, %c : f32
+    %2 = math.sin %1 : f32
+    linalg.yield %2 : f32
+  }
+  return %0 : tensor<4xf32>
+}
+
+func.func @reduced(%x: tensor<3x4xf32>, %t: tensor<f32>) -> tensor<3xf32> {
+  %c = tensor.extract %t[] : tensor<f32>
+  %e = tensor.empty() : tensor<3xf32>
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %0 = linalg.reduce ins(%x : tensor<3x4xf32>) outs(%f : tensor<3xf32>) dimensions = [1] (%in: f32, %out: f32) {
+    %1 = arith.mulf %in, %c : f32
+    %2 = arith.addf %1, %out : f32
+    linalg.yield %2 : f32
+  }
+  return %0 : tensor<3xf32>
+}
+
+// A border that depends on where it is.
+func.func @border(%x: tensor<4xf32>, %n: index) -> tensor<?xf32> {
+  %0 = tensor.pad %x low[1] high[%n] {
+  ^bb0(%i: index):
+    %k = arith.index_cast %i : index to i64
+    %s = arith.sitofp %k : i64 to f32
+    tensor.yield %s : f32
+  } : tensor<4xf32> to tensor<?xf32>
+  %1 = arith.mulf %0, %0 : tensor<?xf32>
+  return %1 : tensor<?xf32>
 }
 
 // Calls are inlined.
