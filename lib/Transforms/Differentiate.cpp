@@ -14,7 +14,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADDIFFERENTIATE
@@ -107,39 +107,54 @@ LogicalResult FunctionDifferentiator::checkResults() {
   return success();
 }
 
+/// The marks `name = index` of cotangents or gradients, one for each index.
+static SmallVector<DictionaryAttr> getMarks(Builder &builder, StringRef name,
+                                            ArrayRef<unsigned> indices) {
+  return llvm::map_to_vector(indices, [&](unsigned index) {
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(name, builder.getI64IntegerAttr(index)));
+  });
+}
+
+// Arguments and results are added all at once: one at a time makes a type of
+// the function for each.
 void FunctionDifferentiator::addCotangents() {
   Operation *terminator = function.front().getTerminator();
+  SmallVector<Value> values;
+  SmallVector<Location> locations;
   for (unsigned index : request.results) {
-    Value value = terminator->getOperand(index);
-    unsigned position = function.getNumArguments();
-    NamedAttrList attributes;
-    attributes.set(FadDialect::kCotangentAttr,
-                   rewriter.getI64IntegerAttr(index));
-    (void)function.insertArgument(
-        position, value.getType(),
-        attributes.getDictionary(function.getContext()), value.getLoc());
-    if (mode.isVaried(value))
-      mode.getTable().add(value, function.getArgument(position));
+    values.push_back(terminator->getOperand(index));
+    locations.push_back(values.back().getLoc());
   }
+  unsigned first = function.getNumArguments();
+  (void)function.insertArguments(
+      SmallVector<unsigned>(values.size(), first),
+      TypeRange(ValueRange(values)),
+      getMarks(rewriter, FadDialect::kCotangentAttr, request.results),
+      locations);
+  for (auto [value, cotangent] :
+       llvm::zip_equal(values, function.getArguments().drop_front(first)))
+    if (mode.isVaried(value))
+      mode.getTable().add(value, cotangent);
 }
 
 void FunctionDifferentiator::addGradients() {
   Operation *terminator = function.front().getTerminator();
-  SmallVector<Value> results(terminator->getOperands());
+  SmallVector<Value> gradients;
   for (unsigned index : request.wrt) {
     Value argument = function.getArgument(index);
     Value gradient = mode.getTable().take(argument);
     // No result depends on the argument.
     if (!gradient)
       gradient = makeZerosLike(rewriter, argument.getLoc(), argument);
-    NamedAttrList attributes;
-    attributes.set(FadDialect::kGradientAttr,
-                   rewriter.getI64IntegerAttr(index));
-    (void)function.insertResult(
-        function.getNumResults(), gradient.getType(),
-        attributes.getDictionary(function.getContext()));
-    results.push_back(gradient);
+    gradients.push_back(gradient);
   }
+  (void)function.insertResults(
+      SmallVector<unsigned>(gradients.size(), function.getNumResults()),
+      TypeRange(ValueRange(gradients)),
+      getMarks(rewriter, FadDialect::kGradientAttr, request.wrt));
+  SmallVector<Value> results(terminator->getOperands());
+  llvm::append_range(results, gradients);
   terminator->setOperands(results);
 }
 
@@ -191,8 +206,7 @@ struct FadDifferentiatePass
     // Elementwise operations on tensors have their scalar body made explicit.
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-    if (failed(applyPatternsGreedily(*function, std::move(patterns))))
-      return signalPassFailure();
+    walkAndApplyPatterns(*function, std::move(patterns));
     Request request{*arguments, *differentiated,
                     !listsResults(*function, results)};
     if (failed(FunctionDifferentiator(*function, request, preferResults).run()))

@@ -14,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -68,21 +69,44 @@ static SmallVector<Value> internalizeCaptures(OpBuilder &builder, Block &body,
       captured.insert(value);
 
   SmallVector<Value> scalars;
+  llvm::SmallDenseMap<Value, Value> insideOf;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&body);
   for (Value value : captured) {
-    Value inside;
     if (matchPattern(value, m_Constant())) {
-      inside = builder.clone(*value.getDefiningOp())->getResult(0);
-    } else {
-      scalars.push_back(value);
-      inside = body.addArgument(value.getType(), value.getLoc());
+      insideOf[value] = builder.clone(*value.getDefiningOp())->getResult(0);
+      continue;
     }
-    for (Operation &op : body)
-      op.replaceUsesOfWith(value, inside);
-    llvm::replace(yielded, value, inside);
+    scalars.push_back(value);
+    insideOf[value] = body.addArgument(value.getType(), value.getLoc());
   }
+  for (Operation &op : body)
+    for (OpOperand &operand : op.getOpOperands())
+      if (Value inside = insideOf.lookup(operand.get()))
+        operand.set(inside);
+  for (Value &value : yielded)
+    if (Value inside = insideOf.lookup(value))
+      value = inside;
   return scalars;
+}
+
+/// The operands that `body` does not read. One tensor is kept whatever the body
+/// reads: it gives the shape.
+static llvm::BitVector findUnusedInputs(Block &body, ValueRange inputs) {
+  llvm::BitVector unused(inputs.size());
+  bool keepsTensor = false;
+  for (auto [argument, input] : llvm::zip_equal(body.getArguments(), inputs)) {
+    if (argument.use_empty())
+      unused.set(argument.getArgNumber());
+    else
+      keepsTensor |= isa<RankedTensorType>(input.getType());
+  }
+  for (auto [index, input] : llvm::enumerate(inputs))
+    if (!keepsTensor && isa<RankedTensorType>(input.getType())) {
+      unused.reset(index);
+      keepsTensor = true;
+    }
+  return unused;
 }
 
 ElementwiseOp fad::buildElementwise(OpBuilder &builder, Location loc,
@@ -100,26 +124,11 @@ ElementwiseOp fad::buildElementwise(OpBuilder &builder, Location loc,
     eraseDeadOps(*body);
   }
 
-  // Keep one tensor whatever the body reads: it gives the shape.
-  auto isTensor = [&](unsigned index) {
-    return isa<RankedTensorType>(operands[index].getType());
-  };
-  auto isUsed = [&](unsigned index) {
-    return !body->getArgument(index).use_empty();
-  };
-  auto indices = llvm::seq<unsigned>(0, operands.size());
-  bool keepsTensor = llvm::any_of(
-      indices, [&](unsigned i) { return isTensor(i) && isUsed(i); });
+  llvm::BitVector dropped = findUnusedInputs(*body, operands);
   SmallVector<Value> kept;
-  llvm::BitVector dropped(operands.size());
-  for (unsigned index : indices) {
-    bool keep = isUsed(index) || (!keepsTensor && isTensor(index));
-    keepsTensor |= keep && isTensor(index);
-    if (keep)
-      kept.push_back(operands[index]);
-    else
-      dropped.set(index);
-  }
+  for (auto [index, operand] : llvm::enumerate(operands))
+    if (!dropped.test(index))
+      kept.push_back(operand);
   body->eraseArguments(dropped);
 
   auto op = ElementwiseOp::create(builder, loc, resultTypes, kept);
@@ -128,30 +137,46 @@ ElementwiseOp fad::buildElementwise(OpBuilder &builder, Location loc,
   return op;
 }
 
-/// Moves the operations of `from` to the end of `to`, reading `arguments` in
-/// place of the block arguments.
-static void inlineBody(RewriterBase &rewriter, ElementwiseOp from, Block &to,
-                       ValueRange arguments) {
+/// Moves the operations of `from` to the end of the body of `to`, reading
+/// `arguments` in place of the body arguments of `from`. Returns what `from`
+/// yielded.
+static SmallVector<Value> appendBody(RewriterBase &rewriter, ElementwiseOp from,
+                                     ElementwiseOp to, ValueRange arguments) {
   for (auto [argument, value] :
        llvm::zip_equal(from.getBodyBlock()->getArguments(), arguments))
     rewriter.replaceAllUsesWith(argument, value);
+  SmallVector<Value> yielded(from.getYield().getValues());
   auto &operations = from.getBodyBlock()->getOperations();
-  to.getOperations().splice(to.end(), operations, operations.begin(),
-                            std::prev(operations.end()));
+  to.getBodyBlock()->getOperations().splice(to.getYield()->getIterator(),
+                                            operations, operations.begin(),
+                                            std::prev(operations.end()));
+  return yielded;
 }
 
-/// Adds to `body` an argument for each operand of `op` that `inputs` does not
-/// hold yet; returns the arguments for all operands of `op`.
-static SmallVector<Value> addInputs(ElementwiseOp op, Block &body,
-                                    llvm::SetVector<Value> &inputs) {
-  SmallVector<Value> arguments;
-  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
-    if (inputs.insert(input))
-      body.addArgument(op.getBodyArgument(index).getType(), op.getLoc());
-    unsigned position = llvm::find(inputs, input) - inputs.begin();
-    arguments.push_back(body.getArgument(position));
-  }
-  return arguments;
+/// The argument for `input` in the body of `op`, which is being given the
+/// operands `inputs`; one is added where there is none yet.
+static Value getOrAddInput(ElementwiseOp op, Value input, Type type,
+                           SmallVectorImpl<Value> &inputs) {
+  size_t position = llvm::find(inputs, input) - inputs.begin();
+  if (position < inputs.size())
+    return op.getBodyArgument(position);
+  inputs.push_back(input);
+  return op.getBodyBlock()->addArgument(type, input.getLoc());
+}
+
+/// Builds the operation that takes over the body of `base`, with other
+/// operands, results and attributes.
+static ElementwiseOp takeBody(RewriterBase &rewriter, ElementwiseOp base,
+                              ElementwiseOp place, TypeRange resultTypes,
+                              ValueRange inputs, ValueRange yielded) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(place);
+  base.getYield()->setOperands(yielded);
+  auto fused =
+      ElementwiseOp::create(rewriter, place.getLoc(), resultTypes, inputs);
+  fused.getBody().takeBody(base.getBody());
+  fused->setDiscardableAttrs(place->getDiscardableAttrDictionary());
+  return fused;
 }
 
 /// Lets all users of a value that is yielded twice read its first result.
@@ -165,46 +190,38 @@ static void mergeEqualResults(RewriterBase &rewriter, ElementwiseOp op) {
   }
 }
 
-FailureOr<ElementwiseOp> fad::fuseSiblings(RewriterBase &rewriter,
-                                           ElementwiseOp first,
-                                           ElementwiseOp second) {
-  for (Value input : second.getInputs())
-    if (Operation *def = input.getDefiningOp())
-      if (def->getBlock() == first->getBlock() && !def->isBeforeInBlock(first))
-        return rewriter.notifyMatchFailure(
-            second, "an operand is not available at the first operation");
+void fad::simplifyFused(RewriterBase &rewriter, ElementwiseOp op) {
+  simplifyBody(rewriter, op);
+  mergeEqualResults(rewriter, op);
+  llvm::BitVector dropped =
+      findUnusedInputs(*op.getBodyBlock(), op.getInputs());
+  op.getBodyBlock()->eraseArguments(dropped);
+  op->eraseOperands(dropped);
+}
 
-  auto body = std::make_unique<Block>();
-  llvm::SetVector<Value> inputs;
-  SmallVector<Value> firstArguments = addInputs(first, *body, inputs);
-  SmallVector<Value> secondArguments = addInputs(second, *body, inputs);
+bool fad::canFuseSiblings(ElementwiseOp first, ElementwiseOp second) {
+  return llvm::all_of(second.getInputs(), [&](Value input) {
+    Operation *def = input.getDefiningOp();
+    return !def || def->getBlock() != first->getBlock() ||
+           def->isBeforeInBlock(first);
+  });
+}
+
+ElementwiseOp fad::fuseSiblings(RewriterBase &rewriter, ElementwiseOp first,
+                                ElementwiseOp second) {
+  SmallVector<Value> inputs(first.getInputs()), arguments;
+  for (auto [index, input] : llvm::enumerate(second.getInputs()))
+    arguments.push_back(getOrAddInput(
+        first, input, second.getBodyArgument(index).getType(), inputs));
   SmallVector<Value> yielded(first.getYield().getValues());
-  llvm::append_range(yielded, second.getYield().getValues());
-  auto resolve = [&](ElementwiseOp op, ValueRange arguments, Value &value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (argument && argument.getOwner() == op.getBodyBlock())
-      value = arguments[argument.getArgNumber()];
-  };
-  for (Value &value : yielded) {
-    resolve(first, firstArguments, value);
-    resolve(second, secondArguments, value);
-  }
-  inlineBody(rewriter, first, *body, firstArguments);
-  inlineBody(rewriter, second, *body, secondArguments);
-
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(first);
+  llvm::append_range(yielded, appendBody(rewriter, second, first, arguments));
   SmallVector<Type> types(first.getResultTypes());
   llvm::append_range(types, second.getResultTypes());
   ElementwiseOp fused =
-      buildElementwise(rewriter, first.getLoc(), types, std::move(body),
-                       inputs.getArrayRef(), yielded);
-  fused->setDiscardableAttrs(first->getDiscardableAttrDictionary());
+      takeBody(rewriter, first, first, types, inputs, yielded);
   unsigned count = first.getNumResults();
   rewriter.replaceOp(first, fused.getResults().take_front(count));
   rewriter.replaceOp(second, fused.getResults().drop_front(count));
-  simplifyBody(rewriter, fused);
-  mergeEqualResults(rewriter, fused);
   return fused;
 }
 
@@ -215,47 +232,21 @@ FailureOr<ElementwiseOp> fad::fuseProducer(RewriterBase &rewriter,
                     [&](Operation *user) { return user == consumer; }))
     return rewriter.notifyMatchFailure(producer, "has another user");
 
-  auto body = std::make_unique<Block>();
-  llvm::SetVector<Value> inputs;
-  SmallVector<Value> producerArguments = addInputs(producer, *body, inputs);
-  SmallVector<Value> results;
-  for (Value value : producer.getYield().getValues()) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    results.push_back(argument ? producerArguments[argument.getArgNumber()]
-                               : value);
-  }
-  inlineBody(rewriter, producer, *body, producerArguments);
-
-  SmallVector<Value> consumerArguments;
+  SmallVector<Value> inputs(producer.getInputs()), arguments;
   for (auto [index, input] : llvm::enumerate(consumer.getInputs())) {
-    if (input.getDefiningOp() == producer) {
-      consumerArguments.push_back(
-          results[cast<OpResult>(input).getResultNumber()]);
-      continue;
-    }
-    if (inputs.insert(input))
-      body->addArgument(consumer.getBodyArgument(index).getType(),
-                        consumer.getLoc());
-    unsigned position = llvm::find(inputs, input) - inputs.begin();
-    consumerArguments.push_back(body->getArgument(position));
+    if (input.getDefiningOp() == producer)
+      arguments.push_back(producer.getYield().getOperand(
+          cast<OpResult>(input).getResultNumber()));
+    else
+      arguments.push_back(getOrAddInput(
+          producer, input, consumer.getBodyArgument(index).getType(), inputs));
   }
-  SmallVector<Value> yielded;
-  for (Value value : consumer.getYield().getValues()) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    yielded.push_back(argument ? consumerArguments[argument.getArgNumber()]
-                               : value);
-  }
-  inlineBody(rewriter, consumer, *body, consumerArguments);
-
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(consumer);
-  ElementwiseOp fused =
-      buildElementwise(rewriter, consumer.getLoc(), consumer.getResultTypes(),
-                       std::move(body), inputs.getArrayRef(), yielded);
-  fused->setDiscardableAttrs(consumer->getDiscardableAttrDictionary());
+  SmallVector<Value> yielded =
+      appendBody(rewriter, consumer, producer, arguments);
+  ElementwiseOp fused = takeBody(rewriter, producer, consumer,
+                                 consumer.getResultTypes(), inputs, yielded);
   rewriter.replaceOp(consumer, fused.getResults());
   rewriter.eraseOp(producer);
-  simplifyBody(rewriter, fused);
   return fused;
 }
 

@@ -42,6 +42,22 @@ static bool isFusedAcross(Operation *op) {
 }
 
 namespace {
+/// The operations that later ones may be fused with, by the tensors they read
+/// and by how many tensors they read and write.
+class Candidates {
+public:
+  void clear() { lists.clear(); }
+  void insert(ElementwiseOp op);
+  void erase(ElementwiseOp op);
+  /// The first in the block of those that read a tensor of `op`, and the first
+  /// for each number of tensors, that are not too large to be fused with it.
+  ElementwiseOp find(ElementwiseOp op) const;
+
+private:
+  using Key = std::pair<Value, unsigned>;
+  DenseMap<Key, SmallVector<ElementwiseOp, 1>> lists;
+};
+
 /// Fuses the elementwise operations of one block.
 class Fuser {
 public:
@@ -58,27 +74,60 @@ private:
   /// Fuses `op` into its only consumer or with an earlier sibling. Returns
   /// whether it did; `next` is the operation to visit next.
   bool fuse(ElementwiseOp op, Operation *&next);
-  /// Whether fusing `first` with the later `second` pays.
-  bool pays(ElementwiseOp first, ElementwiseOp second);
   /// The only operation that reads results of `op`, if it pays to fuse with it.
   ElementwiseOp getOnlyConsumer(ElementwiseOp op);
-  /// The first operation before `op` that reads one of its tensors and that it
-  /// pays to fuse with.
-  ElementwiseOp findSibling(ElementwiseOp op);
+  /// Notes that `fused`, in the stretch at hand, took the place of `first` and
+  /// `second`, which are gone.
+  void replace(Operation *first, Operation *second, ElementwiseOp fused);
 
   Block &block;
   IRRewriter rewriter;
   /// Numbers the stretches between operations that nothing is fused across: the
   /// stretch of each elementwise operation that may be fused.
   DenseMap<Operation *, unsigned> stretches;
+  /// What was visited in the stretch at hand, and its number.
+  Candidates candidates;
+  unsigned current = 0;
+  /// What was fused in this round.
+  DenseSet<Operation *> fusedOps;
 };
 } // namespace
 
-bool Fuser::pays(ElementwiseOp first, ElementwiseOp second) {
-  auto it = stretches.find(first), other = stretches.find(second);
-  return it != stretches.end() && other != stretches.end() &&
-         it->second == other->second &&
-         countTensors(first) + countTensors(second) <= kMaxTensors;
+/// Calls `callback` on each tensor that `op` reads, once.
+static void forEachTensor(ElementwiseOp op,
+                          llvm::function_ref<void(Value)> callback) {
+  llvm::SmallDenseSet<Value> seen;
+  for (Value input : op.getInputs())
+    if (isa<RankedTensorType>(input.getType()) && seen.insert(input).second)
+      callback(input);
+}
+
+void Candidates::insert(ElementwiseOp op) {
+  unsigned count = countTensors(op);
+  forEachTensor(op, [&](Value input) { lists[{input, count}].push_back(op); });
+}
+
+void Candidates::erase(ElementwiseOp op) {
+  unsigned count = countTensors(op);
+  forEachTensor(op, [&](Value input) {
+    auto it = lists.find({input, count});
+    if (it != lists.end())
+      llvm::erase(it->second, op);
+  });
+}
+
+ElementwiseOp Candidates::find(ElementwiseOp op) const {
+  unsigned count = countTensors(op);
+  ElementwiseOp first;
+  forEachTensor(op, [&](Value input) {
+    for (unsigned other = 0; other + count <= kMaxTensors; ++other) {
+      auto it = lists.find({input, other});
+      if (it != lists.end() && !it->second.empty() &&
+          (!first || it->second.front()->isBeforeInBlock(first)))
+        first = it->second.front();
+    }
+  });
+  return first;
 }
 
 ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
@@ -89,48 +138,47 @@ ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
     consumer = user;
   }
   auto elementwise = dyn_cast_or_null<ElementwiseOp>(consumer);
-  return elementwise && pays(op, elementwise) ? elementwise : ElementwiseOp();
+  auto it = stretches.find(consumer);
+  bool pays = elementwise && it != stretches.end() && it->second == current &&
+              countTensors(op) + countTensors(elementwise) <= kMaxTensors;
+  return pays ? elementwise : ElementwiseOp();
 }
 
-ElementwiseOp Fuser::findSibling(ElementwiseOp op) {
-  ElementwiseOp first;
-  for (Value input : op.getInputs()) {
-    if (!isa<RankedTensorType>(input.getType()))
-      continue;
-    for (Operation *user : input.getUsers()) {
-      auto candidate = dyn_cast<ElementwiseOp>(user);
-      if (candidate && pays(candidate, op) &&
-          candidate->isBeforeInBlock(first ? first : op))
-        first = candidate;
-    }
+void Fuser::replace(Operation *first, Operation *second, ElementwiseOp fused) {
+  for (Operation *op : {first, second}) {
+    stretches.erase(op);
+    fusedOps.erase(op);
   }
-  return first;
+  stretches[fused] = current;
+  fusedOps.insert(fused);
 }
 
 bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
-  unsigned stretch = stretches.lookup(op);
   if (ElementwiseOp consumer = getOnlyConsumer(op)) {
     bool adjacent = next == consumer;
     FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
     if (failed(fused))
       return false;
-    stretches[*fused] = stretch;
+    replace(op, consumer, *fused);
     if (adjacent)
       next = *fused;
     return true;
   }
-  ElementwiseOp sibling = findSibling(op);
-  if (!sibling)
+  ElementwiseOp sibling = candidates.find(op);
+  if (!sibling || !canFuseSiblings(sibling, op)) {
+    candidates.insert(op);
     return false;
-  FailureOr<ElementwiseOp> fused = fuseSiblings(rewriter, sibling, op);
-  if (failed(fused))
-    return false;
-  stretches[*fused] = stretch;
+  }
+  candidates.erase(sibling);
+  ElementwiseOp fused = fuseSiblings(rewriter, sibling, op);
+  replace(sibling, op, fused);
+  candidates.insert(fused);
   return true;
 }
 
 bool Fuser::runOnce() {
   stretches.clear();
+  fusedOps.clear();
   unsigned stretch = 0;
   for (Operation &op : block) {
     stretch += !isFusedAcross(&op);
@@ -142,9 +190,18 @@ bool Fuser::runOnce() {
   Operation *next = nullptr;
   for (Operation *op = &block.front(); op; op = next) {
     next = op->getNextNode();
-    if (auto elementwise = dyn_cast<ElementwiseOp>(op))
-      changed |= fuse(elementwise, next);
+    auto it = stretches.find(op);
+    if (it == stretches.end())
+      continue;
+    if (it->second != current)
+      candidates.clear();
+    current = it->second;
+    changed |= fuse(cast<ElementwiseOp>(op), next);
   }
+  candidates.clear();
+  for (ElementwiseOp op : block.getOps<ElementwiseOp>())
+    if (fusedOps.contains(op))
+      simplifyFused(rewriter, op);
   return changed;
 }
 

@@ -143,7 +143,7 @@ void fad::forEachOutsideOperand(
     Operation *op, llvm::function_ref<void(OpOperand &)> callback) {
   for (OpOperand &operand : op->getOpOperands())
     callback(operand);
-  if (op->getNumRegions() == 0)
+  if (op->getNumRegions() == 0 || op->hasTrait<OpTrait::IsIsolatedFromAbove>())
     return;
   op->walk([&](Operation *nested) {
     if (nested == op)

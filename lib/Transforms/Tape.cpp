@@ -95,9 +95,8 @@ static ElementwiseOp computeFromTape(RewriterBase &rewriter, ElementwiseOp op,
   for (Operation &inner : op.getBodyBlock()->without_terminator()) {
     bool onTape = llvm::any_of(inner.getResults(),
                                [&](Value v) { return tape.contains(v); });
-    bool computable =
-        llvm::all_of(inner.getOperands(),
-                     [&](Value v) { return mapping.contains(v); });
+    bool computable = llvm::all_of(
+        inner.getOperands(), [&](Value v) { return mapping.contains(v); });
     if (!onTape && computable)
       inside.clone(inner, mapping);
   }
@@ -134,7 +133,8 @@ static void exposeTape(RewriterBase &rewriter, ElementwiseOp derivative) {
   rest->setDiscardableAttrs(derivative->getDiscardableAttrDictionary());
   rewriter.replaceOp(derivative, rest);
   // The tape's values are further results of the region itself.
-  (void)fuseSiblings(rewriter, primal, computed);
+  if (canFuseSiblings(primal, computed))
+    simplifyFused(rewriter, fuseSiblings(rewriter, primal, computed));
 }
 
 void fad::exposeTape(func::FuncOp function) {

@@ -1,4 +1,5 @@
-//===- ElementwiseUtils.h - Building and fusing fad.elementwise --*- C++ -*-===//
+//===- ElementwiseUtils.h - Building and fusing fad.elementwise --*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -44,12 +45,18 @@ ElementwiseOp buildElementwise(OpBuilder &builder, Location loc,
                                std::unique_ptr<Block> body, ValueRange inputs,
                                ValueRange yielded);
 
+/// Simplifies an operation that others were fused into. Fusing leaves that for
+/// the end: done after each of many fusions, it would take quadratic time.
+void simplifyFused(RewriterBase &rewriter, ElementwiseOp op);
+
 /// Merges `second` into `first`, an earlier operation of the same block that
 /// reads the same shape: one operation, at the place of `first`, with the
-/// results of both. Fails where an operand of `second` is not available there.
-FailureOr<ElementwiseOp> fuseSiblings(RewriterBase &rewriter,
-                                      ElementwiseOp first,
-                                      ElementwiseOp second);
+/// results of both. `canFuseSiblings` says whether it may be asked for.
+ElementwiseOp fuseSiblings(RewriterBase &rewriter, ElementwiseOp first,
+                           ElementwiseOp second);
+
+/// Whether the operands of `second` are available at `first`.
+bool canFuseSiblings(ElementwiseOp first, ElementwiseOp second);
 
 /// Computes the results of `producer` that `consumer` reads inside `consumer`.
 /// The producer must have no other user, and is erased.
