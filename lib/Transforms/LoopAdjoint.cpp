@@ -6,13 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EqualSizes.h"
 #include "ReverseMode.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -239,71 +237,6 @@ LogicalResult LoopAdjoint::buildBackward() {
 //===----------------------------------------------------------------------===//
 // Stacks
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A dimension of a tensor.
-using Size = std::pair<Value, int64_t>;
-} // namespace
-
-/// Appends to `sizes` sizes that are equal to `size` because of the operation
-/// that computes the tensor.
-static void appendEqualSizes(Size size, SmallVectorImpl<Size> &sizes) {
-  auto [value, dim] = size;
-  Operation *def = value.getDefiningOp();
-  if (auto structured = dyn_cast_or_null<linalg::LinalgOp>(def)) {
-    AffineMap map =
-        structured.getIndexingMapMatchingResult(cast<OpResult>(value));
-    for (OpOperand &operand : def->getOpOperands())
-      for (auto [other, expr] : llvm::enumerate(
-               structured.getMatchingIndexingMap(&operand).getResults()))
-        if (isa<AffineDimExpr>(expr) && expr == map.getResult(dim))
-          sizes.emplace_back(operand.get(), other);
-    return;
-  }
-  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(def)) {
-    if (!empty.getType().isDynamicDim(dim))
-      return;
-    auto source = empty.getDynamicSize(dim).getDefiningOp<tensor::DimOp>();
-    if (source && source.getConstantIndex())
-      sizes.emplace_back(source.getSource(), *source.getConstantIndex());
-    return;
-  }
-  if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(def))
-    sizes.emplace_back(
-        destination.getTiedOpOperand(cast<OpResult>(value))->get(), dim);
-  else if (auto insert = dyn_cast_or_null<tensor::InsertOp>(def))
-    sizes.emplace_back(insert.getDest(), dim);
-  else if (def && (isa<fad::ElementwiseOp, tensor::CastOp>(def) ||
-                   OpTrait::hasElementwiseMappableTraits(def)))
-    for (Value operand : def->getOperands())
-      if (isa<RankedTensorType>(operand.getType()))
-        sizes.emplace_back(operand, dim);
-}
-
-/// Whether dimension `dim` of both tensors is equal by the way that `value` is
-/// computed from `like`.
-static bool haveEqualSize(Value value, Value like, int64_t dim) {
-  SmallVector<Size> worklist = {{value, dim}};
-  llvm::DenseSet<Size> seen;
-  while (!worklist.empty()) {
-    Size size = worklist.pop_back_val();
-    if (size == Size(like, dim))
-      return true;
-    if (seen.insert(size).second)
-      appendEqualSizes(size, worklist);
-  }
-  using Bounds = ValueBoundsConstraintSet;
-  FailureOr<bool> equal = Bounds::areEqual(Bounds::Variable(value, dim),
-                                           Bounds::Variable(like, dim));
-  return succeeded(equal) && *equal;
-}
-
-static bool haveEqualSizes(Value value, Value like) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
-    return !type.isDynamicDim(dim) || haveEqualSize(value, like, dim);
-  });
-}
 
 LogicalResult LoopAdjoint::checkStack(unsigned index) {
   Value argument = op.getRegionIterArgs()[index];

@@ -14,7 +14,7 @@
 // DEFINE:   %{run} --entry=nested --arg=1 --arg=4 && %{run} --entry=nested --arg=0 --arg=0 && \
 // DEFINE:   %{run} --entry=rows --size=2 && %{run} --entry=contractions && \
 // DEFINE:   %{run} --entry=scalars --wrt=0,1 && %{run} --entry=handed_on && \
-// DEFINE:   %{run} --entry=half --arg=3
+// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4
 
 // REDEFINE: %{policy} = bp
 // RUN: %{all}
@@ -215,4 +215,25 @@ func.func @half(%n: index, %x: tensor<3xf16>, %w: tensor<3xbf16>) -> (tensor<3xf
     scf.yield %s, %p : tensor<3xf16>, tensor<3xbf16>
   }
   return %r#0, %r#1 : tensor<3xf16>, tensor<3xbf16>
+}
+
+// Loops and branches in a loop that carry a tensor of dynamic size.
+func.func @nested_dynamic(%n: index, %x: tensor<?xf64>) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf64> {
+    %even = arith.cmpi eq, %i, %c1 : index
+    %b = scf.if %even -> tensor<?xf64> {
+      %m = arith.mulf %a, %x : tensor<?xf64>
+      scf.yield %m : tensor<?xf64>
+    } else {
+      %s = scf.for %j = %c0 to %i step %c1 iter_args(%d = %a) -> tensor<?xf64> {
+        %t = math.sin %d : tensor<?xf64>
+        scf.yield %t : tensor<?xf64>
+      }
+      scf.yield %s : tensor<?xf64>
+    }
+    scf.yield %b : tensor<?xf64>
+  }
+  return %r : tensor<?xf64>
 }

@@ -1,0 +1,104 @@
+//===- EqualSizes.cpp - Tensors of equal sizes ----------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "EqualSizes.h"
+#include "fad/IR/Fad.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// A dimension of a tensor.
+using Size = std::pair<Value, int64_t>;
+} // namespace
+
+static bool haveEqualSize(Value value, Value like, int64_t dim);
+
+/// Appends to `sizes` sizes that are equal to `size` because of the operation
+/// that computes the tensor.
+static void appendEqualSizes(Size size, SmallVectorImpl<Size> &sizes) {
+  auto [value, dim] = size;
+  Operation *def = value.getDefiningOp();
+  if (auto structured = dyn_cast_or_null<linalg::LinalgOp>(def)) {
+    AffineMap map =
+        structured.getIndexingMapMatchingResult(cast<OpResult>(value));
+    for (OpOperand &operand : def->getOpOperands())
+      for (auto [other, expr] : llvm::enumerate(
+               structured.getMatchingIndexingMap(&operand).getResults()))
+        if (isa<AffineDimExpr>(expr) && expr == map.getResult(dim))
+          sizes.emplace_back(operand.get(), other);
+    return;
+  }
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(def)) {
+    if (!empty.getType().isDynamicDim(dim))
+      return;
+    auto source = empty.getDynamicSize(dim).getDefiningOp<tensor::DimOp>();
+    if (source && source.getConstantIndex())
+      sizes.emplace_back(source.getSource(), *source.getConstantIndex());
+    return;
+  }
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(def)) {
+    unsigned index = cast<OpResult>(value).getResultNumber();
+    if (haveEqualSize(loop.getYieldedValues()[index],
+                      loop.getRegionIterArgs()[index], dim))
+      sizes.emplace_back(loop.getInitArgs()[index], dim);
+    return;
+  }
+  if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(def))
+    sizes.emplace_back(
+        destination.getTiedOpOperand(cast<OpResult>(value))->get(), dim);
+  else if (auto insert = dyn_cast_or_null<tensor::InsertOp>(def))
+    sizes.emplace_back(insert.getDest(), dim);
+  else if (def && (isa<fad::ElementwiseOp, tensor::CastOp>(def) ||
+                   OpTrait::hasElementwiseMappableTraits(def)))
+    for (Value operand : def->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        sizes.emplace_back(operand, dim);
+}
+
+/// Whether `size` is that of a conditional, and what both of its branches yield
+/// has the size `like`.
+static bool areBothEqual(Size size, Size like) {
+  auto conditional = size.first.getDefiningOp<scf::IfOp>();
+  if (!conditional || size.second != like.second)
+    return false;
+  unsigned index = cast<OpResult>(size.first).getResultNumber();
+  auto isEqual = [&](scf::YieldOp yield) {
+    return haveEqualSize(yield.getOperand(index), like.first, like.second);
+  };
+  return isEqual(conditional.thenYield()) && isEqual(conditional.elseYield());
+}
+
+/// Whether dimension `dim` of both tensors is equal by the way that `value` is
+/// computed from `like`.
+static bool haveEqualSize(Value value, Value like, int64_t dim) {
+  SmallVector<Size> worklist = {{value, dim}};
+  llvm::DenseSet<Size> seen;
+  while (!worklist.empty()) {
+    Size size = worklist.pop_back_val();
+    if (size == Size(like, dim) || areBothEqual(size, {like, dim}))
+      return true;
+    if (seen.insert(size).second)
+      appendEqualSizes(size, worklist);
+  }
+  using Bounds = ValueBoundsConstraintSet;
+  FailureOr<bool> equal = Bounds::areEqual(Bounds::Variable(value, dim),
+                                           Bounds::Variable(like, dim));
+  return succeeded(equal) && *equal;
+}
+
+bool fad::haveEqualSizes(Value value, Value like) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
+    return !type.isDynamicDim(dim) || haveEqualSize(value, like, dim);
+  });
+}
