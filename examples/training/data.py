@@ -6,6 +6,9 @@ import torch
 
 # Pixels of the digits are repeated, so that a ResNet has something to shrink.
 ENLARGE = 4
+# Without noise, whole areas of an image are alike and cross the kink of ReLU
+# together: a difference in rounding would change gradients by more than rounding.
+NOISE = 0.2
 MASKED = 0.15
 # A label that cross-entropy leaves out.
 IGNORED = -100
@@ -22,10 +25,12 @@ class Digits:
         images, labels = sklearn.datasets.load_digits(return_X_y=True)
         images = images.reshape(-1, 8, 8) / 8 - 1
         images = images.repeat(ENLARGE, axis=1).repeat(ENLARGE, axis=2)
-        self._images = torch.tensor(images[:, None], dtype=torch.float32)
+        self._random = torch.Generator().manual_seed(seed)
+        images = torch.tensor(images[:, None], dtype=torch.float32)
+        noise = torch.randn(images.shape, generator=self._random)
+        self._images = images + NOISE * noise
         self._labels = torch.tensor(labels)
         self._batch = batch
-        self._random = torch.Generator().manual_seed(seed)
 
     def next_batch(self):
         rows = torch.randint(

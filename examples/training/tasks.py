@@ -51,7 +51,7 @@ def make_resnet(options):
         num_labels=data.classes,
     )
     model = ResNetForImageClassification(config).train()
-    return Task(model, data, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9))
+    return Task(model, data, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9))
 
 
 TASKS = {"bert": make_bert, "resnet": make_resnet}

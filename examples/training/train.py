@@ -22,26 +22,30 @@ import fad.torch
 from tasks import TASKS, make_task
 
 POLICIES = ("bp", "recompute", "fad")
-# What PyTorch keeps for backward is counted, as the first step of a run is, apart.
 PLAIN = "PyTorch"
+# PyTorch with other kernels, for how far two runs part by rounding alone: maxima
+# and ReLU decide between numbers that are nearly equal.
+CONTROL = "PyTorch*"
 
 
 class PlainStep:
     """A step of plain PyTorch. `residual_bytes` is what autograd keeps, without
     parameters, buffers and inputs."""
 
-    def __init__(self, model):
+    def __init__(self, model, kernels):
         self._model = model
+        self._kernels = kernels
         self.residual_bytes = None
         self.seconds = None
 
     def backward_into_grads(self, **batch):
         start = time.perf_counter()
-        if self.residual_bytes is None:
-            loss = self._count(batch)
-        else:
-            loss = self._model(**batch).loss
-        loss.backward()
+        with torch.backends.mkldnn.flags(enabled=self._kernels):
+            if self.residual_bytes is None:
+                loss = self._count(batch)
+            else:
+                loss = self._model(**batch).loss
+            loss.backward()
         self.seconds = time.perf_counter() - start
         return loss
 
@@ -65,8 +69,8 @@ class PlainStep:
 def train(name, policy, options):
     """Trains task `name` under `policy`; returns what there is to say of it."""
     task = make_task(name, options)
-    if policy == PLAIN:
-        step = PlainStep(task.model)
+    if policy in (PLAIN, CONTROL):
+        step = PlainStep(task.model, kernels=policy == PLAIN)
     else:
         example = make_task(name, options).data.next_batch()
         step = fad.torch.train_step(
@@ -81,7 +85,7 @@ def train(name, policy, options):
         optimizer.step()
         losses.append(loss.item())
         seconds.append(step.seconds)
-        progress.set_postfix(loss=f"{losses[-1]:.4f}")
+        progress.set_postfix(loss=f"{losses[-1]:.4f}", refresh=False)
     return {
         "losses": losses,
         "milliseconds": 1e3 * statistics.median(seconds),
@@ -178,7 +182,7 @@ def main():
     options = parse_arguments()
     warnings.filterwarnings("ignore", module="torch")
     # A run with dropout has nothing of PyTorch's to compare with.
-    plain = [] if options.dropout else [PLAIN]
+    plain = [] if options.dropout else [PLAIN, CONTROL]
     results = {}
     for name in options.tasks:
         results[name] = {
@@ -190,6 +194,8 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "training.json").write_text(json.dumps(results, indent=1))
     plot(results, options.out / "training.png")
+    if plain:
+        print(f"\n{CONTROL}: with kernels other than oneDNN's, which round otherwise")
     print(f"\nlosses: {options.out}/training.json, plot: {options.out}/training.png")
 
 
