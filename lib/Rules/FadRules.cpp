@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Formulas.h"
+#include "ScatterAddRule.h"
 #include "fad/IR/Fad.h"
 #include "fad/Rules/Rules.h"
 #include "fad/Rules/ScalarRules.h"
@@ -163,5 +164,6 @@ void fad::registerFadRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, FadDialect *) {
     attachRules<Relu, LeakyRelu, Elu, HardSigmoid, HardSwish, SigmoidRule,
                 Softplus, Silu, Gelu, Mish>(context);
+    attachScatterAddRule(context);
   });
 }
