@@ -46,7 +46,7 @@ struct CommandLine {
   llvm::cl::list<int64_t> results{
       "results", llvm::cl::CommaSeparated,
       llvm::cl::desc("Results to differentiate, each of which has a cotangent; "
-                     "default: every floating-point tensor"),
+                     "default: every one of floating point"),
       llvm::cl::value_desc("list"), llvm::cl::cat(category)};
   llvm::cl::list<fad::Policy> policies{
       "policy",

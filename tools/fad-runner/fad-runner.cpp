@@ -53,7 +53,7 @@ struct CommandLine {
   cl::list<int64_t> results{
       "results", cl::CommaSeparated,
       cl::desc("Results to differentiate, each of which has a cotangent; "
-               "default: every floating-point tensor"),
+               "default: every one of floating point"),
       cl::value_desc("list"), cl::cat(category)};
   cl::list<std::string> arguments{
       "arg",

@@ -32,7 +32,7 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
   ListOption<int64_t> results{
       *this, "results",
       llvm::cl::desc("Results to differentiate, each of which gets a "
-                     "cotangent; default: every floating-point tensor")};
+                     "cotangent; default: every one of floating point")};
   Option<Policy> policy{
       *this, "policy", llvm::cl::desc("What crosses from forward to backward"),
       llvm::cl::init(Policy::fad),
