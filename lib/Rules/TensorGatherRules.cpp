@@ -8,6 +8,8 @@
 
 #include "TensorRules.h"
 #include "fad/IR/Fad.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/Expr.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -42,6 +44,21 @@ static Value selectCoordinate(OpBuilder &b, Location loc, Value indices,
       indices, offsets, sizes, steps);
 }
 
+/// `tensor` with elements of type `elementType`.
+static Value convertElements(OpBuilder &b, Location loc, Value tensor,
+                             Type elementType) {
+  if (getElementTypeOrSelf(tensor) == elementType)
+    return tensor;
+  return ElementwiseOp::create(
+             b, loc, tensor,
+             [&](OpBuilder &inner, Location loc, ValueRange elements) {
+               ExprBuilder eb(inner, loc, elementType);
+               return SmallVector<Value>{
+                   convert(Expr(eb, elements[0]), elementType).getValue()};
+             })
+      ->getResult(0);
+}
+
 namespace {
 /// y = slices of x: x' = the sum of the slices of y' in their places.
 struct Gather : ViewRule<Gather, tensor::GatherOp> {
@@ -58,9 +75,17 @@ struct Gather : ViewRule<Gather, tensor::GatherOp> {
         unitDims.push_back(batchRank + dim);
       cotangent = dropDims(b, loc, cotangent, unitDims);
     }
-    Value zeros = createZerosLike(b, loc, op.getSource());
-    return ScatterAddOp::create(b, loc, zeros.getType(), cotangent, zeros,
-                                indices, op.getGatherDims());
+    // Slices for the same place are added up in the tangent type.
+    Type elementType = op.getSource().getType().getElementType();
+    Type tangentType = getTangentType(elementType);
+    cotangent = convertElements(b, loc, cotangent, tangentType);
+    Value empty = tensor::EmptyOp::create(
+        b, loc, tensor::getMixedSizes(b, loc, op.getSource()), tangentType,
+        op.getSource().getType().getEncoding());
+    Value zeros = createZerosLike(b, loc, empty);
+    Value sum = ScatterAddOp::create(b, loc, zeros.getType(), cotangent, zeros,
+                                     indices, op.getGatherDims());
+    return convertElements(b, loc, sum, elementType);
   }
 };
 

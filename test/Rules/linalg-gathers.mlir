@@ -59,6 +59,22 @@ func.func @dynamic(%table: tensor<?x?xbf16>, %ids: tensor<?xi32>) -> tensor<?x?x
   return %r : tensor<?x?xbf16>
 }
 
+// More updates of one place than bf16 can count.
+// REDEFINE: %{entry} = many
+// RUN: %{make} 'ids=np.zeros(600, "i4")'
+// RUN: %{check} --arg=random:1 --arg=%t/ids.npy
+func.func @many(%table: tensor<2xbf16>, %ids: tensor<600xi32>) -> tensor<600xbf16> {
+  %e = tensor.empty() : tensor<600xbf16>
+  %r = linalg.generic {indexing_maps = [#0, #0], iterator_types = ["parallel"]}
+      ins(%ids : tensor<600xi32>) outs(%e : tensor<600xbf16>) {
+  ^bb0(%id: i32, %out: bf16):
+    %i = arith.index_cast %id : i32 to index
+    %x = tensor.extract %table[%i] : tensor<2xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<600xbf16>
+  return %r : tensor<600xbf16>
+}
+
 // The label's column of each row, scaled, of a table with more rows.
 // REDEFINE: %{entry} = label
 // RUN: %{make} 'ids=rng.integers(0, 10, 4)'

@@ -3,6 +3,7 @@
 // RUN: fad-runner %s --entry=f --size=0 --check-gradients --policy=bp | FileCheck %s --check-prefix=GRAD
 // RUN: fad-runner %s --entry=reduced --check-gradients --policy=recompute | FileCheck %s --check-prefix=GRAD
 // RUN: fad-runner %s --entry=twice --check-gradients | FileCheck %s --check-prefix=GRAD
+// RUN: fad-opt %s --fad-differentiate=entry=twice | FileCheck %s --check-prefix=WIDE
 // GRAD-NOT: FAIL
 // GRAD:     0 {{.*}} ok
 
@@ -29,6 +30,11 @@ func.func @reduced(%x: tensor<3x3xf64>) -> tensor<2x2xf64> {
   return %1 : tensor<2x2xf64>
 }
 
+// bf16 is added up in f32.
+// WIDE-LABEL: func @twice_joint(
+// WIDE:         %[[SUM:.*]] = fad.scatter_add {{.*}} : tensor<1x2xf32> -> tensor<3x2xf32>
+// WIDE:         %[[G:.*]] = fad.elementwise ins(%[[SUM]] : tensor<3x2xf32>) {{.*}} -> tensor<3x2xbf16>
+// WIDE:         return %{{.*}}, %[[G]]
 func.func @twice(%x: tensor<3x2xbf16>) -> tensor<1x2xbf16> {
   %i = arith.constant dense<2> : tensor<1x1xi64>
   %0 = tensor.gather %x[%i] gather_dims([0]) unique : (tensor<3x2xbf16>, tensor<1x1xi64>) -> tensor<1x2xbf16>
