@@ -33,9 +33,7 @@ class Digits:
         self._batch = batch
 
     def next_batch(self):
-        rows = torch.randint(
-            len(self._labels), (self._batch,), generator=self._random
-        )
+        rows = torch.randint(len(self._labels), (self._batch,), generator=self._random)
         return {"pixel_values": self._images[rows], "labels": self._labels[rows]}
 
 

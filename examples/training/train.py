@@ -150,7 +150,9 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("tasks", nargs="*", metavar="task", help="bert or resnet; default: both")
+    parser.add_argument(
+        "tasks", nargs="*", metavar="task", help="bert or resnet; default: both"
+    )
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--engine", choices=("iree", "fad"), default="iree")

@@ -51,7 +51,8 @@ def mark_no_grad(exported) -> None:
             # New values of buffers have no gradient anyway.
             result.replace_all_uses_with(
                 detached,
-                delete_user_cb=lambda user: user is not detached and user.op != "output",
+                delete_user_cb=lambda user: user is not detached
+                and user.op != "output",
             )
 
 

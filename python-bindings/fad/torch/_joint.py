@@ -154,9 +154,11 @@ def _mark(module, func_name: str, arguments, results) -> None:
             )
             operation.attributes["res_attrs"] = ir.ArrayAttr.get(
                 [
-                    mark("fad.gradient", numbers[each.name])
-                    if each.kind == "gradient"
-                    else none
+                    (
+                        mark("fad.gradient", numbers[each.name])
+                        if each.kind == "gradient"
+                        else none
+                    )
                     for each in results
                 ]
             )

@@ -168,9 +168,7 @@ def train_step(
         raise ValueError(f"there is no engine {engine!r}; choose one of {ENGINES}")
     if flags and engine != "iree":
         raise ValueError("flags are those of IREE; choose engine='iree'")
-    exported = export(
-        model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch
-    )
+    exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
 
     def make_engine(nested):
         return _IREEEngine(nested, flags) if engine == "iree" else _FadEngine(nested)
@@ -188,8 +186,7 @@ def _check(argument, tensor) -> List[int]:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"{place} is a {type(tensor).__name__}; pass a tensor")
     fits = tensor.dim() == len(argument.shape) and all(
-        expected in (None, size)
-        for expected, size in zip(argument.shape, tensor.shape)
+        expected in (None, size) for expected, size in zip(argument.shape, tensor.shape)
     )
     if not fits or tensor.dtype != argument.dtype:
         expected = "x".join("?" if s is None else str(s) for s in argument.shape)

@@ -58,9 +58,7 @@ class Layer(unittest.TestCase):
                 forward = self.executable.forward(self.x, self.w, copy=copy)
                 gradients = self.executable.backward(forward.residuals, self.seed)
                 y, *residuals = fad.run(self.nested, "layer_forward", self.x, self.w)
-                expected = fad.run(
-                    self.nested, "layer_backward", *residuals, self.seed
-                )
+                expected = fad.run(self.nested, "layer_backward", *residuals, self.seed)
                 numpy.testing.assert_allclose(forward.results[0], y, 1e-5, 1e-5)
                 for got, value in zip(gradients, expected, strict=True):
                     numpy.testing.assert_allclose(got, value, 1e-4, 1e-4)
@@ -120,8 +118,12 @@ class Layer(unittest.TestCase):
 
         text = fad.iree.translate(self.nested)
         dispatches = tools.compile_str(
-            text, extra_args=["--compile-to=flow", "--iree-hal-target-device=local",
-                              "--iree-hal-local-target-device-backends=llvm-cpu"]
+            text,
+            extra_args=[
+                "--compile-to=flow",
+                "--iree-hal-target-device=local",
+                "--iree-hal-local-target-device-backends=llvm-cpu",
+            ],
         ).decode()
         forward = dispatches[dispatches.index("@layer_forward(") :]
         forward = forward[: forward.index("@layer_backward(")]
@@ -132,7 +134,9 @@ class Layer(unittest.TestCase):
         self.assertIn("-> (tensor<8x32xf32>, tensor<8x32xf32>)", calls[-1])
 
     def test_misuse(self):
-        with self.assertRaisesRegex(ValueError, "no function 'f'; there are layer_forward"):
+        with self.assertRaisesRegex(
+            ValueError, "no function 'f'; there are layer_forward"
+        ):
             self.executable.call("f")
         with self.assertRaisesRegex(TypeError, "takes 2 arguments, but 1 are given"):
             self.executable.forward(self.x)

@@ -149,7 +149,9 @@ class Losses(unittest.TestCase):
                 self.assertEqual(exported.results, (("loss", "loss"),))
 
     def test_keywords_and_constants(self):
-        exported = self.export("alone", {"x": torch.randn(4), "scale": 3.0, "labels": None})
+        exported = self.export(
+            "alone", {"x": torch.randn(4), "scale": 3.0, "labels": None}
+        )
         self.assertEqual(names(exported.arguments, "input"), ["x"])
         (loss,) = fad.run(
             exported.module, "main", torch.ones(4).numpy(), torch.ones(4).numpy()
@@ -157,13 +159,17 @@ class Losses(unittest.TestCase):
         self.assertEqual(loss, 12.0)
 
     def test_no_loss(self):
-        with self.assertRaisesRegex(ValueError, "the model returns no loss, but NoneType"):
+        with self.assertRaisesRegex(
+            ValueError, "the model returns no loss, but NoneType"
+        ):
             self.export("none")
         with self.assertRaisesRegex(
             ValueError, r"of torch.float32 of shape \(4,\); a loss is one floating"
         ):
             self.export("shape")
-        with self.assertRaisesRegex(ValueError, "the model returns a tensor of torch.int64"):
+        with self.assertRaisesRegex(
+            ValueError, "the model returns a tensor of torch.int64"
+        ):
             self.export("integer")
 
     def test_targets_need_a_loss(self):
@@ -221,13 +227,18 @@ class Errors(unittest.TestCase):
             fad.torch.export(lambda x: x, torch.randn(4))
 
     def test_input_of_another_kind(self):
-        with self.assertRaisesRegex(TypeError, "input 'x' is a list; inputs are tensors"):
+        with self.assertRaisesRegex(
+            TypeError, "input 'x' is a list; inputs are tensors"
+        ):
             fad.torch.export(Output("alone"), {"x": [1, 2]})
 
     def test_batch_of_one(self):
         with self.assertRaisesRegex(ValueError, "a batch of 2 or more"):
             fad.torch.export(
-                nn.Linear(4, 3), torch.randn(1, 4), lambda y: y.sum(), dynamic_batch=True
+                nn.Linear(4, 3),
+                torch.randn(1, 4),
+                lambda y: y.sum(),
+                dynamic_batch=True,
             )
 
     def test_input_changed_in_place(self):
@@ -235,7 +246,9 @@ class Errors(unittest.TestCase):
             fad.torch.export(InPlace(), torch.randn(4))
 
     def test_without_lowering(self):
-        with self.assertRaisesRegex(fad.Error, "torch-mlir cannot lower .*linalg_eigh.*check_torch_export.py"):
+        with self.assertRaisesRegex(
+            fad.Error, "torch-mlir cannot lower .*linalg_eigh.*check_torch_export.py"
+        ):
             fad.torch.export(Unlowerable(), torch.randn(4, 4))
 
     def test_control_flow_on_values(self):

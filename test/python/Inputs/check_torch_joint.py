@@ -48,7 +48,9 @@ class Joint(unittest.TestCase):
         for policy in ("bp", "recompute", "fad"):
             with self.subTest(policy=policy):
                 pair = exported.module.clone()
-                pair.run(f"func.func(fad-select-residuals{{policy={policy}}}),fad-split")
+                pair.run(
+                    f"func.func(fad-select-residuals{{policy={policy}}}),fad-split"
+                )
                 self.assertEqual(pair.functions, ("main_forward", "main_backward"))
                 got_loss, *residuals = fad.run(pair, "main_forward", *arguments[:-1])
                 gradients = fad.run(pair, "main_backward", *residuals, arguments[-1])

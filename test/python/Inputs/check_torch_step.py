@@ -182,14 +182,18 @@ class Step(unittest.TestCase):
         for dtype in (torch.bfloat16, torch.float16, torch.float64):
             with self.subTest(dtype=dtype):
                 model = nn.Sequential(nn.Linear(8, 8), nn.SiLU()).to(dtype)
-                inputs, target = torch.randn(4, 8, dtype=dtype), torch.randn(4, 8, dtype=dtype)
+                inputs, target = torch.randn(4, 8, dtype=dtype), torch.randn(
+                    4, 8, dtype=dtype
+                )
                 loss, gradients, _ = reference(model, inputs, target)
                 step = fad.torch.train_step(
                     model, inputs, F.mse_loss, targets=target, engine=ENGINE
                 )
                 got_loss, got = step(inputs, target)
                 bound = 20 * torch.finfo(dtype).eps
-                self.assertLessEqual(abs(got_loss.item() - loss.item()), bound * loss.item())
+                self.assertLessEqual(
+                    abs(got_loss.item() - loss.item()), bound * loss.item()
+                )
                 for name, expected in gradients.items():
                     self.assertEqual(got[name].dtype, dtype)
                     error = (got[name].double() - expected).abs().max()
@@ -213,9 +217,13 @@ class Misuse(unittest.TestCase):
             fad.torch.train_step(self.model, self.inputs, torch.sum, policy="all")
 
     def test_arguments(self):
-        with self.assertRaisesRegex(TypeError, "missing .*'target'; a step takes input, target"):
+        with self.assertRaisesRegex(
+            TypeError, "missing .*'target'; a step takes input, target"
+        ):
             self.step(self.inputs)
-        with self.assertRaisesRegex(TypeError, "input 'input' is a list; pass a tensor"):
+        with self.assertRaisesRegex(
+            TypeError, "input 'input' is a list; pass a tensor"
+        ):
             self.step([1.0], self.target)
         with self.assertRaisesRegex(
             ValueError,
