@@ -8,6 +8,7 @@
 
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -22,5 +23,7 @@ void fad::buildToIREEPipeline(OpPassManager &pm) {
   // A value and its derivative share what their formulas have in common.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // Matmuls are fast there; convolutions are where they have a name.
+  pm.addNestedPass<func::FuncOp>(createFadWindowsToMatmul());
   pm.addPass(createFadLegalizeForIREE());
 }

@@ -1,5 +1,5 @@
 // RUN: fad-opt %s --fad-differentiate --canonicalize --split-input-file | FileCheck %s
-// RUN: fad-opt %s --fad-nest --fad-to-iree --split-input-file \
+// RUN: fad-opt %s --fad-nest --fad-to-linalg --fad-legalize-for-iree --split-input-file \
 // RUN:   | mlir-opt --split-input-file \
 // RUN:       --transform-preload-library='transform-library-paths=%S/Inputs/report_convolutions.mlir' \
 // RUN:       --transform-interpreter \

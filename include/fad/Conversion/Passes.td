@@ -259,6 +259,19 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
 // To IREE
 //===----------------------------------------------------------------------===//
 
+def FadWindowsToMatmul : Pass<"fad-windows-to-matmul", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite convolutions without a name to matmuls of windows";
+  let description = [{
+    The gradient of a convolution with respect to its filter is, for most layouts,
+    a convolution that has no name and that compilers have no fast code for. It is
+    rewritten to a matmul: the windows of the image, written out one after the
+    other, times the cotangent. That takes as much memory as there are elements in
+    all windows. Convolutions that have a name stay, as do those of each channel
+    alone, those of mixed types, and those the init of which is no `linalg.fill`.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
   let summary = "Rewrite what IREE's compiler does not take";
   let description = [{
