@@ -76,10 +76,11 @@ def make_plain(call, model, batch):
 
 
 def make_contenders(model, batch, options):
-    """Steps by name; what cannot be made is None, with the reason printed."""
+    """Functions that make the steps, by name."""
     contenders = {"eager": lambda: make_plain(model, model, batch)}
-    compiled = torch.compile(model)
-    contenders["torch.compile"] = lambda: make_plain(compiled, model, batch)
+    if not options.without_compile:
+        compiled = torch.compile(model)
+        contenders["torch.compile"] = lambda: make_plain(compiled, model, batch)
     for policy in POLICIES:
 
         def make(policy=policy):
@@ -144,6 +145,11 @@ def parse_arguments():
     parser.add_argument("--length", type=int, default=64, help="of BERT's sequences")
     parser.add_argument("--pixels", type=int, default=64, help="of ResNet's images")
     parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument(
+        "--without-compile",
+        action="store_true",
+        help="leave out torch.compile, which takes long to start",
+    )
     parser.add_argument("--flag", action="append", default=[], help="of iree-compile")
     parser.add_argument("--json", type=pathlib.Path, help="file to write figures to")
     options = parser.parse_args()
