@@ -256,7 +256,6 @@ REARRANGEMENT = {
     "stack": lambda: (lambda a, b: weighted(torch.stack((a, b), 1)), *many(2, 3, 2)),
     "slice": lambda: (lambda x: weighted(x[1:, ::2, -2:]), randn(3, 6, 4)),
     "pad": lambda: (lambda x: weighted(F.pad(x, (1, 2, 0, 3), value=0.5)), randn(3, 4)),
-    "crop": lambda: (lambda x: weighted(F.pad(x, (-1, 2))), randn(3, 4)),
     "gather": lambda: (
         lambda x, i: weighted(x.gather(1, i)),
         randn(3, 6),
@@ -313,11 +312,6 @@ LOSS = {
         randn(5, 7),
         randint(0, 7, (5,)),
     ),
-    "padded_embedding": lambda: (
-        lambda t, i: weighted(F.embedding(i, t, padding_idx=2)),
-        randn(6, 4),
-        torch.tensor([[1, 2, 5], [2, 2, 0]]),
-    ),
     "image_labels": lambda: (
         lambda x, y: F.cross_entropy(x, y),
         randn(2, 5, 3, 3),
@@ -335,7 +329,10 @@ LOSS = {
         lambda a, b: F.kl_div(a.log_softmax(-1), b.softmax(-1), reduction="batchmean"),
         *many(2, 3, 4),
     ),
-    "cosine": lambda: (lambda a, b: weighted(F.cosine_similarity(a, b)), *many(2, 3, 4)),
+    "cosine": lambda: (
+        lambda a, b: weighted(F.cosine_similarity(a, b)),
+        *many(2, 3, 4),
+    ),
 }
 
 CASES = {

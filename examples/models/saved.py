@@ -1,0 +1,38 @@
+"""Bytes that PyTorch keeps between forward and backward."""
+
+from collections.abc import Mapping
+
+import torch
+
+
+def call(module, inputs):
+    """The loss that `module` returns for `inputs`, by name or in order."""
+    by_name = isinstance(inputs, Mapping)
+    output = module(**inputs) if by_name else module(*inputs)
+    return getattr(output, "loss", output)
+
+
+def storage(tensor):
+    """What is the same for all views of one piece of memory, also where there is
+    none, as under FakeTensorMode."""
+    return tensor.untyped_storage()._cdata
+
+
+def eager_bytes(module, inputs):
+    """Bytes that autograd saves in a call of `module` on `inputs`: every storage
+    once; parameters, buffers and inputs, which are alive anyway, left out."""
+    tensors = (*module.parameters(), *module.buffers(), *inputs.values())
+    alive = {storage(tensor) for tensor in tensors}
+    sizes = {}
+    # A storage that is freed could come back as another one.
+    kept = []
+
+    def pack(tensor):
+        kept.append(tensor)
+        if storage(tensor) not in alive:
+            sizes[storage(tensor)] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        call(module, inputs)
+    return sum(sizes.values())
