@@ -59,7 +59,7 @@ if not runs_in_python("import numpy, mpmath"):
         "to a Python that has them"
     )
 
-if runs_in_python("import fad"):
+if config.enable_python:
     config.available_features.add("fad-python")
 for feature, package in [
     ("torch", "torch"),

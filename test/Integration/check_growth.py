@@ -1,0 +1,65 @@
+"""Checks that fad-nest's work grows with the size of the program, not faster.
+
+What is compared between programs of n, 2n and 4n operations: the lines that come
+out, the peak memory, and, for a tenth of the size, the lines of the program after
+each pass, which show what passes make for others to drop again. No time is
+measured: it would depend on the machine.
+
+Usage: check_growth.py FAD_OPT FOLDER"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks"))
+from programs import SHAPES
+
+OPERATIONS = 1000
+# What does not depend on the size of the program.
+SLACK = {"lines after passes": 500, "lines": 50, "MiB": 4}
+
+
+def measure(fad_opt, folder, shape, policy, operations):
+    """What one run of fad-nest makes."""
+    program, output = folder / "program.mlir", folder / "output.mlir"
+    command = [fad_opt, program, f"--fad-nest=policy={policy} entry=f",
+               "--mlir-disable-threading", "-o", output]
+    program.write_text(SHAPES[shape](operations // 10))
+    with open(folder / "passes.txt", "w") as file:
+        subprocess.run([*command, "--mlir-print-ir-after-all"], stderr=file,
+                       check=True)
+    with open(folder / "passes.txt") as file:
+        passes = sum(1 for _ in file)
+    program.write_text(SHAPES[shape](operations))
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"{shape}, {policy}: fad-opt failed")
+    return {
+        "lines after passes": passes,
+        "lines": len(output.read_text().splitlines()),
+        "MiB": usage.ru_maxrss / 2**10,
+    }
+
+
+def main():
+    fad_opt, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    for shape in SHAPES:
+        for policy in ["bp", "fad"]:
+            small, middle, large = (
+                measure(fad_opt, folder, shape, policy, factor * OPERATIONS)
+                for factor in [1, 2, 4]
+            )
+            for name, slack in SLACK.items():
+                first = middle[name] - small[name]
+                second = large[name] - middle[name]
+                # Linear is twice the growth; quadratic, four times.
+                if second > 2.8 * first + slack:
+                    sys.exit(f"{shape}, {policy}: {name} grow faster than the "
+                             f"program: {small[name]}, {middle[name]}, {large[name]}")
+            print(f"{shape}, {policy}: linear")
+
+
+if __name__ == "__main__":
+    main()
