@@ -10,7 +10,7 @@ from .._diagnostics import Diagnostic, Error
 from ._executable import Executable
 from ._requirements import import_compiler
 
-# Without the last one IREE computes f64 in f32.
+# Without this IREE computes f64 in f32.
 _COMMON_FLAGS = ("--iree-input-demote-f64-to-f32=false",)
 _TARGET_FLAGS = {
     "llvm-cpu": (
