@@ -3,11 +3,13 @@
 
 Each block fenced as `sh` is run by bash, in order, in one scratch folder that
 has the checkout's files. Each block fenced as `python` is run there by the Python
-that runs this script; later blocks know the names of earlier ones. A block fenced as `mlir output` or `text output` has
-to be what the commands before it printed, and one fenced as `LANGUAGE from
-FILE` what that file says; a line `...` stands for any lines. Blocks fenced as
-`sh cuda` need a CUDA toolkit and are run with --cuda; those fenced as `sh
-install` are not run here, because they install packages."""
+that runs this script; later blocks know the names of earlier ones. A block fenced
+as `mlir output` or `text output` has to be what the commands before it printed, and
+one fenced as `LANGUAGE from FILE` what that file says; a line `...` stands for any
+lines. Blocks fenced as `sh cuda` need a CUDA toolkit and are run with --cuda;
+those fenced as `python torch` need PyTorch, torch-mlir and IREE and are run with
+--torch; those fenced as `sh install` are not run here, because they install
+packages."""
 
 import argparse
 import contextlib
@@ -76,7 +78,7 @@ def run_python(lines, where, folder, names):
     return output.getvalue()
 
 
-def check(page, folder, tools, runnable):
+def check(page, folder, tools, runnable, runnable_python):
     environment = dict(
         os.environ,
         # Commands of Python packages are next to Python.
@@ -100,7 +102,7 @@ def check(page, folder, tools, runnable):
             if run.returncode:
                 sys.exit(f"{where}: exit status {run.returncode}")
             printed = normalize(run.stdout.splitlines())
-        elif info == "python":
+        elif info in runnable_python:
             print(f"{where}:", *lines, sep="\n", flush=True)
             output = run_python(lines, where, folder, names)
             print(output)
@@ -122,13 +124,15 @@ def main():
     parser.add_argument("--tools", required=True, type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--cuda", action="store_true")
+    parser.add_argument("--torch", action="store_true")
     options = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
     options.folder.mkdir(parents=True)
     for name in ("docs", "examples", "include", "lib", "test"):
         (options.folder / name).symlink_to(root / name)
     runnable = ["sh", "sh cuda"] if options.cuda else ["sh"]
-    check(options.page, options.folder, options.tools.resolve(), runnable)
+    python = ["python", "python torch"] if options.torch else ["python"]
+    check(options.page, options.folder, options.tools.resolve(), runnable, python)
 
 
 if __name__ == "__main__":
