@@ -14,9 +14,9 @@ SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 
 
 def why_skipped(test):
-    """What lit says a skipped test lacks."""
-    missing = re.search(r"unavailable features: (.*)", test["output"])
-    return missing[1] if missing else "does not apply here"
+    """Why lit skipped a test."""
+    missing = re.search(r"unavailable features: (.*)", test.get("output", ""))
+    return f"for want of {missing[1]}" if missing else "as not supported here"
 
 
 def main():
@@ -33,7 +33,7 @@ def main():
         else:
             count["failed"] += 1
     for reason, number in sorted(reasons.items()):
-        print(f"skipped, needs {reason}: {number}")
+        print(f"{number} skipped {reason}")
     print(f"{count['passed']} passed, {count['failed']} failed, "
           f"{count['skipped']} skipped")
     return 0 if count["passed"] and not count["failed"] else 1

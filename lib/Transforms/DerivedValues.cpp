@@ -35,6 +35,30 @@ static bool isCheap(Block &body, Policy policy) {
          });
 }
 
+/// How many elements the operand has that stands for one element of the others
+/// together, at least, for these to count as small: they are kept as well.
+static constexpr int64_t kSmallRatio = 8;
+
+/// Whether the tensors that `op` reads besides `full` have few elements, as far
+/// as sizes are known; each of them is read through fewer loops.
+static bool areOthersSmall(linalg::LinalgOp op, Value full) {
+  int64_t elements = 0;
+  bool readsTensorInBody = false;
+  llvm::SmallPtrSet<Value, 4> seen;
+  forEachOutsideOperand(op, [&](OpOperand &operand) {
+    auto type = dyn_cast<TensorType>(operand.get().getType());
+    if (!type || operand.get() == full || isOverwritten(operand))
+      return;
+    readsTensorInBody |= operand.getOwner() != op;
+    if (seen.insert(operand.get()).second && type.hasStaticShape())
+      elements += type.getNumElements();
+  });
+  auto type = cast<TensorType>(full.getType());
+  return !readsTensorInBody &&
+         (!type.hasStaticShape() ||
+          elements <= type.getNumElements() / kSmallRatio);
+}
+
 /// The one tensor operand of `op` that mentions all its loops, where each
 /// element of the results is written once; null if there is none or several.
 static Value getFullOperand(linalg::LinalgOp op) {
@@ -56,6 +80,8 @@ static Value getFullOperand(linalg::LinalgOp op) {
       return {};
     full = input->get();
   }
+  if (!full || !isa<TensorType>(full.getType()) || !areOthersSmall(op, full))
+    return {};
   return full;
 }
 

@@ -24,11 +24,11 @@ struct SavingRules {
 };
 
 /// A value is *derived* from another one of as many elements where it is
-/// elementwise in that one and otherwise reads tensors of fewer elements: the
-/// normalised input, the input scaled and shifted, and the input widened to f64
-/// all derive from the input of a normalisation, given its statistics. Where
-/// several of the values `saved` derive from one root, or from a narrower one,
-/// keeping the root in their place takes fewer bytes.
+/// elementwise in that one and otherwise reads tensors of far fewer elements:
+/// the normalised input, the input scaled and shifted, and the input widened to
+/// f64 all derive from the input of a normalisation, given its statistics.
+/// Where several of the values `saved` derive from one root, or from a narrower
+/// one, keeping the root in their place takes fewer bytes.
 ///
 /// Returns the operations that backward is to compute again for that. Under
 /// the policy `fad` only arithmetic is computed again, never an activation.

@@ -56,6 +56,7 @@ FailureOr<JointFunction> JointFunction::get(func::FuncOp function) {
                "ends a joint function; only func.return can"),
            failure();
   JointFunction joint(function);
+  joint.findBackward();
   if (failed(joint.verifyMarks()) || failed(joint.verifyForward()))
     return failure();
   return joint;
@@ -102,7 +103,7 @@ LogicalResult JointFunction::verifyMarks() const {
 
 LogicalResult JointFunction::verifyForward() const {
   DenseSet<Value> dependent(cotangents.begin(), cotangents.end());
-  for (Operation *op : findBackward()) {
+  for (Operation *op : backward) {
     if (isa<ResidualOp>(op))
       return op->emitOpError("depends on a cotangent; only values of the "
                              "forward part cross to backward");
@@ -122,11 +123,9 @@ func::ReturnOp JointFunction::getReturn() const {
   return cast<func::ReturnOp>(f.front().getTerminator());
 }
 
-SmallVector<Operation *> JointFunction::findBackward() const {
+void JointFunction::findBackward() {
   DenseSet<Value> dependent(cotangents.begin(), cotangents.end());
-  SmallVector<Operation *> backward;
-  func::FuncOp f = function;
-  for (Operation &op : f.front().without_terminator()) {
+  for (Operation &op : function.front().without_terminator()) {
     bool depends = false;
     forEachOutsideOperand(&op, [&](OpOperand &operand) {
       depends |= dependent.contains(operand.get());
@@ -136,7 +135,6 @@ SmallVector<Operation *> JointFunction::findBackward() const {
     backward.push_back(&op);
     dependent.insert(op.result_begin(), op.result_end());
   }
-  return backward;
 }
 
 void fad::forEachOutsideOperand(

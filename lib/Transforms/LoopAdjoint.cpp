@@ -328,8 +328,10 @@ LogicalResult LoopAdjoint::addStacks() {
       auto loop = cast<scf::ForOp>(tops.front().getOwner()->getParentOp());
       Value distance = arith::SubIOp::create(b, loc, loop.getInductionVar(),
                                              loop.getLowerBound());
-      Value number =
-          toIndex(b, arith::DivUIOp::create(b, loc, distance, loop.getStep()));
+      Value number = arith::DivUIOp::create(b, loc, distance, loop.getStep());
+      // A count has no sign, whatever the bounds have.
+      if (!number.getType().isIndex())
+        number = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), number);
       SmallVector<Value> yielded;
       for (auto [index, top] : llvm::zip_equal(stacked, tops))
         yielded.push_back(

@@ -235,7 +235,7 @@ Value Selector::materialize(Value value, StringRef reason) {
 }
 
 void Selector::sortBackward() {
-  backward = joint.findBackward();
+  backward = llvm::to_vector(joint.getBackward());
   Operation *terminator = joint.getReturn();
   for (Operation *op : backward)
     op->moveBefore(terminator);

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include <optional>
 
@@ -307,6 +308,10 @@ Operation *Analysis::takeFirst() {
 }
 
 bool Analysis::run(Value value) {
+  // What leaves the body of a loop or a branch is not followed, and in a copy
+  // of a body nothing says what leaves.
+  if (!isa<FunctionOpInterface>(value.getParentBlock()->getParentOp()))
+    return false;
   auto type = cast<RankedTensorType>(value.getType());
   TensorChange shifted{{/*degree=*/1, /*isScaled=*/false}, {}};
   for (int64_t dim = 0; dim < type.getRank(); ++dim)

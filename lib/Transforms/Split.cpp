@@ -109,7 +109,7 @@ LogicalResult Splitter::findNeeded(DenseSet<Value> &available,
 }
 
 LogicalResult Splitter::findParts() {
-  SmallVector<Operation *> operations = joint.findBackward();
+  ArrayRef<Operation *> operations = joint.getBackward();
   DenseSet<Operation *> dependent(operations.begin(), operations.end());
   for (Operation &op : function.front().without_terminator())
     if (!wouldOpBeTriviallyDead(&op))

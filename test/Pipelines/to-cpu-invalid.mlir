@@ -8,15 +8,6 @@ func.func @unranked(%x: tensor<*xf32>) -> tensor<*xf32> {
 
 // -----
 
-func.func @not_structured(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %e = tensor.empty() : tensor<2x3xf32>
-  // expected-error @+1 {{'linalg.softmax' op has no lowering to loops; decompose it into structured operations first}}
-  %0 = linalg.softmax dimension(1) ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) -> tensor<2x3xf32>
-  return %0 : tensor<2x3xf32>
-}
-
-// -----
-
 // expected-error @+1 {{@sqrtf has the name of a function of libc or libm that compiled code calls; rename it}}
 func.func @sqrtf(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = math.sqrt %x : tensor<4xf32>

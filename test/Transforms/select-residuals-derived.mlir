@@ -10,6 +10,9 @@
 // RUN:   --fad-select-residuals=policy=recompute \
 // RUN:   | FileCheck %s --check-prefix=RECOMPUTE
 
+// RUN: fad-opt %s --fad-differentiate=entry=row \
+// RUN:   --fad-select-residuals=policy=fad | FileCheck %s --check-prefix=ROW
+
 // RUN: fad-runner %s --entry=scale --policy=fad --size=5 --check-gradients
 // RUN: fad-runner %s --entry=widened --policy=fad --size=5 --check-gradients
 // RUN: fad-runner %s --entry=widened --policy=recompute --size=1 \
@@ -122,4 +125,32 @@ func.func @activated(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>)
   %q = linalg.matmul ins(%y, %p : tensor<4x4xf32>, tensor<4x4xf32>)
     outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
   return %q : tensor<4x4xf32>
+}
+
+// A row is no small tensor beside a matrix of two rows: both values are kept,
+// rather than one of them and the row.
+
+// ROW-LABEL: func.func @row_joint
+// ROW-COUNT-2: fad.residual {{.*}} : tensor<2x4xf32>
+// ROW-NOT:     fad.residual {{.*}} : tensor<4xf32>
+func.func @row(%x: tensor<2x4xf32>, %g: tensor<4xf32>, %w: tensor<4x4xf32>)
+    -> tensor<2x4xf32> attributes {fad.request = #fad.request<wrt = [2]>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %row = math.exp %g : tensor<4xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x4xf32>)
+    outs(%f : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %a = linalg.generic {indexing_maps = [#id, #column, #id],
+                       iterator_types = ["parallel", "parallel"]}
+    ins(%m, %row : tensor<2x4xf32>, tensor<4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%in: f32, %by: f32, %out: f32):
+    %p = arith.addf %in, %by : f32
+    linalg.yield %p : f32
+  } -> tensor<2x4xf32>
+  %b = linalg.matmul ins(%m, %w : tensor<2x4xf32>, tensor<4x4xf32>)
+    outs(%f : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %r = linalg.matmul ins(%a, %w : tensor<2x4xf32>, tensor<4x4xf32>)
+    outs(%b : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
 }

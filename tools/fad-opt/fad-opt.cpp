@@ -53,6 +53,18 @@ static bool setsVerifyEach() {
   return it != options.end() && it->second->getNumOccurrences() != 0;
 }
 
+/// Lets printing skip the verification of what was verified just before, unless
+/// IR is printed elsewhere too.
+static void assumeOutputVerified() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  for (auto &[name, option] : options)
+    if (name.starts_with("mlir-print-ir") && option->getNumOccurrences() != 0)
+      return;
+  auto it = options.find("mlir-print-assume-verified");
+  if (it != options.end())
+    it->second->addOccurrence(0, it->first, "true");
+}
+
 /// Runs passes with one verification, at the end: one after each pass takes
 /// half the time of the passes.
 static LogicalResult runVerifyingOutput(StringRef input, StringRef output,
@@ -60,6 +72,7 @@ static LogicalResult runVerifyingOutput(StringRef input, StringRef output,
                                         MlirOptMainConfig config) {
   MlirOptMainConfig given = config;
   config.verifyPasses(false);
+  assumeOutputVerified();
   config.setPassPipelineSetupFn([given](PassManager &pm) {
     if (failed(given.setupPassPipeline(pm)))
       return failure();

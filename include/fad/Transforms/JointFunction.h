@@ -44,19 +44,21 @@ public:
   Value getResultOf(unsigned index) const;
 
   /// The operations that depend on a cotangent, in program order.
-  SmallVector<Operation *> findBackward() const;
+  ArrayRef<Operation *> getBackward() const { return backward; }
 
 private:
   explicit JointFunction(func::FuncOp function);
   /// The number that the cotangent `index` is marked with.
   unsigned getResultNumberOf(unsigned index) const;
   LogicalResult verifyMarks() const;
+  void findBackward();
   /// Fails where a primal result or a residual depends on a cotangent.
   LogicalResult verifyForward() const;
 
   func::FuncOp function;
   SmallVector<Value> arguments, cotangents, results, gradients;
   SmallVector<unsigned> resultNumbers, gradientNumbers;
+  SmallVector<Operation *> backward;
 };
 
 /// Calls `callback` on each operand of `op` and of the operations nested in it
