@@ -19,9 +19,13 @@ using namespace mlir::fad;
 namespace {
 /// A dimension of a tensor.
 using Size = std::pair<Value, int64_t>;
+/// For each size of a conditional, whether both branches yield the size asked
+/// for. Conditionals come one after the other, and each is read by two branches
+/// of the next: without this, time doubles with each of them.
+using KnownSizes = llvm::DenseMap<Size, bool>;
 } // namespace
 
-static bool haveEqualSize(Value value, Value like, int64_t dim);
+static bool haveEqualSize(Value value, Size like, KnownSizes &known);
 
 /// Appends to `sizes` sizes that are equal to `size` because of the operation
 /// that computes the tensor.
@@ -48,8 +52,9 @@ static void appendEqualSizes(Size size, SmallVectorImpl<Size> &sizes) {
   }
   if (auto loop = dyn_cast_or_null<scf::ForOp>(def)) {
     unsigned index = cast<OpResult>(value).getResultNumber();
+    KnownSizes known;
     if (haveEqualSize(loop.getYieldedValues()[index],
-                      loop.getRegionIterArgs()[index], dim))
+                      {loop.getRegionIterArgs()[index], dim}, known))
       sizes.emplace_back(loop.getInitArgs()[index], dim);
     return;
   }
@@ -67,38 +72,45 @@ static void appendEqualSizes(Size size, SmallVectorImpl<Size> &sizes) {
 
 /// Whether `size` is that of a conditional, and what both of its branches yield
 /// has the size `like`.
-static bool areBothEqual(Size size, Size like) {
+static bool areBothEqual(Size size, Size like, KnownSizes &known) {
   auto conditional = size.first.getDefiningOp<scf::IfOp>();
   if (!conditional || size.second != like.second)
     return false;
+  if (auto it = known.find(size); it != known.end())
+    return it->second;
   unsigned index = cast<OpResult>(size.first).getResultNumber();
   auto isEqual = [&](scf::YieldOp yield) {
-    return haveEqualSize(yield.getOperand(index), like.first, like.second);
+    return haveEqualSize(yield.getOperand(index), like, known);
   };
-  return isEqual(conditional.thenYield()) && isEqual(conditional.elseYield());
+  bool equal =
+      isEqual(conditional.thenYield()) && isEqual(conditional.elseYield());
+  known[size] = equal;
+  return equal;
 }
 
-/// Whether dimension `dim` of both tensors is equal by the way that `value` is
-/// computed from `like`.
-static bool haveEqualSize(Value value, Value like, int64_t dim) {
+/// Whether the dimension of `like` and the same one of `value` are equal by the
+/// way that `value` is computed from the tensor of `like`.
+static bool haveEqualSize(Value value, Size like, KnownSizes &known) {
+  int64_t dim = like.second;
   SmallVector<Size> worklist = {{value, dim}};
   llvm::DenseSet<Size> seen;
   while (!worklist.empty()) {
     Size size = worklist.pop_back_val();
-    if (size == Size(like, dim) || areBothEqual(size, {like, dim}))
+    if (size == like || areBothEqual(size, like, known))
       return true;
     if (seen.insert(size).second)
       appendEqualSizes(size, worklist);
   }
   using Bounds = ValueBoundsConstraintSet;
   FailureOr<bool> equal = Bounds::areEqual(Bounds::Variable(value, dim),
-                                           Bounds::Variable(like, dim));
+                                           Bounds::Variable(like.first, dim));
   return succeeded(equal) && *equal;
 }
 
 bool fad::haveEqualSizes(Value value, Value like) {
   auto type = cast<RankedTensorType>(value.getType());
   return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
-    return !type.isDynamicDim(dim) || haveEqualSize(value, like, dim);
+    KnownSizes known;
+    return !type.isDynamicDim(dim) || haveEqualSize(value, {like, dim}, known);
   });
 }
