@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReverseMode.h"
+#include "ReverseMode/ReverseMode.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

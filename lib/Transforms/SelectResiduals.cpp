@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DerivedValues.h"
-#include "Recomputation.h"
+#include "Residuals/DerivedValues.h"
+#include "Residuals/Recomputation.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_REVERSEMODE_H
-#define FAD_LIB_TRANSFORMS_REVERSEMODE_H
+#ifndef FAD_LIB_TRANSFORMS_REVERSEMODE_REVERSEMODE_H
+#define FAD_LIB_TRANSFORMS_REVERSEMODE_REVERSEMODE_H
 
 #include "CotangentTable.h"
 #include "fad/Transforms/Adjoint.h"
@@ -113,4 +113,4 @@ LogicalResult addAdjoint(ReverseMode &mode, scf::ForOp op,
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_REVERSEMODE_H
+#endif // FAD_LIB_TRANSFORMS_REVERSEMODE_REVERSEMODE_H

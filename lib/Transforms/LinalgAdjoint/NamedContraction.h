@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_NAMEDCONTRACTION_H
-#define FAD_LIB_TRANSFORMS_NAMEDCONTRACTION_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_NAMEDCONTRACTION_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_NAMEDCONTRACTION_H
 
 namespace mlir {
 class RewriterBase;
@@ -32,4 +32,4 @@ linalg::LinalgOp nameContraction(RewriterBase &rewriter, linalg::GenericOp op);
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_NAMEDCONTRACTION_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_NAMEDCONTRACTION_H

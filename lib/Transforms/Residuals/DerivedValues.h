@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_DERIVEDVALUES_H
-#define FAD_LIB_TRANSFORMS_DERIVEDVALUES_H
+#ifndef FAD_LIB_TRANSFORMS_RESIDUALS_DERIVEDVALUES_H
+#define FAD_LIB_TRANSFORMS_RESIDUALS_DERIVEDVALUES_H
 
 #include "fad/IR/Fad.h"
 #include "llvm/ADT/DenseSet.h"
@@ -37,4 +37,4 @@ DenseSet<Operation *> findDerived(ArrayRef<Value> saved,
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_DERIVEDVALUES_H
+#endif // FAD_LIB_TRANSFORMS_RESIDUALS_DERIVEDVALUES_H

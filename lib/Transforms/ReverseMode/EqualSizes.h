@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_EQUALSIZES_H
-#define FAD_LIB_TRANSFORMS_EQUALSIZES_H
+#ifndef FAD_LIB_TRANSFORMS_REVERSEMODE_EQUALSIZES_H
+#define FAD_LIB_TRANSFORMS_REVERSEMODE_EQUALSIZES_H
 
 #include "mlir/IR/Value.h"
 
@@ -19,4 +19,4 @@ bool haveEqualSizes(Value value, Value like);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_EQUALSIZES_H
+#endif // FAD_LIB_TRANSFORMS_REVERSEMODE_EQUALSIZES_H

@@ -1,4 +1,4 @@
-//===- RaiseFormula.h - Formulas that fad-raise recognizes ------*- C++ -*-===//
+//===- Formula.h - Formulas that fad-raise recognizes -----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_RAISEFORMULA_H
-#define FAD_LIB_TRANSFORMS_RAISEFORMULA_H
+#ifndef FAD_LIB_TRANSFORMS_RAISE_FORMULA_H
+#define FAD_LIB_TRANSFORMS_RAISE_FORMULA_H
 
 // A formula in one variable is written as it is in a paper,
 //
@@ -226,4 +226,4 @@ void populateRaiseLinalgPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::fad::raise
 
-#endif // FAD_LIB_TRANSFORMS_RAISEFORMULA_H
+#endif // FAD_LIB_TRANSFORMS_RAISE_FORMULA_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_RECOMPUTATION_H
-#define FAD_LIB_TRANSFORMS_RECOMPUTATION_H
+#ifndef FAD_LIB_TRANSFORMS_RESIDUALS_RECOMPUTATION_H
+#define FAD_LIB_TRANSFORMS_RESIDUALS_RECOMPUTATION_H
 
 #include "fad/Transforms/JointFunction.h"
 
@@ -48,4 +48,4 @@ private:
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_RECOMPUTATION_H
+#endif // FAD_LIB_TRANSFORMS_RESIDUALS_RECOMPUTATION_H

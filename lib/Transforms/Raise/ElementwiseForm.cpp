@@ -1,4 +1,4 @@
-//===- RaiseLinalg.cpp - One form for elementwise operations on tensors ---===//
+//===- ElementwiseForm.cpp - One form for elementwise operations ---------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaiseFormula.h"
+#include "Formula.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"

@@ -21,8 +21,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_REDUCTIONADJOINT_H
-#define FAD_LIB_TRANSFORMS_REDUCTIONADJOINT_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_REDUCTIONADJOINT_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_REDUCTIONADJOINT_H
 
 #include "fad/Interfaces/Expr.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -98,4 +98,4 @@ private:
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_REDUCTIONADJOINT_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_REDUCTIONADJOINT_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_SHIFTINVARIANCE_H
-#define FAD_LIB_TRANSFORMS_SHIFTINVARIANCE_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_SHIFTINVARIANCE_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_SHIFTINVARIANCE_H
 
 #include "mlir/IR/Value.h"
 
@@ -27,4 +27,4 @@ bool isInvariantToShift(Value value);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_SHIFTINVARIANCE_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_SHIFTINVARIANCE_H

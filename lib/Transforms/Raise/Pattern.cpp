@@ -1,4 +1,4 @@
-//===- RaisePattern.cpp - Formulas as rewrite patterns --------------------===//
+//===- Pattern.cpp - Formulas as rewrite patterns -------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaiseFormula.h"
+#include "Formula.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

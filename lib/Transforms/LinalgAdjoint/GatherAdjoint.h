@@ -22,8 +22,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_GATHERADJOINT_H
-#define FAD_LIB_TRANSFORMS_GATHERADJOINT_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_GATHERADJOINT_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_GATHERADJOINT_H
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -49,4 +49,4 @@ FailureOr<Value> buildGatherCotangent(RewriterBase &rewriter,
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_GATHERADJOINT_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_GATHERADJOINT_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_COTANGENTTABLE_H
-#define FAD_LIB_TRANSFORMS_COTANGENTTABLE_H
+#ifndef FAD_LIB_TRANSFORMS_REVERSEMODE_COTANGENTTABLE_H
+#define FAD_LIB_TRANSFORMS_REVERSEMODE_COTANGENTTABLE_H
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
@@ -55,4 +55,4 @@ private:
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_COTANGENTTABLE_H
+#endif // FAD_LIB_TRANSFORMS_REVERSEMODE_COTANGENTTABLE_H

@@ -1,4 +1,4 @@
-//===- RaiseActivationsSigmoid.cpp - Sigmoid and what is made of it -------===//
+//===- ActivationsSigmoid.cpp - Sigmoid and what is made of it ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaiseFormula.h"
+#include "Formula.h"
 
 using namespace mlir;
 using namespace mlir::fad;

@@ -1,4 +1,4 @@
-//===- RaiseActivationsGelu.cpp - The Gaussian error linear unit ----------===//
+//===- ActivationsGelu.cpp - The Gaussian error linear unit ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaiseFormula.h"
+#include "Formula.h"
 #include <cmath>
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- RaiseMatcher.cpp - Matching formulas with operations ---------------===//
+//===- Matcher.cpp - Matching formulas with operations --------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaiseFormula.h"
+#include "Formula.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>

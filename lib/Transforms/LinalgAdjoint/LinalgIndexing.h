@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_LINALGINDEXING_H
-#define FAD_LIB_TRANSFORMS_LINALGINDEXING_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_LINALGINDEXING_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_LINALGINDEXING_H
 
 #include "LinalgAdjoint.h"
 #include <optional>
@@ -67,4 +67,4 @@ AffineMap solveWindows(RewriterBase &rewriter, linalg::LinalgOp op,
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_LINALGINDEXING_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_LINALGINDEXING_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_NAMEDCONVOLUTION_H
-#define FAD_LIB_TRANSFORMS_NAMEDCONVOLUTION_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_NAMEDCONVOLUTION_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_NAMEDCONVOLUTION_H
 
 namespace mlir {
 class RewriterBase;
@@ -26,4 +26,4 @@ linalg::LinalgOp nameConvolution(RewriterBase &rewriter, linalg::GenericOp op);
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_NAMEDCONVOLUTION_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_NAMEDCONVOLUTION_H

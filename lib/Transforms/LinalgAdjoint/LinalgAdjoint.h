@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_H
-#define FAD_LIB_TRANSFORMS_LINALGADJOINT_H
+#ifndef FAD_LIB_TRANSFORMS_LINALGADJOINT_LINALGADJOINT_H
+#define FAD_LIB_TRANSFORMS_LINALGADJOINT_LINALGADJOINT_H
 
 #include "ReductionAdjoint.h"
 #include "fad/Transforms/Adjoint.h"
@@ -91,4 +91,4 @@ LogicalResult emitNotASum(linalg::LinalgOp op);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_H
+#endif // FAD_LIB_TRANSFORMS_LINALGADJOINT_LINALGADJOINT_H
