@@ -1,4 +1,4 @@
-//===- ElementwiseForm.cpp - One form for elementwise operations ---------===//
+//===- ElementwiseForm.cpp - One form for elementwise operations ----------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
