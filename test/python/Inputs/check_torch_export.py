@@ -1,6 +1,8 @@
 """What fad.torch.export makes of models: names, order, types, errors."""
 
+import sys
 import unittest
+from unittest import mock
 
 import torch
 from torch import nn
@@ -212,6 +214,14 @@ class ScaledByFrequency(nn.Module):
 
 
 class Errors(unittest.TestCase):
+    def test_without_torch_mlir(self):
+        with mock.patch.dict(sys.modules, {"torch_mlir": None}):
+            with self.assertRaisesRegex(
+                ImportError,
+                "^exporting needs torch-mlir; install it with: pip install torch-mlir$",
+            ):
+                fad.torch.export(Output("alone"), torch.randn(4))
+
     def test_detached_random_numbers(self):
         with self.assertRaisesRegex(
             fad.torch.ExportError, "a detached value depends on aten.native_dropout"

@@ -12,6 +12,12 @@ import fad.torch
 from small_models import make_perceptron
 
 
+class DataDependent(nn.Linear):
+    def forward(self, x):
+        y = super().forward(x).sum()
+        return y if y > 0 else -y
+
+
 class Joint(unittest.TestCase):
     def test_gradients(self):
         torch.manual_seed(1)
@@ -75,6 +81,12 @@ class Joint(unittest.TestCase):
             [exported.arguments[index].name for index in exported.wrt],
             ["0.weight", "1.weight", "1.bias"],
         )
+
+    def test_control_flow_on_values(self):
+        with self.assertRaisesRegex(
+            fad.torch.ExportError, "^error: AOTAutograd cannot trace the model: "
+        ):
+            fad.torch.export_joint(DataDependent(4, 3), torch.randn(5, 4))
 
 
 if __name__ == "__main__":
