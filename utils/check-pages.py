@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Checks the documentation of a checkout as a whole:
+
+- every link to a file leads to one, and every link to a heading to a heading;
+- docs/README.md links to every page of docs;
+- every page with commands has a test that runs them."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+FENCED = re.compile(r"^```(.*?)$.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+COMMANDS = {"sh", "python"}
+
+
+def find_pages(root):
+    """The pages that git tracks, or those there are where git knows none."""
+    listed = subprocess.run(
+        ["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True
+    ).stdout.split()
+    if not listed:
+        listed = [path.relative_to(root) for path in root.rglob("*.md")]
+    pages = {pathlib.Path(name) for name in listed}
+    return sorted(page for page in pages if page.parts[0] not in ("build", "test"))
+
+
+def read_prose(path):
+    return FENCED.sub("", path.read_text())
+
+
+def find_anchors(path):
+    """What links call the headings of a page."""
+    for heading in HEADING.findall(read_prose(path)):
+        words = re.sub(r"[^\w\- ]", "", heading.lower())
+        yield words.replace(" ", "-")
+
+
+def check_links(root, page):
+    """Yields the links of a page that lead nowhere."""
+    for link in LINK.findall(read_prose(root / page)):
+        if ":" in link:
+            continue
+        file, _, anchor = link.partition("#")
+        target = (root / page).parent / file if file else root / page
+        if not target.exists():
+            yield f"{page}: there is no {link}"
+        elif anchor and anchor not in find_anchors(target):
+            yield f"{page}: {file or page} has no heading {anchor}"
+
+
+def check_contents(root, pages):
+    """Yields the pages of docs that its table of contents leaves out."""
+    contents = root / "docs" / "README.md"
+    listed = {
+        (contents.parent / link).resolve()
+        for link in LINK.findall(read_prose(contents))
+    }
+    for page in pages:
+        path = (root / page).resolve()
+        if page.parts[0] == "docs" and path not in {*listed, contents.resolve()}:
+            yield f"docs/README.md: does not link to {page}"
+
+
+def check_tests(root, pages):
+    """Yields the pages with commands that no test gives to check-doc.py."""
+    tests = "".join(path.read_text() for path in root.glob("test/**/*.test"))
+    for page in pages:
+        fences = FENCED.findall((root / page).read_text())
+        if COMMANDS & set(fences) and f"%fad_src_root/{page} " not in tests:
+            yield f"{page}: has commands that no test runs"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    pages = find_pages(root)
+    faults = [fault for page in pages for fault in check_links(root, page)]
+    faults += [*check_contents(root, pages), *check_tests(root, pages)]
+    for fault in faults:
+        print(fault)
+    print(f"{len(pages)} pages, {len(faults)} faults")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()
