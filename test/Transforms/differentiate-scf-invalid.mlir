@@ -1,15 +1,51 @@
 // RUN: fad-opt %s --fad-differentiate --split-input-file --verify-diagnostics
 
-func.func @while(%x: tensor<2xf32>, %c: i1) -> tensor<2xf32> {
-  // expected-error @below {{'scf.while' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::PullbackOpInterface for it}}
-  %r = scf.while (%a = %x) : (tensor<2xf32>) -> tensor<2xf32> {
-    scf.condition(%c) %a : tensor<2xf32>
+// All of these are reported, not the first.
+func.func @others(%x: tensor<4xf32>, %i: index, %c: i1) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{'scf.while' op has no reverse rule; of control flow, scf.if and scf.for have one: write it with them}}
+  %while = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition(%c) %a : tensor<4xf32>
   } do {
-  ^bb0(%a: tensor<2xf32>):
-    %b = math.sin %a : tensor<2xf32>
-    scf.yield %b : tensor<2xf32>
+  ^bb0(%a: tensor<4xf32>):
+    %b = math.sin %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
   }
-  return %r : tensor<2xf32>
+  // expected-error @below {{'scf.index_switch' op has no reverse rule; of control flow, scf.if and scf.for have one: write it with them}}
+  %switch = scf.index_switch %i -> tensor<4xf32>
+  case 0 {
+    scf.yield %while : tensor<4xf32>
+  }
+  default {
+    scf.yield %x : tensor<4xf32>
+  }
+  // expected-error @below {{'scf.forall' op has no reverse rule; of control flow, scf.if and scf.for have one: write it with them}}
+  %forall = scf.forall (%k) in (4) shared_outs(%o = %switch) -> tensor<4xf32> {
+    %s = tensor.extract_slice %o[%k] [1] [1] : tensor<4xf32> to tensor<1xf32>
+    %t = math.sin %s : tensor<1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %t into %o[%k] [1] [1] : tensor<1xf32> into tensor<4xf32>
+    }
+  }
+  // expected-error @below {{'scf.parallel' op has no reverse rule; of control flow, scf.if and scf.for have one: write it with them}}
+  %parallel = scf.parallel (%k) = (%c0) to (%c4) step (%c1) init (%zero) -> f32 {
+    %e = tensor.extract %forall[%k] : tensor<4xf32>
+    scf.reduce(%e : f32) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      scf.reduce.return %s : f32
+    }
+  }
+  %splat = tensor.splat %parallel : tensor<4xf32>
+  // expected-error @below {{'affine.for' op has no reverse rule; of control flow, scf.if and scf.for have one: write it with them}}
+  %for = affine.for %k = 0 to 4 iter_args(%a = %splat) -> tensor<4xf32> {
+    %s = math.sin %a : tensor<4xf32>
+    affine.yield %s : tensor<4xf32>
+  }
+  return %for : tensor<4xf32>
 }
 
 // -----
@@ -23,6 +59,22 @@ func.func @grows(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
     %b = tensor.concat dim(0) %a, %a : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
     %s = math.sin %b : tensor<?xf32>
     scf.yield %s : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// Nothing of what an iteration begins with is read, but how many zeros its
+// cotangent has depends on it.
+func.func @grows_once(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{'scf.for' op carries 'tensor<?xf32>', whose sizes may change from one iteration to the next, which backward cannot keep in one tensor; make them static, or write each iteration's result into a tensor of the sizes it began with}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf32> {
+    %s = math.sin %x : tensor<?xf32>
+    %b = tensor.concat dim(0) %s, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %b : tensor<?xf32>
   }
   return %r : tensor<?xf32>
 }

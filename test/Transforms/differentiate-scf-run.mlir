@@ -14,7 +14,8 @@
 // DEFINE:   %{run} --entry=nested --arg=1 --arg=4 && %{run} --entry=nested --arg=0 --arg=0 && \
 // DEFINE:   %{run} --entry=rows --size=2 && %{run} --entry=contractions && \
 // DEFINE:   %{run} --entry=scalars --wrt=0,1 && %{run} --entry=handed_on && \
-// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4
+// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4 && \
+// DEFINE:   %{run} --entry=anew --size=2 --arg=3 && %{run} --entry=anew --size=2 --arg=0
 
 // REDEFINE: %{policy} = bp
 // RUN: %{all}
@@ -234,6 +235,17 @@ func.func @nested_dynamic(%n: index, %x: tensor<?xf64>) -> tensor<?xf64> {
       scf.yield %s : tensor<?xf64>
     }
     scf.yield %b : tensor<?xf64>
+  }
+  return %r : tensor<?xf64>
+}
+
+// What an iteration ends with does not depend on what it began with.
+func.func @anew(%n: index, %x: tensor<?xf64>) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf64> {
+    %s = math.sin %x : tensor<?xf64>
+    scf.yield %s : tensor<?xf64>
   }
   return %r : tensor<?xf64>
 }

@@ -30,6 +30,8 @@ public:
 private:
   /// Finds the loop-carried values whose cotangents matter.
   void findActive();
+  /// Whether loop-carried value `index` has the sizes of its init throughout.
+  bool keepsSizes(unsigned index);
   /// How often the loop runs, computed before it.
   void computeTripCount();
   Value createIndex(OpBuilder &b, int64_t value) {
@@ -113,6 +115,13 @@ void LoopAdjoint::findActive() {
       active.push_back(index);
 }
 
+bool LoopAdjoint::keepsSizes(unsigned index) {
+  Value next = op.getYieldedValues()[index];
+  return !isa<RankedTensorType>(next.getType()) ||
+         haveEqualSizes(next, op.getRegionIterArgs()[index]) ||
+         haveEqualSizes(next, op.getInitArgs()[index]);
+}
+
 Value LoopAdjoint::toIndex(OpBuilder &b, Value value) {
   if (value.getType().isIndex())
     return value;
@@ -180,10 +189,13 @@ LogicalResult LoopAdjoint::buildBody(Block &body) {
   LogicalResult valid = mode.differentiate(clones, body);
   SmallVector<Value> yielded;
   for (unsigned index : active) {
-    Value cotangent = table.take(placeholders[index]->getResult(0));
-    yielded.push_back(
-        cotangent ? cotangent
-                  : makeZerosLike(rewriter, loc, op.getInitArgs()[index]));
+    Value argument = placeholders[index]->getResult(0);
+    Value cotangent = table.take(argument);
+    if (!cotangent)
+      cotangent =
+          makeZerosLike(rewriter, loc,
+                        keepsSizes(index) ? op.getInitArgs()[index] : argument);
+    yielded.push_back(cotangent);
   }
   scf::YieldOp::create(rewriter, loc, yielded);
   return valid;
@@ -248,7 +260,7 @@ LogicalResult LoopAdjoint::checkStack(unsigned index) {
            << type
            << " from one iteration to the next, which backward cannot keep; "
               "carry ranked tensors and scalars";
-  if (haveEqualSizes(op.getYieldedValues()[index], argument))
+  if (keepsSizes(index))
     return success();
   return op.emitOpError("carries ")
          << type

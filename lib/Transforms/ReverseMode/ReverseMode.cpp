@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -230,6 +232,16 @@ static bool isOnScalars(Operation *op) {
          llvm::all_of(op->getResultTypes(), isScalar);
 }
 
+/// Reports that `op` has no reverse rule.
+static LogicalResult emitNoRule(Operation *op) {
+  InFlightDiagnostic diagnostic = op->emitOpError("has no reverse rule; ");
+  if (isa<RegionBranchOpInterface, LoopLikeOpInterface>(op))
+    return diagnostic << "of control flow, scf.if and scf.for have one: write "
+                         "it with them";
+  return diagnostic << "rewrite it in terms of operations that have one, or "
+                       "implement fad::PullbackOpInterface for it";
+}
+
 FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
                                                   Operation *op,
                                                   ValueRange cotangents) {
@@ -240,10 +252,7 @@ FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   auto rule = dyn_cast<PullbackOpInterface>(op);
   if (!structured && !rule)
-    return op->emitOpError("has no reverse rule; rewrite it in terms of "
-                           "operations that have one, or implement "
-                           "fad::PullbackOpInterface for it"),
-           failure();
+    return emitNoRule(op);
   if (failed(checkCaptures(op)))
     return failure();
   if (structured)
