@@ -5,6 +5,8 @@
 // RUN: not fad-memory-report %s --entry=integers --policy=all 2>&1 | FileCheck %s --check-prefix=POLICY
 // RUN: not fad-memory-report %s --entry=integers --size=-1 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not fad-memory-report %s --entry=integers --format=xml 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not fad-memory-report %s --entry=sine --results=1 2>&1 | FileCheck %s --check-prefix=RESULTS
+// RUN: not fad-memory-report %s --entry=sine --wrt=0,0 2>&1 | FileCheck %s --check-prefix=WRT
 // RUN: not fad-memory-report %t.does-not-exist 2>&1 | FileCheck %s --check-prefix=INPUT
 // RUN: not fad-memory-report %s --entry=sine -o %t.no-folder/x 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: echo 'func.func @f(' | not fad-memory-report - 2>&1 | FileCheck %s --check-prefix=SYNTAX
@@ -14,6 +16,8 @@
 // POLICY: for the --policy option: Cannot find option named 'all'!
 // SIZE: for the --size option: '-1' value invalid
 // FORMAT: for the --format option: Cannot find option named 'xml'!
+// RESULTS: error: cannot differentiate result 1: @sine has 1 results
+// WRT: error: argument 0 is listed twice in 'wrt'
 // INPUT: error: cannot open input file '{{.*}}.does-not-exist': No such file or directory
 // OUTPUT: error: cannot open output file '{{.*}}.no-folder/x': No such file or directory
 // SYNTAX: <stdin>:1:14: error: expected

@@ -73,3 +73,15 @@ func.func @one(%u: tensor<f16>, %i: tensor<i64>, %init: tensor<4xf16>) -> tensor
   %r = fad.scatter_add %u at (%i : tensor<i64>) dims [0] into %init : tensor<f16> -> tensor<4xf16>
   return %r : tensor<4xf16>
 }
+
+// The same numbers to the last bit on any number of threads; the loop adds in
+// row-major order.
+// RUN: %{make} 'u=rng.normal(size=(64, 40, 3)).astype("f4")' 'i=rng.integers(0, 9, size=(64, 40))' \
+// RUN:   'init=np.zeros((1400, 3), "f4")' 'y=[y := init.copy(), np.add.at(y, i, u)][0]'
+// RUN: env OMP_NUM_THREADS=1 fad-runner %s --out=%t/1 --entry=table --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
+// RUN: env OMP_NUM_THREADS=4 fad-runner %s --out=%t/4 --entry=table --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
+// RUN: cmp %t/1/out0.npy %t/4/out0.npy
+// RUN: cmp %t/1/out0.npy %t/y.npy
+// RUN: env OMP_NUM_THREADS=1 fad-runner %t.reductions.mlir --out=%t/r1 --entry=table --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
+// RUN: env OMP_NUM_THREADS=4 fad-runner %t.reductions.mlir --out=%t/r4 --entry=table --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
+// RUN: cmp %t/r1/out0.npy %t/r4/out0.npy
