@@ -16,9 +16,11 @@ import random
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
+
+from many_checks import run_checks
 
 POLICIES = ["fad", "bp", "recompute"]
 # What gradients may differ from those under policy fad in f64 by, relative to the
@@ -314,8 +316,8 @@ def write(folder, seed, element):
     return path, text
 
 
-def check(runner, folder, seed):
-    """Returns what is wrong with the program of a seed, or an empty string."""
+def find_fault(runner, folder, seed):
+    """What is wrong with the program of a seed, or an empty string."""
     path, text = write(folder, seed, "f64")
     reference, error = run(runner, path, seed, "fad", ["--check-gradients"])
     if reference is None:
@@ -334,6 +336,11 @@ def check(runner, folder, seed):
     return ""
 
 
+def check(runner, folder, seed):
+    fault = find_fault(runner, folder, seed)
+    return fault and f"program {seed}: {fault}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fad-runner", required=True)
@@ -341,17 +348,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="the first")
     parser.add_argument("--keep", help="where to write the programs")
     options = parser.parse_args()
-    failed = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        seeds = range(options.seed, options.seed + options.count)
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            errors = pool.map(lambda seed: check(options.fad_runner, folder, seed), seeds)
-            for seed, error in zip(seeds, errors):
-                if error:
-                    failed += 1
-                    print(f"program {seed}: {error}", flush=True)
+        failed = run_checks(
+            partial(check, options.fad_runner, folder, seed)
+            for seed in range(options.seed, options.seed + options.count)
+        )
     print(f"{options.count} programs under {len(POLICIES)} policies, {failed} failed")
     return 1 if failed else 0
 

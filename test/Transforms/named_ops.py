@@ -17,11 +17,13 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from string import Template
 
 import numpy as np
+
+from many_checks import run_checks
 
 POLICIES = ["fad", "bp", "recompute"]
 HEADERS = ["LinalgStructuredOps.h.inc", "LinalgOps.h.inc", "LinalgRelayoutOps.h.inc"]
@@ -343,6 +345,21 @@ class Checker:
             return None
         return f"{name}: not rejected with \"{message}\":\n{text}{output}"
 
+    def make_checks(self, number, name):
+        """The checks of an operation, the `number` of which picks the policies."""
+        if name in UNSUPPORTED:
+            return [partial(self.check_unsupported, name, *UNSUPPORTED[name])]
+        cases = CASES.get(name) or convolution(name)
+        if cases is None:
+            return [lambda: f"{name}: neither tested nor listed as unsupported"]
+        policy, other = POLICIES[number % 3], POLICIES[(number + 1) % 3]
+        checks = [partial(self.check_gradients, name, cases, policy, False)]
+        # Of many windows, some are enough to see that sizes are computed.
+        some = cases[1::2] if len(cases) > 4 else cases
+        if all(case.has_dynamic for case in some):
+            checks.append(partial(self.check_gradients, name, some, other, True))
+        return checks
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -353,28 +370,15 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
     checker = Checker(options.tools, options.out)
-    failures, jobs = [], []
     names = [n for n in find_names(options.headers) if re.search(options.only, n)]
-    for number, name in enumerate(names):
-        if name in UNSUPPORTED:
-            jobs.append((checker.check_unsupported, name, *UNSUPPORTED[name]))
-            continue
-        cases = CASES.get(name) or convolution(name)
-        if cases is None:
-            failures.append(f"{name}: neither tested nor listed as unsupported")
-            continue
-        policy, other = POLICIES[number % 3], POLICIES[(number + 1) % 3]
-        jobs.append((checker.check_gradients, name, cases, policy, False))
-        # Of many windows, some are enough to see that sizes are computed.
-        some = cases[1::2] if len(cases) > 4 else cases
-        if all(case.has_dynamic for case in some):
-            jobs.append((checker.check_gradients, name, some, other, True))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        failures += filter(None, pool.map(lambda job: job[0](*job[1:]), jobs))
-    for failure in failures:
-        print(failure)
-    print(f"{len(names)} operations, {len(jobs)} functions, {len(failures)} failures")
-    sys.exit(bool(failures))
+    checks = [
+        check
+        for number, name in enumerate(names)
+        for check in checker.make_checks(number, name)
+    ]
+    failed = run_checks(checks)
+    print(f"{len(names)} operations, {len(checks)} functions, {failed} failures")
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ import os
 import random
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from many_checks import run_checks
 
 POLICIES = ["fad", "bp", "recompute"]
 
@@ -146,18 +148,12 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
-    seeds = range(options.seed, options.seed + options.count)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        failures = list(
-            filter(
-                None,
-                pool.map(lambda s: check(options.fad_runner, options.out, s), seeds),
-            )
-        )
-    for failure in failures:
-        print(failure)
-    print(f"{options.count} operations, {len(failures)} failures")
-    sys.exit(bool(failures))
+    failed = run_checks(
+        partial(check, options.fad_runner, options.out, seed)
+        for seed in range(options.seed, options.seed + options.count)
+    )
+    print(f"{options.count} operations, {failed} failures")
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":
