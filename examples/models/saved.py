@@ -1,5 +1,6 @@
 """Bytes that PyTorch keeps between forward and backward."""
 
+import contextlib
 from collections.abc import Mapping
 
 import torch
@@ -18,8 +19,9 @@ def storage(tensor):
     return tensor.untyped_storage()._cdata
 
 
-def eager_bytes(module, inputs):
-    """Bytes that autograd saves in a call of `module` on `inputs`: every storage
+@contextlib.contextmanager
+def count_saved(module, inputs):
+    """Yields the sizes in bytes of what autograd saves meanwhile: every storage
     once; parameters, buffers and inputs, which are alive anyway, left out."""
     tensors = (*module.parameters(), *module.buffers(), *inputs.values())
     alive = {storage(tensor) for tensor in tensors}
@@ -34,5 +36,11 @@ def eager_bytes(module, inputs):
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        yield sizes
+
+
+def eager_bytes(module, inputs):
+    """Bytes that autograd saves in a call of `module` on `inputs`."""
+    with count_saved(module, inputs) as sizes:
         call(module, inputs)
     return sum(sizes.values())

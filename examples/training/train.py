@@ -21,6 +21,10 @@ import tqdm
 import fad.torch
 from tasks import TASKS, make_task
 
+# What PyTorch saves is counted as in the other example.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+from saved import count_saved
+
 POLICIES = ("bp", "recompute", "fad")
 PLAIN = "PyTorch"
 # PyTorch with other kernels, for how far two runs part by rounding alone: maxima
@@ -42,27 +46,13 @@ class PlainStep:
         start = time.perf_counter()
         with torch.backends.mkldnn.flags(enabled=self._kernels):
             if self.residual_bytes is None:
-                loss = self._count(batch)
+                with count_saved(self._model, batch) as sizes:
+                    loss = self._model(**batch).loss
+                self.residual_bytes = sum(sizes.values())
             else:
                 loss = self._model(**batch).loss
             loss.backward()
         self.seconds = time.perf_counter() - start
-        return loss
-
-    def _count(self, batch):
-        state = [*self._model.parameters(), *self._model.buffers(), *batch.values()]
-        alive = {each.untyped_storage().data_ptr() for each in state}
-        kept = {}
-
-        def pack(tensor):
-            storage = tensor.untyped_storage()
-            if storage.data_ptr() not in alive:
-                kept[storage.data_ptr()] = storage.nbytes()
-            return tensor
-
-        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-            loss = self._model(**batch).loss
-        self.residual_bytes = sum(kept.values())
         return loss
 
 
