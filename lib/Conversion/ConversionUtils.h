@@ -21,6 +21,12 @@ namespace mlir::fad {
 /// Adds the pattern that lowers fad.scatter_add, to a loop or to reductions.
 void populateScatterAddPatterns(RewritePatternSet &patterns, bool asReductions);
 
+/// Copies what operations under `root` would write to in the memory of an
+/// argument, for IREE, which takes arguments for its own: other functions that
+/// have the same argument, and its caller, would see what was written. Emits an
+/// error where it cannot be copied.
+LogicalResult copyWrittenArguments(Operation *root);
+
 /// A tensor of `type` to be overwritten, with its dynamic sizes taken from
 /// `source`, a tensor of a compatible shape.
 Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,

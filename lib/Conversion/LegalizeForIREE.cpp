@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ConversionUtils.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -58,9 +60,19 @@ namespace {
 struct LegalizeForIREEPass
     : fad::impl::FadLegalizeForIREEBase<LegalizeForIREEPass> {
   void runOnOperation() override {
-    if (failed(expandErfc()))
+    if (failed(generalizeElementwise()) || failed(expandErfc()) ||
+        failed(copyWrittenArguments(getOperation())))
       return signalPassFailure();
     getOperation()->walk(dropFadAttributes);
+  }
+
+  /// Writes out elementwise operations on tensors, `math.erfc` and the like,
+  /// and those of linalg by name, which later versions of MLIR no longer have.
+  LogicalResult generalizeElementwise() {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    populateGeneralizeElementwisePatterns(patterns);
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 
   /// Replaces `math.erfc`, which IREE has no code for.
@@ -77,11 +89,6 @@ struct LegalizeForIREEPass
     auto isErfc = [](StringRef name) {
       return name == math::ErfcOp::getOperationName();
     };
-    // It is of scalars and vectors; what is on tensors goes into loops first.
-    RewritePatternSet loops(&getContext());
-    linalg::populateElementwiseToLinalgConversionPatterns(loops);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(loops))))
-      return failure();
     RewritePatternSet patterns(&getContext());
     populateMathF32ExpansionPatterns(patterns, isErfc);
     populatePolynomialApproximateErfcPattern(patterns);

@@ -30,6 +30,7 @@ static void addSimplify(OpPassManager &pm) {
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   bool tape = options.policy == Policy::bp;
+  pm.addPass(createFadPublishEntry({options.entry}));
   // One function, of the operations that rules cover. Inlining leaves what it
   // inlines as it was written.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));

@@ -30,8 +30,6 @@ FailureOr<NestedPair> NestedPair::create(ModuleOp module,
   if (failed(entry))
     return failure();
   std::string name = entry->getSymName().str();
-  // The inliner erases private functions that nothing calls.
-  entry->setPublic();
   PassManager select(module.getContext()), split(module.getContext());
   buildSelectPipeline(select, options);
   if (failed(select.run(module)))

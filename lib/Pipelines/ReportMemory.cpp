@@ -20,8 +20,6 @@ static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module, StringRef entry,
                                              Policy policy,
                                              const ReportRequest &request) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  // The inliner erases private functions that nothing calls.
-  copy->lookupSymbol<func::FuncOp>(entry).setPublic();
   NestOptions options;
   options.policy = policy;
   options.entry = entry.str();

@@ -277,9 +277,12 @@ def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
   let description = [{
     Goes after `fad-to-linalg`. Replaces `math.erfc` by upstream's approximation
     in f32, with elementwise operations on tensors turned into `linalg.generic`,
-    and removes the attributes of the dialect from operations, and from
-    arguments and results of functions: IREE knows no dialect `fad`. What the
-    arguments and results are is to be read before.
+    as are those of `linalg` by name (`linalg.exp`), which IREE's version of MLIR
+    no longer has. Copies each argument that an operation would write to in
+    place: IREE would do so in the memory of the caller, and of residuals and
+    results that are the same argument. Removes the attributes of the dialect
+    from operations, and from arguments and results of functions: IREE knows no
+    dialect `fad`. What the arguments and results are is to be read before.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",

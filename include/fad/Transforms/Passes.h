@@ -28,6 +28,10 @@ namespace fad {
 /// Adds the patterns of `fad-raise` on scalar, vector and tensor operations.
 void populateRaisePatterns(RewritePatternSet &patterns);
 
+/// Adds the pattern that writes elementwise named operations of linalg as a
+/// linalg.generic.
+void populateGeneralizeElementwisePatterns(RewritePatternSet &patterns);
+
 /// Adds the pattern that writes tensor.gather as a linalg.generic.
 void populateGatherPatterns(RewritePatternSet &patterns);
 

@@ -11,6 +11,19 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FadPublishEntry : Pass<"fad-publish-entry", "::mlir::ModuleOp"> {
+  let summary = "Make the function to differentiate public";
+  let description = [{
+    Goes before `inline`, which erases private functions that nothing calls any
+    more: the function that `fad-differentiate` is about is to stay.
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", /*default=*/"",
+           "Function to make public; default: the only one with fad.request, or else "
+           "the only public function with a body">
+  ];
+}
+
 def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
   let summary = "Rewrite what frameworks export into what reverse rules cover";
   let description = [{

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Formula.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -75,8 +76,12 @@ void raise::populateFoldTruncPatterns(RewritePatternSet &patterns) {
   patterns.add<FoldTruncOfConstant>(patterns.getContext());
 }
 
-void raise::populateRaiseLinalgPatterns(RewritePatternSet &patterns) {
+void fad::populateGeneralizeElementwisePatterns(RewritePatternSet &patterns) {
   patterns.add<GeneralizeElementwise>(patterns.getContext());
+}
+
+void raise::populateRaiseLinalgPatterns(RewritePatternSet &patterns) {
+  populateGeneralizeElementwisePatterns(patterns);
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   // Of the fusion patterns only those that normalize an operation: they inline
   // constants and fills, drop repeated and unused operands, and give results

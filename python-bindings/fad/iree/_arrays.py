@@ -26,7 +26,8 @@ class Arrays:
             return value
         array = to_argument(value, kind, place)
         if kind.is_scalar:
-            return array.item()
+            # IREE passes an i1 as an integer.
+            return int(array) if kind.dtype == "bool" else array.item()
         if kind.dtype == "bfloat16":
             array = array.view(np.dtype("bfloat16"))
         return self.to_device(array, copy)

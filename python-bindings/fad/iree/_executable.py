@@ -80,8 +80,9 @@ class Executable:
         residuals = tuple(values[count:])
         for residual in residuals:
             if self._arrays.is_on_device(residual):
-                # One that is an argument lies in memory that is not the device's.
-                residual.arguments = arguments
+                # One that is an argument lies in memory that is not the device's,
+                # and the device must not be gone before what is on it.
+                residual.arguments, residual.executable = arguments, self
         return Forward(results, residuals)
 
     def backward(self, residuals: Sequence, *cotangents) -> Tuple[np.ndarray, ...]:
