@@ -6,20 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/RequestOptions.h"
+#include "../Common/ToolInput.h"
 #include "Arguments.h"
 #include "Report.h"
 #include "fad/Analysis/Entry.h"
-#include "fad/IR/Fad.h"
-#include "fad/Rules/Rules.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include <chrono>
 
 using namespace mlir;
@@ -31,12 +25,7 @@ struct CommandLine {
   cl::OptionCategory category{"fad-runner options"};
   cl::opt<std::string> input{cl::Positional, cl::desc("<input file>"),
                              cl::init("-"), cl::cat(category)};
-  cl::opt<std::string> entry{
-      "entry",
-      cl::desc("Function to run; default: the only one "
-               "with fad.request, or else the only public function with a "
-               "body"),
-      cl::value_desc("name"), cl::cat(category)};
+  RequestOptions request{category};
   cl::opt<Policy> policy{
       "policy",
       cl::desc("Differentiate, and run forward and backward, with this policy"),
@@ -45,16 +34,6 @@ struct CommandLine {
           clEnumValN(Policy::recompute, "recompute", "Keep sources of regions"),
           clEnumValN(Policy::fad, "fad", "Keep derivatives of regions")),
       cl::init(Policy::fad), cl::cat(category)};
-  cl::list<int64_t> wrt{
-      "wrt", cl::CommaSeparated,
-      cl::desc("Arguments to differentiate with respect to; default: every "
-               "floating-point tensor"),
-      cl::value_desc("list"), cl::cat(category)};
-  cl::list<int64_t> results{
-      "results", cl::CommaSeparated,
-      cl::desc("Results to differentiate, each of which has a cotangent; "
-               "default: every one of floating point"),
-      cl::value_desc("list"), cl::cat(category)};
   cl::list<std::string> arguments{
       "arg",
       cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
@@ -164,9 +143,9 @@ LogicalResult Runner::checkOptions() {
   auto error = [&](const Twine &message) {
     return fail(llvm::createStringError(message));
   };
-  if (!commandLine.isNested() && !commandLine.wrt.empty())
+  if (!commandLine.isNested() && !commandLine.request.wrt.empty())
     return error("--wrt is for gradients; add --policy");
-  if (!commandLine.isNested() && !commandLine.results.empty())
+  if (!commandLine.isNested() && !commandLine.request.results.empty())
     return error("--results is for gradients; add --policy");
   if (!commandLine.isNested() && !commandLine.cotangents.empty())
     return error("--cotangent is for gradients; add --policy");
@@ -178,13 +157,13 @@ LogicalResult Runner::checkOptions() {
 }
 
 LogicalResult Runner::prepare() {
-  FailureOr<func::FuncOp> found = findEntry(module, commandLine.entry);
+  FailureOr<func::FuncOp> found = findEntry(module, commandLine.request.entry);
   if (failed(found) || failed(checkSignature(*found)))
     return failure();
   entry = *found;
   if (commandLine.isNested() &&
-      (failed(resolveWrt(entry, commandLine.wrt)) ||
-       failed(resolveResults(entry, commandLine.results))))
+      (failed(resolveWrt(entry, commandLine.request.wrt)) ||
+       failed(resolveResults(entry, commandLine.request.results))))
     return failure();
   std::optional<int64_t> size;
   if (commandLine.size.getNumOccurrences())
@@ -244,9 +223,9 @@ LogicalResult Runner::runFunction() {
 LogicalResult Runner::runNested() {
   NestOptions options;
   options.policy = commandLine.policy;
-  for (int64_t index : commandLine.wrt)
+  for (int64_t index : commandLine.request.wrt)
     options.wrt.push_back(index);
-  for (int64_t index : commandLine.results)
+  for (int64_t index : commandLine.request.results)
     options.results.push_back(index);
   double start = getSeconds();
   OwningOpRef<ModuleOp> copy = extracted->clone();
@@ -312,26 +291,12 @@ int main(int argc, char **argv) {
       argc, argv,
       "Runs a function on tensors and, given a policy, its gradients\n");
 
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> input =
-      openInputFile(commandLine.input, &error);
-  if (!input) {
-    llvm::errs() << "error: " << error << "\n";
-    return EXIT_FAILURE;
-  }
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<FadDialect>();
-  registerAllRules(registry);
+  registerToolDialects(registry);
   registerRuntimeExtensions(registry);
-  MLIRContext context(registry);
-  context.printOpOnDiagnostic(false);
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(input), SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module || failed(Runner(*module, commandLine).run()))
-    return EXIT_FAILURE;
-  return EXIT_SUCCESS;
+  LogicalResult result =
+      runOnFile(commandLine.input, registry, [&](ModuleOp module) {
+        return Runner(module, commandLine).run();
+      });
+  return succeeded(result) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,40 @@
+//===- RequestOptions.h - What is to be differentiated ----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TOOLS_COMMON_REQUESTOPTIONS_H
+#define FAD_TOOLS_COMMON_REQUESTOPTIONS_H
+
+#include "llvm/Support/CommandLine.h"
+
+namespace mlir::fad {
+
+/// The options that say what a tool is to differentiate, in `category`.
+struct RequestOptions {
+  explicit RequestOptions(llvm::cl::OptionCategory &category)
+      : entry("entry",
+              llvm::cl::desc("Function of the file; default: the only one with "
+                             "fad.request, or else the only public function "
+                             "with a body"),
+              llvm::cl::value_desc("name"), llvm::cl::cat(category)),
+        wrt("wrt", llvm::cl::CommaSeparated,
+            llvm::cl::desc("Arguments to differentiate with respect to; "
+                           "default: every floating-point tensor"),
+            llvm::cl::value_desc("list"), llvm::cl::cat(category)),
+        results("results", llvm::cl::CommaSeparated,
+                llvm::cl::desc("Results to differentiate, each of which has a "
+                               "cotangent; default: every one of floating "
+                               "point"),
+                llvm::cl::value_desc("list"), llvm::cl::cat(category)) {}
+
+  llvm::cl::opt<std::string> entry;
+  llvm::cl::list<int64_t> wrt, results;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_TOOLS_COMMON_REQUESTOPTIONS_H

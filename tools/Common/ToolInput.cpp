@@ -1,0 +1,43 @@
+//===- ToolInput.cpp - The module that a tool reads -----------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToolInput.h"
+#include "fad/IR/Fad.h"
+#include "fad/Rules/Rules.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+void fad::registerToolDialects(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<FadDialect>();
+  registerAllRules(registry);
+}
+
+LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
+                             function_ref<LogicalResult(ModuleOp)> run) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(path, &error);
+  if (!input) {
+    llvm::errs() << "error: " << error << "\n";
+    return failure();
+  }
+  MLIRContext context(registry);
+  // The operation may be the whole module.
+  context.printOpOnDiagnostic(false);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(input), SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  return module ? run(*module) : failure();
+}
