@@ -14,21 +14,6 @@
 
 namespace mlir::fad {
 
-/// The base of a rule for an operation with one source tensor and one result.
-template <typename Rule, typename OpTy>
-struct ViewRule
-    : PullbackOpInterface::ExternalModel<ViewRule<Rule, OpTy>, OpTy> {
-  using Op = OpTy;
-
-  FailureOr<Value> pullback(Operation *op, OpBuilder &builder,
-                            ValueRange cotangents, unsigned operand) const {
-    // Operands after the first are sizes and positions.
-    if (operand != 0)
-      return Value();
-    return Rule::pullback(builder, cast<OpTy>(op), cotangents[0]);
-  }
-};
-
 /// The base of a rule for an operation of several operands and one result.
 template <typename Rule, typename OpTy>
 struct OperandRule
@@ -38,6 +23,18 @@ struct OperandRule
   FailureOr<Value> pullback(Operation *op, OpBuilder &builder,
                             ValueRange cotangents, unsigned operand) const {
     return Rule::pullback(builder, cast<OpTy>(op), cotangents[0], operand);
+  }
+};
+
+/// The base of a rule for an operation with one source tensor and one result.
+template <typename Rule, typename OpTy>
+struct ViewRule : OperandRule<ViewRule<Rule, OpTy>, OpTy> {
+  static FailureOr<Value> pullback(OpBuilder &builder, OpTy op, Value cotangent,
+                                   unsigned operand) {
+    // Operands after the first are sizes and positions.
+    if (operand != 0)
+      return Value();
+    return Rule::pullback(builder, op, cotangent);
   }
 };
 
