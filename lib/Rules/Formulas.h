@@ -33,8 +33,8 @@ struct Sigmoid {
 };
 Sigmoid sigmoid(const Expr &x);
 
-/// `slope`, with a constant zero where it is zero; for derivatives that are read
-/// off the result of a function that saturates.
+/// `slope`, with a constant zero where it is zero; for derivatives that are
+/// read off the result of a function that saturates.
 Expr saturating(const Expr &slope);
 
 /// `(1 - x) * (1 + x)`: 1 - x^2 without cancellation near 1.

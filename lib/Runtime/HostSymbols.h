@@ -19,7 +19,8 @@ namespace mlir::fad {
 llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 
 /// Calls `invoke`. Fails, with a message, where an assertion fails in it or
-/// memory is lacking, unless that is in a parallel loop, which ends the process.
+/// memory is lacking, unless that is in a parallel loop, which ends the
+/// process.
 llvm::Error callCompiled(void (*invoke)(void **), void **arguments);
 
 /// Loads the shared libraries that compiled code calls.

@@ -1,4 +1,4 @@
-//===- PolicyName.h - Policies by name ------------*- C++ -*-===//
+//===- PolicyName.h - Policies by name --------------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -139,8 +139,8 @@ fad::makeCotangents(func::FuncOp function, ArrayRef<std::string> specs,
   if (specs.size() > results.size())
     return emitError(function.getLoc(), "@")
            << function.getSymName() << " has " << results.size()
-           << " differentiated results, but --cotangent is given " << specs.size()
-           << " times";
+           << " differentiated results, but --cotangent is given "
+           << specs.size() << " times";
   SmallVector<HostTensor> cotangents;
   for (auto [position, result] : llvm::enumerate(results)) {
     StringRef spec = position < specs.size() ? StringRef(specs[position]) : "1";

@@ -57,11 +57,11 @@ struct SingleSourceRegion {
   llvm::SmallVector<ElementwiseView> members;
 };
 
-/// Finds the single-source subgraphs of `block` (Section III-A of the paper):
-/// an operation is *fad* when it is elementwise and all its non-constant
-/// tensor operands have one source. Every other operation is *nfad*; its
-/// results, and the arguments of the block, are their own sources. All
-/// operands of a region are available at its first member.
+/// Finds the single-source subgraphs of `block`: an operation is *fad* when it
+/// is elementwise and all its non-constant tensor operands have one source.
+/// Every other operation is *nfad*; its results, and the arguments of the
+/// block, are their own sources. All operands of a region are available at its
+/// first member.
 llvm::SmallVector<SingleSourceRegion> findSingleSourceRegions(Block &block);
 
 } // namespace mlir::fad

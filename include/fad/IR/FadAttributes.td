@@ -26,7 +26,7 @@ def Fad_PolicyAttr : EnumAttr<Fad_Dialect, Fad_Policy, "policy"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-// The paper's two classes of operations (Section III-A).
+// What fad-partition makes of each operation.
 def Fad_OpClass : I32EnumAttr<"OpClass", "class of an operation", [
     I32EnumAttrCase<"fad", 0, "fad">,
     I32EnumAttrCase<"nfad", 1, "nfad">]> {

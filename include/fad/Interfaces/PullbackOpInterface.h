@@ -1,4 +1,4 @@
-//===- PullbackOpInterface.h - Reverse rules of tensor operations --*- C++ -*-===//
+//===- PullbackOpInterface.h - Reverse rules of tensors ---------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- PullbackOpInterface.td - Reverse rules of tensor operations --*- tablegen -*-===//
+//===- PullbackOpInterface.td - Reverse rules --------------*- tablegen -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

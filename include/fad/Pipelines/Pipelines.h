@@ -55,10 +55,9 @@ void buildNestPipeline(OpPassManager &pm, const NestOptions &options);
 
 /// Options of `fad-to-cpu`.
 struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
-  Option<bool> parallel{
-      *this, "parallel",
-      llvm::cl::desc("Run loops on all cores through OpenMP"),
-      llvm::cl::init(true)};
+  Option<bool> parallel{*this, "parallel",
+                        llvm::cl::desc("Run loops on all cores through OpenMP"),
+                        llvm::cl::init(true)};
   Option<bool> checkShapes{
       *this, "check-shapes",
       llvm::cl::desc("Abort with a message where sizes at run time do not go "
@@ -81,9 +80,9 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("Architecture, sm_70 or newer"),
                            llvm::cl::init("sm_80")};
-  Option<std::string> features{
-      *this, "features", llvm::cl::desc("PTX version, such as +ptx80"),
-      llvm::cl::init("")};
+  Option<std::string> features{*this, "features",
+                               llvm::cl::desc("PTX version, such as +ptx80"),
+                               llvm::cl::init("")};
   Option<std::string> toolkit{
       *this, "toolkit",
       llvm::cl::desc("CUDA toolkit; default: CUDA_HOME, CUDA_PATH, the usual "

@@ -1,5 +1,4 @@
-//===- CompiledModule.h - Functions on tensors, compiled for the host --*- C++
-//-*-===//
+//===- CompiledModule.h - Functions compiled for the host -------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- NestedFunction.h - A forward and a backward function, compiled --*- C++
-//-*-===//
+//===- NestedFunction.h - Forward and backward, compiled --------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

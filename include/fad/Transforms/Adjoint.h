@@ -50,8 +50,8 @@ FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
 /// sum, over all iterations that read an element, of the cotangents of the
 /// results times the partial derivative there. The iteration space is that of
 /// `op`; the loops that the operand's map does not mention become reductions.
-FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint,
-                                   linalg::LinalgOp op, ValueRange cotangents);
+FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, linalg::LinalgOp op,
+                                   ValueRange cotangents);
 
 /// The adjoint of an operation on scalars outside of bodies, from its partial
 /// derivatives.

@@ -1,5 +1,4 @@
-//===- ElementwiseUtils.h - Building and fusing fad.elementwise --*- C++
-//-*-===//
+//===- ElementwiseUtils.h - Building and fusing fad.elementwise -*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

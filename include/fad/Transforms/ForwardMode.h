@@ -29,11 +29,10 @@ void clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals);
 
 /// Emits, at the builder's insertion point, the tangent of every value of the
 /// scalar block `from` that depends on a value with a tangent and that one of
-/// `wanted` depends on (forward mode; Section II-C of the paper). Where
-/// `wanted` is empty, these are all values. `primals` gives the primal values
-/// at which the rules are evaluated, as `clonePrimals` leaves it. `tangents`
-/// holds the seeds, in the tangent types of their values, and comes back with
-/// the rest.
+/// `wanted` depends on (forward mode). Where `wanted` is empty, these are all
+/// values. `primals` gives the primal values at which the rules are evaluated,
+/// as `clonePrimals` leaves it. `tangents` holds the seeds, in the tangent
+/// types of their values, and comes back with the rest.
 ///
 /// With `preferResults`, derivatives are written in terms of results rather
 /// than operands where an operation has both forms.

@@ -67,8 +67,8 @@ def FadPartition : Pass<"fad-partition", "::mlir::func::FuncOp"> {
   let description = [{
     Classifies every operation as `fad` (elementwise, has a derivative rule,
     and all its non-constant tensor operands come from one source, element by
-    element) or `nfad` (everything else), as in Section III-A of the paper, and
-    moves each maximal single-source subgraph into one `fad.elementwise`.
+    element) or `nfad` (everything else), and moves each maximal single-source
+    subgraph into one `fad.elementwise`.
 
     Constants, splats and loop-invariant scalars count as constants. One walk
     in program order decides; the subgraphs are convex by construction.

@@ -1,4 +1,4 @@
-//===- GatherAdjoint.h - Adjoints of reads at computed indices -*- C++ -*-===//
+//===- GatherAdjoint.h - Adjoints of reads at computed indices --*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

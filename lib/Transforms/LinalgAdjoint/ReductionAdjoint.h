@@ -1,4 +1,4 @@
-//===- ReductionAdjoint.h - Adjoints of maxima and products ----*- C++ -*-===//
+//===- ReductionAdjoint.h - Adjoints of maxima and products -----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
