@@ -29,9 +29,10 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
     Replaces each `fad.elementwise` by one `linalg.generic` with the same body,
     removes `fad.residual` and the attributes of the dialect on operations, and
     expands the activation primitives. `tensor.gather` and `tensor.scatter`,
-    which have no other lowering, become a `linalg.generic` and loops. What is left is upstream operations that
-    any MLIR compiler takes. Functions keep the attributes of their arguments
-    and results (`fad.gradient = 0`), which say what these are.
+    which have no other lowering, become a `linalg.generic` and loops. What is
+    left is upstream operations that any MLIR compiler takes. Functions keep the
+    attributes of their arguments and results (`fad.gradient = 0`), which say
+    what these are.
 
     `fad.scatter_add` becomes a loop over the updates that adds one slice after
     the other in place, which is best where loops run in place (`fad-to-cpu`).
