@@ -3,10 +3,11 @@
 
 Programs are those of programs.py: layers of a network (normalizations, matmuls,
 biases, activations, residual connections), residual blocks, one long chain, one
-value that everything reads, many arguments, many functions. Prints, for each
-policy and size, the operations that come out (lines of text), the median over
-the repetitions of the CPU time of the whole process (one thread, parsing and
-printing included), the time for an operation that goes in, and the peak memory.
+value that everything reads, many arguments, many functions, one concatenation of
+many tensors. Prints, for each policy and size, the operations that come out
+(lines of text), the median over the repetitions of the CPU time of the whole
+process (one thread, parsing and printing included), the time for an operation
+that goes in, and the peak memory.
 
 Usage: nest_growth.py [--fad-opt PATH] [--shapes NAME...] [--policies NAME...]
                       [--operations N...] [--repetitions N]

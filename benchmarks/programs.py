@@ -153,7 +153,22 @@ def functions(operations):
     return "\n".join(lines)
 
 
+def concatenation(operations):
+    """Half of the operations give a tensor each, all of which one concatenates."""
+    rows = "tensor<?x64xf32>"
+    numbers = range(max(1, operations // 2))
+    signature = ", ".join(f"%x{i}: {rows}" for i in numbers)
+    lines = [f"func.func @f({signature}) -> {rows} {{"]
+    lines += [f"%v{i} = math.exp %x{i} : {rows}" for i in numbers]
+    return "\n".join([
+        *lines,
+        f"%r = tensor.concat dim(0) {', '.join(f'%v{i}' for i in numbers)} : "
+        f"({', '.join(rows for _ in numbers)}) -> {rows}",
+        f"return %r : {rows}", "}",
+    ])
+
+
 SHAPES = {
     shape.__name__: shape
-    for shape in [network, blocks, chain, wide, arguments, functions]
+    for shape in [network, blocks, chain, wide, arguments, functions, concatenation]
 }

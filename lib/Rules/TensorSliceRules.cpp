@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorRules.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -59,24 +58,8 @@ struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
 };
 
 /// y = x0, x1, ... one after the other: xi' = the part of y' that xi is.
-struct Concat : OperandRule<Concat, tensor::ConcatOp> {
-  static Value pullback(OpBuilder &b, Op op, Value cotangent,
-                        unsigned operand) {
-    Location loc = op.getLoc();
-    AffineExpr sum = b.getAffineDimExpr(0) + b.getAffineDimExpr(1);
-    OpFoldResult start = b.getIndexAttr(0);
-    for (Value before : op.getInputs().take_front(operand)) {
-      OpFoldResult size = tensor::getMixedSize(b, loc, before, op.getDim());
-      start = affine::makeComposedFoldedAffineApply(b, loc, sum, {start, size});
-    }
-    SmallVector<OpFoldResult> offsets(op.getResultType().getRank(),
-                                      b.getIndexAttr(0));
-    offsets[op.getDim()] = start;
-    return extractLike(b, loc, cotangent, offsets, op.getInputs()[operand]);
-  }
-};
 } // namespace
 
 void fad::attachTensorSliceRules(MLIRContext *context) {
-  attachRules<Concat, InsertSlice, Pad>(context);
+  attachRules<InsertSlice, Pad>(context);
 }

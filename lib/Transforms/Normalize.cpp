@@ -31,6 +31,16 @@ using namespace mlir::fad;
 // Operations that upstream writes in terms of others
 //===----------------------------------------------------------------------===//
 
+/// A border that is computed to a fill or a loop, and an insertion: the rule of
+/// tensor.pad is for constant borders.
+static LogicalResult lowerComputedPad(RewriterBase &rewriter,
+                                      tensor::PadOp op) {
+  Value border = op.getConstantPaddingValue();
+  if (border && matchPattern(border, m_Constant()))
+    return rewriter.notifyMatchFailure(op, "has a constant border");
+  return linalg::rewriteInDestinationPassingStyle(rewriter, op);
+}
+
 namespace {
 /// linalg.softmax and the like to structured operations.
 struct DecomposeAggregate
@@ -58,17 +68,12 @@ struct LowerGenerate : OpRewritePattern<tensor::GenerateOp> {
   }
 };
 
-/// A border that is computed to a fill or a loop, and an insertion: the rule of
-/// tensor.pad is for constant borders.
 struct LowerComputedPad : OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::PadOp op,
                                 PatternRewriter &rewriter) const override {
-    Value border = op.getConstantPaddingValue();
-    if (border && matchPattern(border, m_Constant()))
-      return rewriter.notifyMatchFailure(op, "has a constant border");
-    return linalg::rewriteInDestinationPassingStyle(rewriter, op);
+    return lowerComputedPad(rewriter, op);
   }
 };
 
@@ -77,7 +82,16 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
 
   LogicalResult matchAndRewrite(linalg::PackOp op,
                                 PatternRewriter &rewriter) const override {
-    return linalg::lowerPack(rewriter, op);
+    FailureOr<linalg::LowerPackResult> lowered =
+        linalg::lowerPack(rewriter, op);
+    if (failed(lowered))
+      return failure();
+    // The walk does not come to what it has made.
+    if (tensor::PadOp pad = lowered->padOp) {
+      rewriter.setInsertionPoint(pad);
+      (void)lowerComputedPad(rewriter, pad);
+    }
+    return success();
   }
 };
 

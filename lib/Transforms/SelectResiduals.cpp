@@ -37,33 +37,56 @@ namespace {
 using SizeKey = std::pair<Value, int64_t>;
 } // namespace
 
-/// Follows the size of dimension `dim` of `tensor` to where it comes from, so
-/// that equal sizes get equal keys.
-static SizeKey resolveSize(Value tensor, int64_t dim) {
-  while (Operation *def = tensor.getDefiningOp()) {
-    if (auto empty = dyn_cast<tensor::EmptyOp>(def)) {
-      if (!empty.getType().isDynamicDim(dim))
-        break;
-      Value size = empty.getDynamicSize(dim);
-      auto dimOp = size.getDefiningOp<tensor::DimOp>();
-      if (!dimOp || !dimOp.getConstantIndex())
-        return {size, -1};
-      tensor = dimOp.getSource();
-      dim = *dimOp.getConstantIndex();
-    } else if (auto destination = dyn_cast<DestinationStyleOpInterface>(def)) {
-      tensor = destination.getTiedOpOperand(cast<OpResult>(tensor))->get();
-    } else if (auto elementwise = dyn_cast<ElementwiseOp>(def)) {
-      tensor = elementwise.getShapeOperand();
-    } else if (auto cast = dyn_cast<tensor::CastOp>(def)) {
-      tensor = cast.getSource();
-    } else if (auto residual = dyn_cast<ResidualOp>(def)) {
-      tensor = residual.getValue();
-    } else {
-      break;
-    }
+/// Follows the size of dimension `dim` of `tensor` one step to where it comes
+/// from; returns it as it is where that is its origin.
+static SizeKey followSize(Value tensor, int64_t dim) {
+  Operation *def = tensor.getDefiningOp();
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(def)) {
+    if (!empty.getType().isDynamicDim(dim))
+      return {tensor, dim};
+    Value size = empty.getDynamicSize(dim);
+    auto dimOp = size.getDefiningOp<tensor::DimOp>();
+    if (!dimOp || !dimOp.getConstantIndex())
+      return {size, -1};
+    return {dimOp.getSource(), *dimOp.getConstantIndex()};
   }
+  if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(def))
+    return {destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim};
+  if (auto elementwise = dyn_cast_or_null<ElementwiseOp>(def))
+    return {elementwise.getShapeOperand(), dim};
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(def))
+    return {cast.getSource(), dim};
+  if (auto residual = dyn_cast_or_null<ResidualOp>(def))
+    return {residual.getValue(), dim};
   return {tensor, dim};
 }
+
+namespace {
+/// Where sizes come from, so that equal sizes get equal keys. Each step is
+/// taken once: in a deep network many sizes come from far away.
+class SizeOrigins {
+public:
+  SizeKey find(Value tensor, int64_t dim) {
+    SmallVector<SizeKey> path;
+    SizeKey key = {tensor, dim};
+    while (key.second >= 0) {
+      auto it = origins.find(key);
+      SizeKey next =
+          it == origins.end() ? followSize(key.first, key.second) : it->second;
+      if (next == key)
+        break;
+      path.push_back(key);
+      key = next;
+    }
+    for (SizeKey &step : path)
+      origins[step] = key;
+    return key;
+  }
+
+private:
+  DenseMap<SizeKey, SizeKey> origins;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Selection
@@ -212,7 +235,9 @@ Value Selector::materialize(Value value, StringRef reason) {
     }
     Operation *def = current.getDefiningOp();
     if (isSaved(current)) {
-      if (def && def->hasAttr(FadDialect::kAdjointOfAttr))
+      if (isa_and_nonnull<ElementwiseOp>(def) &&
+          def->hasAttr(FadDialect::kAdjointOfAttr) &&
+          isa<FloatType>(getElementTypeOrSelf(current)))
         why = "derivative of a region";
       materialized[current] = save(current, why);
       continue;
@@ -246,12 +271,13 @@ void Selector::sortBackward() {
 void Selector::resolveSizes() {
   // Cotangents are there anyway; residuals are there by now.
   llvm::DenseMap<SizeKey, SizeKey> available;
+  SizeOrigins origins;
   auto offer = [&](Value primal, Value tensor) {
     auto type = dyn_cast<RankedTensorType>(primal.getType());
     if (!type)
       available.try_emplace({primal, -1}, tensor, -1);
     for (int64_t dim = 0, rank = type ? type.getRank() : 0; dim < rank; ++dim)
-      available.try_emplace(resolveSize(primal, dim), tensor, dim);
+      available.try_emplace(origins.find(primal, dim), tensor, dim);
   };
   for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents()))
     offer(joint.getResultOf(index), cotangent);
@@ -259,7 +285,7 @@ void Selector::resolveSizes() {
     offer(residual.getValue(), residual);
 
   for (tensor::DimOp size : pendingSizes) {
-    SizeKey key = resolveSize(size.getSource(), *size.getConstantIndex());
+    SizeKey key = origins.find(size.getSource(), *size.getConstantIndex());
     auto it = available.find(key);
     if (it == available.end()) {
       Value index = key.first;

@@ -224,6 +224,10 @@ SOFTMAX = """%r = linalg.softmax dimension(1)
     ins(%x0 : $t0) outs(%x1 : $t1) -> $t1"""
 PACK = """%r = linalg.pack %x0 inner_dims_pos = [0, 1] inner_tiles = [2, 3]
     into %x1 : $t0 -> $t1"""
+# The border is a differentiable scalar, and the outer dimensions change places.
+PACK_BORDER = """%s = tensor.extract %x1[] : tensor<f64>
+  %r = linalg.pack %x0 padding_value(%s : f64) outer_dims_perm = [1, 0]
+    inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %x2 : $t0 -> $t2"""
 UNPACK = PACK.replace("linalg.pack", "linalg.unpack")
 WINOGRAD = """%r = linalg.winograd_{}_transform fmr(F_4_3)
     ins(%x0 : $t0) outs(%x1 : $t1) -> $t1"""
@@ -258,8 +262,14 @@ CASES = {
     "map": [Case([[3, 4]] * 3, MAP)],
     "select": [Case([[3, 4]] * 3, SELECT)],
     "softmax": [Case([[3, 4]] * 2, SOFTMAX)],
-    "pack": [Case([[4, 6], [2, 2, 2, 3]], PACK, has_dynamic=False)],
-    "unpack": [Case([[2, 2, 2, 3], [4, 6]], UNPACK, has_dynamic=False)],
+    "pack": [
+        Case([[4, 6], [2, 2, 2, 3]], PACK, has_dynamic=False),
+        Case([[3, 7], [], [3, 2, 2, 3]], PACK_BORDER, has_dynamic=False),
+    ],
+    "unpack": [
+        Case([[2, 2, 2, 3], [4, 6]], UNPACK, has_dynamic=False),
+        Case([[2, 2, 2, 3], [3, 5]], UNPACK, has_dynamic=False),
+    ],
     "fill": [Case([[], [3, 4]], FILL)],
     "fill_rng_2d": [Case([[], [], [3, 4]], RANDOM)],
     "quantized_matmul": contraction("quantized_matmul", "mk", "kn", "mn"),

@@ -119,3 +119,28 @@ func.func @scalar(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// What an adjoint computes from integers is no derivative.
+
+// CHECK-LABEL: func @rows_joint(
+// BP:            fad.residual %{{.*}} needed_by ["linalg.generic"] reason "read by an adjoint" : tensor<8xi64>
+// RECOMPUTE:     fad.residual %{{.*}} needed_by ["linalg.generic"] reason "argument" : tensor<8xi64>
+// FAD:           fad.residual %{{.*}} needed_by ["linalg.generic"] reason "argument" : tensor<8xi64>
+#row = affine_map<(d0, d1) -> (d0)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+func.func @rows(%table: tensor<50x16xf32>, %ids: tensor<8xi64>) -> tensor<8x16xf32> {
+  %empty = tensor.empty() : tensor<8x16xf32>
+  %one = arith.constant 1 : i64
+  %r = linalg.generic {indexing_maps = [#row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<8xi64>) outs(%empty : tensor<8x16xf32>) {
+  ^bb0(%id: i64, %out: f32):
+    %next = arith.addi %id, %one : i64
+    %i = arith.index_cast %next : i64 to index
+    %j = linalg.index 1 : index
+    %element = tensor.extract %table[%i, %j] : tensor<50x16xf32>
+    linalg.yield %element : f32
+  } -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
