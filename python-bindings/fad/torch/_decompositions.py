@@ -25,6 +25,44 @@ def _var(x, dim=None, *, correction=None, keepdim=False):
     return _var_mean(x, dim, correction=correction, keepdim=keepdim)[0]
 
 
+def _gelu(x, approximate="none"):
+    """GELU by tanh. torch-mlir's own form has 22/7 for pi."""
+    if approximate != "tanh":
+        return NotImplemented
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide * wide * wide)
+    return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)
+
+
+def _scan(combine, x, dim, dtype):
+    """The results of combining each element with all before it, by doubling how
+    many are combined. torch-mlir's own form has no linalg."""
+    if x.dim() == 0:
+        return x.to(dtype) if dtype else x.clone()
+    size = x.shape[dim]
+    if not isinstance(size, int):
+        return NotImplemented
+    if dtype is None:
+        dtype = x.dtype if x.is_floating_point() else torch.int64
+    is_half = dtype in (torch.float16, torch.bfloat16)
+    values = x.to(torch.float32 if is_half else dtype)
+    step = 1
+    while step < size:
+        rest = size - step
+        tail = combine(values.narrow(dim, step, rest), values.narrow(dim, 0, rest))
+        values = torch.cat((values.narrow(dim, 0, step), tail), dim)
+        step *= 2
+    return values.to(dtype)
+
+
+def _cumsum(x, dim, *, dtype=None):
+    return _scan(torch.add, x, dim, dtype)
+
+
+def _cumprod(x, dim, *, dtype=None):
+    return _scan(torch.mul, x, dim, dtype)
+
+
 def get_decompositions(is_joint: bool = False) -> dict:
     """Functions by the operations that they stand for. What a joint graph has
     of gradients, PyTorch has put there."""
@@ -33,6 +71,9 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table = dict(get_decomposition_table())
     table[torch.ops.aten.var_mean.correction] = _var_mean
     table[torch.ops.aten.var.correction] = _var
+    table[torch.ops.aten.gelu.default] = _gelu
+    table[torch.ops.aten.cumsum.default] = _cumsum
+    table[torch.ops.aten.cumprod.default] = _cumprod
     if not is_joint:
         table[torch.ops.aten.detach.default] = detach
         table[torch.ops.aten.embedding.default] = embed

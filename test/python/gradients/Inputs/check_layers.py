@@ -2,20 +2,25 @@
 
 usage: check_layers.py GROUP [LAYER ...]
 
-A group is `blocks` or one of layers.py. Every tensor of floats that a layer takes
-is a parameter, so that each has a gradient that is compared."""
+A group is `activations`, `blocks` or one of layers.py. Every tensor of floats that
+a layer takes is a parameter, so that each has a gradient that is compared."""
 
 import logging
 import sys
 import warnings
 
+import activations
 import blocks
 import fad
 import layers
 import torch
 from compare import BOUND, compare
 
-GROUPS = {"blocks": blocks.CASES, **layers.CASES}
+GROUPS = {
+    "activations": activations.CASES,
+    "blocks": blocks.CASES,
+    **layers.CASES,
+}
 
 
 class Layer(torch.nn.Module):
