@@ -428,8 +428,24 @@ struct ScatterAddToReductions : OpRewritePattern<ScatterAddOp> {
 };
 } // namespace
 
+namespace {
+/// Drops what adds nothing: upstream's slices and reshapes of sizes of which one
+/// is 0 and others are not known do not verify.
+struct DropEmptyScatterAdd : OpRewritePattern<ScatterAddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScatterAddOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.addsNothing())
+      return rewriter.notifyMatchFailure(op, "may add something");
+    rewriter.replaceOp(op, op.getInit());
+    return success();
+  }
+};
+} // namespace
+
 void fad::populateScatterAddPatterns(RewritePatternSet &patterns,
                                      bool asReductions) {
+  patterns.add<DropEmptyScatterAdd>(patterns.getContext(), /*benefit=*/2);
   if (asReductions)
     patterns.add<ScatterAddToReductions>(patterns.getContext());
   else

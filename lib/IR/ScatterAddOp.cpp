@@ -60,8 +60,14 @@ LogicalResult ScatterAddOp::verify() {
   return success();
 }
 
+bool ScatterAddOp::addsNothing() {
+  return llvm::any_of(getOperandTypes(), [](Type type) {
+    return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
+  });
+}
+
 OpFoldResult ScatterAddOp::fold(FoldAdaptor) {
-  if (llvm::is_contained(getUpdates().getType().getShape(), 0))
+  if (addsNothing())
     return getInit();
   // Adding -0 changes nothing, not even the sign of a zero.
   if (matchPattern(getUpdates(), m_NegZeroFloat()))

@@ -85,3 +85,14 @@ func.func @one(%u: tensor<f16>, %i: tensor<i64>, %init: tensor<4xf16>) -> tensor
 // RUN: env OMP_NUM_THREADS=1 fad-runner %t.reductions.mlir --out=%t/r1 --entry=table --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
 // RUN: env OMP_NUM_THREADS=4 fad-runner %t.reductions.mlir --out=%t/r4 --entry=table --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
 // RUN: cmp %t/r1/out0.npy %t/r4/out0.npy
+
+// Sizes of which one is 0 and others are not known.
+// RUN: %{make} 'u=np.zeros((4, 0, 3), "f2")' 'i=np.zeros((4, 0), "i8")' 'init=rng.normal(size=(2, 3)).astype("f2")'
+// RUN: fad-runner %s --out=%t --entry=none --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
+// RUN: %{check} 'close(out0, init)'
+// RUN: fad-runner %t.reductions.mlir --out=%t --entry=none --arg=%t/u.npy --arg=%t/i.npy --arg=%t/init.npy
+// RUN: %{check} 'close(out0, init)'
+func.func @none(%u: tensor<?x?x?xf16>, %i: tensor<?x0xi64>, %init: tensor<?x3xf16>) -> tensor<?x3xf16> {
+  %r = fad.scatter_add %u at (%i : tensor<?x0xi64>) dims [0] into %init : tensor<?x?x?xf16> -> tensor<?x3xf16>
+  return %r : tensor<?x3xf16>
+}

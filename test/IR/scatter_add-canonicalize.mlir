@@ -9,6 +9,17 @@ func.func @none(%u: tensor<0x?xf32>, %i: tensor<0xi64>, %init: tensor<?x?xf32>) 
   return %r : tensor<?x?xf32>
 }
 
+// No indices; no elements to add to.
+// CHECK-LABEL: func.func @noElements(
+// CHECK-SAME:    %[[INIT:[^:,]*]]: tensor<?xf32>, %[[EMPTY:[^:,]*]]: tensor<?x0xf32>)
+// CHECK-NEXT:    return %[[INIT]], %[[EMPTY]]
+func.func @noElements(%u: tensor<?x?xf32>, %i: tensor<?x0xi64>, %v: tensor<?xf32>, %j: tensor<?xi64>,
+                      %init: tensor<?xf32>, %empty: tensor<?x0xf32>) -> (tensor<?xf32>, tensor<?x0xf32>) {
+  %0 = fad.scatter_add %u at (%i : tensor<?x0xi64>) dims [0] into %init : tensor<?x?xf32> -> tensor<?xf32>
+  %1 = fad.scatter_add %v at (%j, %j : tensor<?xi64>, tensor<?xi64>) dims [0, 1] into %empty : tensor<?xf32> -> tensor<?x0xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?x0xf32>
+}
+
 // Adding -0 changes nothing; adding 0 would make a 0 of a -0.
 // CHECK-LABEL: func.func @zeros(
 // CHECK-SAME:    %{{.*}}, %[[INIT:[^:]*]]: tensor<8xf32>)

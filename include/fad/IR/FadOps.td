@@ -384,6 +384,9 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
     }
     /// The dimensions of `init` that a slice has.
     SmallVector<int64_t> getSliceDims();
+    /// Whether the types say that there is no element to add, or none to add
+    /// to.
+    bool addsNothing();
   }];
 }
 
