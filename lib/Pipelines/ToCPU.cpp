@@ -72,6 +72,7 @@ static void addLoops(OpPassManager &pm, bool parallel) {
     // Scopes of allocations that have none would keep loops from vectorizing.
     pm.addPass(createCanonicalizerPass());
   }
+  pm.addNestedPass<func::FuncOp>(createFadExpandBuffers());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

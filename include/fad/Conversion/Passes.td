@@ -225,6 +225,17 @@ def FadSeparateResults : Pass<"fad-separate-results", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def FadExpandBuffers : Pass<"fad-expand-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Write views of several dynamic sizes with strides";
+  let description = [{
+    Replaces each `memref.expand_shape` that splits one size into several of
+    which more than one is dynamic by a `memref.reinterpret_cast` with computed
+    strides: `expand-strided-metadata`, which lowers the others, takes one
+    dynamic size for each size of the source.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg on buffers to loops over tiles";
   let description = [{
