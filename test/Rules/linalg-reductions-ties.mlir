@@ -119,3 +119,20 @@ func.func @prod(%x: tensor<?x3xf64>, %init: tensor<?xf64>) -> tensor<?xf64> {
     }
   return %r : tensor<?xf64>
 }
+
+// The product of all factors is too small or too great for f32, that of all but
+// one is not.
+// REDEFINE: %{entry} = extremes
+// RUN: %{make} 'x=np.array([[1e-30, 1e-20, 2, 1], [1e30, 1e20, 2, 1]], "f4")' 'y=np.array([1, 1], "f4")'
+// RUN: %{run} --arg=%t/y.npy
+// RUN: %{check} 'close(grad0[0], np.array([2e-20, 2e-30, 0, 0], "f4"), 1e-6)' \
+// RUN:   'close(grad0[1, :2], np.array([2e20, 2e30], "f4"), 1e-6)' 'np.all(grad0[1, 2:] == np.inf)' \
+// RUN:   'np.array_equal(grad1, [0, np.inf])'
+func.func @extremes(%x: tensor<2x4xf32>, %init: tensor<2xf32>) -> tensor<2xf32> {
+  %r = linalg.reduce ins(%x : tensor<2x4xf32>) outs(%init : tensor<2xf32>) dimensions = [1]
+    (%in: f32, %out: f32) {
+      %m = arith.mulf %in, %out : f32
+      linalg.yield %m : f32
+    }
+  return %r : tensor<2xf32>
+}

@@ -65,12 +65,12 @@ func.func @index(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
 
 // -----
 
-// A product: the product of all factors but zeros, and the number of zeros.
+// A product: the product of all factors but zeros, and the number of zeros, in f64.
 
 // CHECK-LABEL: func @product_joint(
 // CHECK-SAME:    %[[X:.*]]: tensor<4x8xbf16>, %[[INIT:.*]]: tensor<4xbf16>, %[[G:.*]]: tensor<4xbf16> {
 // CHECK:         %[[Y:.*]] = linalg.reduce
-// CHECK:         %[[P:.*]]:2 = linalg.generic {{.*}}ins(%[[X]] : tensor<4x8xbf16>) outs(%{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xf32>)
+// CHECK:         %[[P:.*]]:2 = linalg.generic {{.*}}ins(%[[X]] : tensor<4x8xbf16>) outs(%{{.*}}, %{{.*}} : tensor<4xf64>, tensor<4xf64>)
 // CHECK:           arith.mulf
 // CHECK:           arith.addf
 // CHECK:         %[[W:.*]]:2 = fad.elementwise ins(%[[G]], %[[Y]], %[[P]]#0, %[[P]]#1, %[[INIT]] :

@@ -163,10 +163,17 @@ void ReductionAdjoint::emitShare(RewriterBase &rewriter,
       })->getResults();
 }
 
+/// The type in which factors are multiplied and divided again: the product of
+/// all may be too great or too small for the type of the factors where that of
+/// all but one is not.
+static Type getProductType(MLIRContext *context) {
+  return Float64Type::get(context);
+}
+
 void ReductionAdjoint::emitProducts(RewriterBase &rewriter,
                                     const StructuredPrimal &primal) {
   LinalgOp op = primal.op;
-  Type type = getTangentType(reduction.term.getType());
+  Type type = getProductType(op.getContext());
   ScalarBody body;
   IRMapping primals = clonePrimalBody(primal, body);
   OpBuilder inside = appendTo(*body.block, op.getContext());
@@ -214,7 +221,9 @@ Expr ReductionAdjoint::getTermCotangent(ExprBuilder &eb,
                                         const StructuredPrimal &primal,
                                         ScalarBody &body,
                                         const IRMapping &primals) const {
-  Type type = getTangentType(reduction.term.getType());
+  Type type = reduction.kind == Kind::Product
+                  ? getProductType(reduction.term.getContext())
+                  : getTangentType(reduction.term.getType());
   SmallVector<Expr> elements;
   for (Value weight : weights)
     elements.push_back(convert(
@@ -237,7 +246,9 @@ Value ReductionAdjoint::emitInitCotangent(
   else
     inputs = {init, op->getResult(result), weights[0]};
   Type elementType = getElementTypeOrSelf(init);
-  return mapElements(rewriter, op.getLoc(), inputs, getTangentType(elementType),
+  Type type = reduction.kind == Kind::Product ? getProductType(op.getContext())
+                                              : getTangentType(elementType);
+  return mapElements(rewriter, op.getLoc(), inputs, type,
                      [&](ArrayRef<Expr> in) {
                        Expr share;
                        if (reduction.kind == Kind::Product)

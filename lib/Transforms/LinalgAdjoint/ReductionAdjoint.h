@@ -17,7 +17,7 @@
 //   term that it took: that term has it all, as in PyTorch's `max` along a
 //   dimension.
 // - Product: the cotangent times the product of all other terms and the init,
-//   zeros among them or not.
+//   zeros among them or not. It is computed in f64, by division.
 //
 //===----------------------------------------------------------------------===//
 
