@@ -9,6 +9,7 @@
 #include "Assertions.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,6 +32,10 @@ public:
   void checkSizes(ValueRange sizes, ArrayRef<int64_t> shape = {});
   void checkExpansion(tensor::ExpandShapeOp op);
   void checkReshape(tensor::ReshapeOp op);
+  void checkInsertion(tensor::InsertSliceOp op);
+  void checkPadding(tensor::PadOp op);
+  void checkConcatenation(tensor::ConcatOp op);
+  void checkStep(scf::ForOp op);
 
 private:
   Value constant(const APInt &value, Type type) {
@@ -45,6 +50,12 @@ private:
   }
   Value size(Value tensor, int64_t dim) {
     return tensor::DimOp::create(builder, loc, tensor, dim);
+  }
+  Value add(Value lhs, Value rhs) {
+    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  }
+  SmallVector<Value> values(ArrayRef<OpFoldResult> mixed) {
+    return getValueOrCreateConstantIndexOp(builder, loc, mixed);
   }
   Value product(ArrayRef<Value> factors) {
     Value result = index(1);
@@ -99,8 +110,7 @@ void OperationAsserter::checkSizes(ValueRange sizes, ArrayRef<int64_t> shape) {
 }
 
 void OperationAsserter::checkExpansion(tensor::ExpandShapeOp op) {
-  SmallVector<Value> sizes =
-      getValueOrCreateConstantIndexOp(builder, loc, op.getMixedOutputShape());
+  SmallVector<Value> sizes = values(op.getMixedOutputShape());
   for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
     SmallVector<Value> factors;
     for (int64_t result : group)
@@ -131,6 +141,75 @@ void OperationAsserter::checkReshape(tensor::ReshapeOp op) {
         "the result has another number of elements than the operand");
 }
 
+void OperationAsserter::checkInsertion(tensor::InsertSliceOp op) {
+  SmallVector<Value> offsets = values(op.getMixedOffsets()),
+                     sizes = values(op.getMixedSizes()),
+                     strides = values(op.getMixedStrides());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  int64_t sourceDim = 0;
+  for (auto [dim, offset] : llvm::enumerate(offsets)) {
+    if (!dropped[dim])
+      check(compare(CmpIPredicate::eq, sizes[dim],
+                    size(op.getSource(), sourceDim++)),
+            "the slice has another size than what is inserted");
+    Value extent = size(op.getDest(), dim);
+    Value steps = add(sizes[dim], index(-1));
+    Value last =
+        add(offset, arith::MulIOp::create(builder, loc, steps, strides[dim]));
+    Value inside = arith::AndIOp::create(
+        builder, loc, compare(CmpIPredicate::ult, offset, extent),
+        compare(CmpIPredicate::ult, last, extent));
+    Value isEmpty = compare(CmpIPredicate::eq, sizes[dim], index(0));
+    check(arith::OrIOp::create(builder, loc, isEmpty, inside),
+          "the slice is not inside of the tensor");
+  }
+}
+
+void OperationAsserter::checkPadding(tensor::PadOp op) {
+  SmallVector<Value> low = values(op.getMixedLowPad()),
+                     high = values(op.getMixedHighPad());
+  for (auto [dim, known] : llvm::enumerate(op.getResultType().getShape())) {
+    for (Value padding : {low[dim], high[dim]})
+      check(compare(CmpIPredicate::sge, padding, index(0)),
+            "a size of padding is negative; use tensor.extract_slice to "
+            "leave elements out");
+    Value padded = add(size(op.getSource(), dim), add(low[dim], high[dim]));
+    if (ShapedType::isDynamic(known))
+      checkSizes(padded);
+    else
+      check(compare(CmpIPredicate::eq, padded, index(known)),
+            "the result has another size than the padded operand");
+  }
+}
+
+void OperationAsserter::checkConcatenation(tensor::ConcatOp op) {
+  ValueRange inputs = op.getInputs();
+  for (auto [dim, known] : llvm::enumerate(op.getResultType().getShape())) {
+    Value expected = size(inputs.front(), dim);
+    for (Value input : inputs.drop_front()) {
+      Value given = size(input, dim);
+      if (dim == op.getDim())
+        expected = add(expected, given);
+      else
+        check(compare(CmpIPredicate::eq, given, expected),
+              "the operands have different sizes");
+    }
+    if (!ShapedType::isDynamic(known))
+      check(compare(CmpIPredicate::eq, expected, index(known)),
+            "the result has another size than the operands together");
+  }
+}
+
+void OperationAsserter::checkStep(scf::ForOp op) {
+  Value step = op.getStep();
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(step.getType()));
+  CmpIPredicate isGreater =
+      op.getUnsignedCmp() ? CmpIPredicate::ugt : CmpIPredicate::sgt;
+  // Such a loop would not end.
+  check(compare(isGreater, step, zero), "the step of the loop is not positive");
+}
+
 void fad::addAssertions(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) { ops.push_back(op); });
@@ -153,6 +232,14 @@ void fad::addAssertions(ModuleOp module) {
                               cast<ShapedType>(op.getType()).getShape());
         })
         .Case([&](tensor::ExpandShapeOp op) { asserter.checkExpansion(op); })
-        .Case([&](tensor::ReshapeOp op) { asserter.checkReshape(op); });
+        .Case([&](tensor::ReshapeOp op) { asserter.checkReshape(op); })
+        .Case([&](tensor::ExtractSliceOp op) {
+          // That a slice is inside of the tensor is checked upstream.
+          asserter.checkSizes(op.getSizes(), op.getStaticSizes());
+        })
+        .Case([&](tensor::InsertSliceOp op) { asserter.checkInsertion(op); })
+        .Case([&](tensor::PadOp op) { asserter.checkPadding(op); })
+        .Case([&](tensor::ConcatOp op) { asserter.checkConcatenation(op); })
+        .Case([&](scf::ForOp op) { asserter.checkStep(op); });
   }
 }

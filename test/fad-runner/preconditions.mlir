@@ -3,7 +3,7 @@
 
 // RUN: %python %S/Inputs/make_arrays.py %t 'a3=np.ones(3, "f4")' 'a4=np.ones(4, "f4")' \
 // RUN:   'm34=np.ones((3, 4), "f4")' 'm45=np.ones((4, 5), "f4")' 'm53=np.ones((5, 3), "f4")' \
-// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])'
+// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])' 'a0=np.ones(0, "f4")' 'a8=np.arange(8, dtype="f4")'
 
 // RUN: not fad-runner %s --entry=add --arg=%t/a3.npy --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=ADD
 // ADD: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: dimension #0 of input/output operand #1 is incompatible with inferred dimension size
@@ -149,4 +149,104 @@ func.func @expand(%x: tensor<?xf32>) -> tensor<?x4xf32> {
   %rows = arith.ceildivui %size, %c4 : index
   %y = tensor.expand_shape %x [[0, 1]] output_shape [%rows, 4] : tensor<?xf32> into tensor<?x4xf32>
   return %y : tensor<?x4xf32>
+}
+
+// Slices: where they lie, and how large they are.
+// RUN: fad-runner %s --entry=slice --arg=%t/a8.npy --arg=2 --arg=3 | FileCheck %s --check-prefix=SLICE
+// SLICE: out0: tensor<3xf32> = [2, 3, 4]
+// RUN: not fad-runner %s --entry=slice --arg=%t/a8.npy --arg=2 --arg=-1 2>&1 | FileCheck %s --check-prefix=SLICE-SIZE
+// SLICE-SIZE: preconditions.mlir:[[#@LINE+2]]:8: error: a size is negative
+func.func @slice(%x: tensor<?xf32>, %offset: index, %size: index) -> tensor<?xf32> {
+  %y = tensor.extract_slice %x[%offset] [%size] [1] : tensor<?xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// RUN: fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=5 --arg=3 --arg=1 | FileCheck %s --check-prefix=INSERT
+// INSERT: out0: tensor<8xf32> = [0, 1, 2, 3, 4, 1, 1, 1]
+// RUN: fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=7 --arg=3 --arg=-3 | FileCheck %s --check-prefix=INSERT-BACK
+// INSERT-BACK: out0: tensor<8xf32> = [0, 1, 2, 3, 1, 5, 6, 1]
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=5 --arg=2 --arg=1 2>&1 | FileCheck %s --check-prefix=INSERT-SIZE
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=0 --arg=-1 --arg=1 2>&1 | FileCheck %s --check-prefix=INSERT-SIZE
+// INSERT-SIZE: preconditions.mlir:[[#@LINE+7]]:8: error: the slice has another size than what is inserted
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=6 --arg=3 --arg=1 2>&1 | FileCheck %s --check-prefix=INSERT-PLACE
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=-1 --arg=3 --arg=1 2>&1 | FileCheck %s --check-prefix=INSERT-PLACE
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=0 --arg=3 --arg=4 2>&1 | FileCheck %s --check-prefix=INSERT-PLACE
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=1 --arg=3 --arg=-1 2>&1 | FileCheck %s --check-prefix=INSERT-PLACE
+// INSERT-PLACE: preconditions.mlir:[[#@LINE+2]]:8: error: the slice is not inside of the tensor
+func.func @insert(%y: tensor<?xf32>, %x: tensor<?xf32>, %offset: index, %size: index, %stride: index) -> tensor<?xf32> {
+  %z = tensor.insert_slice %y into %x[%offset] [%size] [%stride] : tensor<?xf32> into tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// A row, and nothing at the end.
+// RUN: fad-runner %s --entry=insert_row --arg=%t/a4.npy --arg=%t/m34.npy --arg=2 | FileCheck %s --check-prefix=ROW
+// ROW: out0: tensor<3x4xf32>
+// RUN: not fad-runner %s --entry=insert_row --arg=%t/a4.npy --arg=%t/m34.npy --arg=3 2>&1 | FileCheck %s --check-prefix=ROW-PLACE
+// ROW-PLACE: preconditions.mlir:[[#@LINE+6]]:8: error: the slice is not inside of the tensor
+// RUN: not fad-runner %s --entry=insert_row --arg=%t/a3.npy --arg=%t/m34.npy --arg=2 2>&1 | FileCheck %s --check-prefix=ROW-SIZE
+// ROW-SIZE: preconditions.mlir:[[#@LINE+4]]:8: error: the slice has another size than what is inserted
+func.func @insert_row(%row: tensor<?xf32>, %x: tensor<?x?xf32>, %at: index) -> tensor<?x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %z = tensor.insert_slice %row into %x[%at, 0] [1, %n] [1, 1] : tensor<?xf32> into tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}
+// RUN: fad-runner %s --entry=insert_nothing --arg=%t/a0.npy --arg=%t/a8.npy --arg=8 | FileCheck %s --check-prefix=NOTHING
+// NOTHING: out0: tensor<8xf32> = [0, 1, 2, 3, 4, 5, 6, 7]
+func.func @insert_nothing(%y: tensor<?xf32>, %x: tensor<?xf32>, %at: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %z = tensor.insert_slice %y into %x[%at] [%n] [1] : tensor<?xf32> into tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// RUN: fad-runner %s --entry=pad --arg=%t/a4.npy --arg=2 --arg=0 | FileCheck %s --check-prefix=PAD
+// PAD: out0: tensor<6xf32> = [0, 0, 1, 1, 1, 1]
+// RUN: not fad-runner %s --entry=pad --arg=%t/a4.npy --arg=-2 --arg=0 2>&1 | FileCheck %s --check-prefix=PAD-NEGATIVE
+// RUN: not fad-runner %s --entry=pad --arg=%t/a4.npy --arg=0 --arg=-6 2>&1 | FileCheck %s --check-prefix=PAD-NEGATIVE
+// PAD-NEGATIVE: preconditions.mlir:[[#@LINE+3]]:8: error: a size of padding is negative; use tensor.extract_slice to leave elements out
+func.func @pad(%x: tensor<?xf32>, %low: index, %high: index) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[%low] high[%high] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+// RUN: fad-runner %s --entry=pad_to_9 --size=8 | FileCheck %s --check-prefix=PAD-STATIC
+// PAD-STATIC: out0: tensor<9xf32>
+// RUN: not fad-runner %s --entry=pad_to_9 --size=3 2>&1 | FileCheck %s --check-prefix=PAD-RESULT
+// PAD-RESULT: preconditions.mlir:[[#@LINE+3]]:8: error: the result has another size than the padded operand
+func.func @pad_to_9(%x: tensor<?xf32>) -> tensor<9xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[0] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<?xf32> to tensor<9xf32>
+  return %y : tensor<9xf32>
+}
+
+// RUN: fad-runner %s --entry=concat --arg=%t/m34.npy --arg=%t/m34.npy | FileCheck %s --check-prefix=CONCAT
+// CONCAT: out0: tensor<6x4xf32>
+// RUN: not fad-runner %s --entry=concat --arg=%t/m34.npy --arg=%t/m45.npy 2>&1 | FileCheck %s --check-prefix=CONCAT-SIZES
+// CONCAT-SIZES: preconditions.mlir:[[#@LINE+2]]:8: error: the operands have different sizes
+func.func @concat(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %z = tensor.concat dim(0) %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}
+
+// A loop that would not end.
+// RUN: fad-runner %s --entry=loop --arg=1.0 --arg=2 | FileCheck %s --check-prefix=LOOP
+// LOOP: out0: tensor<f32> = 4
+// RUN: not fad-runner %s --entry=loop --arg=1.0 --arg=0 2>&1 | FileCheck %s --check-prefix=STEP
+// RUN: not fad-runner %s --entry=loop --arg=1.0 --arg=-1 2>&1 | FileCheck %s --check-prefix=STEP
+// STEP: preconditions.mlir:[[#@LINE+4]]:8: error: the step of the loop is not positive
+func.func @loop(%x: f32, %step: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %y = scf.for %i = %c0 to %c3 step %step iter_args(%v = %x) -> f32 {
+    %w = arith.addf %v, %v : f32
+    scf.yield %w : f32
+  }
+  return %y : f32
 }
