@@ -17,6 +17,10 @@ namespace mlir::fad {
 /// change its initial value. Null where there is none.
 func::FuncOp addResetOfGlobals(ModuleOp module);
 
+/// Adds to `module` a public function that takes values of the globals `names`
+/// and stores them there. Returns its name.
+std::string addStoreOfGlobals(ModuleOp module, ArrayRef<std::string> names);
+
 } // namespace mlir::fad
 
 #endif // FAD_LIB_RUNTIME_GLOBALSTATE_H

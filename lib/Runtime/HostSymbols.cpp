@@ -8,6 +8,7 @@
 
 #include "HostSymbols.h"
 #include "fad/Runtime/Memory.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Path.h"
 #include <cinttypes>
@@ -66,6 +67,9 @@ namespace {
 struct ActiveCall {
   std::jmp_buf returnPoint;
   char message[4096] = "";
+  /// What its thread has allocated and not freed. Nobody else knows of that
+  /// where the call ends early.
+  llvm::DenseSet<void *> buffers;
 };
 } // namespace
 
@@ -95,6 +99,7 @@ llvm::Error mlir::fad::callCompiled(void (*invoke)(void **), void **arguments) {
   ActiveCall call;
   if (setjmp(call.returnPoint)) {
     activeCall = nullptr;
+    llvm::for_each(call.buffers, freeBuffer);
     return llvm::createStringError(llvm::StringRef(call.message));
   }
   activeCall = &call;
@@ -109,8 +114,11 @@ llvm::Error mlir::fad::callCompiled(void (*invoke)(void **), void **arguments) {
 
 static void *hostMalloc(uint64_t bytes) {
   // Compiled code does not test for null.
-  if (void *buffer = allocateBuffer(bytes))
+  if (void *buffer = allocateBuffer(bytes)) {
+    if (activeCall)
+      activeCall->buffers.insert(buffer);
     return buffer;
+  }
   char message[80];
   std::snprintf(message, sizeof(message),
                 "there is no memory for a tensor of %" PRIu64 " bytes", bytes);
@@ -129,6 +137,12 @@ static void *hostAlignedAlloc(uint64_t, uint64_t bytes) {
   return hostMalloc(bytes);
 }
 
+static void hostFree(void *buffer) {
+  if (activeCall)
+    activeCall->buffers.erase(buffer);
+  freeBuffer(buffer);
+}
+
 llvm::orc::SymbolMap
 mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   llvm::orc::SymbolMap symbols;
@@ -140,7 +154,7 @@ mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   add("malloc", hostMalloc);
   add("calloc", hostCalloc);
   add("aligned_alloc", hostAlignedAlloc);
-  add("free", freeBuffer);
+  add("free", hostFree);
   add("puts", hostPuts);
   add("abort", hostAbort);
   return symbols;

@@ -8,10 +8,12 @@
 
 #include "fad/Runtime/Preconditions.h"
 #include "Assertions.h"
+#include "GlobalState.h"
 #include "fad/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -99,6 +101,19 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
   return simplify.run(module);
 }
 
+/// The globals that can change and whose values `module` reads.
+static SmallVector<std::string> findGlobalsRead(ModuleOp module) {
+  DenseSet<StringRef> read;
+  module.walk([&](ml_program::GlobalLoadOp op) {
+    read.insert(op.getGlobal().getLeafReference().getValue());
+  });
+  SmallVector<std::string> names;
+  for (auto global : module.getOps<ml_program::GlobalOp>())
+    if (global.getIsMutable() && read.contains(global.getSymName()))
+      names.push_back(global.getSymName().str());
+  return names;
+}
+
 FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
   OwningOpRef<ModuleOp> reduced = module.clone();
   if (failed(reduceToPreconditions(*reduced)))
@@ -117,6 +132,10 @@ FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
   auto entry =
       llvm::find_if(functions, [](func::FuncOp f) { return f.isPublic(); });
   preconditions.function = (*entry).getSymName().str();
+  preconditions.globals = findGlobalsRead(*reduced);
+  if (!preconditions.globals.empty())
+    preconditions.storeGlobals =
+        addStoreOfGlobals(*reduced, preconditions.globals);
   FailureOr<CompiledModule> compiled =
       CompiledModule::compile(*reduced, /*parallel=*/false);
   if (failed(compiled))
@@ -125,16 +144,24 @@ FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
   return preconditions;
 }
 
-const Precondition *
-Preconditions::findViolated(ArrayRef<HostTensor> arguments) const {
+std::optional<Precondition>
+Preconditions::findViolated(ArrayRef<HostTensor> arguments,
+                            ArrayRef<HostTensor> values) const {
   if (!compiled)
-    return nullptr;
-  auto results = compiled->call(function, arguments);
-  if (results)
-    return nullptr;
-  unsigned number = 0;
-  (void)StringRef(llvm::toString(results.takeError())).getAsInteger(10, number);
-  return &all[number];
+    return std::nullopt;
+  llvm::Error error = values.empty()
+                          ? llvm::Error::success()
+                          : compiled->call(storeGlobals, values).takeError();
+  if (!error)
+    error = compiled->call(function, arguments).takeError();
+  if (!error)
+    return std::nullopt;
+  std::string message = llvm::toString(std::move(error));
+  unsigned number;
+  if (!StringRef(message).getAsInteger(10, number))
+    return all[number];
+  // Memory may be lacking.
+  return Precondition{UnknownLoc::get(all.front().loc.getContext()), message};
 }
 
 LogicalResult fad::checkPreconditions(ModuleOp module,
@@ -142,7 +169,8 @@ LogicalResult fad::checkPreconditions(ModuleOp module,
   FailureOr<Preconditions> preconditions = Preconditions::compile(module);
   if (failed(preconditions))
     return failure();
-  if (const Precondition *violated = preconditions->findViolated(arguments))
+  if (std::optional<Precondition> violated =
+          preconditions->findViolated(arguments))
     return emitError(violated->loc) << violated->message;
   return success();
 }

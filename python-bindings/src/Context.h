@@ -10,6 +10,7 @@
 #define FAD_PYTHON_CONTEXT_H
 
 #include "Diagnostics.h"
+#include "GilRelease.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/ThreadPool.h"
 #include <mutex>
@@ -31,7 +32,7 @@ public:
   template <typename Work> auto run(const Work &work) {
     Diagnostics diagnostics;
     auto result = [&] {
-      nanobind::gil_scoped_release release;
+      GilRelease release;
       std::lock_guard<std::mutex> lock(mutex);
       ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
         diagnostics.emplace_back(diagnostic);

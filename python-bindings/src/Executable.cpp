@@ -39,6 +39,8 @@ private:
   struct Function {
     SmallVector<RankedTensorType> argumentTypes;
     Preconditions preconditions;
+    /// The function that loads the globals that the preconditions depend on.
+    std::string loadGlobals;
   };
   static FailureOr<llvm::StringMap<Function>> prepare(ModuleOp module,
                                                       bool check);
@@ -46,9 +48,9 @@ private:
   Executable(std::shared_ptr<Context> context, CompiledModule compiled)
       : context(std::move(context)), compiled(std::move(compiled)) {}
 
-  SmallVector<HostTensor> call(const std::string &name,
-                               const Function &function,
-                               ArrayRef<HostTensor> arguments);
+  void check(const Function &function, ArrayRef<HostTensor> arguments) const;
+  SmallVector<HostTensor> callCompiled(const std::string &name,
+                                       ArrayRef<HostTensor> arguments) const;
 
   // Types and locations are of this context.
   std::shared_ptr<Context> context;
@@ -95,6 +97,9 @@ Executable Executable::compile(python::Module &module, bool check) {
     OwningOpRef<ModuleOp> copy = op.clone();
     // Loops that run on several threads cannot report which one fails.
     eraseAssertions(*copy);
+    for (Function &function : llvm::make_second_range(functions))
+      if (auto globals = function.preconditions.getGlobals(); !globals.empty())
+        function.loadGlobals = addLoadOfGlobals(*copy, globals);
     return CompiledModule::compile(*copy);
   });
   Executable executable(module.getContext(), std::move(compiled));
@@ -176,17 +181,19 @@ static nb::list makeArrays(ArrayRef<HostTensor> arguments,
   return list;
 }
 
-SmallVector<HostTensor> Executable::call(const std::string &name,
-                                         const Function &function,
-                                         ArrayRef<HostTensor> arguments) {
-  nb::gil_scoped_release release;
-  std::unique_lock<std::mutex> lock;
-  if (state)
-    lock = std::unique_lock<std::mutex>(*state);
-  if (const Precondition *violated =
-          function.preconditions.findViolated(arguments))
+void Executable::check(const Function &function,
+                       ArrayRef<HostTensor> arguments) const {
+  SmallVector<HostTensor> globals;
+  if (!function.loadGlobals.empty())
+    globals = callCompiled(function.loadGlobals, {});
+  if (auto violated = function.preconditions.findViolated(arguments, globals))
     throw DiagnosticError{
         {DiagnosticText("error", violated->message, violated->loc)}};
+}
+
+SmallVector<HostTensor>
+Executable::callCompiled(const std::string &name,
+                         ArrayRef<HostTensor> arguments) const {
   auto results = compiled.call(name, arguments);
   if (!results)
     throw DiagnosticError{
@@ -204,17 +211,22 @@ nb::list Executable::call(const std::string &name,
   SmallVector<HostTensor> arguments;
   for (auto [array, type] : llvm::zip_equal(arrays, function.argumentTypes))
     arguments.push_back(makeTensor(array, type));
-  return makeArrays(arguments, call(name, function, arguments));
+  SmallVector<HostTensor> results;
+  {
+    GilRelease release;
+    std::unique_lock<std::mutex> lock;
+    if (state)
+      lock = std::unique_lock<std::mutex>(*state);
+    check(function, arguments);
+    results = callCompiled(name, arguments);
+  }
+  return makeArrays(arguments, results);
 }
 
 void mlir::fad::python::bindExecutable(nb::module_ &module) {
   nb::class_<Executable>(module, "Executable")
       .def("functions", &Executable::getFunctions)
-      .def(
-          "call",
-          nb::overload_cast<const std::string &,
-                            const std::vector<InputArray> &>(&Executable::call),
-          nb::arg("function"), nb::arg("arrays"));
+      .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"));
   module.def("compile", &Executable::compile, nb::arg("module"),
              nb::arg("check"));
 }

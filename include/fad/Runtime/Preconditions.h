@@ -36,13 +36,23 @@ public:
   /// where that fails.
   static FailureOr<Preconditions> compile(ModuleOp module);
 
-  /// A precondition that `arguments` do not meet, if any.
-  const Precondition *findViolated(ArrayRef<HostTensor> arguments) const;
+  /// The `ml_program.global`s, which calls may have changed, that the
+  /// preconditions depend on.
+  ArrayRef<std::string> getGlobals() const { return globals; }
+
+  /// A precondition that `arguments` do not meet, if any, or what keeps the
+  /// preconditions from being computed. `values` are those of the globals;
+  /// none stand for the initial ones.
+  std::optional<Precondition>
+  findViolated(ArrayRef<HostTensor> arguments,
+               ArrayRef<HostTensor> values = {}) const;
 
 private:
   SmallVector<Precondition> all;
-  /// The function that asserts them, where there are any.
-  std::string function;
+  SmallVector<std::string> globals;
+  /// The function that asserts them, where there are any, and the one that
+  /// takes the values of the globals.
+  std::string function, storeGlobals;
   std::optional<CompiledModule> compiled;
 };
 
@@ -50,6 +60,10 @@ private:
 /// public function of `module`.
 LogicalResult checkPreconditions(ModuleOp module,
                                  ArrayRef<HostTensor> arguments);
+
+/// Adds to `module` a public function that returns the values of the globals
+/// `names`. Returns its name.
+std::string addLoadOfGlobals(ModuleOp module, ArrayRef<std::string> names);
 
 /// Erases each `cf.assert` of `module`, after checkPreconditions.
 void eraseAssertions(ModuleOp module);

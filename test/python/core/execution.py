@@ -3,6 +3,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -187,7 +189,65 @@ class Checks(unittest.TestCase):
         )
 
 
+    def test_memory_comes_back_from_calls_that_fail(self):
+        # The condition depends on a tensor that has to be computed.
+        text = """func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> f32 {
+          %c0 = arith.constant 0 : index
+          %e = math.exp %x : tensor<?xf32>
+          %f = math.sqrt %e : tensor<?xf32>
+          %v = tensor.extract %f[%c0] : tensor<?xf32>
+          %i = arith.fptosi %v : f32 to i64
+          %j = arith.index_cast %i : i64 to index
+          %r = tensor.extract %y[%j] : tensor<?xf32>
+          return %r : f32
+        }"""
+        executable = fad.compile(fad.parse(text))
+        x, y = np.ones(1 << 20, np.float32), np.ones(1, np.float32)
+
+        def fail(times):
+            for _ in range(times):
+                with self.assertRaises(fad.Error):
+                    executable.call("f", x, y)
+            with open("/proc/self/statm") as statm:
+                return int(statm.read().split()[1]) * 4096
+
+        # A call makes 4 MiB.
+        before = fail(3)
+        self.assertLess(fail(30) - before, 16 << 20)
+
+
 class State(unittest.TestCase):
+    def test_checks_know_the_state(self):
+        text = """ml_program.global private mutable @at(dense<0> : tensor<i64>) : tensor<i64>
+        func.func @move(%by: tensor<i64>) -> tensor<i64> {
+          %old = ml_program.global_load @at : tensor<i64>
+          %new = arith.addi %old, %by : tensor<i64>
+          ml_program.global_store @at = %new : tensor<i64>
+          return %new : tensor<i64>
+        }
+        func.func @next(%x: tensor<?xf32>) -> f32 {
+          %one = arith.constant dense<1> : tensor<i64>
+          %old = ml_program.global_load @at : tensor<i64>
+          %new = arith.addi %old, %one : tensor<i64>
+          ml_program.global_store @at = %new : tensor<i64>
+          %v = tensor.extract %old[] : tensor<i64>
+          %i = arith.index_cast %v : i64 to index
+          %r = tensor.extract %x[%i] : tensor<?xf32>
+          return %r : f32
+        }"""
+        executable = fad.compile(fad.parse(text))
+        self.assertEqual(executable.functions, ("move", "next"))
+        x = np.arange(4, dtype=np.float32)
+        self.assertEqual(int(executable.call("move", 2)[0]), 2)
+        self.assertEqual([int(executable.call("next", x)[0]) for _ in "ab"], [2, 3])
+        # A call that does not take place leaves the state.
+        for _ in range(2):
+            with self.assertRaises(fad.Error) as caught:
+                executable.call("next", x)
+            self.assertIn("out-of-bounds access", str(caught.exception))
+        self.assertEqual(int(executable.call("move", -4)[0]), 0)
+        self.assertEqual(int(executable.call("next", x)[0]), 0)
+
     def test_executables_have_their_own(self):
         module = fad.parse(COUNTER)
         first, second = fad.compile(module), fad.compile(module)
@@ -302,6 +362,21 @@ class Threads(unittest.TestCase):
                 executable.call("product", a, a.T)
         (result,) = executable.call("product", a, a.T)
         self.assertEqual(result[0, 0], 1000)
+
+    def test_daemon_that_computes_at_the_end(self):
+        script = f"""import threading, time, numpy, fad
+executable = fad.compile(fad.parse({PRODUCT!r}))
+a = numpy.ones((200, 500))
+def work():
+    while True:
+        executable.call("product", a, a.T)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+        ended = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
     def test_fork(self):
