@@ -43,19 +43,48 @@ void fad::registerToCPUExtensions(DialectRegistry &registry) {
   vector::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
+/// Registers a pipeline for modules. PassPipelineRegistration would end the
+/// process where it is given for another operation, and print what is wrong
+/// with an option rather than report it.
+template <typename Options>
+static void registerPipeline(StringRef name, StringRef description,
+                             void (*build)(OpPassManager &, const Options &)) {
+  auto parse = [=](OpPassManager &pm, StringRef text,
+                   function_ref<LogicalResult(const Twine &)> emitError) {
+    std::optional<StringRef> anchor = pm.getOpName();
+    if (anchor && *anchor != ModuleOp::getOperationName())
+      return emitError("'" + name + "' is a pipeline for '" +
+                       ModuleOp::getOperationName() + "', not for '" + *anchor +
+                       "'");
+    Options options;
+    std::string message;
+    llvm::raw_string_ostream os(message);
+    if (failed(options.parseFromString(text, os)))
+      return emitError(StringRef(message).trim());
+    build(pm, options);
+    return success();
+  };
+  registerPassPipeline(name, description, parse,
+                       [](function_ref<void(const detail::PassOptions &)> use) {
+                         use(Options());
+                       });
+}
+
 void fad::registerPipelines() {
-  PassPipelineRegistration<NestOptions>(
+  registerPipeline<NestOptions>(
       "fad-nest",
       "Differentiate a function: forward mode in elementwise regions, reverse "
       "mode between them",
       buildNestPipeline);
-  PassPipelineRegistration<ToCPUOptions>(
+  registerPipeline<ToCPUOptions>(
       "fad-to-cpu", "Lower tensors to the LLVM dialect for the host",
       buildToCPUPipeline);
-  PassPipelineRegistration<>("fad-to-iree",
-                             "Lower tensors to what IREE's compiler takes",
-                             buildToIREEPipeline);
-  PassPipelineRegistration<ToNVVMOptions>(
+  registerPipeline<EmptyPipelineOptions>(
+      "fad-to-iree", "Lower tensors to what IREE's compiler takes",
+      [](OpPassManager &pm, const EmptyPipelineOptions &) {
+        buildToIREEPipeline(pm);
+      });
+  registerPipeline<ToNVVMOptions>(
       "fad-to-nvvm", "Compile elementwise operations to GPU kernels",
       buildToNVVMPipeline);
 }

@@ -39,7 +39,10 @@ def _from_number(number: int | float, dtype: DType, place: str) -> Array:
             raise TypeError(f"{place} is of {dtype}, and {number!r} is a float")
         if not least <= number <= greatest:
             raise ValueError(f"{place} is of {dtype}, which does not hold {number}")
-    return np.array(number, dtype)
+    try:
+        return np.array(number, dtype)
+    except OverflowError:
+        raise ValueError(f"{place} is of {dtype}, which does not hold {number}") from None
 
 
 def _agree(given: DType, expected: DType) -> bool:
@@ -76,6 +79,8 @@ def to_argument(value: object, type_: ValueType, place: str) -> Array:
     dtype = _resolve_dtype(type_.dtype)
     if isinstance(value, (int, float)) and not isinstance(value, np.generic):
         array = _from_number(value, dtype, place)
+    elif isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{place} has a mask, which would be lost; pass .filled(...)")
     elif hasattr(value, "__array__"):
         array = np.asarray(value)
     else:
@@ -88,6 +93,19 @@ def to_argument(value: object, type_: ValueType, place: str) -> Array:
     if dtype.kind == "b":
         return _normalize_bools(array)
     return array.view(np.uint16) if type_.dtype == "bfloat16" else array
+
+
+# numpy itself says so of arguments.
+_MAX_RANK = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
+
+
+def check_result(type_: ValueType, place: str) -> None:
+    """Raises ValueError where there can be no array of type `type_`."""
+    if type_.shape is not None and len(type_.shape) > _MAX_RANK:
+        raise ValueError(
+            f"{place} has rank {len(type_.shape)}, and arrays of numpy have at most "
+            f"{_MAX_RANK} dimensions"
+        )
 
 
 def to_result(array: Array, type_: ValueType) -> Array:

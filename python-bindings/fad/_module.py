@@ -13,7 +13,8 @@ class Module:
 
     `str(module)` is its text, which `fad.parse` reads. Modules can be used
     from several threads: a call on a module waits for those on it and on the
-    modules made from it by `clone` and `fad.nest`."""
+    modules made from it by `clone` and `fad.nest`. `copy.copy` and
+    `copy.deepcopy` are clones, and a module can be pickled."""
 
     def __init__(self, handle: _fad.Module):
         self._handle = handle
@@ -23,6 +24,15 @@ class Module:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __copy__(self) -> "Module":
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Module":
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return parse, (self.text(locations=True),)
 
     def __repr__(self) -> str:
         return f"<fad.Module: {', '.join(self.functions) or 'no functions'}>"
@@ -40,7 +50,7 @@ class Module:
 
         Raises OSError where that is not possible. Large constants take no
         memory on the way, as they do with `str(module)`."""
-        self._handle.write(os.fspath(path), bytecode)
+        self._handle.write(os.fsencode(path), bytecode)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -67,9 +77,12 @@ class Module:
         "builtin.module(...)" around them can be left out. Raises fad.Error
         where there is no such pass or one fails; the module then stays as it
         was."""
-        self._handle.run(pipeline)
-        with self._lock:
-            self._compiled = None
+        try:
+            self._handle.run(pipeline)
+        finally:
+            # A warning that is made an error comes when the module has changed.
+            with self._lock:
+                self._compiled = None
 
     def clone(self) -> "Module":
         """A copy of the module."""
@@ -96,4 +109,4 @@ def parse_file(path: str | os.PathLike[str]) -> Module:
 
     Raises fad.Error where that is not a valid module, and OSError where the
     file cannot be read."""
-    return Module(_fad.parse_file(os.fspath(path)))
+    return Module(_fad.parse_file(os.fsencode(path)))

@@ -1,7 +1,8 @@
 """Differentiation."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import index
 from typing import Any, TypeVar
 
 from . import _fad
@@ -78,19 +79,44 @@ def _make(kind: Callable[..., _Made], descriptions: Iterable[Any]) -> tuple[_Mad
     )
 
 
-def check_numbers(numbers: Sequence[int] | None, name: str) -> list[int]:
+def check_entry(entry: str | None) -> str:
+    """The name of a function for C++, where the empty one means the default."""
+    if entry == "":
+        raise ValueError("entry is empty; name a function, or None for the only one")
+    if not isinstance(entry, str | None):
+        raise TypeError(f"entry is a {type(entry).__name__}; name a function")
+    return entry or ""
+
+
+def check_numbers(numbers: Iterable[int] | None, name: str) -> list[int]:
     """Numbers for C++, where none mean the default."""
-    if numbers is not None and len(numbers) == 0:
+    if numbers is None:
+        return []
+    try:
+        checked = [index(number) for number in numbers]
+    except TypeError:
+        raise TypeError(f"{name} is {numbers!r}; list integers, such as [0]") from None
+    if not checked:
         raise ValueError(f"{name} is empty, so there is nothing to differentiate")
-    return [] if numbers is None else list(numbers)
+    for number in checked:
+        if abs(number) >= 2**31:
+            raise ValueError(f"{name} has the number {number}, which is too large")
+    return checked
+
+
+def check_policy(policy: str) -> str:
+    """A name for C++, which says which there are."""
+    if not isinstance(policy, str):
+        raise TypeError(f"a policy is a {type(policy).__name__}; give its name")
+    return policy
 
 
 def nest(
     module: Module,
     entry: str | None = None,
-    wrt: Sequence[int] | None = None,
+    wrt: Iterable[int] | None = None,
     policy: str = "fad",
-    results: Sequence[int] | None = None,
+    results: Iterable[int] | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
 
@@ -103,13 +129,13 @@ def nest(
 
     Raises fad.Error where fad cannot differentiate the function; it lists all
     operations that are in the way. Raises ValueError for a policy that there
-    is not."""
+    is not, and where `entry`, `wrt` or `results` is empty."""
     handle, description = _fad.nest(
         get_handle(module),
-        entry or "",
+        check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
-        policy,
+        check_policy(policy),
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
     return Nested(

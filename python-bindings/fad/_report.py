@@ -1,12 +1,13 @@
 """What policies keep for backward."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 from . import _fad
 from ._module import Module, get_handle
-from ._nest import check_numbers
+from ._nest import check_entry, check_numbers, check_policy
 from ._types import ValueType, make_type
 
 
@@ -74,9 +75,27 @@ def _make_policy(
 
 
 def _check_size(size: int) -> int:
+    try:
+        size = index(size)
+    except TypeError:
+        raise TypeError(f"a size is {size!r}, which is no integer") from None
     if size < 0:
         raise ValueError(f"a size is {size}, which is negative")
+    if size >= 2**63:
+        raise ValueError(f"a size is {size}, which is too large")
     return size
+
+
+def _check_dimension(key: tuple[int, int]) -> tuple[int, int]:
+    try:
+        argument, dimension = map(index, key)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"sizes are given by argument and dimension, such as (0, 0), not by {key!r}"
+        ) from None
+    if not (0 <= argument < 2**31 and 0 <= dimension < 2**31):
+        raise ValueError(f"{key} is no dynamic dimension of an argument")
+    return argument, dimension
 
 
 def _check_dimensions(
@@ -102,10 +121,10 @@ def _check_dimensions(
 def memory_report(
     module: Module,
     entry: str | None = None,
-    wrt: Sequence[int] | None = None,
-    policies: Sequence[str] = ("bp", "recompute", "fad"),
+    wrt: Iterable[int] | None = None,
+    policies: Iterable[str] = ("bp", "recompute", "fad"),
     sizes: Sizes | None = None,
-    results: Sequence[int] | None = None,
+    results: Iterable[int] | None = None,
 ) -> MemoryReport:
     """What crosses from forward to backward of a function, for each policy.
 
@@ -116,15 +135,19 @@ def memory_report(
     a policy that there is not."""
     by_dimension, others = {}, None
     if isinstance(sizes, Mapping):
-        by_dimension = {key: _check_size(size) for key, size in sizes.items()}
+        by_dimension = {
+            _check_dimension(key): _check_size(size) for key, size in sizes.items()
+        }
     elif sizes is not None:
         others = _check_size(sizes)
+    if isinstance(policies, str):
+        raise TypeError(f"policies is {policies!r}; list it: [{policies!r}]")
     name, reported, table = _fad.memory_report(
         get_handle(module),
-        entry or "",
+        check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
-        list(policies),
+        [check_policy(policy) for policy in policies],
         by_dimension,
         others,
     )

@@ -1,7 +1,7 @@
 """Compiled programs on numpy arrays."""
 
 from . import _fad
-from ._arrays import Array, to_argument, to_result
+from ._arrays import Array, check_result, to_argument, to_result
 from ._module import Module, get_handle
 from ._nest import Nested
 
@@ -55,6 +55,8 @@ class Executable:
             to_argument(value, type_, f"argument {index} of {function}")
             for index, (value, type_) in enumerate(zip(arguments, signature.arguments))
         ]
+        for index, type_ in enumerate(signature.results):
+            check_result(type_, f"result {index} of {function}")
         results = self._handle.call(function, arrays)
         return tuple(map(to_result, results, signature.results))
 

@@ -55,10 +55,18 @@ static nb::list toList(const Diagnostics &diagnostics) {
   return list;
 }
 
+/// Names in programs and of files need not be UTF-8.
+static nb::str toStr(StringRef text) {
+  PyObject *decoded =
+      PyUnicode_DecodeUTF8(text.data(), text.size(), "backslashreplace");
+  if (!decoded)
+    throw nb::python_error();
+  return nb::steal<nb::str>(decoded);
+}
+
 nb::tuple DiagnosticText::toPython() const {
-  return nb::make_tuple(
-      severity.c_str(), nb::str(message.data(), message.size()),
-      nb::str(file.data(), file.size()), line, column, toList(notes));
+  return nb::make_tuple(severity.c_str(), toStr(message), toStr(file), line,
+                        column, toList(notes));
 }
 
 /// The Python side of this file.

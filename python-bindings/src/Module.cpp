@@ -62,7 +62,8 @@ static Module parseSource(nb::handle source, const std::string &filename) {
   throw nb::python_error();
 }
 
-static Module parseFile(const std::string &path) {
+static Module parseFile(const nb::bytes &name) {
+  std::string path = name.c_str();
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     throwOSError(buffer.getError(), path);
@@ -90,7 +91,7 @@ static LogicalResult parsePipeline(StringRef pipeline, OpPassManager &pm,
 /// that has no name, and without the line that it shows.
 static StringRef getPipelineMessage(StringRef message) {
   auto [place, rest] = message.split(": error: ");
-  return (rest.empty() ? message : rest).split('\n').first.trim();
+  return (rest.empty() ? message : rest).trim().split('\n').first;
 }
 
 static void runPipeline(Module &module, const std::string &pipeline) {
@@ -175,8 +176,8 @@ static std::string printModule(Module &module,
   return text;
 }
 
-static void writeModule(Module &module, const std::string &path,
-                        bool bytecode) {
+static void writeModule(Module &module, const nb::bytes &name, bool bytecode) {
+  std::string path = name.c_str();
   std::error_code error;
   llvm::raw_fd_ostream os(path, error);
   if (!error) {

@@ -249,6 +249,12 @@ class Mismatches(unittest.TestCase):
         self.check(
             TypeError, "argument 0 of f is of int32, and 1.0 is a float", "i32", 1.0
         )
+        self.check(
+            ValueError,
+            f"argument 0 of f is of float32, which does not hold {10**400}",
+            "f32",
+            10**400,
+        )
 
     def test_other_objects(self):
         for value in ([1.0], None, "x", 1j, (), object()):
@@ -257,6 +263,30 @@ class Mismatches(unittest.TestCase):
                 f"{type(value).__name__}; pass a numpy array"
             )
             self.check(TypeError, message, "tensor<1xf32>", value)
+
+    def test_masks(self):
+        self.check(
+            TypeError,
+            "argument 0 of f has a mask, which would be lost; pass .filled(...)",
+            "tensor<2xf32>",
+            np.ma.array(np.ones(2, np.float32), mask=[True, False]),
+        )
+
+    def test_too_many_dimensions(self):
+        rank = 65
+        type_ = f"tensor<{'1x' * rank}f32>"
+        module = fad.parse(f"""func.func @f(%x: tensor<f32>) -> {type_} {{
+          %y = tensor.expand_shape %x [] output_shape {[1] * rank}
+            : tensor<f32> into {type_}
+          return %y : {type_}
+        }}""")
+        with self.assertRaises(ValueError) as caught:
+            fad.run(module, "f", 1.0)
+        self.assertRegex(
+            str(caught.exception),
+            "^result 0 of f has rank 65, and arrays of numpy have at most "
+            "(32|64) dimensions$",
+        )
 
     def test_count_and_name(self):
         self.check(TypeError, "f takes 1 arguments, not 2", "f32", 1.0, 2.0)

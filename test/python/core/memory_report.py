@@ -91,10 +91,26 @@ class MemoryReport(unittest.TestCase):
                 "(0, 1) is no dynamic dimension of an argument of chain; these are: "
                 "(0, 0), (1, 1)",
             ),
+            ({"sizes": 2**63}, f"a size is {2**63}, which is too large"),
+            ({"sizes": {(-1, 0): 4}}, "(-1, 0) is no dynamic dimension"),
+            ({"entry": ""}, "entry is empty; name a function"),
         ):
             with self.assertRaises(ValueError) as caught:
                 fad.memory_report(module, **options)
             self.assertIn(message, str(caught.exception))
+        for options, message in (
+            ({"sizes": "a"}, "a size is 'a', which is no integer"),
+            ({"sizes": {(0, 0): 1.5}}, "a size is 1.5, which is no integer"),
+            (
+                {"sizes": {0: 4}},
+                "sizes are given by argument and dimension, such as (0, 0), not by 0",
+            ),
+            ({"policies": "fad"}, "policies is 'fad'; list it: ['fad']"),
+            ({"policies": [None]}, "a policy is a NoneType; give its name"),
+        ):
+            with self.assertRaises(TypeError) as caught:
+                fad.memory_report(module, **options)
+            self.assertEqual(str(caught.exception), message)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # RUN: %python %s
 """Modules: parsing, printing, passes, and what is said about them."""
 
+import copy
 import logging
 import os
 import pathlib
@@ -84,6 +85,11 @@ class Parsing(unittest.TestCase):
         copy = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual(copy.diagnostics, caught.exception.diagnostics)
 
+    def test_names_that_are_not_unicode(self):
+        with self.assertRaises(fad.Error) as caught:
+            fad.nest(fad.parse('func.func @"\\FF"() { return }'))
+        self.assertIn("@\\xff has no", str(caught.exception))
+
     def test_odd_texts(self):
         self.assertEqual(fad.parse("").functions, ())
         self.assertEqual(repr(fad.parse("")), "<fad.Module: no functions>")
@@ -108,6 +114,15 @@ class Files(unittest.TestCase):
         self.assertEqual(self.path.read_text(), str(module) + "\n")
         self.assertEqual(str(fad.parse_file(self.path)), str(module))
         self.assertEqual(str(fad.parse_file(str(self.path))), str(module))
+
+    def test_path_that_is_not_unicode(self):
+        path = os.fsdecode(os.fsencode(self.path.parent) + b"/\xff.mlir")
+        fad.parse(SQUARE).write(path)
+        self.assertEqual(str(fad.parse_file(path)), str(fad.parse(SQUARE)))
+        os.unlink(path)
+        with self.assertRaises(FileNotFoundError) as caught:
+            fad.parse_file(path)
+        self.assertEqual(caught.exception.filename, path)
 
     def test_bytecode(self):
         module = fad.parse(SQUARE)
@@ -175,6 +190,15 @@ class Passes(unittest.TestCase):
             ("nope", "'nope' does not refer to a registered pass or pass pipeline"),
             ("cse,", "'' does not refer to a registered pass or pass pipeline"),
             ("fad-nest{policy=x}", "failed to add `fad-nest` with options `policy=x`"),
+            ("fad-nest{speed=1}", "<Pass-Options-Parser>: no such option speed"),
+            (
+                "canonicalize{top-down=x}",
+                "failed to add `canonicalize` with options `top-down=x`",
+            ),
+            (
+                "func.func(fad-nest)",
+                "'fad-nest' is a pipeline for 'builtin.module', not for 'func.func'",
+            ),
         ):
             with self.assertRaises(fad.Error) as caught:
                 module.run(pipeline)
@@ -199,6 +223,24 @@ class Passes(unittest.TestCase):
         self.assertEqual(module.functions, ("square", "other"))
         del module
         self.assertIn("square_forward", str(copy))
+
+
+    def test_copies_are_clones(self):
+        module = fad.parse(SQUARE, "square.mlir")
+        before = module.text(locations=True)
+        nested = fad.nest(module, "square")
+        copies = [
+            copy.copy(module),
+            copy.deepcopy([module])[0],
+            pickle.loads(pickle.dumps(module)),
+        ]
+        for each in copies:
+            self.assertEqual(each.text(locations=True), before)
+            each.run("fad-nest")
+            self.assertEqual(module.text(locations=True), before)
+        again = pickle.loads(pickle.dumps(nested))
+        self.assertEqual(str(again.module), str(nested.module))
+        self.assertEqual(again.residuals, nested.residuals)
 
 
 class Reports(unittest.TestCase):

@@ -94,7 +94,9 @@ class Description(unittest.TestCase):
         nested = fad.nest(module, entry="layer", wrt=[1], results=[1])
         self.assertEqual([each.argument for each in nested.gradients], [1])
         self.assertEqual([each.result for each in nested.cotangents], [1])
-        nested = fad.nest(module, entry="layer", wrt=np.array([0, 1]), results=(0,))
+        nested = fad.nest(
+            module, entry="layer", wrt=np.array([0, 1]), results=(i for i in [0])
+        )
         self.assertEqual([each.argument for each in nested.gradients], [0, 1])
         self.assertEqual([each.result for each in nested.cotangents], [0])
 
@@ -160,8 +162,27 @@ class Errors(unittest.TestCase):
                 str(caught.exception),
                 f"{name} is empty, so there is nothing to differentiate",
             )
-        with self.assertRaises(TypeError):
-            fad.nest(module, wrt=["x"])
+        with self.assertRaises(ValueError) as caught:
+            fad.nest(module, wrt=[2**70])
+        self.assertEqual(
+            str(caught.exception), f"wrt has the number {2**70}, which is too large"
+        )
+        with self.assertRaises(ValueError) as caught:
+            fad.nest(module, "")
+        self.assertEqual(
+            str(caught.exception),
+            "entry is empty; name a function, or None for the only one",
+        )
+        for options, message in (
+            ({"wrt": ["x"]}, "wrt is ['x']; list integers, such as [0]"),
+            ({"wrt": 0}, "wrt is 0; list integers, such as [0]"),
+            ({"results": [0.0]}, "results is [0.0]; list integers, such as [0]"),
+            ({"entry": 3}, "entry is a int; name a function"),
+            ({"policy": None}, "a policy is a NoneType; give its name"),
+        ):
+            with self.assertRaises(TypeError) as caught:
+                fad.nest(module, **options)
+            self.assertEqual(str(caught.exception), message)
 
     def test_everything_missing_is_listed(self):
         text = """func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
