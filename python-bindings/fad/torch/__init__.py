@@ -1,6 +1,7 @@
 """PyTorch models: exported, and trained through fad."""
 
-from ._export import Argument, Exported, ExportError, Result, export
+from ._errors import ExportError
+from ._export import Argument, Exported, Result, export
 from ._joint import export_joint
 from ._step import TrainStep, train_step
 

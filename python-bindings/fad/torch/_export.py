@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import Module, parse
-from .._diagnostics import Diagnostic, Error
+from .._diagnostics import Diagnostic
 from ._decompositions import get_decompositions
 from ._detach import RandomError, is_detached, mark_no_grad, separate
+from ._errors import ExportError, find_mlir_location, locate_in_model, make_error
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
+from ._unsupported import check_graph, check_lowered
+from ._watch import NotExported, check_hooks
 
 
 class Argument(NamedTuple):
@@ -53,13 +56,6 @@ class Exported:
     pattern: Optional[CallPattern] = field(default=None, repr=False)
 
 
-class ExportError(Error):
-    """PyTorch or torch-mlir cannot export a model; the messages are theirs."""
-
-    def __init__(self, *messages: str):
-        super().__init__(tuple(Diagnostic("error", each) for each in messages))
-
-
 def export(
     model: "torch.nn.Module",
     inputs: Inputs,
@@ -83,9 +79,15 @@ def export(
     fx = import_torch_mlir()
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"{type(model).__name__} is no torch.nn.Module")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise TypeError(
+            "a TorchScript module cannot be exported; pass the module it was made of"
+        )
     pattern = CallPattern(model, inputs, loss, targets)
     program = Program(model, pattern)
     exported = trace(program, pattern.tensors, dynamic_batch)
+    locate_in_model(exported.graph, loss)
+    check_graph(exported.graph)
     tie_parameters(exported, program)
     separate_detached(exported, program)
     arguments, wrt = take_arguments(exported, program, pattern.names)
@@ -119,11 +121,15 @@ def lower(import_: Callable) -> str:
 
     context = ir.Context()
     torch_dialect.register_dialect(context)
-    said: List[str] = []
+    said: List[Diagnostic] = []
+
+    def say(message: str, location=None) -> None:
+        message = f"torch-mlir cannot lower the model: {message}"
+        said.append(Diagnostic("error", message, find_mlir_location(location)))
 
     def listen(diagnostic) -> bool:
         if diagnostic.severity is ir.DiagnosticSeverity.ERROR:
-            said.append(f"{diagnostic.message} ({diagnostic.location})")
+            say(diagnostic.message, diagnostic.location)
         return True
 
     context.attach_diagnostic_handler(listen)
@@ -131,20 +137,23 @@ def lower(import_: Callable) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = import_(FxImporter(context=context))
+            check_lowered(module.operation)
             # What fad has to say names the line of the model.
             return module.operation.get_asm(enable_debug_info=True)
+    except ExportError:
+        raise
     # torch-mlir raises whatever its importer runs into.
     except Exception as error:
-        reasons = said or [str(error) or type(error).__name__]
-        raise ExportError(
-            *(f"torch-mlir cannot lower the model: {reason}" for reason in reasons)
-        ) from error
+        if not said:
+            say(str(error) or type(error).__name__)
+        raise ExportError(*said) from error
 
 
 def trace(program: Program, tensors, dynamic_batch: bool):
     """`program` as a graph of PyTorch's core operations."""
     shapes = _dynamic_shapes(tensors) if dynamic_batch else None
     try:
+        check_hooks(program.model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exported = torch.export.export(
@@ -155,8 +164,10 @@ def trace(program: Program, tensors, dynamic_batch: bool):
     except (TypeError, ValueError):
         # Of the model, the loss, or how these are called.
         raise
+    except NotExported as error:
+        raise make_error(error) from None
     except Exception as error:
-        raise ExportError(f"torch.export cannot trace the model: {error}") from error
+        raise make_error(error, "torch.export cannot trace the model: ") from error
 
 
 def _dynamic_shapes(tensors):

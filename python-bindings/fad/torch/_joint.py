@@ -5,14 +5,20 @@ from typing import Callable, List, Optional, Tuple
 
 from .. import parse
 from ._decompositions import get_decompositions
-from ._export import Argument, Exported, ExportError, Result, lower, make_argument
+from ._errors import locate_in_model, make_error
+from ._export import Argument, Exported, Result, lower, make_argument
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
+from ._unsupported import check_graph
+from ._watch import CaptureWatch, NotExported
 
 
 class _Weighted(Program):
     """Returns the loss times a cotangent, whose gradients are those that the
     joint graph is to have, and the loss."""
+
+    # PyTorch differentiates it, hooks and all.
+    watch = CaptureWatch
 
     def forward(self, *tensors):
         *inputs, cotangent = tensors
@@ -43,6 +49,8 @@ def export_joint(
     pattern = CallPattern(model, inputs, loss, targets)
     program = _Weighted(model, pattern)
     graph, signature = _trace(program, pattern.tensors)
+    locate_in_model(graph.graph, loss)
+    check_graph(graph.graph)
     arguments = _name_arguments(graph, signature, pattern)
     results = _take_results(graph, signature, program)
 
@@ -86,8 +94,10 @@ def _trace(program: Program, tensors):
             )
     except (TypeError, ValueError):
         raise
+    except NotExported as error:
+        raise make_error(error) from None
     except Exception as error:
-        raise ExportError(f"AOTAutograd cannot trace the model: {error}") from error
+        raise make_error(error, "AOTAutograd cannot trace the model: ") from error
 
 
 def _name_arguments(graph, signature, pattern) -> Tuple[Argument, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from ._requirements import torch
+from ._watch import GradientWatch
 
 Inputs = Union["torch.Tensor", Sequence[Any], Mapping[str, Any]]
 
@@ -131,6 +132,7 @@ class Program(torch.nn.Module):
     tensors. Its parameters are those of `model`, under `PREFIX`."""
 
     PREFIX = "model."
+    watch = GradientWatch
 
     def __init__(self, model: "torch.nn.Module", pattern: CallPattern):
         super().__init__()
@@ -140,7 +142,8 @@ class Program(torch.nn.Module):
         self.training = model.training
 
     def forward(self, *tensors):
-        return self._pattern.compute_loss(self.model, tensors)
+        with self.watch():
+            return self._pattern.compute_loss(self.model, tensors)
 
     @classmethod
     def strip(cls, name: str) -> str:

@@ -72,6 +72,7 @@ class TrainStep:
         self._batches: Dict[int, int] = {}
         self._model = model
         self._mode = _get_mode(model)
+        self._parameters = _get_parameters(model)
         self._trained = [exported.arguments[index].name for index in exported.wrt]
 
     def __call__(self, *args, **kwargs) -> Tuple["torch.Tensor", Dict[str, Any]]:
@@ -103,6 +104,12 @@ class TrainStep:
             raise RuntimeError(
                 "the model has changed between training and evaluation mode since "
                 "this step was made; make another step"
+            )
+        if _get_parameters(self._model) != self._parameters:
+            raise RuntimeError(
+                "which parameters the model has, which of them require a gradient, "
+                "or which share a tensor has changed since this step was made; make "
+                "another step"
             )
         remaining = iter(inputs)
         batch = 0
@@ -169,6 +176,11 @@ def train_step(
     if flags and engine != "iree":
         raise ValueError("flags are those of IREE; choose engine='iree'")
     exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
+    if not exported.wrt:
+        raise ValueError(
+            "the loss depends on no parameter of the model that requires a gradient, "
+            "so there is nothing to train"
+        )
 
     def make_engine(nested):
         return _IREEEngine(nested, flags) if engine == "iree" else _FadEngine(nested)
@@ -180,11 +192,23 @@ def _get_mode(model) -> Tuple[bool, ...]:
     return tuple(module.training for module in model.modules())
 
 
+def _get_parameters(model) -> List[Tuple[str, bool, str]]:
+    """The names of the parameters, whether each requires a gradient, and the
+    first name of the same tensor."""
+    first: Dict[int, str] = {}
+    return [
+        (name, parameter.requires_grad, first.setdefault(id(parameter), name))
+        for name, parameter in model.named_parameters(remove_duplicate=False)
+    ]
+
+
 def _check(argument, tensor) -> List[int]:
     """The sizes of the dynamic dimensions of `tensor`."""
     place = f"{argument.kind} {argument.name!r}"
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"{place} is a {type(tensor).__name__}; pass a tensor")
+    if tensor.layout is not torch.strided or tensor.is_meta:
+        raise ValueError(f"{place} is sparse or has no data; pass a dense tensor")
     fits = tensor.dim() == len(argument.shape) and all(
         expected in (None, size) for expected, size in zip(argument.shape, tensor.shape)
     )

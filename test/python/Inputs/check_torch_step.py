@@ -158,6 +158,25 @@ class Step(unittest.TestCase):
             with self.subTest(parameter=name):
                 torch.testing.assert_close(got[name], parameter.grad)
 
+    def test_scans(self):
+        """Sums and products of each element with those before it."""
+
+        class Scans(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.randn(3, 5))
+
+            def forward(self, x):
+                counts = (x > 0).cumsum(1)
+                y = (self.weight * x).cumsum(-1) * self.weight.cumprod(0)
+                return y + counts * self.weight
+
+        torch.manual_seed(1)
+        for policy in POLICIES:
+            self.check_step(
+                Scans(), torch.randn(3, 5), torch.randn(3, 5), policy=policy
+            )
+
     def test_dropout(self):
         """Each step draws another mask; backward uses the one of its forward."""
         dropout = nn.Dropout(0.5)
@@ -233,6 +252,35 @@ class Misuse(unittest.TestCase):
             self.step(self.inputs[:7], self.target)
         with self.assertRaisesRegex(ValueError, "torch.float64"):
             self.step(self.inputs.double(), self.target)
+
+    def test_sparse(self):
+        with self.assertRaisesRegex(ValueError, "'input' is sparse or has no data"):
+            self.step(self.inputs.to_sparse(), self.target)
+
+    def test_parameters(self):
+        """What the step was made for and no longer holds is an error."""
+
+        def freeze(model):
+            model[0].weight.requires_grad_(False)
+
+        def untie(model):
+            model[1].weight = nn.Parameter(3 * model[0].weight.detach())
+
+        def remove(model):
+            model[0] = nn.Identity()
+
+        for change in (freeze, untie, remove):
+            with self.subTest(change.__name__):
+                model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+                model[1].weight = model[0].weight
+                inputs = torch.randn(2, 4)
+                step = fad.torch.train_step(model, inputs, torch.sum, engine=ENGINE)
+                step(inputs)
+                change(model)
+                with self.assertRaisesRegex(
+                    RuntimeError, "which share a tensor has changed .* another step"
+                ):
+                    step(inputs)
 
     def test_mode(self):
         self.model.eval()

@@ -1,0 +1,94 @@
+"""Operations that torch-mlir has no linalg for, or never comes back from."""
+
+from typing import List
+
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+from .._diagnostics import Diagnostic
+from ._errors import ExportError, find_mlir_location, find_node_location
+from ._requirements import torch
+
+# What torch-mlir makes of operations that linalg has none for, and what a model
+# can do instead.
+_INSTEAD = {
+    "tm_tensor.scan": (
+        "a scan other than cumsum and cumprod, or one over a dynamic dimension",
+        "write it as a sum with a mask",
+    ),
+    "tm_tensor.scatter": (
+        "scatter, index_put, index_add or an assignment at computed indices",
+        "write it as a product with torch.nn.functional.one_hot of the indices",
+    ),
+    "tm_tensor.sort": (
+        "sort or topk",
+        "sort outside of the model, pass the indices as an input, and use gather",
+    ),
+    "tm_tensor.topk": (
+        "topk or kthvalue",
+        "find the indices outside of the model, pass them as an input, and use gather",
+    ),
+}
+_OTHERWISE = ("an operation", "write it in terms of others")
+
+
+def check_graph(graph) -> None:
+    """Raises ExportError with all operations of `graph` that have an effect, or
+    results whose size depends on values: torch-mlir may run forever on those."""
+    errors: List[Diagnostic] = []
+    for node in graph.nodes:
+        if node.op != "call_function":
+            continue
+        if node.target is torch.ops.higher_order.with_effects:
+            message = (
+                f"{node.args[1]} may fail, depending on values, which torch-mlir has "
+                "no operation for; compute it outside of the model"
+            )
+        elif node.target is torch.ops.higher_order.cond:
+            message = (
+                "torch.cond has no form in torch-mlir; compute both branches and "
+                "choose with torch.where"
+            )
+        elif _makes_size(node):
+            message = (
+                f"{node.target} has a result whose size depends on values; keep the "
+                "size and use a mask, as torch.where does"
+            )
+        else:
+            continue
+        errors.append(Diagnostic("error", message, find_node_location(node)))
+    if errors:
+        raise ExportError(*errors)
+
+
+def _makes_size(node) -> bool:
+    """Whether a size of the result of `node` becomes known when it runs."""
+    return _has_own_size(node) and not any(map(_has_own_size, node.all_input_nodes))
+
+
+def _has_own_size(node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and bool(free_unbacked_symbols(value))
+
+
+def check_lowered(operation) -> None:
+    """Raises ExportError with all operations under `operation` of dialects that
+    only torch-mlir has."""
+    from torch_mlir import ir
+
+    errors: List[Diagnostic] = []
+
+    def visit(each):
+        if each.name.startswith("tm_tensor.") and each.name != "tm_tensor.yield":
+            what, instead = _INSTEAD.get(each.name, _OTHERWISE)
+            errors.append(
+                Diagnostic(
+                    "error",
+                    f"{what} becomes '{each.name}', which is not supported; {instead}",
+                    find_mlir_location(each.location),
+                )
+            )
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit)
+    if errors:
+        raise ExportError(*errors)

@@ -1,0 +1,73 @@
+"""What a model does in Python that the program exported from it would not do."""
+
+import torch.utils._pytree as pytree
+from torch.autograd.function import _SingleLevelFunction as _Base
+from torch.overrides import TorchFunctionMode
+
+from ._requirements import torch
+
+
+class NotExported(Exception):
+    """A model does what its exported program would leave out."""
+
+
+class CaptureWatch(TorchFunctionMode):
+    """Refuses tensors that require a gradient and do not belong to the model:
+    they would be constants. While a model is traced, its own are no plain
+    tensors."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        is_watched = torch.is_grad_enabled()
+        # Dynamo traces the branches of torch.cond with tensors of its own.
+        is_watched = is_watched and not torch.compiler.is_dynamo_compiling()
+        for each in pytree.tree_leaves((args, kwargs)) if is_watched else ():
+            if type(each) in (torch.Tensor, torch.nn.Parameter) and each.requires_grad:
+                raise NotExported(
+                    f"a tensor of shape {tuple(each.shape)} that requires a gradient "
+                    "is neither an input nor reached as a parameter of the model; "
+                    "use it as an attribute of the model or of one of its modules, "
+                    "or detach it to make it a constant"
+                )
+        return function(*args, **kwargs)
+
+
+class GradientWatch(CaptureWatch):
+    """Refuses gradients that are not those of the values, too."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.register_hook:
+            raise NotExported(
+                "a hook on a gradient is not exported; change the gradients after "
+                "the step instead"
+            )
+        return super().__torch_function__(function, types, args, kwargs)
+
+    def __enter__(self):
+        def apply(cls, *args, **kwargs):
+            if not cls.__module__.startswith("torch."):
+                raise NotExported(
+                    f"the backward of {cls.__name__}, a torch.autograd.Function, is "
+                    "not exported; write it with differentiable operations and detach()"
+                )
+            return super(_Base, cls).apply(*args, **kwargs)
+
+        # Where every `apply` goes, one that a model has kept as well.
+        _Base.apply = classmethod(apply)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        del _Base.apply
+        return super().__exit__(*error)
+
+
+def check_hooks(model) -> None:
+    """Raises NotExported where modules or parameters of `model` have hooks on
+    gradients."""
+    parts = [*model.named_modules(), *model.named_parameters()]
+    for name, part in parts:
+        if part._backward_hooks or getattr(part, "_backward_pre_hooks", None):
+            raise NotExported(
+                f"{name or 'the model'!r} has a hook on its gradient, which is not "
+                "exported; remove it and change the gradients after the step instead"
+            )

@@ -1,0 +1,161 @@
+"""What fad.torch refuses: each error says what is in the way, where in the model,
+and what to do."""
+
+import re
+import unittest
+
+import torch
+from torch import nn
+
+import fad.torch
+
+
+class Doubled(torch.autograd.Function):
+    """Has a gradient that is not that of its values."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 2 * gradient
+
+
+def hook(y):
+    y.register_hook(lambda gradient: 3 * gradient)
+    return y
+
+
+def branch(y):
+    return torch.cond(y.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (y,))
+
+
+OTHER = nn.Linear(4, 4)
+
+# Functions of what a linear layer returns, and what is said of them.
+CASES = {
+    "nonzero": (lambda y: y[y > 0], "has a result whose size depends on values; keep"),
+    "inverse": (torch.linalg.inv, "_linalg_check_errors.default may fail, depending"),
+    "branch": (branch, "torch.cond has no form in torch-mlir; compute both branches"),
+    "sort": (
+        lambda y: y.sort(1).values,
+        "sort or topk becomes 'tm_tensor.sort', which is not supported; sort outside",
+    ),
+    "scatter": (
+        lambda y: torch.zeros(4, 4).index_add(0, torch.tensor([1, 1, 3, 0]), y),
+        "computed indices becomes 'tm_tensor.scatter', which is not supported; write",
+    ),
+    "kthvalue": (
+        lambda y: y.kthvalue(2, 1).values,
+        "topk or kthvalue becomes 'tm_tensor.topk', which is not supported; find",
+    ),
+    "function": (
+        Doubled.apply,
+        "the backward of Doubled, a torch.autograd.Function",
+    ),
+    "hook": (hook, "a hook on a gradient is not exported; change the gradients after"),
+    "captured": (
+        lambda y: OTHER(y),
+        r"a tensor of shape \(4, 4\) that requires a gradient is neither an input nor",
+    ),
+}
+
+
+class Network(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.function = function
+
+    def forward(self, x):
+        return self.function(self.linear(x))
+
+
+LINE = Network.forward.__code__.co_firstlineno + 1
+
+
+def export(function, loss=torch.sum):
+    return fad.torch.export(Network(function), torch.randn(4, 4), loss)
+
+
+class Unsupported(unittest.TestCase):
+    def test_operations(self):
+        for name, (function, message) in CASES.items():
+            # The line of the function, or of its call where it is PyTorch's.
+            code = getattr(function, "__code__", None)
+            lines = range(code.co_firstlineno, LINE) if code else [LINE]
+            with self.subTest(name):
+                with self.assertRaisesRegex(fad.torch.ExportError, message) as caught:
+                    export(function)
+                (diagnostic,) = caught.exception.diagnostics
+                self.assertEqual(diagnostic.location.file, __file__)
+                self.assertIn(diagnostic.location.line, [*lines, LINE])
+
+    def test_all_are_listed(self):
+        with self.assertRaises(fad.torch.ExportError) as caught:
+            export(lambda y: y.sort(1).values * y.topk(4, 1).values)
+        self.assertEqual(len(caught.exception.diagnostics), 2)
+
+    def test_loss(self):
+        """What a loss does has the line of the loss."""
+
+        def loss(y):
+            return y.sort(1).values.sum()
+
+        line = loss.__code__.co_firstlineno
+        place = re.escape(f"{__file__}:{line}:0: error: sort or topk becomes")
+        with self.assertRaisesRegex(fad.torch.ExportError, place):
+            export(nn.Identity(), loss)
+
+    def test_captured_by_a_loss(self):
+        weight = nn.Parameter(torch.ones(4))
+        message = r"a tensor of shape \(4,\) that requires a gradient is neither"
+        for export_any in (fad.torch.export, fad.torch.export_joint):
+            with self.assertRaisesRegex(fad.torch.ExportError, message):
+                export_any(
+                    nn.Linear(4, 4), torch.randn(4, 4), lambda y: (y * weight).sum()
+                )
+
+    def test_captured_constants(self):
+        """What has no gradient may come from anywhere, and so may the parameters
+        of the model."""
+        model = nn.Linear(4, 4)
+
+        def loss(y):
+            with torch.no_grad():
+                expected = OTHER(y)
+            return (y - expected).square().sum() + model.weight.square().sum()
+
+        x = torch.randn(4, 4)
+        expected = loss(model(x))
+        expected.backward()
+        got, gradients = fad.torch.train_step(model, x, loss)(x)
+        torch.testing.assert_close(got, expected.detach())
+        # The gradient does not flow through `expected`.
+        torch.testing.assert_close(gradients["weight"], model.weight.grad)
+
+    def test_hooks(self):
+        for part, name in (("weight", "'linear.weight'"), ("", "'linear'")):
+            model = Network(nn.Identity())
+            if part:
+                model.linear.weight.register_hook(lambda gradient: gradient)
+            else:
+                model.linear.register_full_backward_hook(lambda *arguments: None)
+            with self.assertRaisesRegex(
+                fad.torch.ExportError, f"{name} has a hook on its gradient, which"
+            ):
+                fad.torch.export(model, torch.randn(4, 4), torch.sum)
+
+    def test_scripted(self):
+        model = torch.jit.script(nn.Linear(4, 4))
+        with self.assertRaisesRegex(TypeError, "a TorchScript module cannot be"):
+            fad.torch.export(model, torch.randn(4, 4), torch.sum)
+
+    def test_nothing_to_train(self):
+        with self.assertRaisesRegex(ValueError, "so there is nothing to train"):
+            fad.torch.train_step(nn.ReLU(), torch.randn(4), torch.sum)
+
+
+if __name__ == "__main__":
+    unittest.main()
