@@ -10,6 +10,7 @@
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,10 +58,29 @@ static void dropFadAttributes(Operation *op) {
 }
 
 namespace {
+/// Maxima and minima over windows to linalg.generic, unless they begin with one
+/// number: IREE computes what has the name of a convolution on zeros, and adds
+/// what it was to begin with.
+struct GeneralizeWindow : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<linalg::ConvolutionOpInterface>(op.getOperation()))
+      return rewriter.notifyMatchFailure(op, "has no windows");
+    Operation *combiner =
+        op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+    if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(combiner) ||
+        op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
+      return rewriter.notifyMatchFailure(op, "is computed as it is");
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
 struct LegalizeForIREEPass
     : fad::impl::FadLegalizeForIREEBase<LegalizeForIREEPass> {
   void runOnOperation() override {
-    if (failed(generalizeElementwise()) || failed(expandErfc()) ||
+    if (failed(generalize()) || failed(expandErfc()) ||
         failed(copyWrittenArguments(getOperation())))
       return signalPassFailure();
     getOperation()->walk(dropFadAttributes);
@@ -68,10 +88,12 @@ struct LegalizeForIREEPass
 
   /// Writes out elementwise operations on tensors, `math.erfc` and the like,
   /// and those of linalg by name, which later versions of MLIR no longer have.
-  LogicalResult generalizeElementwise() {
+  LogicalResult generalize() {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     populateGeneralizeElementwisePatterns(patterns);
+    patterns.add<GeneralizeWindow>(&getContext());
+    populateSplitSumPatterns(patterns);
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 

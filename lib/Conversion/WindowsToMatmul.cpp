@@ -54,7 +54,8 @@ static SmallVector<unsigned> getLoops(AffineMap map) {
 }
 
 /// Whether `op` adds up products of an image that is read in windows and a
-/// filter, of one element type.
+/// filter, of one element type, if there are any: sizes of 0 beside such as are
+/// not known collapse to types that do not verify.
 static bool isUnnamedConvolution(GenericOp op) {
   auto isaPair = [](Operation *first, Operation *second) {
     return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
@@ -62,6 +63,7 @@ static bool isUnnamedConvolution(GenericOp op) {
   return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 2 &&
          op.getNumDpsInits() == 1 && isaConvolutionOpInterface(op) &&
          !op.getIndexingMapsArray()[0].isProjectedPermutation() &&
+         !llvm::is_contained(op.getStaticLoopRanges(), 0) &&
          llvm::all_equal(llvm::map_range(
              op->getOperands(),
              [](Value value) { return getElementTypeOrSelf(value); })) &&

@@ -134,3 +134,24 @@ func.func @global(%x: tensor<4x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
   ml_program.global_store @state = %s : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// A maximum over windows of more than one number to begin with; sums, and what
+// begins with a fill, keep their name.
+// CHECK-LABEL: func.func @windows(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<1x6x1xf32>, %[[S:[^:]*]]: tensor<1x4x1xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<1x6x1xf32>, tensor<3xf32>)
+// CHECK:           arith.maximumf
+// CHECK:         linalg.pooling_nwc_sum
+// CHECK:         linalg.pooling_nwc_max
+func.func @windows(%x: tensor<1x6x1xf32>, %s: tensor<1x4x1xf32>)
+    -> (tensor<1x4x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>) {
+  %k = tensor.empty() : tensor<3xf32>
+  %e = tensor.empty() : tensor<1x4x1xf32>
+  %lowest = arith.constant 0xFF800000 : f32
+  %f = linalg.fill ins(%lowest : f32) outs(%e : tensor<1x4x1xf32>) -> tensor<1x4x1xf32>
+  %a = arith.addf %s, %s : tensor<1x4x1xf32>
+  %0 = linalg.pooling_nwc_max ins(%x, %k : tensor<1x6x1xf32>, tensor<3xf32>) outs(%a : tensor<1x4x1xf32>) -> tensor<1x4x1xf32>
+  %1 = linalg.pooling_nwc_sum ins(%x, %k : tensor<1x6x1xf32>, tensor<3xf32>) outs(%a : tensor<1x4x1xf32>) -> tensor<1x4x1xf32>
+  %2 = linalg.pooling_nwc_max ins(%x, %k : tensor<1x6x1xf32>, tensor<3xf32>) outs(%f : tensor<1x4x1xf32>) -> tensor<1x4x1xf32>
+  return %0, %1, %2 : tensor<1x4x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>
+}

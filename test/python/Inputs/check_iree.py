@@ -31,6 +31,20 @@ func.func @types(%b: tensor<3xi1>, %i: tensor<3xi64>, %h: tensor<3xbf16>, %s: i6
 }
 """
 
+POOLING = "".join(
+    f"""
+func.func @{name}(%x: tensor<1x8x7x3xf32>, %s: tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32> {{
+  %k = tensor.empty() : tensor<2x3xf32>
+  %a = math.absf %s : tensor<1x4x3x3xf32>
+  %0 = linalg.pooling_nhwc_{name} {{strides = dense<2> : tensor<2xi64>}}
+      ins(%x, %k : tensor<1x8x7x3xf32>, tensor<2x3xf32>)
+      outs(%a : tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32>
+  return %0 : tensor<1x4x3x3xf32>
+}}
+"""
+    for name in ("max", "min")
+)
+
 
 def aligned(shape, random):
     """An array that IREE can read where it is."""
@@ -191,6 +205,20 @@ class Modules(unittest.TestCase):
             fad.iree.compile(module)
         with self.assertRaisesRegex(fad.Error, "--no-such-flag"):
             fad.iree.compile(fad.parse(LAYER), flags=["--no-such-flag"])
+
+    def test_maxima_that_begin_with_a_tensor(self):
+        executable = fad.iree.compile(fad.parse(POOLING))
+        random = numpy.random.default_rng(2)
+        x = random.standard_normal((1, 8, 7, 3), numpy.float32)
+        begin = random.standard_normal((1, 4, 3, 3), numpy.float32)
+        views = numpy.lib.stride_tricks.sliding_window_view(x, (2, 3), (1, 2))
+        windows = views[:, ::2, ::2]
+        (largest,) = executable.call("max", x, begin)
+        expected = numpy.maximum(windows.max((-2, -1)), abs(begin))
+        numpy.testing.assert_array_equal(largest, expected)
+        (least,) = executable.call("min", x, begin)
+        expected = numpy.minimum(windows.min((-2, -1)), abs(begin))
+        numpy.testing.assert_array_equal(least, expected)
 
     def test_f64_is_not_demoted(self):
         module = fad.parse(
