@@ -21,6 +21,10 @@ namespace mlir::fad {
 /// Adds the pattern that lowers fad.scatter_add, to a loop or to reductions.
 void populateScatterAddPatterns(RewritePatternSet &patterns, bool asReductions);
 
+/// Adds the pattern that sums products with a broadcast factor in two steps, for
+/// IREE.
+void populateSplitSumPatterns(RewritePatternSet &patterns);
+
 /// Copies what operations under `root` would write to in the memory of an
 /// argument, for IREE, which takes arguments for its own: other functions that
 /// have the same argument, and its caller, would see what was written. Emits an
