@@ -42,7 +42,8 @@ def _from_number(number: int | float, dtype: DType, place: str) -> Array:
     try:
         return np.array(number, dtype)
     except OverflowError:
-        raise ValueError(f"{place} is of {dtype}, which does not hold {number}") from None
+        message = f"{place} is of {dtype}, which does not hold {number}"
+        raise ValueError(message) from None
 
 
 def _agree(given: DType, expected: DType) -> bool:

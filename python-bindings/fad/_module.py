@@ -50,7 +50,7 @@ class Module:
 
         Raises OSError where that is not possible. Large constants take no
         memory on the way, as they do with `str(module)`."""
-        self._handle.write(os.fsencode(path), bytecode)
+        self._handle.write(_encode(path), bytecode)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -96,11 +96,21 @@ def get_handle(module: Module) -> _fad.Module:
     return module._handle
 
 
+def _encode(path: str | os.PathLike[str]) -> bytes:
+    """`path` for C++, where names end with a null byte."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError(f"the path {path!r} has a null byte")
+    return encoded
+
+
 def parse(text: str | bytes, filename: str = "<string>") -> Module:
     """The module that `text` spells, or that bytecode holds.
 
     Diagnostics and locations name `filename`. Raises fad.Error where that is
     not a valid module."""
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"a str or bytes is expected, not a {type(text).__name__}")
     return Module(_fad.parse(text, filename))
 
 
@@ -109,4 +119,4 @@ def parse_file(path: str | os.PathLike[str]) -> Module:
 
     Raises fad.Error where that is not a valid module, and OSError where the
     file cannot be read."""
-    return Module(_fad.parse_file(os.fsencode(path)))
+    return Module(_fad.parse_file(_encode(path)))

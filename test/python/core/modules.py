@@ -98,8 +98,11 @@ class Parsing(unittest.TestCase):
                 fad.parse(text)
         with self.assertRaises(UnicodeEncodeError):
             fad.parse("\ud800")
-        with self.assertRaises(TypeError):
-            fad.parse(None)
+        with self.assertRaises(TypeError) as caught:
+            fad.parse(bytearray(b"module {}"))
+        self.assertEqual(
+            str(caught.exception), "a str or bytes is expected, not a bytearray"
+        )
 
 
 class Files(unittest.TestCase):
@@ -140,6 +143,10 @@ class Files(unittest.TestCase):
             fad.parse_file(self.path.parent)
         with self.assertRaises(FileNotFoundError):
             fad.parse(SQUARE).write(self.path / "below")
+        for use in (fad.parse_file, fad.parse("").write):
+            with self.assertRaises(ValueError) as caught:
+                use("a\0b")
+            self.assertEqual(str(caught.exception), "the path 'a\\x00b' has a null byte")
         self.path.write_text("func.func @f( {")
         with self.assertRaises(fad.Error) as caught:
             fad.parse_file(self.path)
