@@ -429,8 +429,8 @@ struct ScatterAddToReductions : OpRewritePattern<ScatterAddOp> {
 } // namespace
 
 namespace {
-/// Drops what adds nothing: upstream's slices and reshapes of sizes of which one
-/// is 0 and others are not known do not verify.
+/// Drops what adds nothing: upstream's slices and reshapes of sizes of which
+/// one is 0 and others are not known do not verify.
 struct DropEmptyScatterAdd : OpRewritePattern<ScatterAddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScatterAddOp op,

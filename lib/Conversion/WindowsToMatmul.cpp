@@ -53,6 +53,12 @@ static SmallVector<unsigned> getLoops(AffineMap map) {
   });
 }
 
+/// Whether a size of `type` is known to be 0.
+static bool hasNoElements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && llvm::is_contained(shaped.getShape(), 0);
+}
+
 /// Whether `op` adds up products of an image that is read in windows and a
 /// filter, of one element type, if there are any: sizes of 0 beside such as are
 /// not known collapse to types that do not verify.
@@ -63,7 +69,7 @@ static bool isUnnamedConvolution(GenericOp op) {
   return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 2 &&
          op.getNumDpsInits() == 1 && isaConvolutionOpInterface(op) &&
          !op.getIndexingMapsArray()[0].isProjectedPermutation() &&
-         !llvm::is_contained(op.getStaticLoopRanges(), 0) &&
+         llvm::none_of(op->getOperandTypes(), hasNoElements) &&
          llvm::all_equal(llvm::map_range(
              op->getOperands(),
              [](Value value) { return getElementTypeOrSelf(value); })) &&

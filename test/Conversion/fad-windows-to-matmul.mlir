@@ -79,6 +79,27 @@ func.func @offset(%x: tensor<3x6xf32>, %g: tensor<4x5xf32>) -> tensor<4x3x2xf32>
   return %r : tensor<4x3x2xf32>
 }
 
+// A size of 0 beside one that is not known would collapse to a type that does
+// not verify on buffers. There is nothing to multiply.
+
+// CHECK-LABEL: func.func @noElements(
+// CHECK-NOT:     linalg.matmul
+// CHECK:         return
+func.func @noElements(%x: tensor<?x?xf32>, %w: tensor<4x0x?xf32>, %e: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x2xf32>) -> tensor<4x2xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(f, a, c, k) -> (c, a + k)>,
+      affine_map<(f, a, c, k) -> (f, c, k)>, affine_map<(f, a, c, k) -> (f, a)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x?xf32>, tensor<4x0x?xf32>) outs(%z : tensor<4x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x2xf32>
+  return %r : tensor<4x2xf32>
+}
+
 // Each channel alone, or added to a tensor: nothing changes.
 
 // CHECK-LABEL: func.func @kept(

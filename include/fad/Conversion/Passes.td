@@ -290,12 +290,16 @@ def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
     Goes after `fad-to-linalg`. Replaces `math.erfc` by upstream's approximation
     in f32, with elementwise operations on tensors turned into `linalg.generic`,
     as are those of `linalg` by name (`linalg.exp`), which IREE's version of MLIR
-    no longer has, and maxima over windows (`linalg.pooling_nhwc_max`) that do not
-    begin with a fill, which IREE 3.13 gets wrong. Copies each argument that an operation would write to in
-    place: IREE would do so in the memory of the caller, and of residuals and
-    results that are the same argument. Removes the attributes of the dialect
-    from operations, and from arguments and results of functions: IREE knows no
-    dialect `fad`. What the arguments and results are is to be read before.
+    no longer has, and maxima over windows (`linalg.pooling_nhwc_max`) that do
+    not begin with a fill, which IREE 3.13 gets wrong.
+
+    Copies each argument that an operation would write to in place: IREE would
+    do so in the memory of the caller, and of residuals and results that are the
+    same argument.
+
+    Removes the attributes of the dialect from operations, and from arguments
+    and results of functions: IREE knows no dialect `fad`. What the arguments
+    and results are is to be read before.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
