@@ -21,8 +21,8 @@ namespace mlir::fad {
 /// Adds the pattern that lowers fad.scatter_add, to a loop or to reductions.
 void populateScatterAddPatterns(RewritePatternSet &patterns, bool asReductions);
 
-/// Adds the pattern that sums products with a broadcast factor in two steps, for
-/// IREE.
+/// Adds the pattern that sums products with a broadcast factor in two steps,
+/// for IREE.
 void populateSplitSumPatterns(RewritePatternSet &patterns);
 
 /// Copies what operations under `root` would write to in the memory of an

@@ -45,6 +45,26 @@ static bool isBroadcastAlong(Value tensor, ArrayRef<unsigned> others) {
   return false;
 }
 
+/// The first input of `op` that has a dimension for each loop, if any.
+static OpOperand *findFullInput(linalg::GenericOp op) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(input).isIdentity())
+      return input;
+  return nullptr;
+}
+
+/// Whether `op` adds up something that it computes from its inputs.
+static bool isSum(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0))
+           .isProjectedPermutation())
+    return false;
+  Block &body = op.getRegion().front();
+  BlockArgument sum = body.getArguments().back();
+  auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  return add && sum.hasOneUse() && *sum.user_begin() == add;
+}
+
 namespace {
 /// Sums the last dimension of a product first, and the others then, where one
 /// of the factors has that dimension and is broadcast along another: IREE 3.13
@@ -57,19 +77,19 @@ struct SplitSum : OpRewritePattern<linalg::GenericOp> {
                                 PatternRewriter &rewriter) const override {
     SmallVector<unsigned> loops;
     op.getReductionDims(loops);
-    if (!isSumOfElements(op) || loops.size() < 2 ||
+    OpOperand *full = findFullInput(op);
+    if (!full || !isSum(op) || loops.size() < 2 ||
         loops.back() + 1 != op.getNumLoops())
       return rewriter.notifyMatchFailure(op,
                                          "is no sum over the last dimension");
     loops.pop_back();
-    Value input = op.getDpsInputs()[0];
-    if (!isBroadcastAlong(input, loops))
+    if (!isBroadcast(op, loops))
       return rewriter.notifyMatchFailure(op, "has no factor that is broadcast");
 
     Location loc = op.getLoc();
     Type type = getElementTypeOrSelf(op.getType(0));
     SmallVector<OpFoldResult> sizes =
-        tensor::getMixedSizes(rewriter, loc, input);
+        tensor::getMixedSizes(rewriter, loc, full->get());
     sizes.pop_back();
     Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
     Value zero =
@@ -77,13 +97,14 @@ struct SplitSum : OpRewritePattern<linalg::GenericOp> {
     Value zeros =
         linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
     unsigned rank = sizes.size();
-    AffineMap identity = rewriter.getMultiDimIdentityMap(rank + 1);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps.back() = rewriter.getMultiDimIdentityMap(rank + 1).dropResult(rank);
     SmallVector<utils::IteratorType> iterators(rank,
                                                utils::IteratorType::parallel);
     iterators.push_back(utils::IteratorType::reduction);
-    auto rows = linalg::GenericOp::create(
-        rewriter, loc, zeros.getType(), input, zeros,
-        {identity, identity.dropResult(rank)}, iterators);
+    auto rows =
+        linalg::GenericOp::create(rewriter, loc, zeros.getType(),
+                                  op.getDpsInputs(), zeros, maps, iterators);
     rewriter.inlineRegionBefore(op.getRegion(), rows.getRegion(),
                                 rows.getRegion().begin());
 
@@ -102,21 +123,14 @@ struct SplitSum : OpRewritePattern<linalg::GenericOp> {
     return success();
   }
 
-  /// Whether `op` adds up the elements of a tensor, each alone.
-  static bool isSumOfElements(linalg::GenericOp op) {
-    if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 ||
-        op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
-        !op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isIdentity() ||
-        !op.getMatchingIndexingMap(op.getDpsInitOperand(0))
-             .isProjectedPermutation())
-      return false;
-    Block &body = op.getRegion().front();
-    auto add = dyn_cast<arith::AddFOp>(body.front());
-    return add && add->getNextNode() == body.getTerminator() &&
-           body.getTerminator()->getOperand(0) == add.getResult() &&
-           llvm::all_of(body.getArguments(), [&](Value argument) {
-             return llvm::is_contained(add->getOperands(), argument);
-           });
+  /// Whether something that `op` reads, or that an input comes from, has the
+  /// last dimension and lacks one of those in `others`.
+  static bool isBroadcast(linalg::GenericOp op, ArrayRef<unsigned> others) {
+    return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      return readsLastWithout(map, others) ||
+             (map.isIdentity() && isBroadcastAlong(input->get(), others));
+    });
   }
 };
 } // namespace

@@ -3,7 +3,7 @@
 
 // RUN: fad-opt %s --fad-legalize-for-iree -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
-// RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t scaled rows through
+// RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t scaled rows through product
 
 #full = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #last = affine_map<(d0, d1, d2) -> (d2)>
@@ -82,13 +82,32 @@ func.func @through(%x: tensor<2x3x4xf32>, %w: tensor<4xf32>, %init: tensor<f32>)
   return %r : tensor<f32>
 }
 
+// The product is in the sum.
+// CHECK-LABEL: func.func @product(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<2x3x4xf32>, %[[W:[^:]*]]: tensor<4xf32>,
+// CHECK:         %[[SUMS:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[X]], %[[W]] :
+// CHECK:           arith.mulf
+// CHECK:         linalg.generic {{.*}}iterator_types = ["reduction", "reduction"]} ins(%[[SUMS]] :
+// CHECK-NOT:       arith.mulf
+// CHECK:         return
+func.func @product(%x: tensor<2x3x4xf32>, %w: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> {
+  %r = linalg.generic {indexing_maps = [#full, #last, #none], iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<2x3x4xf32>, tensor<4xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
+
 // No factor, one that lies along another dimension, and a sum of squares: nothing
-// changes.
+// changes. Nor does a product that is multiplied up.
 // CHECK-LABEL: func.func @kept(
-// CHECK-COUNT-3: iterator_types = ["reduction", "reduction", "reduction"]
+// CHECK-COUNT-4: iterator_types = ["reduction", "reduction", "reduction"]
 // CHECK-NOT:     "reduction"
 // CHECK:         return
-func.func @kept(%x: tensor<2x3x4xf32>, %w: tensor<2xf32>, %init: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+func.func @kept(%x: tensor<2x3x4xf32>, %w: tensor<2xf32>, %v: tensor<4xf32>, %init: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %e = tensor.empty() : tensor<2x3x4xf32>
   %p = linalg.generic {indexing_maps = [#full, #first, #full], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%x, %w : tensor<2x3x4xf32>, tensor<2xf32>) outs(%e : tensor<2x3x4xf32>) {
@@ -115,5 +134,12 @@ func.func @kept(%x: tensor<2x3x4xf32>, %w: tensor<2xf32>, %init: tensor<f32>) ->
     %5 = arith.addf %4, %o : f32
     linalg.yield %5 : f32
   } -> tensor<f32>
-  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+  %3 = linalg.generic {indexing_maps = [#full, #last, #none], iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%x, %v : tensor<2x3x4xf32>, tensor<4xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %4 = arith.addf %a, %b : f32
+    %5 = arith.mulf %4, %o : f32
+    linalg.yield %5 : f32
+  } -> tensor<f32>
+  return %0, %1, %2, %3 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
