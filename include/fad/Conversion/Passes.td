@@ -293,6 +293,10 @@ def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
     no longer has, and maxima over windows (`linalg.pooling_nhwc_max`) that do
     not begin with a fill, which IREE 3.13 gets wrong.
 
+    Makes two sums of one over the last and other dimensions of a product, where
+    a factor has the last dimension and is broadcast along another: IREE 3.13
+    does not compile that.
+
     Copies each argument that an operation would write to in place: IREE would
     do so in the memory of the caller, and of residuals and results that are the
     same argument.
