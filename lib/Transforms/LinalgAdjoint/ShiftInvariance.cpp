@@ -86,7 +86,9 @@ void Analysis::record(Value value, TensorChange change) {
   if (change.change.isNone())
     return;
   for (Operation *user : value.getUsers())
-    worklist.insert(user);
+    if (!user->hasAttr(FadDialect::kAdjointOfAttr) &&
+        !isa<tensor::DimOp>(user))
+      worklist.insert(user);
   changes[value] = std::move(change);
 }
 
@@ -284,8 +286,6 @@ bool Analysis::visitStructured(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 bool Analysis::visit(Operation *op) {
-  if (op->hasAttr(FadDialect::kAdjointOfAttr) || isa<tensor::DimOp>(op))
-    return true;
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return visitView(op, expand.getReassociationIndices(), /*expands=*/true);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
@@ -300,7 +300,7 @@ bool Analysis::visit(Operation *op) {
 
 Operation *Analysis::takeFirst() {
   Operation *first = worklist.front();
-  for (Operation *op : worklist)
+  for (Operation *op : worklist.getArrayRef().drop_front())
     if (op->isBeforeInBlock(first))
       first = op;
   worklist.remove(first);
