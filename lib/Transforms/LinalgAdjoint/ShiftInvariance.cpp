@@ -86,8 +86,7 @@ void Analysis::record(Value value, TensorChange change) {
   if (change.change.isNone())
     return;
   for (Operation *user : value.getUsers())
-    if (!user->hasAttr(FadDialect::kAdjointOfAttr) &&
-        !isa<tensor::DimOp>(user))
+    if (!user->hasAttr(FadDialect::kAdjointOfAttr) && !isa<tensor::DimOp>(user))
       worklist.insert(user);
   changes[value] = std::move(change);
 }
