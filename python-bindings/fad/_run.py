@@ -4,6 +4,7 @@ from . import _fad
 from ._arrays import Array, check_result, to_argument, to_result
 from ._module import Module, get_handle
 from ._nest import Nested
+from ._types import find_signature
 
 
 class Executable:
@@ -42,15 +43,7 @@ class Executable:
         Raises TypeError for a wrong number or type of arguments, ValueError
         for a wrong shape or function, and fad.Error where sizes do not go
         together or an assertion of the program fails."""
-        signature = self._signatures.get(function)
-        if signature is None:
-            known = ", ".join(self._signatures) or "none"
-            raise ValueError(f"there is no public function {function!r}, only {known}")
-        if len(arguments) != len(signature.arguments):
-            raise TypeError(
-                f"{function} takes {len(signature.arguments)} arguments, not "
-                f"{len(arguments)}"
-            )
+        signature = find_signature(self._signatures, function, len(arguments))
         arrays = [
             to_argument(value, type_, f"argument {index} of {function}")
             for index, (value, type_) in enumerate(zip(arguments, signature.arguments))

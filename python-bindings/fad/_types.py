@@ -1,5 +1,6 @@
 """Descriptions of the values of a program."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,3 +38,17 @@ def make_type(description: tuple[Any, ...]) -> ValueType:
     """The type for a description that comes from C++."""
     text, shape, dtype, is_scalar = description
     return ValueType(text, shape, dtype or None, is_scalar)
+
+
+def find_signature(
+    signatures: Mapping[str, Signature], function: str, count: int
+) -> Signature:
+    """The signature of `function`, which is called with `count` arguments."""
+    signature = signatures.get(function)
+    if signature is None:
+        known = ", ".join(signatures) or "none"
+        raise ValueError(f"there is no public function {function!r}, only {known}")
+    expected = len(signature.arguments)
+    if count != expected:
+        raise TypeError(f"{function} takes {expected} arguments, not {count}")
+    return signature

@@ -8,7 +8,7 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import Nested
-from .._types import Signature
+from .._types import Signature, find_signature
 from ._arrays import Arrays
 from ._requirements import import_runtime
 
@@ -129,15 +129,7 @@ class Executable:
         return self._nested
 
     def _invoke(self, function: str, arguments: Sequence, copy: bool) -> list:
-        signature = self._signatures.get(function)
-        if signature is None:
-            names = ", ".join(self._signatures)
-            raise ValueError(f"there is no function {function!r}; there are {names}")
-        if len(arguments) != len(signature.arguments):
-            raise TypeError(
-                f"{function} takes {len(signature.arguments)} arguments, "
-                f"but {len(arguments)} are given"
-            )
+        signature = find_signature(self._signatures, function, len(arguments))
         values = [
             self._arrays.to_argument(
                 value, kind, f"argument {index} of {function}", copy

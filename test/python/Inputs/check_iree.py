@@ -149,10 +149,10 @@ class Layer(unittest.TestCase):
 
     def test_misuse(self):
         with self.assertRaisesRegex(
-            ValueError, "no function 'f'; there are layer_forward"
+            ValueError, "no public function 'f', only layer_forward, layer_backward"
         ):
             self.executable.call("f")
-        with self.assertRaisesRegex(TypeError, "takes 2 arguments, but 1 are given"):
+        with self.assertRaisesRegex(TypeError, "takes 2 arguments, not 1"):
             self.executable.forward(self.x)
         with self.assertRaisesRegex(ValueError, "argument 0 of layer_forward"):
             self.executable.forward(self.w, self.w)
