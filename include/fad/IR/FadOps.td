@@ -237,9 +237,9 @@ def Fad_ElementwiseOp : Op<Fad_Dialect, "elementwise", [
     result collects what the body yields.
 
     All tensor operands and results have one shape; there is at least one
-    tensor operand. The body has no side effects. A single-source subgraph of
-    the paper (Section III-A) is an `fad.elementwise` with one tensor operand;
-    a fused value and derivative is one with two results.
+    tensor operand. The body has no side effects. A single-source subgraph is an
+    `fad.elementwise` with one tensor operand; a fused value and derivative is
+    one with two results.
 
     ```mlir
     %y, %d = fad.elementwise ins(%x : tensor<?x8xf32>)
