@@ -157,6 +157,32 @@ static Value sumElements(OpBuilder &builder, Location loc, Value terms,
   return convert(Expr(eb, element), type).getValue();
 }
 
+/// The floats that operations of `body` compute from constants alone.
+static llvm::DenseMap<Value, double> foldConstants(Block &body) {
+  llvm::DenseMap<Value, Attribute> constants;
+  llvm::DenseMap<Value, double> floats;
+  for (Operation &op : body) {
+    if (op.getNumResults() != 1)
+      continue;
+    SmallVector<Attribute> operands;
+    for (Value operand : op.getOperands()) {
+      Attribute constant = constants.lookup(operand);
+      if (!constant && !matchPattern(operand, m_Constant(&constant)))
+        break;
+      operands.push_back(constant);
+    }
+    SmallVector<OpFoldResult> folded;
+    if (operands.size() != op.getNumOperands() ||
+        failed(op.fold(operands, folded)) || folded.size() != 1)
+      continue;
+    auto constant = dyn_cast<Attribute>(folded.front());
+    constants[op.getResult(0)] = constant;
+    if (auto number = dyn_cast_or_null<FloatAttr>(constant))
+      floats[op.getResult(0)] = number.getValueAsDouble();
+  }
+  return floats;
+}
+
 /// The derivatives of `results` with respect to operand `index`, computed
 /// right after `op`.
 static FailureOr<SmallVector<Derivative>>
@@ -165,11 +191,15 @@ buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
   BodyBuilder body(adjoint, op);
   if (failed(body.addTangents(index, results, /*readResults=*/false)))
     return failure();
+  llvm::DenseMap<Value, double> constants = foldConstants(*body.body);
   SmallVector<Derivative> derivatives;
   SmallVector<Value> yielded;
   for (unsigned result : results) {
     Derivative &derivative = derivatives.emplace_back();
     Expr tangent = body.tangents.lookup(op.getYield().getOperand(result));
+    if (auto constant = constants.find(tangent.getValue());
+        constant != constants.end())
+      tangent = constant->second;
     if (!tangent || tangent.isConstant()) {
       derivative.constant = tangent ? tangent.getConstant() : 0;
       continue;

@@ -63,6 +63,13 @@ def _cumprod(x, dim, *, dtype=None):
     return _scan(torch.mul, x, dim, dtype)
 
 
+def _drop_all(x, p, train):
+    """Dropout that keeps nothing; 0 / 0 is what is left of the general form."""
+    if not train or p < 1:
+        return NotImplemented
+    return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
+
+
 def get_decompositions(is_joint: bool = False) -> dict:
     """Functions by the operations that they stand for. What a joint graph has
     of gradients, PyTorch has put there."""
@@ -72,6 +79,7 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table[torch.ops.aten.var_mean.correction] = _var_mean
     table[torch.ops.aten.var.correction] = _var
     table[torch.ops.aten.gelu.default] = _gelu
+    table[torch.ops.aten.native_dropout.default] = _drop_all
     table[torch.ops.aten.cumsum.default] = _cumsum
     table[torch.ops.aten.cumprod.default] = _cumprod
     if not is_joint:

@@ -196,6 +196,15 @@ class Step(unittest.TestCase):
         self.assertGreater(len(losses), 1)
         self.assertEqual(step.residual_bytes, 8)
 
+    def test_dropout_of_all(self):
+        model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(1.0))
+        inputs = torch.ones(2, 4)
+        step = fad.torch.train_step(model, inputs, lambda y: y.cos().sum())
+        loss, gradients = step(inputs)
+        self.assertEqual(loss.item(), 8)
+        for gradient in gradients.values():
+            self.assertEqual(gradient.abs().max().item(), 0)
+
     def test_half(self):
         torch.manual_seed(1)
         for dtype in (torch.bfloat16, torch.float16, torch.float64):
