@@ -199,11 +199,12 @@ void fad::simplifyFused(RewriterBase &rewriter, ElementwiseOp op) {
   op->eraseOperands(dropped);
 }
 
-bool fad::canFuseSiblings(ElementwiseOp first, ElementwiseOp second) {
+bool fad::canFuseSiblings(
+    ElementwiseOp first, ElementwiseOp second,
+    llvm::function_ref<bool(Operation *, Operation *)> isBefore) {
   return llvm::all_of(second.getInputs(), [&](Value input) {
     Operation *def = input.getDefiningOp();
-    return !def || def->getBlock() != first->getBlock() ||
-           def->isBeforeInBlock(first);
+    return !def || def->getBlock() != first->getBlock() || isBefore(def, first);
   });
 }
 

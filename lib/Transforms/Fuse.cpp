@@ -42,6 +42,29 @@ static bool isFusedAcross(Operation *op) {
 }
 
 namespace {
+/// Where the operations of a block stand. A block that changes numbers all of
+/// its operations again now and then when it is asked.
+class Positions {
+public:
+  void number(Block &block) {
+    positions.clear();
+    for (auto [position, op] : llvm::enumerate(block))
+      positions[&op] = position;
+  }
+  /// Notes that `op` takes the place of `replaced`.
+  void replace(Operation *replaced, Operation *op) {
+    unsigned position = positions.lookup(replaced);
+    positions.erase(replaced);
+    positions[op] = position;
+  }
+  bool isBefore(Operation *first, Operation *second) const {
+    return positions.lookup(first) < positions.lookup(second);
+  }
+
+private:
+  DenseMap<Operation *, unsigned> positions;
+};
+
 /// The operations that later ones may be fused with, by the tensors they read
 /// and by how many tensors they read and write.
 class Candidates {
@@ -51,7 +74,7 @@ public:
   void erase(ElementwiseOp op);
   /// The first in the block of those that read a tensor of `op`, and the first
   /// for each number of tensors, that are not too large to be fused with it.
-  ElementwiseOp find(ElementwiseOp op) const;
+  ElementwiseOp find(ElementwiseOp op, const Positions &positions) const;
 
 private:
   using Key = std::pair<Value, unsigned>;
@@ -76,15 +99,16 @@ private:
   bool fuse(ElementwiseOp op, Operation *&next);
   /// The only operation that reads results of `op`, if it pays to fuse with it.
   ElementwiseOp getOnlyConsumer(ElementwiseOp op);
-  /// Notes that `fused`, in the stretch at hand, took the place of `first` and
-  /// `second`, which are gone.
-  void replace(Operation *first, Operation *second, ElementwiseOp fused);
+  /// Notes that `fused`, in the stretch at hand, took the place of `replaced`,
+  /// which is gone, as is `other`.
+  void replace(Operation *replaced, Operation *other, ElementwiseOp fused);
 
   Block &block;
   IRRewriter rewriter;
   /// Numbers the stretches between operations that nothing is fused across: the
   /// stretch of each elementwise operation that may be fused.
   DenseMap<Operation *, unsigned> stretches;
+  Positions positions;
   /// What was visited in the stretch at hand, and its number.
   Candidates candidates;
   unsigned current = 0;
@@ -116,14 +140,15 @@ void Candidates::erase(ElementwiseOp op) {
   });
 }
 
-ElementwiseOp Candidates::find(ElementwiseOp op) const {
+ElementwiseOp Candidates::find(ElementwiseOp op,
+                               const Positions &positions) const {
   unsigned count = countTensors(op);
   ElementwiseOp first;
   forEachTensor(op, [&](Value input) {
     for (unsigned other = 0; other + count <= kMaxTensors; ++other) {
       auto it = lists.find({input, other});
       if (it != lists.end() && !it->second.empty() &&
-          (!first || it->second.front()->isBeforeInBlock(first)))
+          (!first || positions.isBefore(it->second.front(), first)))
         first = it->second.front();
     }
   });
@@ -144,8 +169,10 @@ ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
   return pays ? elementwise : ElementwiseOp();
 }
 
-void Fuser::replace(Operation *first, Operation *second, ElementwiseOp fused) {
-  for (Operation *op : {first, second}) {
+void Fuser::replace(Operation *replaced, Operation *other,
+                    ElementwiseOp fused) {
+  positions.replace(replaced, fused);
+  for (Operation *op : {replaced, other}) {
     stretches.erase(op);
     fusedOps.erase(op);
   }
@@ -159,13 +186,16 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
     FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
     if (failed(fused))
       return false;
-    replace(op, consumer, *fused);
+    replace(consumer, op, *fused);
     if (adjacent)
       next = *fused;
     return true;
   }
-  ElementwiseOp sibling = candidates.find(op);
-  if (!sibling || !canFuseSiblings(sibling, op)) {
+  ElementwiseOp sibling = candidates.find(op, positions);
+  auto isBefore = [&](Operation *first, Operation *second) {
+    return positions.isBefore(first, second);
+  };
+  if (!sibling || !canFuseSiblings(sibling, op, isBefore)) {
     candidates.insert(op);
     return false;
   }
@@ -179,6 +209,7 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
 bool Fuser::runOnce() {
   stretches.clear();
   fusedOps.clear();
+  positions.number(block);
   unsigned stretch = 0;
   for (Operation &op : block) {
     stretch += !isFusedAcross(&op);

@@ -133,7 +133,10 @@ static void exposeTape(RewriterBase &rewriter, ElementwiseOp derivative) {
   rest->setDiscardableAttrs(derivative->getDiscardableAttrDictionary());
   rewriter.replaceOp(derivative, rest);
   // The tape's values are further results of the region itself.
-  if (canFuseSiblings(primal, computed))
+  auto isBefore = [](Operation *first, Operation *second) {
+    return first->isBeforeInBlock(second);
+  };
+  if (canFuseSiblings(primal, computed, isBefore))
     simplifyFused(rewriter, fuseSiblings(rewriter, primal, computed));
 }
 

@@ -54,8 +54,11 @@ void simplifyFused(RewriterBase &rewriter, ElementwiseOp op);
 ElementwiseOp fuseSiblings(RewriterBase &rewriter, ElementwiseOp first,
                            ElementwiseOp second);
 
-/// Whether the operands of `second` are available at `first`.
-bool canFuseSiblings(ElementwiseOp first, ElementwiseOp second);
+/// Whether the operands of `second` are available at `first`. `isBefore` says
+/// which of two operations of their block comes first.
+bool canFuseSiblings(
+    ElementwiseOp first, ElementwiseOp second,
+    llvm::function_ref<bool(Operation *, Operation *)> isBefore);
 
 /// Computes the results of `producer` that `consumer` reads inside `consumer`.
 /// The producer must have no other user, and is erased.
