@@ -77,6 +77,40 @@ struct GeneralizeWindow : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
+/// Writes a tensor that is spread among zeros, which are put among zeros again,
+/// where it ends up: IREE 3.13 loses elements on the way.
+struct MergeInsertions : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto first = op.getSource().getDefiningOp<tensor::InsertSliceOp>();
+    if (!first || !op.hasUnitStride() || dropsDims(op) || dropsDims(first))
+      return rewriter.notifyMatchFailure(op, "puts no spread tensor in place");
+    auto inner = first.getDest().getDefiningOp<linalg::FillOp>();
+    auto outer = op.getDest().getDefiningOp<linalg::FillOp>();
+    if (!inner || !outer || inner.value() != outer.value())
+      return rewriter.notifyMatchFailure(op, "is not among the same numbers");
+    SmallVector<OpFoldResult> offsets;
+    for (auto [a, b] :
+         llvm::zip_equal(op.getMixedOffsets(), first.getMixedOffsets())) {
+      std::optional<int64_t> x = getConstantIntValue(a);
+      std::optional<int64_t> y = getConstantIntValue(b);
+      if (!x || !y)
+        return rewriter.notifyMatchFailure(op, "begins at a computed place");
+      offsets.push_back(rewriter.getIndexAttr(*x + *y));
+    }
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(
+        op, first.getSource(), op.getDest(), offsets, first.getMixedSizes(),
+        first.getMixedStrides());
+    return success();
+  }
+
+  static bool dropsDims(tensor::InsertSliceOp op) {
+    return op.getSourceType().getRank() != op.getDestType().getRank();
+  }
+};
+
 struct LegalizeForIREEPass
     : fad::impl::FadLegalizeForIREEBase<LegalizeForIREEPass> {
   void runOnOperation() override {
@@ -93,6 +127,7 @@ struct LegalizeForIREEPass
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     populateGeneralizeElementwisePatterns(patterns);
     patterns.add<GeneralizeWindow>(&getContext());
+    patterns.add<MergeInsertions>(&getContext());
     populateSplitSumPatterns(patterns);
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }

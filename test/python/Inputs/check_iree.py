@@ -196,6 +196,27 @@ class Modules(unittest.TestCase):
                 numpy.testing.assert_allclose(dx, 32 * numpy.ones_like(dx), 1e-5)
                 numpy.testing.assert_allclose(dw, rows * numpy.ones_like(dw), 1e-5)
 
+    def test_insertions_among_zeros(self):
+        module = fad.parse("""func.func @f(%g: tensor<2x3xf32>) -> tensor<4x7xf32> {
+              %zero = arith.constant 0.0 : f32
+              %e0 = tensor.empty() : tensor<2x6xf32>
+              %z0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<2x6xf32>)
+                -> tensor<2x6xf32>
+              %0 = tensor.insert_slice %g into %z0[0, 1] [2, 3] [1, 2]
+                : tensor<2x3xf32> into tensor<2x6xf32>
+              %e1 = tensor.empty() : tensor<4x7xf32>
+              %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x7xf32>)
+                -> tensor<4x7xf32>
+              %1 = tensor.insert_slice %0 into %z1[1, 0] [2, 6] [1, 1]
+                : tensor<2x6xf32> into tensor<4x7xf32>
+              return %1 : tensor<4x7xf32>
+            }""")
+        g = numpy.arange(1, 7, dtype="f4").reshape(2, 3)
+        expected = numpy.zeros((4, 7), "f4")
+        expected[1:3, 1:7:2] = g
+        (got,) = fad.iree.compile(module).call("f", g)
+        numpy.testing.assert_array_equal(got, expected)
+
     def test_what_iree_does_not_take(self):
         module = fad.parse(
             "func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {\n"
