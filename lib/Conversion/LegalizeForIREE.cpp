@@ -85,7 +85,8 @@ struct MergeInsertions : OpRewritePattern<tensor::InsertSliceOp> {
   LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
                                 PatternRewriter &rewriter) const override {
     auto first = op.getSource().getDefiningOp<tensor::InsertSliceOp>();
-    if (!first || !op.hasUnitStride() || dropsDims(op) || dropsDims(first))
+    if (!first || first.hasUnitStride() || !op.hasUnitStride() ||
+        dropsDims(op) || dropsDims(first))
       return rewriter.notifyMatchFailure(op, "puts no spread tensor in place");
     auto inner = first.getDest().getDefiningOp<linalg::FillOp>();
     auto outer = op.getDest().getDefiningOp<linalg::FillOp>();
