@@ -17,6 +17,10 @@ namespace linalg {
 class LinalgOp;
 } // namespace linalg
 
+namespace tensor {
+class ConcatOp;
+} // namespace tensor
+
 namespace fad {
 class ElementwiseOp;
 
@@ -51,6 +55,12 @@ FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
 /// results times the partial derivative there. The iteration space is that of
 /// `op`; the loops that the operand's map does not mention become reductions.
 FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, linalg::LinalgOp op,
+                                   ValueRange cotangents);
+
+/// The adjoint of `tensor.concat`: slices of the cotangent, all at once,
+/// because one operand after the other would add up the sizes of those before
+/// it again.
+FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, tensor::ConcatOp op,
                                    ValueRange cotangents);
 
 /// The adjoint of an operation on scalars outside of bodies, from its partial

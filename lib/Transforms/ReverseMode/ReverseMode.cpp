@@ -224,52 +224,12 @@ LogicalResult ReverseMode::checkOperands(Operation *op) {
 // Adjoints
 //===----------------------------------------------------------------------===//
 
-static OpFoldResult addSizes(OpBuilder &b, Location loc, OpFoldResult lhs,
-                             OpFoldResult rhs) {
-  std::optional<int64_t> constant = getConstantIntValue(lhs);
-  std::optional<int64_t> other = getConstantIntValue(rhs);
-  if (constant && other)
-    return b.getIndexAttr(*constant + *other);
-  if (constant == 0)
-    return rhs;
-  return arith::AddIOp::create(b, loc,
-                               getValueOrCreateConstantIndexOp(b, loc, lhs),
-                               getValueOrCreateConstantIndexOp(b, loc, rhs))
-      .getResult();
-}
-
 /// Whether `op` computes scalars from scalars.
 static bool isOnScalars(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   return op->getNumRegions() == 0 &&
          llvm::all_of(op->getOperandTypes(), isScalar) &&
          llvm::all_of(op->getResultTypes(), isScalar);
-}
-
-/// The cotangents of the operands of `op` that `isVaried` holds for: slices of
-/// that of the result, where each operand went. One operand after the other
-/// would add up the sizes of those before it again.
-static Cotangents buildConcatAdjoint(AdjointBuilder &adjoint,
-                                     tensor::ConcatOp op, Value cotangent) {
-  RewriterBase &b = adjoint.builder;
-  Location loc = op.getLoc();
-  int64_t rank = op.getResultType().getRank();
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0));
-  SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1));
-  OpFoldResult &start = offsets[op.getDim()];
-  Cotangents operands;
-  for (Value input : op.getInputs()) {
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
-    operands.push_back(adjoint.isVaried(input)
-                           ? tensor::ExtractSliceOp::create(
-                                 b, loc,
-                                 cast<RankedTensorType>(input.getType()),
-                                 cotangent, offsets, sizes, ones)
-                                 .getResult()
-                           : Value());
-    start = addSizes(b, loc, start, sizes[op.getDim()]);
-  }
-  return operands;
 }
 
 /// Reports that `op` has no reverse rule.
@@ -290,7 +250,7 @@ FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
   if (isa<DerivativeOpInterface>(op) && isOnScalars(op))
     return buildScalarAdjoint(adjoint, op, cotangents);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return buildConcatAdjoint(adjoint, concat, cotangents.front());
+    return buildAdjoint(adjoint, concat, cotangents);
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   auto rule = dyn_cast<PullbackOpInterface>(op);
   if (!structured && !rule)
