@@ -21,6 +21,9 @@ namespace mlir::fad {
 /// Adds the pattern that lowers fad.scatter_add, to a loop or to reductions.
 void populateScatterAddPatterns(RewritePatternSet &patterns, bool asReductions);
 
+/// Adds the patterns that lower fad.pack and fad.unpack.
+void populatePackPatterns(RewritePatternSet &patterns);
+
 /// Adds the pattern that sums products with a broadcast factor in two steps,
 /// for IREE.
 void populateSplitSumPatterns(RewritePatternSet &patterns);

@@ -10,6 +10,7 @@
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -117,6 +118,7 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ElementwiseToGeneric, DropResidual>(&getContext());
     populateScatterAddPatterns(patterns, scatterAsReductions);
+    populatePackPatterns(patterns);
     populateGatherPatterns(patterns);
     populateScatterPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));

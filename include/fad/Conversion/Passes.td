@@ -47,7 +47,8 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
            /*default=*/"false",
            "Write fad.scatter_add as reductions instead of as a loop">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }

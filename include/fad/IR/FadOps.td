@@ -390,4 +390,59 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Few-bit numbers
+//===----------------------------------------------------------------------===//
+
+def Fad_CodeTensor : Type<RankedTensorOf<[I8]>.predicate,
+    "a ranked tensor of i8", "::mlir::RankedTensorType">;
+def Fad_ByteTensor : Type<
+    And<[RankedTensorOf<[I8]>.predicate, HasAnyRankOfPred<[1]>]>,
+    "a tensor of i8 of rank 1", "::mlir::RankedTensorType">;
+
+class Fad_PackingOp<string mnemonic, list<Trait> traits = []>
+    : Op<Fad_Dialect, mnemonic, [Pure,
+         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]
+         # traits> {
+  let hasVerifier = 1;
+}
+
+def Fad_PackOp : Fad_PackingOp<"pack"> {
+  let summary = "writes few-bit numbers side by side into bytes";
+  let description = [{
+    Keeps the lowest `bits` (1, 2 or 4) bits of each element of `codes`. In
+    row-major order, the first `8 / bits` elements go to the first byte, the
+    first of them to its lowest bits, and so on; the last byte is filled up with
+    zeros. The result has `ceil(n * bits / 8)` bytes for `n` elements.
+
+    ```mlir
+    %bytes = fad.pack %codes bits 1 : tensor<4x9xi8> -> tensor<5xi8>
+    ```
+  }];
+  let arguments = (ins Fad_CodeTensor:$codes, I64Attr:$bits);
+  let results = (outs Fad_ByteTensor:$bytes);
+  let assemblyFormat = [{
+    $codes `bits` $bits attr-dict `:` type($codes) `->` type($bytes)
+  }];
+}
+
+def Fad_UnpackOp : Fad_PackingOp<"unpack"> {
+  let summary = "reads few-bit numbers from the bytes that hold them";
+  let description = [{
+    The inverse of `fad.pack`: each element of the result is a number of `bits`
+    bits, without sign. `sizes` are those of the result's dynamic dimensions.
+
+    ```mlir
+    %codes = fad.unpack %bytes bits 1 : tensor<5xi8> -> tensor<4x9xi8>
+    %some = fad.unpack %few bits 2 sizes(%n) : tensor<?xi8> -> tensor<?x3xi8>
+    ```
+  }];
+  let arguments = (ins Fad_ByteTensor:$bytes, Variadic<Index>:$sizes, I64Attr:$bits);
+  let results = (outs Fad_CodeTensor:$codes);
+  let assemblyFormat = [{
+    $bytes `bits` $bits (`sizes` `(` $sizes^ `)`)? attr-dict
+    `:` type($bytes) `->` type($codes)
+  }];
+}
+
 #endif // FAD_IR_FADOPS_TD
