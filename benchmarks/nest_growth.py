@@ -44,7 +44,7 @@ def main():
                         default=[100, 1000, 10000, 100000])
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--policies", nargs="+",
-                        default=["bp", "recompute", "fad"])
+                        default=["bp", "recompute", "fad", "auto"])
     options = parser.parse_args()
 
     version = subprocess.run([options.fad_opt, "--version"], check=True,

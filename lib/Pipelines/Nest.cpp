@@ -52,7 +52,8 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   // A tape keeps results where a derivative can be read off them.
   differentiate.preferResults = tape;
   pm.addPass(createFadDifferentiate(differentiate));
-  pm.addNestedPass<func::FuncOp>(createFadSelectResiduals({options.policy}));
+  pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
+      {options.policy, options.recompute, options.assumedSize}));
 }
 
 void fad::buildSplitPipeline(OpPassManager &pm) {

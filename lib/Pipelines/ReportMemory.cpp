@@ -22,6 +22,10 @@ static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module, StringRef entry,
   OwningOpRef<ModuleOp> copy = module.clone();
   NestOptions options;
   options.policy = policy;
+  options.recompute = request.recompute;
+  // The sizes that the bytes are stated for.
+  if (request.sizes.others)
+    options.assumedSize = *request.sizes.others;
   options.entry = entry.str();
   for (int64_t number : request.wrt)
     options.wrt.push_back(number);

@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Residuals/CostModel.h"
 #include "Residuals/DerivedValues.h"
+#include "Residuals/Encoding.h"
+#include "Residuals/LeastResiduals.h"
 #include "Residuals/Recomputation.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
@@ -18,6 +21,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTRESIDUALS
@@ -96,9 +100,9 @@ namespace {
 /// Makes backward read primal values through residuals only.
 class Selector {
 public:
-  Selector(const JointFunction &joint, Policy policy)
-      : joint(joint), policy(policy), recomputation(joint),
-        rewriter(joint.getFunction().getContext()) {}
+  Selector(const JointFunction &joint, const FadSelectResidualsOptions &options)
+      : joint(joint), policy(options.policy), options(options),
+        recomputation(joint), rewriter(joint.getFunction().getContext()) {}
 
   void run();
 
@@ -108,6 +112,11 @@ private:
   Value materialize(Value value, StringRef reason);
   /// Saves `value`.
   Value save(Value value, StringRef reason);
+  /// Saves `value`, in few bits if it takes few values and the policy looks for
+  /// that.
+  Value saveEncoded(Value value, StringRef reason);
+  /// The dynamic sizes of `tensor`, in backward.
+  SmallVector<Value> makeSizesOf(Value tensor);
   /// The builder, at the end of the forward part.
   OpBuilder &appendToForward();
   /// Computes `op` again in backward, from operands that are there already.
@@ -119,6 +128,8 @@ private:
   bool isSaved(Value value) const;
   /// Calls `callback` on each primal value that backward reads.
   void forEachPrimal(llvm::function_ref<void(OpOperand &)> callback);
+  /// Decides what is saved under the policy `auto`.
+  void chooseLeast();
   /// Decides what is computed again although the policy would save it.
   void findDerivedValues();
   /// Moves the operations that depend on a cotangent after the others.
@@ -130,7 +141,10 @@ private:
 
   JointFunction joint;
   Policy policy;
+  FadSelectResidualsOptions options;
   Recomputation recomputation;
+  /// What is saved under the policy `auto`.
+  DenseSet<Value> chosen;
   /// What is computed again because it derives from something that is kept.
   DenseSet<Operation *> derived;
   IRRewriter rewriter;
@@ -168,7 +182,29 @@ OpBuilder &Selector::appendToForward() {
   return rewriter;
 }
 
-Value Selector::makeEmptyLike(Value tensor) {
+Value Selector::saveEncoded(Value value, StringRef reason) {
+  std::optional<Encoding> encoding;
+  if (policy == Policy::automatic && !recomputation.isKept(value))
+    encoding = findEncoding(value);
+  if (!encoding)
+    return save(value, reason);
+  // Next to the value, not to lengthen its life.
+  Operation *def = value.getDefiningOp();
+  rewriter.setInsertionPointAfter(def);
+  Value bytes = encode(rewriter, value, *encoding);
+  if (forwardEnd == def)
+    forwardEnd = bytes.getDefiningOp();
+  std::string bits =
+      llvm::formatv("{0}, {1} bit{2} an element", reason, encoding->getBits(),
+                    encoding->getBits() == 1 ? "" : "s");
+  bytes = save(bytes, bits);
+  SmallVector<Value> sizes = makeSizesOf(value);
+  rewriter.setInsertionPoint(boundary);
+  return decode(rewriter, value.getLoc(), bytes,
+                cast<RankedTensorType>(value.getType()), sizes, *encoding);
+}
+
+SmallVector<Value> Selector::makeSizesOf(Value tensor) {
   rewriter.setInsertionPoint(boundary);
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<Value> sizes;
@@ -179,7 +215,13 @@ Value Selector::makeEmptyLike(Value tensor) {
         tensor::DimOp::create(rewriter, tensor.getLoc(), tensor, dim));
     sizes.push_back(pendingSizes.back());
   }
-  return tensor::EmptyOp::create(rewriter, tensor.getLoc(), type, sizes);
+  return sizes;
+}
+
+Value Selector::makeEmptyLike(Value tensor) {
+  SmallVector<Value> sizes = makeSizesOf(tensor);
+  return tensor::EmptyOp::create(rewriter, tensor.getLoc(), tensor.getType(),
+                                 sizes);
 }
 
 void Selector::recompute(Operation *op) {
@@ -213,11 +255,15 @@ bool Selector::isRecomputed(Operation *op) const {
     return true;
   case Policy::fad:
     return false;
+  case Policy::automatic:
+    llvm_unreachable("values are chosen one by one");
   }
   return false;
 }
 
 bool Selector::isSaved(Value value) const {
+  if (policy == Policy::automatic)
+    return chosen.contains(value);
   Operation *def = value.getDefiningOp();
   return !def || !isRecomputed(def) ||
          (isa<ElementwiseOp>(def) &&
@@ -239,7 +285,7 @@ Value Selector::materialize(Value value, StringRef reason) {
           def->hasAttr(FadDialect::kAdjointOfAttr) &&
           isa<FloatType>(getElementTypeOrSelf(current)))
         why = "derivative of a region";
-      materialized[current] = save(current, why);
+      materialized[current] = saveEncoded(current, why);
       continue;
     }
     StringRef operandReason = "read by an adjoint";
@@ -362,10 +408,22 @@ void Selector::findDerivedValues() {
               [&](Value value) { return recomputation.isAlive(value); }});
 }
 
+void Selector::chooseLeast() {
+  llvm::SetVector<Value> read;
+  forEachPrimal([&](OpOperand &operand) {
+    if (!isOverwritten(operand))
+      read.insert(operand.get());
+  });
+  CostModel costs(recomputation, options.recompute, options.assumedSize);
+  chosen = findLeastResiduals(read.getArrayRef(), costs).saved;
+}
+
 void Selector::run() {
   sortBackward();
+  if (policy == Policy::automatic)
+    chooseLeast();
   // A tape keeps what each adjoint reads.
-  if (policy != Policy::bp)
+  else if (policy != Policy::bp)
     findDerivedValues();
   forEachPrimal([&](OpOperand &operand) {
     operand.set(materialize(operand.get(), "read by an adjoint"));
@@ -407,7 +465,8 @@ struct FadSelectResidualsPass
     dropResiduals(function);
     if (policy == Policy::bp)
       exposeTape(function);
-    Selector(*JointFunction::get(function), policy).run();
+    Selector(*JointFunction::get(function), {policy, recompute, assumedSize})
+        .run();
     dropTape(function);
   }
 };

@@ -11,8 +11,10 @@ seed names a program whatever the count; `--keep` writes the programs to a folde
 """
 
 import argparse
+import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,7 +24,12 @@ import numpy as np
 
 from many_checks import run_checks
 
-POLICIES = ["fad", "bp", "recompute"]
+# The options of each policy; `auto` at every level of recomputation.
+LEVELS = ["nothing", "elementwise", "reductions", "all"]
+POLICIES = {policy: [f"--policy={policy}"] for policy in ("fad", "bp", "recompute")}
+POLICIES |= {
+    f"auto-{level}": ["--policy=auto", f"--recompute={level}"] for level in LEVELS
+}
 # What gradients may differ from those under policy fad in f64 by, relative to the
 # cotangents and to the largest gradient: a random program may lose digits.
 BOUNDS = {"f64": 1e-11, "f32": 1e-3}
@@ -106,6 +113,17 @@ class Program:
             inner = self.emit(f"arith.addf {inner}, {two} : {kind}")
             op = self.random.choice(["math.log", "math.sqrt", "math.rsqrt", "math.cbrt"])
         self.add(f"{op} {inner} : {kind}", shape)
+
+    def bent(self):
+        """A chain whose derivative takes few values: a slope, or none."""
+        name, shape = self.pick()
+        kind = self.type(shape)
+        low, slope = self.splat(0.25, shape), self.splat(-1.5, shape)
+        op = self.random.choice(["arith.maximumf", "arith.minimumf"])
+        bent = self.emit(f"{op} {name}, {low} : {kind}")
+        if self.random.random() < 0.5:
+            bent = self.emit(f"math.absf {bent} : {kind}")
+        self.add(f"arith.mulf {bent}, {slope} : {kind}", shape)
 
     def spelled(self):
         """x * sigmoid(x), written out, with an intermediate value in the pool."""
@@ -266,6 +284,7 @@ class Program:
         arguments.append(self.random.choice([(), (rows, 1), (1, inner), (rows,)]))
         self.values = [(f"%x{i}", shape) for i, shape in enumerate(arguments)]
         kinds = [self.unary, self.bounded, self.spelled, self.constant, self.select]
+        kinds += [self.bent]
         kinds += [self.binary, self.generic] * 2
         kinds += [self.broadcast, self.reduce, self.transpose, self.matmul]
         kinds += [self.collapse, self.cast]
@@ -288,7 +307,7 @@ class Program:
 def run(runner, path, seed, policy, options=()):
     """Runs one program under one policy; returns its gradients, or why not."""
     out = f"{path}-{policy}"
-    command = [runner, path, f"--policy={policy}", f"--size={DYNAMIC}", f"--out={out}"]
+    command = [runner, path, *POLICIES[policy], f"--size={DYNAMIC}", f"--out={out}"]
     command += [f"--arg=random:{seed * 10 + index}" for index in range(5)]
     command += ["--cotangent=random:77"] * 4 + list(options)
     process = subprocess.run(command, capture_output=True, text=True)
@@ -336,8 +355,41 @@ def find_fault(runner, folder, seed):
     return ""
 
 
+def kept_bytes(reporter, path, level):
+    """The bytes that each policy keeps, or why that cannot be told. A size that
+    does not follow from the arguments is that of the dynamic dimensions."""
+    command = [reporter, path, f"--size={DYNAMIC}", "--format=json"]
+    command += [f"--recompute={level}"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
+        return None, f"{' '.join(command)}\n{process.stderr}"
+    kept = {}
+    for policy, report in json.loads(process.stdout)["policies"].items():
+        text = re.sub(r"\bu\d+\b", str(DYNAMIC), str(report["total_bytes"]))
+        kept[policy] = eval(text, {"__builtins__": {}})  # sums of products
+    return kept, ""
+
+
+def find_waste(reporter, folder, seed):
+    """Where the policy auto keeps more than it should, or an empty string."""
+    path, text = write(folder, seed, "f32" if seed % 2 else "f64")
+    before = None
+    for level in LEVELS:
+        kept, error = kept_bytes(reporter, path, level)
+        if kept is None:
+            return f"{error}\n{text}"
+        others = [kept[policy] for policy in ("bp", "recompute", "fad")]
+        if level != "nothing" and kept["auto"] > min(others):
+            return f"auto, recompute={level}, keeps more than another: {kept}\n{text}"
+        if before is not None and kept["auto"] > before:
+            return f"recompute={level} keeps more than less of it: {kept}\n{text}"
+        before = kept["auto"]
+    return ""
+
+
 def check(runner, folder, seed):
-    fault = find_fault(runner, folder, seed)
+    reporter = os.path.join(os.path.dirname(runner), "fad-memory-report")
+    fault = find_fault(runner, folder, seed) or find_waste(reporter, folder, seed)
     return fault and f"program {seed}: {fault}"
 
 

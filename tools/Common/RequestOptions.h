@@ -9,11 +9,12 @@
 #ifndef FAD_TOOLS_COMMON_REQUESTOPTIONS_H
 #define FAD_TOOLS_COMMON_REQUESTOPTIONS_H
 
-#include "llvm/Support/CommandLine.h"
+#include "fad/Transforms/PolicyOptions.h"
 
 namespace mlir::fad {
 
-/// The options that say what a tool is to differentiate, in `category`.
+/// The options that say what a tool is to differentiate, and how, in
+/// `category`.
 struct RequestOptions {
   explicit RequestOptions(llvm::cl::OptionCategory &category)
       : entry("entry",
@@ -29,10 +30,17 @@ struct RequestOptions {
                 llvm::cl::desc("Results to differentiate, each of which has a "
                                "cotangent; default: every one of floating "
                                "point"),
-                llvm::cl::value_desc("list"), llvm::cl::cat(category)) {}
+                llvm::cl::value_desc("list"), llvm::cl::cat(category)),
+        recompute("recompute",
+                  llvm::cl::desc("What backward may compute again under the "
+                                 "policy auto"),
+                  getRecomputeLevelValues(),
+                  llvm::cl::init(RecomputeLevel::elementwise),
+                  llvm::cl::cat(category)) {}
 
   llvm::cl::opt<std::string> entry;
   llvm::cl::list<int64_t> wrt, results;
+  llvm::cl::opt<RecomputeLevel> recompute;
 };
 
 } // namespace mlir::fad

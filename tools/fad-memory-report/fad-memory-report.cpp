@@ -30,11 +30,7 @@ struct CommandLine {
   llvm::cl::list<fad::Policy> policies{
       "policy",
       llvm::cl::desc("Policy to report, may be repeated; default: all"),
-      llvm::cl::values(
-          clEnumValN(fad::Policy::bp, "bp", "What a tape saves"),
-          clEnumValN(fad::Policy::recompute, "recompute", "Sources of regions"),
-          clEnumValN(fad::Policy::fad, "fad", "Derivatives of regions")),
-      llvm::cl::cat(category)};
+      fad::getPolicyValues(), llvm::cl::cat(category)};
   llvm::cl::opt<uint64_t> size{
       "size", llvm::cl::desc("Size of every dynamic dimension of an argument"),
       llvm::cl::value_desc("N"), llvm::cl::cat(category)};
@@ -56,6 +52,7 @@ static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
   if (!commandLine.policies.empty())
     request.policies = SmallVector<fad::Policy>(commandLine.policies.begin(),
                                                 commandLine.policies.end());
+  request.recompute = commandLine.request.recompute;
   if (commandLine.size.getNumOccurrences())
     request.sizes.others = commandLine.size;
   return fad::reportMemory(module, request);

@@ -29,11 +29,7 @@ struct CommandLine {
   cl::opt<Policy> policy{
       "policy",
       cl::desc("Differentiate, and run forward and backward, with this policy"),
-      cl::values(
-          clEnumValN(Policy::bp, "bp", "Keep what a tape saves"),
-          clEnumValN(Policy::recompute, "recompute", "Keep sources of regions"),
-          clEnumValN(Policy::fad, "fad", "Keep derivatives of regions")),
-      cl::init(Policy::fad), cl::cat(category)};
+      getPolicyValues(), cl::init(Policy::fad), cl::cat(category)};
   cl::list<std::string> arguments{
       "arg",
       cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
@@ -149,6 +145,9 @@ LogicalResult Runner::checkOptions() {
     return error("--results is for gradients; add --policy");
   if (!commandLine.isNested() && !commandLine.cotangents.empty())
     return error("--cotangent is for gradients; add --policy");
+  if (commandLine.request.recompute.getNumOccurrences() &&
+      commandLine.policy != Policy::automatic)
+    return error("--recompute is for --policy=auto");
   if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
     return error("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
@@ -223,6 +222,7 @@ LogicalResult Runner::runFunction() {
 LogicalResult Runner::runNested() {
   NestOptions options;
   options.policy = commandLine.policy;
+  options.recompute = commandLine.request.recompute;
   for (int64_t index : commandLine.request.wrt)
     options.wrt.push_back(index);
   for (int64_t index : commandLine.request.results)

@@ -17,7 +17,19 @@ include "mlir/IR/EnumAttr.td"
 def Fad_Policy : I32EnumAttr<"Policy", "what crosses from forward to backward", [
     I32EnumAttrCase<"bp", 0, "bp">,
     I32EnumAttrCase<"recompute", 1, "recompute">,
-    I32EnumAttrCase<"fad", 2, "fad">]> {
+    I32EnumAttrCase<"fad", 2, "fad">,
+    I32EnumAttrCase<"automatic", 3, "auto">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
+// What backward may compute again under the policy `auto`; each level has those
+// before it. Constants, shapes, views and what is drawn from a seed always are.
+def Fad_RecomputeLevel : I32EnumAttr<"RecomputeLevel", "what backward may compute again", [
+    I32EnumAttrCase<"nothing", 0, "nothing">,
+    I32EnumAttrCase<"elementwise", 1, "elementwise">,
+    I32EnumAttrCase<"reductions", 2, "reductions">,
+    I32EnumAttrCase<"all", 3, "all">]> {
   let cppNamespace = "::mlir::fad";
   let genSpecializedAttr = 0;
 }

@@ -9,7 +9,7 @@
 #ifndef FAD_PIPELINES_PIPELINES_H
 #define FAD_PIPELINES_PIPELINES_H
 
-#include "fad/IR/Fad.h"
+#include "fad/Transforms/PolicyOptions.h"
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -33,13 +33,18 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       *this, "results",
       llvm::cl::desc("Results to differentiate, each of which gets a "
                      "cotangent; default: every one of floating point")};
-  Option<Policy> policy{
-      *this, "policy", llvm::cl::desc("What crosses from forward to backward"),
-      llvm::cl::init(Policy::fad),
-      llvm::cl::values(
-          clEnumValN(Policy::bp, "bp", "What a tape saves"),
-          clEnumValN(Policy::recompute, "recompute", "Sources of regions"),
-          clEnumValN(Policy::fad, "fad", "Derivatives of regions"))};
+  Option<Policy> policy{*this, "policy",
+                        llvm::cl::desc("What crosses from forward to backward"),
+                        llvm::cl::init(Policy::fad), getPolicyValues()};
+  Option<RecomputeLevel> recompute{
+      *this, "recompute",
+      llvm::cl::desc("What backward may compute again under the policy auto"),
+      llvm::cl::init(RecomputeLevel::elementwise), getRecomputeLevelValues()};
+  Option<int64_t> assumedSize{
+      *this, "assumed-size",
+      llvm::cl::desc("What the policy auto takes for a size that is known only "
+                     "when the program runs"),
+      llvm::cl::init(128)};
 };
 
 /// From a forward function on tensors to the joint function with its residuals

@@ -19,7 +19,9 @@ namespace mlir::fad {
 struct ReportRequest {
   std::string entry;
   SmallVector<int64_t> wrt, results;
-  SmallVector<Policy> policies = {Policy::bp, Policy::recompute, Policy::fad};
+  SmallVector<Policy> policies = {Policy::bp, Policy::recompute, Policy::fad,
+                                  Policy::automatic};
+  RecomputeLevel recompute = RecomputeLevel::elementwise;
   ArgumentSizes sizes;
 };
 

@@ -9,7 +9,7 @@
 #ifndef FAD_TRANSFORMS_PASSES_H
 #define FAD_TRANSFORMS_PASSES_H
 
-#include "fad/IR/Fad.h"
+#include "fad/Transforms/PolicyOptions.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {

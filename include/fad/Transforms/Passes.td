@@ -129,7 +129,14 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     - `bp`: what the adjoint of each operation reads, as a tape saves it;
     - `recompute`: the source of each elementwise region; what the region
       computes is computed again in backward;
-    - `fad`: one derivative for each result of a region.
+    - `fad`: one derivative for each result of a region;
+    - `auto`: whatever takes the fewest bytes, and among choices of equal bytes
+      the least estimated time, by a minimum cut between what forward computes
+      and what backward reads. Its candidates are all values of the forward
+      part, derivatives among them. Backward computes the others again, where
+      `recompute` allows that: `nothing`; `elementwise` operations, broadcasts
+      and slices; also `reductions`; or `all` but contractions and operations
+      with side effects.
 
     Constants, shapes, views (transposes, reshapes, broadcasts, borders), and
     what is computed from positions and scalars alone, such as a mask that is
@@ -137,7 +144,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     anyway. Arguments and results of the function cost nothing: they
     are alive anyway.
 
-    Except under `bp`, values that derive from one tensor, given tensors of
+    Under `recompute` and `fad`, values that derive from one tensor, given tensors of
     fewer elements, are computed again from it where that saves bytes: the input
     of a normalisation is kept once, with its statistics, instead of what was
     made of it. Under `fad` that goes for arithmetic only: no activation is
@@ -145,11 +152,13 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::fad",
-           "What crosses from forward to backward",
-           [{::llvm::cl::values(
-             clEnumValN(::mlir::fad::Policy::bp, "bp", "What a tape saves"),
-             clEnumValN(::mlir::fad::Policy::recompute, "recompute", "Sources of regions"),
-             clEnumValN(::mlir::fad::Policy::fad, "fad", "Derivatives of regions"))}]>
+           "What crosses from forward to backward", [{::mlir::fad::getPolicyValues()}]>,
+    Option<"recompute", "recompute", "::mlir::fad::RecomputeLevel",
+           /*default=*/"::mlir::fad::RecomputeLevel::elementwise",
+           "What backward may compute again under the policy auto",
+           [{::mlir::fad::getRecomputeLevelValues()}]>,
+    Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
+           "What the policy auto takes for a size that is known only when the program runs">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

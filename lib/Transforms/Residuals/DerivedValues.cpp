@@ -19,14 +19,6 @@ using namespace mlir::fad;
 // Roots
 //===----------------------------------------------------------------------===//
 
-/// Whether `map` mentions every loop that runs more than once.
-static bool mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges) {
-  for (auto [loop, range] : llvm::enumerate(ranges))
-    if (range != 1 && !map.isFunctionOfDim(loop))
-      return false;
-  return true;
-}
-
 /// Whether the operations of `body` are cheap to run again under `policy`.
 static bool isCheap(Block &body, Policy policy) {
   return policy != Policy::fad ||

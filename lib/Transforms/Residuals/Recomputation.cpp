@@ -32,6 +32,13 @@ void fad::forEachReadOperand(Operation *op,
   });
 }
 
+bool fad::mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges) {
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    if (range != 1 && !map.isFunctionOfDim(loop))
+      return false;
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Views
 //===----------------------------------------------------------------------===//
@@ -92,9 +99,7 @@ static bool isReordering(Operation *op) {
          (!to.hasStaticShape() || from.getNumElements() == to.getNumElements());
 }
 
-/// Whether `op` holds no data of its own: a constant, a shape, a splat, or a
-/// view of its operand.
-static bool isView(Operation *op) {
+bool fad::isView(Operation *op) {
   if (matchPattern(op, m_Constant()))
     return true;
   if (isa<tensor::EmptyOp, tensor::DimOp, tensor::SplatOp, tensor::CastOp,
@@ -157,7 +162,8 @@ bool Recomputation::isSelection(Operation *op) const {
 }
 
 Recomputation::Recomputation(const JointFunction &joint) {
-  alive.insert(joint.getResults().begin(), joint.getResults().end());
+  results.insert(joint.getResults().begin(), joint.getResults().end());
+  alive = results;
   func::FuncOp function = joint.getFunction();
   for (Operation &op : function.front().without_terminator()) {
     bool isNew = isGenerated(&op);

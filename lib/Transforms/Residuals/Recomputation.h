@@ -21,6 +21,13 @@ void forEachReadOperand(Operation *op,
 /// Whether `operand` is a destination that its operation does not read.
 bool isOverwritten(OpOperand &operand);
 
+/// Whether `op` holds no data of its own: a constant, a shape, a splat, or a
+/// view of its operand.
+bool isView(Operation *op);
+
+/// Whether `map` mentions every loop that, by `ranges`, runs more than once.
+bool mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges);
+
 /// The operations of a joint function that backward computes again whatever the
 /// policy is, because they hold no data of their own: keeping their results
 /// would only cost memory.
@@ -29,6 +36,10 @@ public:
   explicit Recomputation(const JointFunction &joint);
 
   bool contains(Operation *op) const { return ops.contains(op); }
+  /// Whether `value` is an argument or a result of the function.
+  bool isKept(Value value) const {
+    return !value.getDefiningOp() || results.contains(value);
+  }
   /// Whether `value` is there in backward whatever is saved: an argument or a
   /// result of the function, or what is computed again from such.
   bool isAlive(Value value) const;
@@ -43,7 +54,7 @@ private:
   DenseSet<Operation *> ops;
   /// Those of them that are generated.
   DenseSet<Operation *> generated;
-  DenseSet<Value> alive;
+  DenseSet<Value> results, alive;
 };
 
 } // namespace mlir::fad

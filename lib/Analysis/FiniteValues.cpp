@@ -1,0 +1,113 @@
+//===- FiniteValues.cpp - Scalars that take few values --------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/FiniteValues.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// How many values count as few, and how many conditions are tried both ways.
+static constexpr unsigned kFewValues = 16, kFewConditions = 6;
+
+namespace {
+/// What a scalar is computed by, from constants and conditions.
+struct Slice {
+  SmallVector<Value> conditions;
+  llvm::DenseMap<Value, Attribute> constants;
+  /// In an order in which they can be computed.
+  SmallVector<Operation *> ops;
+};
+} // namespace
+
+/// The slice that ends in `scalar`; `nullopt` where it needs anything else.
+static std::optional<Slice> findSlice(Value scalar) {
+  Slice slice;
+  llvm::DenseSet<Value> done;
+  // Depth first, without recursion: bodies may be deep.
+  SmallVector<Value> stack = {scalar};
+  while (!stack.empty()) {
+    Value current = stack.back();
+    Attribute constant;
+    bool isLeaf = false;
+    if (!done.contains(current)) {
+      isLeaf = true;
+      if (matchPattern(current, m_Constant(&constant)))
+        slice.constants[current] = constant;
+      else if (current.getType().isInteger(1))
+        slice.conditions.push_back(current);
+      else
+        isLeaf = false;
+    }
+    Operation *def = current.getDefiningOp();
+    size_t size = stack.size();
+    if (!isLeaf && !done.contains(current)) {
+      if (!def || def->getNumRegions() != 0)
+        return std::nullopt;
+      for (Value operand : def->getOperands())
+        if (!done.contains(operand))
+          stack.push_back(operand);
+      if (stack.size() == size)
+        slice.ops.push_back(def);
+    }
+    if (slice.conditions.size() > kFewConditions)
+      return std::nullopt;
+    if (stack.size() == size) {
+      stack.pop_back();
+      done.insert(current);
+    }
+  }
+  return slice;
+}
+
+/// What `op` gives for operands of the values `known`, added to them. False
+/// where its folder cannot tell.
+static bool fold(Operation *op, llvm::DenseMap<Value, Attribute> &known) {
+  SmallVector<Attribute> operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value operand) { return known.lookup(operand); });
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->fold(operands, folded)) ||
+      folded.size() != op->getNumResults())
+    return false;
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), folded)) {
+    // A folder may answer with an operand.
+    auto operand = llvm::dyn_cast_if_present<Value>(value);
+    Attribute attribute = operand ? known.lookup(operand)
+                                  : llvm::dyn_cast_if_present<Attribute>(value);
+    if (!attribute)
+      return false;
+    known[result] = attribute;
+  }
+  return true;
+}
+
+std::optional<SmallVector<Attribute>> fad::findFiniteValues(Value scalar) {
+  std::optional<Slice> slice = findSlice(scalar);
+  if (!slice)
+    return std::nullopt;
+  Builder builder(scalar.getContext());
+  SmallVector<Attribute> values;
+  for (unsigned choice = 0; choice < 1u << slice->conditions.size(); ++choice) {
+    llvm::DenseMap<Value, Attribute> known = slice->constants;
+    for (auto [number, condition] : llvm::enumerate(slice->conditions))
+      known[condition] = builder.getBoolAttr(choice >> number & 1);
+    if (!llvm::all_of(slice->ops,
+                      [&](Operation *op) { return fold(op, known); }))
+      return std::nullopt;
+    Attribute value = known.lookup(scalar);
+    if (!llvm::is_contained(values, value))
+      values.push_back(value);
+    if (values.size() > kFewValues)
+      return std::nullopt;
+  }
+  return values;
+}

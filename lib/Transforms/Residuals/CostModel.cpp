@@ -1,0 +1,183 @@
+//===- CostModel.cpp - What saving and recomputing cost -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostModel.h"
+#include "Encoding.h"
+#include "Recomputation.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Sizes and times beyond this are all the same: sixteen terabytes.
+static constexpr int64_t kLargest = int64_t(1) << 44;
+
+static int64_t clamp(uint64_t number) {
+  return std::min<uint64_t>(number, kLargest);
+}
+
+static int64_t multiply(int64_t a, int64_t b) {
+  return clamp(llvm::SaturatingMultiply<uint64_t>(a, b));
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds of operations
+//===----------------------------------------------------------------------===//
+
+/// Whether each element of the results is computed from few elements of the
+/// operands, so that the operation fuses with what reads it.
+static bool isElementwise(Operation *op) {
+  if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
+    return true;
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && structured.hasPureTensorSemantics() &&
+         structured.getNumReductionLoops() == 0;
+}
+
+/// Whether `op` only moves elements.
+static bool isMovement(Operation *op) {
+  return isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+             tensor::PadOp, tensor::ExtractOp>(op);
+}
+
+/// Whether `op` computes more than it reads: it sums products, and reads some
+/// elements more than once.
+static bool isContraction(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return false;
+  if (linalg::isaContractionOpInterface(op))
+    return true;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  unsigned numRead = 0;
+  bool readsEachIteration = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!op.payloadUsesValueFromOperand(input))
+      continue;
+    ++numRead;
+    readsEachIteration |=
+        mentionsAllLoops(op.getMatchingIndexingMap(input), ranges);
+  }
+  return !readsEachIteration ||
+         (numRead > 1 && linalg::isaConvolutionOpInterface(op));
+}
+
+/// Whether `op`, or something in it, is a contraction.
+static bool hasContraction(Operation *op) {
+  return op
+      ->walk([](linalg::LinalgOp nested) {
+        return isContraction(nested) ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool CostModel::mayRecompute(Operation *op) const {
+  if (recomputation.contains(op))
+    return true;
+  if (level == RecomputeLevel::nothing || !isMemoryEffectFree(op))
+    return false;
+  if (isElementwise(op) || isMovement(op))
+    return true;
+  switch (level) {
+  case RecomputeLevel::nothing:
+  case RecomputeLevel::elementwise:
+    return false;
+  case RecomputeLevel::reductions:
+    return isa<linalg::LinalgOp>(op) && !hasContraction(op);
+  case RecomputeLevel::all:
+    return !hasContraction(op);
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> CostModel::getBytes(Value value) {
+  auto [it, isNew] = bytesOf.try_emplace(value);
+  if (!isNew)
+    return it->second;
+  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  if (!bytes)
+    return std::nullopt;
+  SizeExpr assumed = bytes->substitute(
+      [&](unsigned) -> std::optional<uint64_t> { return assumedSize; });
+  return bytesOf[value] = clamp(*assumed.getConstant());
+}
+
+int64_t CostModel::getElements(Value tensor) {
+  Type element = getElementTypeOrSelf(tensor);
+  std::optional<int64_t> bytes = getBytes(tensor);
+  return bytes ? *bytes / std::max<int64_t>(1, *getScalarBytes(element)) : 0;
+}
+
+Cost CostModel::getSaveCost(Value value) {
+  std::optional<int64_t> bytes = getBytes(value);
+  if (!bytes)
+    return {kLargest, kLargest};
+  int64_t traffic = *bytes;
+  if (recomputation.isKept(value))
+    return {0, multiply(8, traffic)};
+  // Forward keeps a value in registers where all its readers fuse with it.
+  Operation *def = value.getDefiningOp();
+  if (isElementwise(def) && llvm::all_of(value.getUsers(), isElementwise))
+    traffic += *bytes;
+  Cost cost = {*bytes, multiply(8, traffic)};
+  if (std::optional<Encoding> encoding = findEncoding(value)) {
+    int64_t elements = getElements(value);
+    cost.bytes = llvm::divideCeil(elements * encoding->getBits(), 8);
+    cost.time = clamp(multiply(16, cost.bytes) +
+                      multiply(times.arithmetic * encoding->levels.size(),
+                               elements));
+  }
+  return cost;
+}
+
+int64_t CostModel::getArithmeticTime(Operation *op) const {
+  int64_t time = 0;
+  op->walk([&](Operation *nested) {
+    Dialect *dialect = nested->getDialect();
+    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(nested))
+      time += times.division;
+    else if (isa<arith::ConstantOp>(nested))
+      ;
+    else if (isa<arith::ArithDialect>(dialect) ||
+             isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp,
+                 math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
+                 math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
+                 math::ClampFOp, ReluOp, LeakyReluOp, HardSigmoidOp,
+                 HardSwishOp>(nested))
+      time += times.arithmetic;
+    else if (isa<math::MathDialect>(dialect) ||
+             (isa<FadDialect>(dialect) && !isa<ElementwiseOp, YieldOp>(nested)))
+      time += times.transcendental;
+  });
+  return time;
+}
+
+int64_t CostModel::getRecomputeTime(Operation *op) {
+  if (isView(op))
+    return 0;
+  int64_t elements = 0, traffic = 0;
+  auto count = [&](Value value) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return;
+    elements = std::max(elements, getElements(value));
+    traffic = clamp(traffic + getBytes(value).value_or(0));
+  };
+  forEachReadOperand(op, count);
+  llvm::for_each(op->getResults(), count);
+  int64_t time = multiply(getArithmeticTime(op), elements);
+  return isElementwise(op) ? time : clamp(time + multiply(8, traffic));
+}

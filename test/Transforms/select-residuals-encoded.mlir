@@ -1,0 +1,77 @@
+// RUN: fad-opt %s --split-input-file --fad-differentiate --fad-select-residuals="policy=auto recompute=nothing" | FileCheck %s
+
+// The derivative of twice x where x is positive is 0 or 2: a bit for each
+// element. It is packed next to where it is computed.
+
+// CHECK-LABEL: func.func @rectify_joint(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x9xf32>, %[[G:[^:]*]]: tensor<?x9xf32>
+// CHECK:         %[[H:.*]] = linalg.generic
+// CHECK:         %[[D:.*]] = fad.elementwise ins(%[[H]] : tensor<?x9xf32>) attributes {fad.adjoint_of = "fad.elementwise"}
+// CHECK:         %[[CODES:.*]] = fad.elementwise ins(%[[D]] : tensor<?x9xf32>) -> tensor<?x9xi8>
+// CHECK:           arith.bitcast %{{.*}} : f32 to i32
+// CHECK:         %[[BYTES:.*]] = fad.pack %[[CODES]] bits 1 : tensor<?x9xi8> -> tensor<?xi8>
+// CHECK:         %[[R:.*]] = fad.residual %[[BYTES]] needed_by ["fad.elementwise"] reason "derivative of a region, 1 bit an element" : tensor<?xi8>
+// CHECK-NOT:     fad.residual
+// CHECK:         %[[N:.*]] = tensor.dim %[[G]]
+// CHECK:         %[[NUMBERS:.*]] = fad.unpack %[[R]] bits 1 sizes(%[[N]]) : tensor<?xi8> -> tensor<?x9xi8>
+// CHECK:         %[[DECODED:.*]] = fad.elementwise ins(%[[NUMBERS]] : tensor<?x9xi8>) -> tensor<?x9xf32>
+// CHECK:         fad.elementwise ins(%{{.*}}, %[[DECODED]] :
+// CHECK:         return
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @rectify(%x: tensor<?x9xf32>) -> tensor<?x9xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x9xf32>
+  %e = tensor.empty(%n) : tensor<?x9xf32>
+  %h = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %x : tensor<?x9xf32>, tensor<?x9xf32>) outs(%e : tensor<?x9xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<?x9xf32>
+  %y = fad.elementwise ins(%h : tensor<?x9xf32>) -> tensor<?x9xf32> {
+  ^bb0(%a: f32):
+    %zero = arith.constant 0.0 : f32
+    %positive = arith.cmpf ogt, %a, %zero : f32
+    %r = arith.select %positive, %a, %zero : f32
+    %s = arith.addf %r, %r : f32
+    fad.yield %s : f32
+  }
+  return %y : tensor<?x9xf32>
+}
+
+// -----
+
+// More than two values: two bits. The last byte is not full.
+
+// CHECK-LABEL: func.func @sign_joint(
+// CHECK:         fad.pack %{{.*}} bits 2 : tensor<5xi8> -> tensor<2xi8>
+// CHECK:         fad.residual %{{.*}} needed_by ["fad.elementwise"] reason "derivative of a region, 2 bits an element" : tensor<2xi8>
+// CHECK:         fad.unpack %{{.*}} bits 2 : tensor<2xi8> -> tensor<5xi8>
+func.func @sign(%x: tensor<5xf16>, %n: tensor<5xf16>) -> tensor<5xf16> {
+  %h = arith.addf %x, %n : tensor<5xf16>
+  %y = fad.elementwise ins(%h : tensor<5xf16>) -> tensor<5xf16> {
+  ^bb0(%a: f16):
+    %half = arith.constant 0.5 : f16
+    %b = math.absf %a : f16
+    %c = arith.mulf %b, %half : f16
+    fad.yield %c : f16
+  }
+  return %y : tensor<5xf16>
+}
+
+// -----
+
+// A derivative with many values stays as it is.
+
+// CHECK-LABEL: func.func @smooth_joint(
+// CHECK-NOT:     fad.pack
+// CHECK:         return
+func.func @smooth(%x: tensor<5xf32>, %n: tensor<5xf32>) -> tensor<5xf32> {
+  %h = arith.addf %x, %n : tensor<5xf32>
+  %y = fad.elementwise ins(%h : tensor<5xf32>) -> tensor<5xf32> {
+  ^bb0(%a: f32):
+    %s = fad.silu %a : f32
+    fad.yield %s : f32
+  }
+  return %y : tensor<5xf32>
+}
