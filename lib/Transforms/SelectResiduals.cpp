@@ -410,10 +410,7 @@ void Selector::findDerivedValues() {
 
 void Selector::chooseLeast() {
   llvm::SetVector<Value> read;
-  forEachPrimal([&](OpOperand &operand) {
-    if (!isOverwritten(operand))
-      read.insert(operand.get());
-  });
+  forEachPrimal([&](OpOperand &operand) { read.insert(operand.get()); });
   CostModel costs(recomputation, options.recompute, options.assumedSize);
   chosen = findLeastResiduals(read.getArrayRef(), costs).saved;
 }
