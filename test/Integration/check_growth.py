@@ -46,7 +46,7 @@ def measure(fad_opt, folder, shape, policy, operations):
 def main():
     fad_opt, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     for shape in SHAPES:
-        for policy in ["bp", "fad"]:
+        for policy in ["bp", "fad", "auto"]:
             small, middle, large = (
                 measure(fad_opt, folder, shape, policy, factor * OPERATIONS)
                 for factor in [1, 2, 4]
