@@ -457,6 +457,11 @@ struct FadSelectResidualsPass
     func::FuncOp function = getOperation();
     if (!JointFunction::isJoint(function))
       return;
+    if (assumedSize < 1) {
+      function.emitError("assumed-size is ")
+          << assumedSize.getValue() << "; give a size of at least 1";
+      return signalPassFailure();
+    }
     if (failed(JointFunction::get(function)))
       return signalPassFailure();
     dropResiduals(function);

@@ -124,3 +124,8 @@ func.func @external(%x: f32) -> f32 {
 // RESULTS: error: --results is for gradients; add --policy
 // RUN: %{run} --entry=f --size=1 --policy=fad --results=1 %{check}=NORESULT
 // NORESULT: error: cannot differentiate result 1: @f has 1 results
+
+// RUN: %{run} --entry=f --size=1 --policy=fad --recompute=all %{check}=RECOMPUTE
+// RECOMPUTE: error: --recompute is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=auto --recompute=some %{check}=LEVEL
+// LEVEL: for the --recompute option: Cannot find option named 'some'!
