@@ -37,34 +37,29 @@ static std::optional<Slice> findSlice(Value scalar) {
   SmallVector<Value> stack = {scalar};
   while (!stack.empty()) {
     Value current = stack.back();
-    Attribute constant;
-    bool isLeaf = false;
-    if (!done.contains(current)) {
-      isLeaf = true;
-      if (matchPattern(current, m_Constant(&constant)))
-        slice.constants[current] = constant;
-      else if (current.getType().isInteger(1))
-        slice.conditions.push_back(current);
-      else
-        isLeaf = false;
+    if (done.contains(current)) {
+      stack.pop_back();
+      continue;
     }
     Operation *def = current.getDefiningOp();
-    size_t size = stack.size();
-    if (!isLeaf && !done.contains(current)) {
-      if (!def || def->getNumRegions() != 0)
+    Attribute constant;
+    if (matchPattern(current, m_Constant(&constant))) {
+      slice.constants[current] = constant;
+    } else if (current.getType().isInteger(1)) {
+      slice.conditions.push_back(current);
+      if (slice.conditions.size() > kFewConditions)
         return std::nullopt;
-      for (Value operand : def->getOperands())
-        if (!done.contains(operand))
-          stack.push_back(operand);
-      if (stack.size() == size)
-        slice.ops.push_back(def);
-    }
-    if (slice.conditions.size() > kFewConditions)
+    } else if (!def || def->getNumRegions() != 0) {
       return std::nullopt;
-    if (stack.size() == size) {
-      stack.pop_back();
-      done.insert(current);
+    } else {
+      size_t size = stack.size();
+      llvm::copy_if(def->getOperands(), std::back_inserter(stack),
+                    [&](Value operand) { return !done.contains(operand); });
+      if (stack.size() != size)
+        continue;
+      slice.ops.push_back(def);
     }
+    done.insert(current);
   }
   return slice;
 }
