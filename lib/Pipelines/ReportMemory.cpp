@@ -25,7 +25,8 @@ static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module, StringRef entry,
   options.recompute = request.recompute;
   // The sizes that the bytes are stated for.
   if (request.sizes.others)
-    options.assumedSize = *request.sizes.others;
+    options.assumedSize = std::clamp<uint64_t>(
+        *request.sizes.others, 1, std::numeric_limits<int64_t>::max());
   options.entry = entry.str();
   for (int64_t number : request.wrt)
     options.wrt.push_back(number);
