@@ -23,8 +23,10 @@ static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module, StringRef entry,
   NestOptions options;
   options.policy = policy;
   options.recompute = request.recompute;
+  if (request.assumedSize)
+    options.assumedSize = *request.assumedSize;
   // The sizes that the bytes are stated for.
-  if (request.sizes.others)
+  else if (request.sizes.others)
     options.assumedSize = std::clamp<uint64_t>(
         *request.sizes.others, 1, std::numeric_limits<int64_t>::max());
   options.entry = entry.str();

@@ -7,6 +7,12 @@ from typing import Any, TypeVar
 
 from . import _fad
 from ._module import Module, get_handle
+from ._policy import (
+    check_assumed_size,
+    check_automatic,
+    check_policy,
+    check_recompute,
+)
 from ._types import Shape, ValueType, make_type
 
 
@@ -104,19 +110,14 @@ def check_numbers(numbers: Iterable[int] | None, name: str) -> list[int]:
     return checked
 
 
-def check_policy(policy: str) -> str:
-    """A name for C++, which says which there are."""
-    if not isinstance(policy, str):
-        raise TypeError(f"a policy is a {type(policy).__name__}; give its name")
-    return policy
-
-
 def nest(
     module: Module,
     entry: str | None = None,
     wrt: Iterable[int] | None = None,
     policy: str = "fad",
     results: Iterable[int] | None = None,
+    recompute: str | None = None,
+    assumed_size: int | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
 
@@ -125,17 +126,27 @@ def nest(
     differentiate with respect to, by default every tensor of floats; `results`
     are those of the results to differentiate, by default the same. `policy`
     says what backward gets from forward: what a tape saves ("bp"), what the
-    activations were computed from ("recompute"), or their derivatives ("fad").
+    activations were computed from ("recompute"), their derivatives ("fad"), or
+    whatever takes the fewest bytes ("auto").
+
+    Two options are for "auto". `recompute` is what backward may compute again:
+    "nothing", "elementwise" operations (the default), also "reductions", or
+    "all" but contractions. `assumed_size` stands for sizes that are known only
+    when the program runs; the default is 128.
 
     Raises fad.Error where fad cannot differentiate the function; it lists all
     operations that are in the way. Raises ValueError for a policy that there
-    is not, and where `entry`, `wrt` or `results` is empty."""
+    is not, for an option of another policy, and where `entry`, `wrt` or
+    `results` is empty."""
+    check_automatic([policy], recompute, assumed_size)
     handle, description = _fad.nest(
         get_handle(module),
         check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
         check_policy(policy),
+        check_recompute(recompute),
+        check_assumed_size(assumed_size),
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
     return Nested(

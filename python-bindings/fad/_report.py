@@ -7,7 +7,13 @@ from typing import Any
 
 from . import _fad
 from ._module import Module, get_handle
-from ._nest import check_entry, check_numbers, check_policy
+from ._nest import check_entry, check_numbers
+from ._policy import (
+    check_assumed_size,
+    check_automatic,
+    check_policy,
+    check_recompute,
+)
 from ._types import ValueType, make_type
 
 
@@ -125,14 +131,18 @@ def memory_report(
     policies: Iterable[str] = ("bp", "recompute", "fad"),
     sizes: Sizes | None = None,
     results: Iterable[int] | None = None,
+    recompute: str | None = None,
+    assumed_size: int | None = None,
 ) -> MemoryReport:
     """What crosses from forward to backward of a function, for each policy.
 
     `entry`, `wrt` and `results` are as for `fad.nest`. `sizes` stands in for
     the dynamic dimensions of arguments: a number for all of them, or numbers
     by argument and dimension, such as {(0, 0): 128}; without it, bytes are
-    None and sizes text. Raises fad.Error as `fad.nest` does, and ValueError for
-    a policy that there is not."""
+    None and sizes text. `recompute` and `assumed_size` are for the policy "auto",
+    as for `fad.nest`; it assumes the size for all dimensions where that is given.
+    Raises fad.Error as `fad.nest` does, and ValueError for a policy that there is
+    not, and for an option of a policy that is not reported."""
     by_dimension, others = {}, None
     if isinstance(sizes, Mapping):
         by_dimension = {
@@ -142,14 +152,18 @@ def memory_report(
         others = _check_size(sizes)
     if isinstance(policies, str):
         raise TypeError(f"policies is {policies!r}; list it: [{policies!r}]")
+    policies = [check_policy(policy) for policy in policies]
+    check_automatic(policies, recompute, assumed_size)
     name, reported, table = _fad.memory_report(
         get_handle(module),
         check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
-        [check_policy(policy) for policy in policies],
+        policies,
         by_dimension,
         others,
+        check_recompute(recompute),
+        check_assumed_size(assumed_size),
     )
     _check_dimensions(module, name, by_dimension)
     made = [_make_policy(*each) for each in reported]

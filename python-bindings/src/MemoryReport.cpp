@@ -45,13 +45,18 @@ reportOn(python::Module &module, const std::string &entry,
          const std::vector<int64_t> &wrt, const std::vector<int64_t> &results,
          const std::vector<std::string> &policies,
          std::map<std::pair<unsigned, unsigned>, uint64_t> sizes,
-         std::optional<uint64_t> otherSizes) {
+         std::optional<uint64_t> otherSizes,
+         const std::optional<std::string> &recompute,
+         std::optional<int64_t> assumedSize) {
   ReportRequest request;
   request.entry = entry;
   request.wrt.assign(wrt.begin(), wrt.end());
   request.results.assign(results.begin(), results.end());
   request.policies = llvm::map_to_vector(policies, getPolicy);
   request.sizes = {std::move(sizes), otherSizes};
+  if (recompute)
+    request.recompute = getRecomputeLevel(*recompute);
+  request.assumedSize = assumedSize;
   MemoryReport report =
       module.run([&](ModuleOp op) { return reportMemory(op, request); });
   nb::list reported;
@@ -66,5 +71,6 @@ reportOn(python::Module &module, const std::string &entry,
 void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
   module.def("memory_report", reportOn, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policies"),
-             nb::arg("sizes"), nb::arg("other_sizes").none());
+             nb::arg("sizes"), nb::arg("other_sizes").none(),
+             nb::arg("recompute").none(), nb::arg("assumed_size").none());
 }

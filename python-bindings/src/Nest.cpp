@@ -61,15 +61,20 @@ static nb::tuple describe(NestedPair &pair) {
 static nb::tuple nest(python::Module &module, const std::string &entry,
                       const std::vector<int64_t> &wrt,
                       const std::vector<int64_t> &results,
-                      const std::string &policyName) {
-  Policy policy = getPolicy(policyName);
+                      const std::string &policyName,
+                      const std::optional<std::string> &recompute,
+                      std::optional<int64_t> assumedSize) {
+  NestOptions options;
+  options.entry = entry;
+  options.policy = getPolicy(policyName);
+  if (recompute)
+    options.recompute = getRecomputeLevel(*recompute);
+  if (assumedSize)
+    options.assumedSize = *assumedSize;
+  llvm::for_each(wrt, [&](int64_t i) { options.wrt.push_back(i); });
+  llvm::for_each(results, [&](int64_t i) { options.results.push_back(i); });
   OwningOpRef<ModuleOp> nested;
   NestedPair pair = module.run([&](ModuleOp op) {
-    NestOptions options;
-    options.entry = entry;
-    options.policy = policy;
-    llvm::for_each(wrt, [&](int64_t i) { options.wrt.push_back(i); });
-    llvm::for_each(results, [&](int64_t i) { options.results.push_back(i); });
     nested = op.clone();
     return NestedPair::create(*nested, options);
   });
@@ -80,5 +85,7 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
 
 void mlir::fad::python::bindNest(nb::module_ &module) {
   module.def("nest", nest, nb::arg("module"), nb::arg("entry"), nb::arg("wrt"),
-             nb::arg("results"), nb::arg("policy"));
+             nb::arg("results"), nb::arg("policy"), nb::arg("recompute").none(),
+             nb::arg("assumed_size").none());
+  module.attr("ASSUMED_SIZE") = NestOptions().assumedSize.getValue();
 }

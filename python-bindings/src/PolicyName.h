@@ -19,7 +19,18 @@ inline Policy getPolicy(const std::string &name) {
   if (std::optional<Policy> policy = symbolizePolicy(name))
     return *policy;
   std::string message = "there is no policy '" + name +
-                        "'; choose one of 'bp', 'recompute', 'fad'";
+                        "'; choose one of 'bp', 'recompute', 'fad', 'auto'";
+  throw nanobind::value_error(message.c_str());
+}
+
+/// What backward may compute again, by name. Throws `ValueError` where there is
+/// nothing of that name.
+inline RecomputeLevel getRecomputeLevel(const std::string &name) {
+  if (std::optional<RecomputeLevel> level = symbolizeRecomputeLevel(name))
+    return *level;
+  std::string message =
+      "recompute is '" + name +
+      "'; choose one of 'nothing', 'elementwise', 'reductions', 'all'";
   throw nanobind::value_error(message.c_str());
 }
 

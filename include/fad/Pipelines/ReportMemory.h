@@ -23,6 +23,9 @@ struct ReportRequest {
                                   Policy::automatic};
   RecomputeLevel recompute = RecomputeLevel::elementwise;
   ArgumentSizes sizes;
+  /// What `auto` takes for a size that is known only when the program runs;
+  /// default: `sizes.others`.
+  std::optional<int64_t> assumedSize;
 };
 
 /// A report on what crosses from forward to backward of a function of `module`,

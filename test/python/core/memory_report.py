@@ -24,6 +24,37 @@ CHAIN = """func.func @chain(%x: tensor<?x8xf32>, %w: tensor<8x?xf32>) -> tensor<
 }
 """
 
+# Sines, times the sums of their rows.
+ROWS = """#same = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @rows(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %size = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %empty = tensor.empty(%size) : tensor<?x64xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<64x64xf32>)
+    outs(%init : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %z = math.sin %y : tensor<?x64xf32>
+  %column = tensor.empty(%size) : tensor<?xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%column : tensor<?xf32>) -> tensor<?xf32>
+  %sums = linalg.reduce ins(%z : tensor<?x64xf32>) outs(%none : tensor<?xf32>)
+    dimensions = [1]
+    (%in: f32, %out: f32) {
+      %s = arith.addf %in, %out : f32
+      linalg.yield %s : f32
+    }
+  %u = linalg.generic {indexing_maps = [#same, #row, #same],
+                       iterator_types = ["parallel", "parallel"]}
+    ins(%z, %sums : tensor<?x64xf32>, tensor<?xf32>) outs(%empty : tensor<?x64xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      linalg.yield %p : f32
+  } -> tensor<?x64xf32>
+  return %u : tensor<?x64xf32>
+}
+"""
+
 
 class MemoryReport(unittest.TestCase):
     def test_bytes(self):
@@ -68,6 +99,23 @@ class MemoryReport(unittest.TestCase):
         self.assertIn("What crosses from forward to backward of @chain", table)
         self.assertRegex(table, r"bp +48 +total")
 
+    def test_recompute(self):
+        # Backward reads sin(y), cos(y) and the sums of rows; y gives all of them.
+        module = fad.parse(ROWS)
+        tensor, sums = 64 * 64 * 4, 64 * 4
+        for level, size in (
+            ("nothing", 2 * tensor + sums),
+            ("elementwise", tensor + sums),
+            (None, tensor + sums),
+            ("reductions", tensor),
+            ("all", tensor),
+        ):
+            for options in ({"sizes": 64}, {"sizes": 64, "assumed_size": 7}):
+                report = fad.memory_report(
+                    module, policies=["fad", "auto"], recompute=level, **options
+                )
+                self.assertEqual(report["auto"].bytes, size, level)
+
     def test_choices(self):
         module = fad.parse(CHAIN)
         values = fad.memory_report(module, wrt=[0], results=[0])["bp"].values
@@ -85,6 +133,12 @@ class MemoryReport(unittest.TestCase):
         self.assertIn("2^64 bytes or more", str(caught.exception))
         for options, message in (
             ({"policies": ["best"]}, "there is no policy 'best'; choose one of"),
+            (
+                {"recompute": "all"},
+                "recompute is an option of the policy 'auto', which is not chosen",
+            ),
+            ({"policies": ["auto"], "recompute": "some"}, "recompute is 'some'; "),
+            ({"policies": ["auto"], "assumed_size": 0}, "assumed_size is 0; give"),
             ({"sizes": -1}, "a size is -1, which is negative"),
             (
                 {"sizes": {(0, 1): 4}},

@@ -115,12 +115,23 @@ class Description(unittest.TestCase):
         self.assertIn("func.func private @f(", str(module))
 
 
+# The policies, with options of one of them.
+CHOICES = (
+    *({"policy": policy} for policy in ("bp", "recompute", "fad", "auto")),
+    *(
+        {"policy": "auto", "recompute": level}
+        for level in ("nothing", "elementwise", "reductions", "all")
+    ),
+    {"policy": "auto", "assumed_size": 1},
+)
+
+
 class Numbers(unittest.TestCase):
     def test_gradients(self):
         cotangent = np.linspace(2, -1, 8).reshape(2, 4)
         expected, gradients = layer_by_numpy(X, W, cotangent, 0.25)
-        for policy in ("bp", "recompute", "fad"):
-            nested = fad.nest(fad.parse(LAYER), policy=policy)
+        for choice in CHOICES:
+            nested = fad.nest(fad.parse(LAYER), **choice)
             results = fad.run(nested, nested.forward, X, W, 7)
             for given, value in zip(results[:2], expected):
                 np.testing.assert_allclose(given, value, rtol=1e-14)
@@ -153,7 +164,7 @@ class Errors(unittest.TestCase):
             fad.nest(module, policy="best")
         self.assertEqual(
             str(caught.exception),
-            "there is no policy 'best'; choose one of 'bp', 'recompute', 'fad'",
+            "there is no policy 'best'; choose one of 'bp', 'recompute', 'fad', 'auto'",
         )
         for name in ("wrt", "results"):
             with self.assertRaises(ValueError) as caught:
@@ -181,6 +192,51 @@ class Errors(unittest.TestCase):
             ({"policy": None}, "a policy is a NoneType; give its name"),
         ):
             with self.assertRaises(TypeError) as caught:
+                fad.nest(module, **options)
+            self.assertEqual(str(caught.exception), message)
+
+    def test_options_of_auto(self):
+        module = fad.parse(LAYER)
+        for error, options, message in (
+            (
+                ValueError,
+                {"policy": "auto", "recompute": "some"},
+                "recompute is 'some'; choose one of 'nothing', 'elementwise', "
+                "'reductions', 'all'",
+            ),
+            (
+                ValueError,
+                {"policy": "fad", "recompute": "all"},
+                "recompute is an option of the policy 'auto', which is not chosen",
+            ),
+            (
+                ValueError,
+                {"policy": "bp", "assumed_size": 4},
+                "assumed_size is an option of the policy 'auto', which is not chosen",
+            ),
+            (
+                ValueError,
+                {"policy": "auto", "assumed_size": 0},
+                "assumed_size is 0; give a size of at least 1",
+            ),
+            (
+                ValueError,
+                {"policy": "auto", "assumed_size": 2**63},
+                f"assumed_size is {2**63}, which is too large",
+            ),
+            (
+                TypeError,
+                {"policy": "auto", "assumed_size": 1.5},
+                "assumed_size is 1.5, which is no integer",
+            ),
+            (
+                TypeError,
+                {"policy": "auto", "recompute": 1},
+                "recompute is a int; name what backward may compute again, such as "
+                "'elementwise'",
+            ),
+        ):
+            with self.assertRaises(error) as caught:
                 fad.nest(module, **options)
             self.assertEqual(str(caught.exception), message)
 

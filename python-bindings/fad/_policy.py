@@ -1,0 +1,48 @@
+"""Policies and their options, checked."""
+
+from collections.abc import Iterable
+from operator import index
+
+
+def check_policy(policy: str) -> str:
+    """A name for C++, which says which there are."""
+    if not isinstance(policy, str):
+        raise TypeError(f"a policy is a {type(policy).__name__}; give its name")
+    return policy
+
+
+def check_recompute(recompute: str | None) -> str | None:
+    """A name for C++, which says which there are."""
+    if not isinstance(recompute, str | None):
+        raise TypeError(
+            f"recompute is a {type(recompute).__name__}; name what backward may "
+            "compute again, such as 'elementwise'"
+        )
+    return recompute
+
+
+def check_assumed_size(size: int | None) -> int | None:
+    if size is None:
+        return None
+    try:
+        size = index(size)
+    except TypeError:
+        raise TypeError(f"assumed_size is {size!r}, which is no integer") from None
+    if size < 1:
+        raise ValueError(f"assumed_size is {size}; give a size of at least 1")
+    if size >= 2**63:
+        raise ValueError(f"assumed_size is {size}, which is too large")
+    return size
+
+
+def check_automatic(
+    policies: Iterable[str], recompute: str | None, assumed_size: int | None
+) -> None:
+    """Raises ValueError for an option of the policy "auto" without that policy."""
+    if "auto" in policies:
+        return
+    for name, value in (("recompute", recompute), ("assumed_size", assumed_size)):
+        if value is not None:
+            raise ValueError(
+                f"{name} is an option of the policy 'auto', which is not chosen"
+            )
