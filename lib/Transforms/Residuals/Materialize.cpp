@@ -1,0 +1,284 @@
+//===- Materialize.cpp - Residuals and what is computed again -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Materialize.h"
+#include "Recomputation.h"
+#include "SizeOrigins.h"
+#include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/JointFunction.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::forEachPrimalRead(const JointFunction &joint,
+                            llvm::function_ref<void(OpOperand &)> callback) {
+  // Only operands that are primal: not cotangents, not computed in backward.
+  DenseSet<Value> known(joint.getCotangents().begin(),
+                        joint.getCotangents().end());
+  for (Operation *op : joint.getBackward())
+    known.insert(op->result_begin(), op->result_end());
+  auto visit = [&](OpOperand &operand) {
+    if (!known.contains(operand.get()))
+      callback(operand);
+  };
+  for (Operation *op : joint.getBackward())
+    forEachOutsideOperand(op, visit);
+  func::ReturnOp terminator = joint.getReturn();
+  for (OpOperand &operand : terminator->getOpOperands())
+    if (joint.getFunction().getResultAttr(operand.getOperandNumber(),
+                                          FadDialect::kGradientAttr))
+      visit(operand);
+}
+
+namespace {
+/// Makes backward read values of the forward part through residuals only.
+class Materializer {
+public:
+  Materializer(const JointFunction &joint, const ResidualChoice &choice)
+      : joint(joint), choice(choice),
+        rewriter(joint.getFunction().getContext()) {}
+
+  void run();
+
+private:
+  /// The value that backward reads in place of the primal `value`; `reason`
+  /// says why, if it has to be saved.
+  Value materialize(Value value, StringRef reason);
+  /// Saves `value`.
+  Value save(Value value, StringRef reason);
+  /// Saves `value` the way that has been chosen for it.
+  Value saveEncoded(Value value, StringRef reason);
+  /// The dynamic sizes of `tensor`, in backward.
+  SmallVector<Value> makeSizesOf(Value tensor);
+  /// The builder, at the end of the forward part.
+  OpBuilder &appendToForward();
+  /// Computes `op` again in backward, from operands that are there already.
+  void recompute(Operation *op);
+  /// A tensor of the type and size of `tensor`, in backward.
+  Value makeEmptyLike(Value tensor);
+  /// Moves the operations that depend on a cotangent after the others.
+  void sortBackward();
+  /// Gives each size that backward reads a tensor in backward that has it.
+  void resolveSizes();
+  /// Names, at each residual, the operations whose adjoints read it.
+  void nameConsumers();
+
+  const JointFunction &joint;
+  const ResidualChoice &choice;
+  IRRewriter rewriter;
+  /// The last operation of the forward part, residuals included; null where
+  /// there is none.
+  Operation *forwardEnd = nullptr;
+  /// What backward computes again goes before this operation.
+  Operation *boundary = nullptr;
+  DenseMap<Value, Value> materialized;
+  SmallVector<ResidualOp> residuals;
+  /// `tensor.dim`s in backward that still read a primal tensor.
+  SmallVector<tensor::DimOp> pendingSizes;
+};
+} // namespace
+
+Value Materializer::save(Value value, StringRef reason) {
+  if (llvm::is_contained(joint.getArguments(), value))
+    reason = "argument";
+  else if (llvm::is_contained(joint.getResults(), value))
+    reason = "result";
+  auto residual = ResidualOp::create(appendToForward(), value.getLoc(), value,
+                                     rewriter.getStrArrayAttr({}),
+                                     rewriter.getStringAttr(reason));
+  forwardEnd = residual;
+  residuals.push_back(residual);
+  return residual;
+}
+
+OpBuilder &Materializer::appendToForward() {
+  if (forwardEnd)
+    rewriter.setInsertionPointAfter(forwardEnd);
+  else
+    rewriter.setInsertionPointToStart(boundary->getBlock());
+  return rewriter;
+}
+
+Value Materializer::saveEncoded(Value value, StringRef reason) {
+  std::optional<Encoding> encoding = choice.getEncoding(value);
+  if (!encoding)
+    return save(value, reason);
+  // Next to the value, not to lengthen its life.
+  Operation *def = value.getDefiningOp();
+  rewriter.setInsertionPointAfter(def);
+  Value bytes = encode(rewriter, value, *encoding);
+  if (forwardEnd == def)
+    forwardEnd = bytes.getDefiningOp();
+  std::string bits =
+      llvm::formatv("{0}, {1} bit{2} an element", reason, encoding->getBits(),
+                    encoding->getBits() == 1 ? "" : "s");
+  bytes = save(bytes, bits);
+  SmallVector<Value> sizes = makeSizesOf(value);
+  rewriter.setInsertionPoint(boundary);
+  return decode(rewriter, value.getLoc(), bytes,
+                cast<RankedTensorType>(value.getType()), sizes, *encoding);
+}
+
+SmallVector<Value> Materializer::makeSizesOf(Value tensor) {
+  rewriter.setInsertionPoint(boundary);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    pendingSizes.push_back(
+        tensor::DimOp::create(rewriter, tensor.getLoc(), tensor, dim));
+    sizes.push_back(pendingSizes.back());
+  }
+  return sizes;
+}
+
+Value Materializer::makeEmptyLike(Value tensor) {
+  SmallVector<Value> sizes = makeSizesOf(tensor);
+  return tensor::EmptyOp::create(rewriter, tensor.getLoc(), tensor.getType(),
+                                 sizes);
+}
+
+void Materializer::recompute(Operation *op) {
+  IRMapping mapping;
+  forEachOutsideOperand(op, [&](OpOperand &operand) {
+    if (isOverwritten(operand))
+      mapping.map(operand.get(), makeEmptyLike(operand.get()));
+  });
+  forEachReadOperand(op, [&](Value operand) {
+    mapping.map(operand, materialized.lookup(operand));
+  });
+  rewriter.setInsertionPoint(boundary);
+  Operation *clone = rewriter.clone(*op, mapping);
+  clone->removeAttr(FadDialect::kAdjointOfAttr);
+  if (auto size = dyn_cast<tensor::DimOp>(clone))
+    if (size.getConstantIndex())
+      pendingSizes.push_back(size);
+  for (auto [original, copy] : llvm::zip(op->getResults(), clone->getResults()))
+    materialized.try_emplace(original, copy);
+}
+
+Value Materializer::materialize(Value value, StringRef reason) {
+  // Depth first, without recursion: programs are deep.
+  SmallVector<std::pair<Value, StringRef>> stack = {{value, reason}};
+  while (!stack.empty()) {
+    auto [current, why] = stack.back();
+    if (materialized.contains(current)) {
+      stack.pop_back();
+      continue;
+    }
+    Operation *def = current.getDefiningOp();
+    if (choice.isSaved(current)) {
+      if (isa_and_nonnull<ElementwiseOp>(def) &&
+          def->hasAttr(FadDialect::kAdjointOfAttr) &&
+          isa<FloatType>(getElementTypeOrSelf(current)))
+        why = "derivative of a region";
+      materialized[current] = saveEncoded(current, why);
+      continue;
+    }
+    StringRef operandReason = choice.getOperandReason(def);
+    size_t size = stack.size();
+    forEachReadOperand(def, [&](Value operand) {
+      if (!materialized.contains(operand))
+        stack.emplace_back(operand, operandReason);
+    });
+    if (stack.size() == size)
+      recompute(def);
+    else
+      std::reverse(stack.begin() + size, stack.end());
+  }
+  return materialized.lookup(value);
+}
+
+void Materializer::sortBackward() {
+  ArrayRef<Operation *> backward = joint.getBackward();
+  Operation *terminator = joint.getReturn();
+  for (Operation *op : backward)
+    op->moveBefore(terminator);
+  boundary = backward.empty() ? terminator : backward.front();
+  forwardEnd = boundary->getPrevNode();
+}
+
+void Materializer::resolveSizes() {
+  // Cotangents are there anyway; residuals are there by now.
+  llvm::DenseMap<SizeKey, SizeKey> available;
+  SizeOrigins origins;
+  auto offer = [&](Value primal, Value tensor) {
+    auto type = dyn_cast<RankedTensorType>(primal.getType());
+    if (!type)
+      available.try_emplace({primal, -1}, tensor, -1);
+    for (int64_t dim = 0, rank = type ? type.getRank() : 0; dim < rank; ++dim)
+      available.try_emplace(origins.find(primal, dim), tensor, dim);
+  };
+  for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents()))
+    offer(joint.getResultOf(index), cotangent);
+  for (ResidualOp residual : residuals)
+    offer(residual.getValue(), residual);
+
+  for (tensor::DimOp size : pendingSizes) {
+    SizeKey key = origins.find(size.getSource(), *size.getConstantIndex());
+    auto it = available.find(key);
+    if (it == available.end()) {
+      Value index = key.first;
+      if (key.second >= 0) {
+        forwardEnd = tensor::DimOp::create(appendToForward(), size.getLoc(),
+                                           key.first, key.second);
+        index = forwardEnd->getResult(0);
+      }
+      it = available.try_emplace(key, save(index, "size"), -1).first;
+    }
+    auto [tensor, dim] = it->second;
+    Value replacement = tensor;
+    if (dim >= 0) {
+      rewriter.setInsertionPoint(size);
+      replacement = tensor::DimOp::create(rewriter, size.getLoc(), tensor, dim);
+    }
+    rewriter.replaceOp(size, replacement);
+  }
+}
+
+void Materializer::nameConsumers() {
+  for (ResidualOp residual : residuals) {
+    llvm::SetVector<Operation *> readers;
+    llvm::SetVector<StringRef> names;
+    SmallVector<Value> worklist = {residual.getResult()};
+    while (!worklist.empty()) {
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        user = joint.getFunction().front().findAncestorOpInBlock(*user);
+        if (!readers.insert(user))
+          continue;
+        if (auto name =
+                user->getAttrOfType<StringAttr>(FadDialect::kAdjointOfAttr))
+          names.insert(name);
+        else
+          llvm::append_range(worklist, user->getResults());
+      }
+    }
+    residual.setNeededByAttr(rewriter.getStrArrayAttr(names.getArrayRef()));
+  }
+}
+
+void Materializer::run() {
+  sortBackward();
+  forEachPrimalRead(joint, [&](OpOperand &operand) {
+    operand.set(materialize(operand.get(), "read by an adjoint"));
+  });
+  resolveSizes();
+  nameConsumers();
+  eraseDeadOps(joint.getFunction().front());
+}
+
+void fad::materialize(const JointFunction &joint,
+                      const ResidualChoice &choice) {
+  Materializer(joint, choice).run();
+}
