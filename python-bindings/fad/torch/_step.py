@@ -7,6 +7,8 @@ import numpy as np
 
 from .. import compile as compile_for_cpu
 from .. import memory_report, nest
+from .._fad import ASSUMED_SIZE
+from .._policy import check_assumed_size, check_automatic
 from ._export import Exported, export
 from ._program import Inputs
 from ._requirements import torch
@@ -56,15 +58,15 @@ class TrainStep:
     functions. After a step, `seconds` is how long its forward and backward
     took, and `residual_bytes` what was kept between them."""
 
-    def __init__(self, model, exported: Exported, policy: str, engine):
+    def __init__(self, model, exported: Exported, policy: str, options, engine):
         self.exported = exported
-        self.nested = nest(
-            exported.module,
-            entry=exported.entry,
-            wrt=exported.wrt,
-            policy=policy,
-            results=exported.differentiated,
-        )
+        self._request = {
+            "entry": exported.entry,
+            "wrt": exported.wrt,
+            "results": exported.differentiated,
+            **options,
+        }
+        self.nested = nest(exported.module, policy=policy, **self._request)
         self.policy = policy
         self.engine = engine(self.nested)
         self.seconds: Optional[float] = None
@@ -131,11 +133,9 @@ class TrainStep:
         if batch not in self._batches:
             report = memory_report(
                 self.exported.module,
-                entry=self.exported.entry,
-                wrt=self.exported.wrt,
                 policies=(self.policy,),
                 sizes=batch,
-                results=self.exported.differentiated,
+                **self._request,
             )
             self._batches[batch] = report[self.policy].bytes
         return self._batches[batch]
@@ -157,6 +157,8 @@ def train_step(
     engine: str = "fad",
     dynamic_batch: bool = False,
     flags: Sequence[str] = (),
+    recompute: Optional[str] = None,
+    assumed_size: Optional[int] = None,
 ) -> TrainStep:
     """Compiles a training step of `model`, in the mode it is in.
 
@@ -165,7 +167,9 @@ def train_step(
     order, or by their names.
 
     `policy` is what forward keeps for backward: "bp" what a tape keeps,
-    "recompute" the sources of elementwise regions, "fad" their derivatives.
+    "recompute" the sources of elementwise regions, "fad" their derivatives,
+    "auto" whatever takes the fewest bytes; `recompute` and `assumed_size`, the
+    size of a dynamic batch to decide for, are its options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
     which `flags` are further flags of.
 
@@ -175,6 +179,15 @@ def train_step(
         raise ValueError(f"there is no engine {engine!r}; choose one of {ENGINES}")
     if flags and engine != "iree":
         raise ValueError("flags are those of IREE; choose engine='iree'")
+    check_automatic([policy], recompute, assumed_size)
+    # What is counted for another batch is to be the same choice.
+    options = {}
+    if policy == "auto":
+        size = check_assumed_size(assumed_size)
+        options = {
+            "recompute": recompute,
+            "assumed_size": ASSUMED_SIZE if size is None else size,
+        }
     exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
     if not exported.wrt:
         raise ValueError(
@@ -185,7 +198,7 @@ def train_step(
     def make_engine(nested):
         return _IREEEngine(nested, flags) if engine == "iree" else _FadEngine(nested)
 
-    return TrainStep(model, exported, policy, make_engine)
+    return TrainStep(model, exported, policy, options, make_engine)
 
 
 def _get_mode(model) -> Tuple[bool, ...]:

@@ -13,7 +13,7 @@ import fad.torch
 from small_models import MODELS
 
 ENGINE = "fad"
-POLICIES = ("bp", "recompute", "fad")
+POLICIES = ("bp", "recompute", "fad", "auto")
 
 
 def reference(model, inputs, target):
@@ -65,6 +65,7 @@ class Step(unittest.TestCase):
             if name == "perceptron":
                 self.assertLess(kept["recompute"], kept["fad"])
                 self.assertLess(kept["fad"], kept["bp"])
+            self.assertEqual(kept["auto"], min(kept.values()))
 
     def test_dynamic_batch(self):
         torch.manual_seed(1)
@@ -72,6 +73,24 @@ class Step(unittest.TestCase):
         step = self.check_step(model, inputs, target, dynamic_batch=True)
         kept = step.residual_bytes
         step(inputs[:3], target[:3])
+        self.assertLess(step.residual_bytes, kept)
+
+    def test_options_of_auto(self):
+        torch.manual_seed(1)
+        example = MODELS["attention"]()
+        kept = []
+        for level in ("nothing", "elementwise", "reductions", "all"):
+            step = self.check_step(*example, policy="auto", recompute=level)
+            kept.append(step.residual_bytes)
+        self.assertEqual(kept, sorted(kept, reverse=True))
+        self.assertGreater(kept[0], kept[-1])
+        # What a step keeps of a batch follows from the choice that it was made by.
+        model, inputs, target = MODELS["convolution"]()
+        step = self.check_step(
+            model, inputs, target, policy="auto", assumed_size=3, dynamic_batch=True
+        )
+        kept = step.residual_bytes
+        step(inputs[:1], target[:1])
         self.assertLess(step.residual_bytes, kept)
 
     def test_another_batch(self):
@@ -243,6 +262,15 @@ class Misuse(unittest.TestCase):
     def test_policy(self):
         with self.assertRaisesRegex(ValueError, "no policy 'all'|policy"):
             fad.torch.train_step(self.model, self.inputs, torch.sum, policy="all")
+        for policy, options, message in (
+            ("fad", {"recompute": "all"}, "recompute is an option of the policy 'auto'"),
+            ("auto", {"recompute": "some"}, "recompute is 'some'; choose one of"),
+            ("auto", {"assumed_size": 0}, "assumed_size is 0; give a size of at least 1"),
+        ):
+            with self.assertRaisesRegex(ValueError, message):
+                fad.torch.train_step(
+                    self.model, self.inputs, torch.sum, policy=policy, **options
+                )
 
     def test_arguments(self):
         with self.assertRaisesRegex(

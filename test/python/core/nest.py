@@ -100,6 +100,25 @@ class Description(unittest.TestCase):
         self.assertEqual([each.argument for each in nested.gradients], [0, 1])
         self.assertEqual([each.result for each in nested.cotangents], [0])
 
+    def test_assumed_size(self):
+        module = fad.parse(BORDER)
+        for assumed, kept in (
+            (4, "tensor<?xf64>"),
+            (128, "tensor<64xf64>"),
+            (None, "tensor<64xf64>"),
+        ):
+            nested = fad.nest(module, wrt=[1], policy="auto", assumed_size=assumed)
+            types = [
+                each.type.text
+                for each in nested.residuals
+                if each.reason == "read by an adjoint"
+            ]
+            self.assertEqual(types, [kept])
+            report = fad.memory_report(
+                module, wrt=[1], policies=["auto"], assumed_size=assumed
+            )
+            self.assertIn(kept, [v.type.text for v in report["auto"].values])
+
     def test_private_function(self):
         text = """func.func private @f(%x: tensor<f64>) -> tensor<f64> {
           %y = math.sin %x : tensor<f64>
@@ -114,6 +133,25 @@ class Description(unittest.TestCase):
         self.assertEqual(kept.type.text, "tensor<f64>")
         self.assertIn("func.func private @f(", str(module))
 
+
+# Which of two tensors is smaller, what is padded or what comes out, depends on a
+# size that is known at run time.
+BORDER = """func.func @border(%w: tensor<?x8xf64>, %x: tensor<8xf64>,
+    %init: tensor<?xf64>, %k: index) -> tensor<f64> {
+  %zero = arith.constant 0.0 : f64
+  %h = linalg.matvec ins(%w, %x : tensor<?x8xf64>, tensor<8xf64>)
+    outs(%init : tensor<?xf64>) -> tensor<?xf64>
+  %y = tensor.pad %h low[0] high[%k] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f64
+  } : tensor<?xf64> to tensor<64xf64>
+  %e = tensor.empty() : tensor<f64>
+  %f = linalg.fill ins(%zero : f64) outs(%e : tensor<f64>) -> tensor<f64>
+  %r = linalg.dot ins(%y, %y : tensor<64xf64>, tensor<64xf64>)
+    outs(%f : tensor<f64>) -> tensor<f64>
+  return %r : tensor<f64>
+}
+"""
 
 # The policies, with options of one of them.
 CHOICES = (
