@@ -103,6 +103,16 @@ struct DropResidual : OpRewritePattern<ResidualOp> {
   }
 };
 
+/// Of the ways to compute a value, takes the first.
+struct TakeFirstAlternative : OpRewritePattern<AlternativesOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AlternativesOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getValues().front());
+    return success();
+  }
+};
+
 struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
   using FadToLinalgBase::FadToLinalgBase;
 
@@ -116,7 +126,8 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     populateExpandPrimitivesPatterns(primitives);
     walkAndApplyPatterns(getOperation(), std::move(primitives));
     RewritePatternSet patterns(&getContext());
-    patterns.add<ElementwiseToGeneric, DropResidual>(&getContext());
+    patterns.add<ElementwiseToGeneric, DropResidual, TakeFirstAlternative>(
+        &getContext());
     populateScatterAddPatterns(patterns, scatterAsReductions);
     populatePackPatterns(patterns);
     populateGatherPatterns(patterns);

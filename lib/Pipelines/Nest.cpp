@@ -50,7 +50,10 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   differentiate.wrt.assign(options.wrt.begin(), options.wrt.end());
   differentiate.results.assign(options.results.begin(), options.results.end());
   // A tape keeps results where a derivative can be read off them.
-  differentiate.preferResults = tape;
+  differentiate.derivativesFrom = tape ? DerivativeForm::results
+                                  : options.policy == Policy::automatic
+                                      ? DerivativeForm::both
+                                      : DerivativeForm::operands;
   pm.addPass(createFadDifferentiate(differentiate));
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize}));

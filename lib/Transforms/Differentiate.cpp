@@ -36,9 +36,9 @@ struct Request {
 class FunctionDifferentiator {
 public:
   FunctionDifferentiator(func::FuncOp function, const Request &request,
-                         bool preferResults)
+                         DerivativeForm form)
       : function(function), request(request), rewriter(function.getContext()),
-        mode(rewriter, preferResults) {}
+        mode(rewriter, form) {}
 
   LogicalResult run();
 
@@ -209,7 +209,8 @@ struct FadDifferentiatePass
     walkAndApplyPatterns(*function, std::move(patterns));
     Request request{*arguments, *differentiated,
                     !listsResults(*function, results)};
-    if (failed(FunctionDifferentiator(*function, request, preferResults).run()))
+    if (failed(
+            FunctionDifferentiator(*function, request, derivativesFrom).run()))
       return signalPassFailure();
     (*function)->removeAttr(FadDialect::kRequestAttr);
     function->setSymName(getJointName(*function));

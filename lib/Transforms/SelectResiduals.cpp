@@ -6,17 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Residuals/Alternatives.h"
 #include "Residuals/CostModel.h"
 #include "Residuals/DerivedValues.h"
 #include "Residuals/LeastResiduals.h"
 #include "Residuals/Materialize.h"
 #include "Residuals/Recomputation.h"
 #include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/Explanation.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Tape.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTRESIDUALS
@@ -25,14 +26,6 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
-
-/// The values of the forward part that backward reads.
-static llvm::SetVector<Value> findReadValues(const JointFunction &joint) {
-  llvm::SetVector<Value> read;
-  forEachPrimalRead(joint,
-                    [&](OpOperand &operand) { read.insert(operand.get()); });
-  return read;
-}
 
 //===----------------------------------------------------------------------===//
 // Policies that follow a rule
@@ -102,6 +95,7 @@ void Rule::findDerivedValues(const JointFunction &joint) {
 
 /// Selects by a rule.
 static void selectByRule(const JointFunction &joint, Policy policy) {
+  takeFirstAlternatives(joint.getFunction());
   Recomputation recomputation(joint);
   Rule rule(joint, policy, recomputation);
   ResidualChoice choice;
@@ -124,6 +118,7 @@ static void selectLeast(const JointFunction &joint,
                         const FadSelectResidualsOptions &options) {
   Recomputation recomputation(joint);
   CostModel costs(recomputation, options.recompute, options.assumedSize);
+  chooseAlternatives(joint, costs);
   LeastResiduals least =
       findLeastResiduals(findReadValues(joint).getArrayRef(), costs);
   ResidualChoice choice;
@@ -184,6 +179,7 @@ struct FadSelectResidualsPass
     else
       selectByRule(joint, policy);
     dropTape(function);
+    emitRemarks(function, {policy, recompute, assumedSize});
   }
 };
 } // namespace

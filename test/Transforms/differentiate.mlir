@@ -1,5 +1,5 @@
 // RUN: fad-opt %s --fad-differentiate --split-input-file | FileCheck %s
-// RUN: fad-opt %s --fad-differentiate=prefer-results --split-input-file | FileCheck %s --check-prefix=RESULTS
+// RUN: fad-opt %s --fad-differentiate=derivatives-from=results --split-input-file | FileCheck %s --check-prefix=RESULTS
 
 // The derivative of a region is computed once, among the primal operations;
 // the adjoint multiplies by it.

@@ -1,4 +1,4 @@
-// RUN: fad-opt %s --fad-differentiate=prefer-results --fad-select-residuals=policy=bp --split-input-file | FileCheck %s --check-prefixes=CHECK,BP
+// RUN: fad-opt %s --fad-differentiate=derivatives-from=results --fad-select-residuals=policy=bp --split-input-file | FileCheck %s --check-prefixes=CHECK,BP
 // RUN: fad-opt %s --fad-differentiate --fad-select-residuals=policy=recompute --split-input-file | FileCheck %s --check-prefixes=CHECK,RECOMPUTE
 // RUN: fad-opt %s --fad-differentiate --fad-select-residuals=policy=fad --split-input-file | FileCheck %s --check-prefixes=CHECK,FAD
 // RUN: fad-opt %s --fad-differentiate --fad-select-residuals --split-input-file | FileCheck %s --check-prefixes=CHECK,FAD

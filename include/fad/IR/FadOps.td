@@ -324,6 +324,25 @@ def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
   }];
 }
 
+def Fad_AlternativesOp : Op<Fad_Dialect, "alternatives", [
+    Pure, SameOperandsAndResultType]> {
+  let summary = "one value, computed in different ways";
+  let description = [{
+    Its operands are equal, but for rounding: a derivative computed from the
+    source of a region, and computed from its result. Any of them may stand for
+    the result. `fad-select-residuals` picks one where the policy is `auto`, by
+    what it needs in backward, and the first otherwise; so does `fad-to-linalg`.
+
+    ```mlir
+    %d = fad.alternatives %from_source, %from_result : tensor<?x3072xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$values attr-dict `:` type($result)";
+  let hasFolder = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Scatter
 //===----------------------------------------------------------------------===//

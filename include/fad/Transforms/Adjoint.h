@@ -9,6 +9,7 @@
 #ifndef FAD_TRANSFORMS_ADJOINT_H
 #define FAD_TRANSFORMS_ADJOINT_H
 
+#include "fad/Transforms/DerivativeForm.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Support/LLVM.h"
 
@@ -30,11 +31,14 @@ struct AdjointBuilder {
   RewriterBase &builder;
   /// Whether a value depends on an argument that is differentiated.
   llvm::function_ref<bool(Value)> isVaried;
-  /// Write derivatives in terms of results where there is such a form.
-  bool preferResults;
+  DerivativeForm form;
   /// What the adjoint adds to the cotangents of tensors that are not operands:
   /// bodies read them at computed indices.
   SmallVector<std::pair<Value, Value>> captured = {};
+
+  /// Whether derivatives are written in terms of results where there is such a
+  /// form.
+  bool prefersResults() const { return form == DerivativeForm::results; }
 };
 
 /// One cotangent for each operand, in the operand's type; null where it is
@@ -45,7 +49,8 @@ using Cotangents = SmallVector<Value>;
 /// where it has none). Where one operand is varied and the body is a chain of
 /// operations, the derivative of each result is computed by forward mode in an
 /// `fad.elementwise` right after `op`, among the primal operations, and the
-/// adjoint multiplies by it; the other bodies are differentiated in place.
+/// adjoint multiplies by it; the other bodies are differentiated in place. With
+/// `DerivativeForm::both`, one operation is a chain, too.
 FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
                                    ValueRange cotangents);
 

@@ -93,7 +93,10 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
 
     A region's derivative is computed by forward mode from its source, so the
     joint function does not yet decide what is kept for backward;
-    `fad-select-residuals` does.
+    `fad-select-residuals` does. With `derivatives-from=both` it has more to
+    choose from: derivatives of single operations, too, are tensors of their
+    own, and where one can also be computed from the results of its region,
+    `fad.alternatives` holds both.
 
     `scf.if` and `scf.for` on tensors are differentiated as they are: the
     adjoint of a conditional computes the branch taken again; that of a loop
@@ -111,8 +114,10 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     ListOption<"results", "results", "int64_t",
            "Results to differentiate, each of which gets a cotangent; default: every one of "
            "floating point">,
-    Option<"preferResults", "prefer-results", "bool", /*default=*/"false",
-           "Use the forms of derivatives that read results rather than operands, as a tape does">
+    Option<"derivativesFrom", "derivatives-from", "::mlir::fad::DerivativeForm",
+           /*default=*/"::mlir::fad::DerivativeForm::operands",
+           "What derivatives are computed from, where a rule has several forms",
+           [{::mlir::fad::getDerivativeFormValues()}]>
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
@@ -170,7 +175,15 @@ def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
     Replaces `@f_joint`, after `fad-select-residuals`, by
     `@f_forward(args) -> (results, residuals)` and
     `@f_backward(residuals, cotangents) -> gradients`.
+
+    With `reuse-residuals`, backward gets the residuals for its own, to
+    overwrite and to free: those that are neither arguments nor results of the
+    primal function, and that are one residual only, are marked `fad.owned`.
   }];
+  let options = [
+    Option<"reuseResiduals", "reuse-residuals", "bool", /*default=*/"false",
+           "Let backward overwrite and free residuals">
+  ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::func::FuncDialect"];
 }
 

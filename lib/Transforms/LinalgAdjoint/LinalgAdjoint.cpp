@@ -24,7 +24,7 @@ class LinalgAdjoint {
 public:
   LinalgAdjoint(AdjointBuilder &adjoint, LinalgOp op, ValueRange cotangents)
       : adjoint(adjoint), op(op), loc(op.getLoc()), cotangents(cotangents),
-        primal{op, this->cotangents, {}, adjoint.preferResults, {}} {}
+        primal{op, this->cotangents, {}, adjoint.prefersResults(), {}} {}
 
   FailureOr<Cotangents> run();
 

@@ -81,11 +81,14 @@ static bool hasContraction(Operation *op) {
       .wasInterrupted();
 }
 
-bool CostModel::mayRecompute(Operation *op) const {
+bool CostModel::mayRecompute(Operation *op) {
   if (recomputation.contains(op))
     return true;
-  if (level == RecomputeLevel::nothing || !isMemoryEffectFree(op))
+  if (!isMemoryEffectFree(op))
     return false;
+  if (level == RecomputeLevel::nothing)
+    return isElementwise(op) &&
+           (op->hasAttr(FadDialect::kAdjointOfAttr) || isCheap(op));
   if (isElementwise(op) || isMovement(op))
     return true;
   switch (level) {
@@ -137,9 +140,9 @@ Cost CostModel::getSaveCost(Value value) {
   if (std::optional<Encoding> encoding = findEncoding(value)) {
     int64_t elements = getElements(value);
     cost.bytes = llvm::divideCeil(elements * encoding->getBits(), 8);
-    cost.time = clamp(multiply(16, cost.bytes) +
-                      multiply(times.arithmetic * encoding->levels.size(),
-                               elements));
+    cost.time =
+        clamp(multiply(16, cost.bytes) +
+              multiply(times.arithmetic * encoding->levels.size(), elements));
   }
   return cost;
 }
@@ -164,6 +167,13 @@ int64_t CostModel::getArithmeticTime(Operation *op) const {
       time += times.transcendental;
   });
   return time;
+}
+
+bool CostModel::isCheap(Operation *op) {
+  uint64_t bytes = 0;
+  for (Value result : op->getResults())
+    bytes += getBytes(result).value_or(0);
+  return getRecomputeTime(op) < multiply(8, bytes);
 }
 
 int64_t CostModel::getRecomputeTime(Operation *op) {

@@ -47,7 +47,7 @@ public:
   Cost getSaveCost(Value value);
 
   /// Whether backward may compute `op` again.
-  bool mayRecompute(Operation *op) const;
+  bool mayRecompute(Operation *op);
   /// The time that it takes: for what fuses with its readers the arithmetic,
   /// for the rest also what is read and written.
   int64_t getRecomputeTime(Operation *op);
@@ -56,6 +56,9 @@ private:
   /// Bytes of `value`; `nullopt` where its type does not say.
   std::optional<int64_t> getBytes(Value value);
   int64_t getElements(Value tensor);
+  /// Whether it takes less time to execute `op`, which is elementwise, again
+  /// than to read its results from memory.
+  bool isCheap(Operation *op);
   /// The time of one execution of the operations of `op` and its bodies.
   int64_t getArithmeticTime(Operation *op) const;
 

@@ -17,8 +17,9 @@ namespace {
 /// The network of the values that backward may need.
 class Network {
 public:
-  explicit Network(CostModel &costs)
-      : costs(costs), source(cut.addNode()), sink(cut.addNode()) {}
+  Network(CostModel &costs, llvm::function_ref<Value(Value)> resolve)
+      : costs(costs), resolve(resolve), source(cut.addNode()),
+        sink(cut.addNode()) {}
 
   void addRead(Value value) {
     cut.addEdge(getNode(value), sink, Cost::infinite());
@@ -28,6 +29,7 @@ public:
 private:
   /// The node of `value`; new ones wait for their edges.
   unsigned getNode(Value value) {
+    value = resolve(value);
     auto [it, isNew] = nodeOf.try_emplace(value);
     if (isNew) {
       it->second = cut.addNode();
@@ -40,6 +42,7 @@ private:
   void addEdges(Value value);
 
   CostModel &costs;
+  llvm::function_ref<Value(Value)> resolve;
   MinCut cut;
   unsigned source, sink;
   DenseMap<Value, unsigned> nodeOf;
@@ -80,8 +83,10 @@ LeastResiduals Network::solve() {
   return result;
 }
 
-LeastResiduals fad::findLeastResiduals(ArrayRef<Value> read, CostModel &costs) {
-  Network network(costs);
+LeastResiduals
+fad::findLeastResiduals(ArrayRef<Value> read, CostModel &costs,
+                        llvm::function_ref<Value(Value)> resolve) {
+  Network network(costs, resolve);
   for (Value value : read)
     network.addRead(value);
   return network.solve();

@@ -36,7 +36,13 @@ struct LeastResiduals {
 ///     operation -> result   save the result: its bytes
 ///     source -> value       the same, where nothing computes it again
 ///     value -> sink         impossible: backward reads it
-LeastResiduals findLeastResiduals(ArrayRef<Value> read, CostModel &costs);
+///
+/// `resolve` says which value stands for another one.
+LeastResiduals findLeastResiduals(
+    ArrayRef<Value> read, CostModel &costs,
+    llvm::function_ref<Value(Value)> resolve = [](Value value) {
+      return value;
+    });
 
 } // namespace mlir::fad
 

@@ -40,6 +40,13 @@ void fad::forEachPrimalRead(const JointFunction &joint,
       visit(operand);
 }
 
+llvm::SetVector<Value> fad::findReadValues(const JointFunction &joint) {
+  llvm::SetVector<Value> read;
+  forEachPrimalRead(joint,
+                    [&](OpOperand &operand) { read.insert(operand.get()); });
+  return read;
+}
+
 namespace {
 /// Makes backward read values of the forward part through residuals only.
 class Materializer {

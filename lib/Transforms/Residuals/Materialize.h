@@ -11,6 +11,7 @@
 
 #include "Encoding.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/SetVector.h"
 #include <functional>
 
 namespace mlir {
@@ -33,6 +34,9 @@ struct ResidualChoice {
 /// included, that is a value of its forward part.
 void forEachPrimalRead(const JointFunction &joint,
                        llvm::function_ref<void(OpOperand &)> callback);
+
+/// These values.
+llvm::SetVector<Value> findReadValues(const JointFunction &joint);
 
 /// Makes the backward part of `joint` read values of the forward part through
 /// `fad.residual` only: the operations that depend on a cotangent come last,

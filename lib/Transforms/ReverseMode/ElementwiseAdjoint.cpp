@@ -49,10 +49,9 @@ public:
 
   /// The tangents of what the body of `op` yields for `results`, with respect
   /// to operand `index`. With `readResults`, yielded values are read from the
-  /// results of `op`, and a single operation is differentiated from them.
+  /// results of `op`.
   LogicalResult addTangents(unsigned index, ArrayRef<unsigned> results,
-                            bool readResults) {
-    bool preferResults = adjoint.preferResults || (readResults && !isChain(op));
+                            bool readResults, bool preferResults) {
     IRMapping primals;
     for (auto [argument, input] :
          llvm::zip(op.getBodyBlock()->getArguments(), op.getInputs()))
@@ -183,13 +182,72 @@ static llvm::DenseMap<Value, double> foldConstants(Block &body) {
   return floats;
 }
 
+/// Computes `yielded`, which `body` holds, right after `after`.
+static ElementwiseOp computeDerivatives(BodyBuilder &body, Operation *after,
+                                        ValueRange yielded) {
+  OpBuilder &builder = body.adjoint.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(after);
+  ElementwiseOp computed = body.finish(yielded);
+  computed->setAttr(FadDialect::kAdjointOfAttr,
+                    builder.getStringAttr(describe(body.op)));
+  return computed;
+}
+
+/// `value`, the tangent of `result`, rounded once, to its type.
+static Value roundTangent(BodyBuilder &body, Value result, Value tangent) {
+  Type type = getElementTypeOrSelf(result);
+  ExprBuilder eb(body.builder, body.op.getLoc(), type);
+  return convert(Expr(eb, tangent), type).getValue();
+}
+
+/// Where the derivatives of `results` with respect to operand `index` can be
+/// computed from the results of `op` alone, makes that an alternative to those
+/// of `derivatives` that are tensors.
+static LogicalResult addAlternatives(AdjointBuilder &adjoint, ElementwiseOp op,
+                                     unsigned index, ArrayRef<unsigned> results,
+                                     MutableArrayRef<Derivative> derivatives) {
+  BodyBuilder body(adjoint, op);
+  if (failed(body.addTangents(index, results, /*readResults=*/true,
+                              /*preferResults=*/true)))
+    return failure();
+  SmallVector<Value> yielded;
+  Operation *last = op;
+  for (auto [result, derivative] : llvm::zip(results, derivatives)) {
+    if (!derivative.tensor)
+      continue;
+    last = derivative.tensor.getDefiningOp();
+    Expr tangent = body.tangents.lookup(op.getYield().getOperand(result));
+    if (!tangent || tangent.isConstant())
+      return success();
+    yielded.push_back(
+        roundTangent(body, op.getResult(result), tangent.getValue()));
+  }
+  ElementwiseOp computed = computeDerivatives(body, last, yielded);
+  auto isResult = [&](Value input) { return input.getDefiningOp() == op; };
+  if (!llvm::all_of(computed.getInputs(), isResult)) {
+    adjoint.builder.eraseOp(computed);
+    return success();
+  }
+  OpBuilder::InsertionGuard guard(adjoint.builder);
+  adjoint.builder.setInsertionPointAfter(computed);
+  auto alternative = computed.result_begin();
+  for (Derivative &derivative : derivatives)
+    if (derivative.tensor)
+      derivative.tensor = AlternativesOp::create(
+          adjoint.builder, op.getLoc(), derivative.tensor.getType(),
+          ValueRange{derivative.tensor, *alternative++});
+  return success();
+}
+
 /// The derivatives of `results` with respect to operand `index`, computed
 /// right after `op`.
 static FailureOr<SmallVector<Derivative>>
 buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
                  ArrayRef<unsigned> results) {
   BodyBuilder body(adjoint, op);
-  if (failed(body.addTangents(index, results, /*readResults=*/false)))
+  if (failed(body.addTangents(index, results, /*readResults=*/false,
+                              adjoint.prefersResults())))
     return failure();
   llvm::DenseMap<Value, double> constants = foldConstants(*body.body);
   SmallVector<Derivative> derivatives;
@@ -204,25 +262,22 @@ buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
       derivative.constant = tangent ? tangent.getConstant() : 0;
       continue;
     }
-    // Rounded once, to the type of the result.
-    Type type = getElementTypeOrSelf(op.getResult(result));
-    ExprBuilder eb(body.builder, op.getLoc(), type);
-    yielded.push_back(convert(Expr(eb, tangent.getValue()), type).getValue());
+    yielded.push_back(
+        roundTangent(body, op.getResult(result), tangent.getValue()));
     // Marks the derivative until the operation that computes it exists.
     derivative.tensor = yielded.back();
   }
   if (yielded.empty())
     return derivatives;
 
-  OpBuilder::InsertionGuard guard(adjoint.builder);
-  adjoint.builder.setInsertionPointAfter(op);
-  ElementwiseOp computed = body.finish(yielded);
-  computed->setAttr(FadDialect::kAdjointOfAttr,
-                    adjoint.builder.getStringAttr(describe(op)));
+  ElementwiseOp computed = computeDerivatives(body, op, yielded);
   auto result = computed.result_begin();
   for (Derivative &derivative : derivatives)
     if (derivative.tensor)
       derivative.tensor = *result++;
+  if (adjoint.form == DerivativeForm::both &&
+      failed(addAlternatives(adjoint, op, index, results, derivatives)))
+    return failure();
   return derivatives;
 }
 
@@ -262,7 +317,10 @@ static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
                                              ValueRange cotangents,
                                              ArrayRef<unsigned> results) {
   BodyBuilder body(adjoint, op);
-  if (failed(body.addTangents(index, results, /*readResults=*/true)))
+  // A single operation is differentiated from its result where that is
+  // possible: it is kept more often than what it is computed from.
+  if (failed(body.addTangents(index, results, /*readResults=*/true,
+                              adjoint.prefersResults() || !isChain(op))))
     return failure();
   SmallVector<Term> terms;
   for (unsigned result : results) {
@@ -288,7 +346,8 @@ FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
     if (adjoint.isVaried(input))
       varied.push_back(index);
 
-  bool savesDerivatives = varied.size() == 1 && isChain(op);
+  bool savesDerivatives = varied.size() == 1 &&
+                          (isChain(op) || adjoint.form == DerivativeForm::both);
   Cotangents operands(op.getInputs().size());
   for (unsigned index : varied) {
     FailureOr<Value> cotangent =

@@ -286,7 +286,7 @@ LogicalResult ReverseMode::addAdjointOf(Operation *op, ValueRange cotangents) {
     return success();
   }
   auto isVaried = [&](Value value) { return this->isVaried(value); };
-  AdjointBuilder adjoint{rewriter, isVaried, preferResults};
+  AdjointBuilder adjoint{rewriter, isVaried, form};
   FailureOr<Cotangents> operands = buildAdjointOf(adjoint, op, cotangents);
   if (failed(operands))
     return failure();

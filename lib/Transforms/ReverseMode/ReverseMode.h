@@ -24,8 +24,8 @@ namespace fad {
 /// tensors are differentiated, over the blocks in it.
 class ReverseMode {
 public:
-  ReverseMode(RewriterBase &rewriter, bool preferResults)
-      : rewriter(rewriter), preferResults(preferResults), table(rewriter) {}
+  ReverseMode(RewriterBase &rewriter, DerivativeForm form)
+      : rewriter(rewriter), form(form), table(rewriter) {}
 
   /// Says that `value` depends on what is differentiated.
   void markVaried(Value value) { varied.insert(value); }
@@ -94,7 +94,7 @@ private:
   void addPlaceholders(Operation *op);
 
   RewriterBase &rewriter;
-  bool preferResults;
+  DerivativeForm form;
   DenseSet<Value> varied;
   CotangentTable table;
 };

@@ -22,7 +22,7 @@ static FailureOr<Value> buildCotangent(AdjointBuilder &adjoint, Operation *op,
   TangentMap tangents;
   tangents[value] = 1;
   if (failed(pushforward(adjoint.builder, op, primals, tangents,
-                         adjoint.preferResults)))
+                         adjoint.prefersResults())))
     return failure();
   Type type = getTangentType(value.getType());
   ExprBuilder eb(adjoint.builder, op->getLoc(), type);

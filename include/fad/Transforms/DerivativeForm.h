@@ -1,0 +1,42 @@
+//===- DerivativeForm.h - What derivatives are computed from ----*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_DERIVATIVEFORM_H
+#define FAD_TRANSFORMS_DERIVATIVEFORM_H
+
+#include "llvm/Support/CommandLine.h"
+
+namespace mlir::fad {
+
+/// What the derivatives of elementary functions are computed from, where a rule
+/// has two forms.
+enum class DerivativeForm {
+  /// The operands: accurate everywhere.
+  operands,
+  /// The results, as a tape prefers it.
+  results,
+  /// The operands and, where a region's results are all that it takes, those,
+  /// as `fad.alternatives`. Each elementwise operation of one source gets a
+  /// derivative tensor, as a candidate for what is kept.
+  both,
+};
+
+/// The values of an option of the type `DerivativeForm`.
+inline llvm::cl::ValuesClass getDerivativeFormValues() {
+  return llvm::cl::values(
+      clEnumValN(DerivativeForm::operands, "operands",
+                 "From operands, accurate everywhere"),
+      clEnumValN(DerivativeForm::results, "results",
+                 "From results where a rule has that form, as a tape does"),
+      clEnumValN(DerivativeForm::both, "both",
+                 "Both, as alternatives, for fad-select-residuals"));
+}
+
+} // namespace mlir::fad
+
+#endif // FAD_TRANSFORMS_DERIVATIVEFORM_H

@@ -1,0 +1,331 @@
+//===- Alternatives.cpp - Choose how values are computed ------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Alternatives.h"
+#include "CostModel.h"
+#include "LeastResiduals.h"
+#include "Materialize.h"
+#include "Recomputation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::takeFirstAlternatives(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  function.walk([&](AlternativesOp op) {
+    rewriter.replaceOp(op, op.getValues().front());
+  });
+}
+
+namespace {
+/// One `fad.alternatives`, with the operands that are worth a look.
+struct Alternatives {
+  AlternativesOp op;
+  SmallVector<Value> candidates;
+};
+
+/// Values of the forward part that share candidates for what is kept.
+struct Component {
+  SmallVector<Value> read;
+  SmallVector<Alternatives *> open;
+};
+
+class Chooser {
+public:
+  Chooser(const JointFunction &joint, CostModel &costs)
+      : joint(joint), costs(costs), read(findReadValues(joint)) {}
+
+  void run();
+
+private:
+  /// What `value` stands for, as chosen so far.
+  Value resolve(Value value) const {
+    auto it = chosen.find(value);
+    return it == chosen.end() ? value : it->second;
+  }
+  LeastResiduals solve(ArrayRef<Value> values);
+
+  /// Collects what there is to choose, and chooses where one operand needs no
+  /// more than the others do.
+  void collect();
+  bool isFree(Value value) { return costs.getSaveCost(value).bytes == 0; }
+  /// Whether what makes `other` available in backward makes `value` available
+  /// too, at no further byte.
+  bool dominates(Value value, Value other);
+  /// Chooses what needs nothing that is not kept anyway.
+  void takeAvailable();
+  /// What is left, by components.
+  std::vector<Component> findComponents();
+  void search(Component &component);
+  void searchAll(Component &component);
+  void improve(Component &component);
+  /// Where the accurate form takes no more bytes and no more time, takes it.
+  void preferFirst();
+
+  const JointFunction &joint;
+  CostModel &costs;
+  llvm::SetVector<Value> read;
+  std::vector<Alternatives> all;
+  /// Those that are not decided yet.
+  SmallVector<Alternatives *> open;
+  llvm::DenseMap<Value, Value> chosen;
+};
+} // namespace
+
+LeastResiduals Chooser::solve(ArrayRef<Value> values) {
+  return findLeastResiduals(values, costs,
+                            [&](Value value) { return resolve(value); });
+}
+
+/// The values that the operation which computes `value` reads.
+static llvm::SmallSetVector<Value, 4> getReads(Value value) {
+  llvm::SmallSetVector<Value, 4> reads;
+  forEachReadOperand(value.getDefiningOp(),
+                     [&](Value operand) { reads.insert(operand); });
+  return reads;
+}
+
+bool Chooser::dominates(Value value, Value other) {
+  Operation *def = value.getDefiningOp();
+  if (costs.getSaveCost(other).bytes < costs.getSaveCost(value).bytes)
+    return false;
+  // `other` can only be saved; so can `value`.
+  Operation *otherDef = other.getDefiningOp();
+  if (!otherDef || !costs.mayRecompute(otherDef))
+    return !isFree(other);
+  if (!def || !costs.mayRecompute(def))
+    return false;
+  auto otherReads = getReads(other);
+  auto isThere = [&](Value operand) {
+    return otherReads.contains(operand) || isFree(operand);
+  };
+  return llvm::all_of(getReads(value), [&](Value operand) {
+    Operation *operandDef = operand.getDefiningOp();
+    return isThere(operand) || (operandDef && costs.mayRecompute(operandDef) &&
+                                llvm::all_of(getReads(operand), isThere));
+  });
+}
+
+void Chooser::collect() {
+  for (auto op : joint.getFunction().front().getOps<AlternativesOp>())
+    all.push_back({op, {}});
+  for (Alternatives &alternatives : all) {
+    SmallVector<Value> values(alternatives.op.getValues());
+    for (auto [index, value] : llvm::enumerate(values)) {
+      ArrayRef<Value> before = ArrayRef(values).take_front(index);
+      ArrayRef<Value> after = ArrayRef(values).drop_front(index + 1);
+      // Of two that need the same, the first stays.
+      bool dominated =
+          llvm::any_of(before, [&](Value v) { return dominates(v, value); }) ||
+          llvm::any_of(after, [&](Value v) {
+            return dominates(v, value) && !dominates(value, v);
+          });
+      if (!dominated)
+        alternatives.candidates.push_back(value);
+    }
+    chosen[alternatives.op] = alternatives.candidates.front();
+    if (alternatives.candidates.size() > 1 && read.contains(alternatives.op))
+      open.push_back(&alternatives);
+  }
+}
+
+void Chooser::takeAvailable() {
+  DenseSet<Value> openValues;
+  for (Alternatives *alternatives : open)
+    openValues.insert(alternatives->op);
+  SmallVector<Value> others;
+  for (Value value : read)
+    if (!openValues.contains(value))
+      others.push_back(value);
+  LeastResiduals least = solve(others);
+  // What backward can compute from what these keep.
+  DenseSet<Value> available;
+  auto isAvailable = [&](Value value) {
+    return available.contains(resolve(value)) || isFree(resolve(value)) ||
+           least.saved.contains(resolve(value));
+  };
+  for (Operation &op : joint.getFunction().front()) {
+    if (!costs.mayRecompute(&op))
+      continue;
+    bool fromAvailable = true;
+    forEachReadOperand(
+        &op, [&](Value operand) { fromAvailable &= isAvailable(operand); });
+    if (fromAvailable)
+      available.insert(op.result_begin(), op.result_end());
+  }
+  llvm::erase_if(open, [&](Alternatives *alternatives) {
+    auto it = llvm::find_if(alternatives->candidates, isAvailable);
+    if (it == alternatives->candidates.end())
+      return false;
+    chosen[alternatives->op] = *it;
+    return true;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+std::vector<Component> Chooser::findComponents() {
+  llvm::EquivalenceClasses<void *> classes;
+  auto link = [&](Value a, Value b) {
+    if (!isFree(b))
+      classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  };
+  for (Operation &op : joint.getFunction().front().without_terminator())
+    if (costs.mayRecompute(&op))
+      for (Value result : op.getResults())
+        forEachReadOperand(&op, [&](Value operand) { link(result, operand); });
+  for (Alternatives *alternatives : open)
+    for (Value candidate : alternatives->candidates)
+      link(alternatives->op, candidate);
+
+  llvm::MapVector<void *, Component> components;
+  auto getLeader = [&](Value value) {
+    return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
+  };
+  for (Alternatives *alternatives : open)
+    components[getLeader(alternatives->op)].open.push_back(alternatives);
+  for (Value value : read) {
+    auto it = components.find(getLeader(resolve(value)));
+    if (it != components.end())
+      it->second.read.push_back(value);
+  }
+  std::vector<Component> result;
+  for (auto &[leader, component] : components)
+    result.push_back(std::move(component));
+  return result;
+}
+
+/// Choices that are searched exactly, and cuts that are tried beyond that, for
+/// one component.
+static constexpr uint64_t kMaxChoices = 256;
+
+void Chooser::search(Component &component) {
+  uint64_t choices = 1;
+  for (Alternatives *alternatives : component.open)
+    choices =
+        std::min(kMaxChoices + 1, choices * alternatives->candidates.size());
+  if (choices <= kMaxChoices)
+    searchAll(component);
+  else
+    improve(component);
+}
+
+void Chooser::searchAll(Component &component) {
+  SmallVector<Alternatives *> &open = component.open;
+  SmallVector<unsigned> current(open.size()), best = current;
+  auto choose = [&](ArrayRef<unsigned> choice) {
+    for (auto [alternatives, number] : llvm::zip_equal(open, choice))
+      chosen[alternatives->op] = alternatives->candidates[number];
+  };
+  std::optional<Cost> least;
+  for (;;) {
+    choose(current);
+    Cost cost = solve(component.read).cost;
+    if (!least || cost < *least) {
+      least = cost;
+      best = current;
+    }
+    // The next choice: a number with one digit for each of `open`.
+    unsigned digit = 0;
+    while (digit < open.size() &&
+           ++current[digit] == open[digit]->candidates.size())
+      current[digit++] = 0;
+    if (digit == open.size())
+      break;
+  }
+  choose(best);
+}
+
+void Chooser::improve(Component &component) {
+  Cost least = solve(component.read).cost;
+  uint64_t cuts = 0;
+  for (bool improved = true; improved;) {
+    improved = false;
+    for (Alternatives *alternatives : component.open) {
+      Value &choice = chosen[alternatives->op];
+      Value best = choice;
+      for (Value candidate : alternatives->candidates) {
+        if (candidate == best || ++cuts > kMaxChoices)
+          continue;
+        choice = candidate;
+        Cost cost = solve(component.read).cost;
+        if (cost < least) {
+          least = cost;
+          best = candidate;
+          improved = true;
+        }
+      }
+      choice = best;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+void Chooser::preferFirst() {
+  LeastResiduals least = solve(read.getArrayRef());
+  // What backward has, and how often it reads that.
+  llvm::MapVector<Value, unsigned> readers;
+  for (Value value : read)
+    ++readers[resolve(value)];
+  auto isComputed = [&](Value value) {
+    return !least.saved.contains(value) && value.getDefiningOp();
+  };
+  DenseSet<Operation *> executed;
+  for (unsigned next = 0; next < readers.size(); ++next) {
+    Value value = readers.begin()[next].first;
+    if (isComputed(value) && executed.insert(value.getDefiningOp()).second)
+      for (Value operand : getReads(value))
+        ++readers[resolve(operand)];
+  }
+  for (Alternatives &alternatives : all) {
+    Value first = alternatives.op.getValues().front();
+    Value &choice = chosen[alternatives.op];
+    auto isThere = [&](Value operand) {
+      return readers.contains(operand) || isFree(operand);
+    };
+    if (choice == first || !choice.getDefiningOp() || !first.getDefiningOp() ||
+        !costs.mayRecompute(first.getDefiningOp()) ||
+        !llvm::all_of(getReads(first), isThere))
+      continue;
+    int64_t time = 0;
+    if (isComputed(choice)) {
+      time = costs.getRecomputeTime(choice.getDefiningOp());
+      for (Value operand : getReads(choice))
+        if (isComputed(operand) && readers.lookup(operand) == 1)
+          time += costs.getRecomputeTime(operand.getDefiningOp());
+    }
+    if (costs.getRecomputeTime(first.getDefiningOp()) <= time)
+      choice = first;
+  }
+}
+
+void Chooser::run() {
+  collect();
+  if (all.empty())
+    return;
+  if (!open.empty())
+    takeAvailable();
+  for (Component &component : findComponents())
+    search(component);
+  preferFirst();
+  IRRewriter rewriter(joint.getFunction().getContext());
+  for (Alternatives &alternatives : all)
+    rewriter.replaceOp(alternatives.op, chosen.lookup(alternatives.op));
+}
+
+void fad::chooseAlternatives(const JointFunction &joint, CostModel &costs) {
+  Chooser(joint, costs).run();
+}
