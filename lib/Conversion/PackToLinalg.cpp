@@ -17,8 +17,17 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-static Value createByte(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIntOp::create(b, value, 8);
+static Value createInteger(ImplicitLocOpBuilder &b, int64_t value,
+                           unsigned width = 8) {
+  return arith::ConstantOp::create(
+      b, b.getIntegerAttr(b.getIntegerType(width), APInt(width, value)));
+}
+
+/// The lowest `bits` bits of `code`, a byte.
+static Value mask(ImplicitLocOpBuilder &b, Value code, int64_t bits) {
+  if (bits == 8)
+    return code;
+  return arith::AndIOp::create(b, code, createInteger(b, (1 << bits) - 1));
 }
 
 /// `expr`, an affine function of `size` as symbol 0.
@@ -29,29 +38,75 @@ static OpFoldResult apply(ImplicitLocOpBuilder &b, AffineExpr expr,
 }
 
 namespace {
-/// Replaces fad.pack by a reduction over the numbers that share a byte.
+/// Replaces fad.pack by a reduction over the numbers that share a word: a byte
+/// where they fill bytes, else one with the bits of eight numbers, which is cut
+/// into bytes.
 struct PackToReduction : OpRewritePattern<PackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PackOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value groups = group(b, flatten(b, op.getCodes()), 8 / op.getBits());
+    int64_t bits = op.getBits();
+    Value flat = flatten(b, op.getCodes());
+    Value bytes;
+    if (8 % bits == 0) {
+      bytes = combine(b, group(b, flat, 8 / bits), bits, b.getI8Type());
+    } else {
+      OpFoldResult count = tensor::getMixedSize(b, b.getLoc(), flat, 0);
+      Value words = combine(b, group(b, flat, 8), bits, b.getI64Type());
+      OpFoldResult size =
+          apply(b, (b.getAffineSymbolExpr(0) * bits).ceilDiv(8), count);
+      bytes = cut(b, words, bits, size);
+    }
+    rewriter.replaceOpWithNewOp<tensor::CastOp>(op, op.getType(), bytes);
+    return success();
+  }
+
+  /// The words of `type` that hold the numbers in the rows of `groups`.
+  static Value combine(ImplicitLocOpBuilder &b, Value groups, int64_t bits,
+                       Type type) {
     Value empty = tensor::EmptyOp::create(
-        b, {tensor::getMixedSize(b, b.getLoc(), groups, 0)}, b.getI8Type());
-    Value zeros =
-        linalg::FillOp::create(b, createByte(b, 0), empty).getResult(0);
+        b, {tensor::getMixedSize(b, b.getLoc(), groups, 0)}, type);
+    Value zero = createInteger(b, 0, type.getIntOrFloatBitWidth());
+    Value zeros = linalg::FillOp::create(b, zero, empty).getResult(0);
     AffineMap all = b.getMultiDimIdentityMap(2);
     auto generic = linalg::GenericOp::create(
         b, zeros.getType(), groups, zeros, {all, all.getMajorSubMap(1)},
         {utils::IteratorType::parallel, utils::IteratorType::reduction},
         [&](OpBuilder &builder, Location loc, ValueRange arguments) {
           ImplicitLocOpBuilder inner(loc, builder);
-          linalg::YieldOp::create(inner, addToByte(inner, arguments[0],
-                                                   arguments[1], op.getBits()));
+          linalg::YieldOp::create(
+              inner, addToWord(inner, arguments[0], arguments[1], bits));
         });
-    rewriter.replaceOpWithNewOp<tensor::CastOp>(op, op.getType(),
-                                                generic.getResult(0));
-    return success();
+    return generic.getResult(0);
+  }
+
+  /// The first `size` bytes of `words`, each of which has `numBytes`.
+  static Value cut(ImplicitLocOpBuilder &b, Value words, int64_t numBytes,
+                   OpFoldResult size) {
+    Value empty =
+        tensor::EmptyOp::create(b,
+                                {tensor::getMixedSize(b, b.getLoc(), words, 0),
+                                 b.getIndexAttr(numBytes)},
+                                b.getI8Type());
+    AffineMap all = b.getMultiDimIdentityMap(2);
+    auto generic = linalg::GenericOp::create(
+        b, empty.getType(), words, empty, {all.getMajorSubMap(1), all},
+        {utils::IteratorType::parallel, utils::IteratorType::parallel},
+        [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+          ImplicitLocOpBuilder inner(loc, builder);
+          Value position = arith::IndexCastOp::create(
+              inner, inner.getI64Type(), linalg::IndexOp::create(inner, 1));
+          Value shift = arith::MulIOp::create(inner, position,
+                                              createInteger(inner, 8, 64));
+          Value shifted = arith::ShRUIOp::create(inner, arguments[0], shift);
+          linalg::YieldOp::create(
+              inner, arith::TruncIOp::create(inner, inner.getI8Type(), shifted)
+                         .getResult());
+        });
+    Value flat = flatten(b, generic.getResult(0));
+    return tensor::ExtractSliceOp::create(b, flat, {b.getIndexAttr(0)}, {size},
+                                          {b.getIndexAttr(1)});
   }
 
   /// The elements of `codes` in row-major order.
@@ -80,7 +135,7 @@ struct PackToReduction : OpRewritePattern<PackOp> {
         padded = *number * size;
       flat = tensor::PadOp::create(
           b, RankedTensorType::get(padded, b.getI8Type()), flat,
-          OpFoldResult(b.getIndexAttr(0)), missing, createByte(b, 0));
+          OpFoldResult(b.getIndexAttr(0)), missing, createInteger(b, 0));
     }
     SmallVector<OpFoldResult> sizes = {rows, b.getIndexAttr(size)};
     auto type = RankedTensorType::get(
@@ -91,14 +146,19 @@ struct PackToReduction : OpRewritePattern<PackOp> {
                                          sizes);
   }
 
-  /// `byte` with the number `code` of this iteration in its place.
-  static Value addToByte(ImplicitLocOpBuilder &b, Value code, Value byte,
+  /// `word` with the number `code` of this iteration in its place.
+  static Value addToWord(ImplicitLocOpBuilder &b, Value code, Value word,
                          int64_t bits) {
-    code = arith::AndIOp::create(b, code, createByte(b, (1 << bits) - 1));
-    Value position = arith::IndexCastOp::create(b, b.getI8Type(),
-                                                linalg::IndexOp::create(b, 1));
-    Value shift = arith::MulIOp::create(b, position, createByte(b, bits));
-    return arith::OrIOp::create(b, byte, arith::ShLIOp::create(b, code, shift));
+    Type type = word.getType();
+    unsigned width = type.getIntOrFloatBitWidth();
+    code = mask(b, code, bits);
+    if (width > 8)
+      code = arith::ExtUIOp::create(b, type, code);
+    Value position =
+        arith::IndexCastOp::create(b, type, linalg::IndexOp::create(b, 1));
+    Value shift =
+        arith::MulIOp::create(b, position, createInteger(b, bits, width));
+    return arith::OrIOp::create(b, word, arith::ShLIOp::create(b, code, shift));
   }
 };
 
@@ -133,15 +193,49 @@ struct UnpackToGeneric : OpRewritePattern<UnpackOp> {
       number =
           arith::AddIOp::create(b, number, linalg::IndexOp::create(b, dim));
     }
+    return 8 % op.getBits() == 0 ? readWithin(b, op, number)
+                                 : readAcross(b, op, number);
+  }
+
+  /// The number `number` where each is in one byte.
+  static Value readWithin(ImplicitLocOpBuilder &b, UnpackOp op, Value number) {
     int64_t bits = op.getBits();
     Value group = arith::ConstantIndexOp::create(b, 8 / bits);
     Value row = arith::DivUIOp::create(b, number, group);
     Value position = arith::IndexCastOp::create(
         b, b.getI8Type(), arith::RemUIOp::create(b, number, group));
     Value byte = tensor::ExtractOp::create(b, op.getBytes(), row);
-    Value shift = arith::MulIOp::create(b, position, createByte(b, bits));
-    return arith::AndIOp::create(b, arith::ShRUIOp::create(b, byte, shift),
-                                 createByte(b, (1 << bits) - 1));
+    Value shift = arith::MulIOp::create(b, position, createInteger(b, bits));
+    return mask(b, arith::ShRUIOp::create(b, byte, shift), bits);
+  }
+
+  /// The number `number` where it may end in the byte after that where it
+  /// begins.
+  static Value readAcross(ImplicitLocOpBuilder &b, UnpackOp op, Value number) {
+    int64_t bits = op.getBits();
+    Value eight = arith::ConstantIndexOp::create(b, 8);
+    Value begin = arith::MulIOp::create(
+        b, number, arith::ConstantIndexOp::create(b, bits));
+    Value first = arith::DivUIOp::create(b, begin, eight);
+    // After the last byte comes nothing that would be read.
+    Value one = arith::ConstantIndexOp::create(b, 1);
+    Value last = arith::SubIOp::create(
+        b, tensor::DimOp::create(b, op.getBytes(), 0), one);
+    Value second =
+        arith::MinUIOp::create(b, arith::AddIOp::create(b, first, one), last);
+    auto read = [&](Value position) {
+      return arith::ExtUIOp::create(
+          b, b.getI16Type(),
+          tensor::ExtractOp::create(b, op.getBytes(), position));
+    };
+    Value low = read(first);
+    Value high =
+        arith::ShLIOp::create(b, read(second), createInteger(b, 8, 16));
+    Value shift = arith::IndexCastOp::create(
+        b, b.getI16Type(), arith::RemUIOp::create(b, begin, eight));
+    Value shifted =
+        arith::ShRUIOp::create(b, arith::OrIOp::create(b, low, high), shift);
+    return mask(b, arith::TruncIOp::create(b, b.getI8Type(), shifted), bits);
   }
 };
 } // namespace

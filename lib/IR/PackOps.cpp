@@ -18,8 +18,8 @@ using namespace mlir::fad;
 static LogicalResult verifyPacking(Operation *op, int64_t bits,
                                    RankedTensorType codes,
                                    RankedTensorType bytes) {
-  if (bits != 1 && bits != 2 && bits != 4)
-    return op->emitOpError("expects 1, 2 or 4 bits, but got ") << bits;
+  if (bits < 1 || bits > 8)
+    return op->emitOpError("expects 1 to 8 bits, but got ") << bits;
   if (!codes.hasStaticShape() || !bytes.hasStaticShape())
     return success();
   int64_t expected = llvm::divideCeil(codes.getNumElements() * bits, 8);

@@ -56,7 +56,8 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
                                       : DerivativeForm::operands;
   pm.addPass(createFadDifferentiate(differentiate));
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
-      {options.policy, options.recompute, options.assumedSize}));
+      {options.policy, options.recompute, options.assumedSize,
+       options.derivativeBits}));
 }
 
 void fad::buildSplitPipeline(OpPassManager &pm) {

@@ -117,14 +117,15 @@ static void selectByRule(const JointFunction &joint, Policy policy) {
 static void selectLeast(const JointFunction &joint,
                         const FadSelectResidualsOptions &options) {
   Recomputation recomputation(joint);
-  CostModel costs(recomputation, options.recompute, options.assumedSize);
+  CostModel costs(recomputation, options.recompute, options.assumedSize,
+                  options.derivativeBits);
   chooseAlternatives(joint, costs);
   LeastResiduals least =
       findLeastResiduals(findReadValues(joint).getArrayRef(), costs);
   ResidualChoice choice;
   choice.isSaved = [&](Value value) { return least.saved.contains(value); };
   choice.getEncoding = [&](Value value) {
-    return recomputation.isKept(value) ? std::nullopt : findEncoding(value);
+    return costs.findEncoding(value);
   };
   choice.getOperandReason = [](Operation *op) -> StringRef {
     return isa<ElementwiseOp>(op) ? "source of a region" : "read by an adjoint";
@@ -168,6 +169,12 @@ struct FadSelectResidualsPass
           << assumedSize.getValue() << "; give a size of at least 1";
       return signalPassFailure();
     }
+    if (derivativeBits < 0 || derivativeBits > 8) {
+      function.emitError("derivative-bits is ")
+          << derivativeBits.getValue()
+          << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
+      return signalPassFailure();
+    }
     if (failed(JointFunction::get(function)))
       return signalPassFailure();
     dropResiduals(function);
@@ -175,7 +182,7 @@ struct FadSelectResidualsPass
       exposeTape(function);
     JointFunction joint = *JointFunction::get(function);
     if (policy == Policy::automatic)
-      selectLeast(joint, {policy, recompute, assumedSize});
+      selectLeast(joint, {policy, recompute, assumedSize, derivativeBits});
     else
       selectByRule(joint, policy);
     dropTape(function);

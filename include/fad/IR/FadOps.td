@@ -429,10 +429,11 @@ class Fad_PackingOp<string mnemonic, list<Trait> traits = []>
 def Fad_PackOp : Fad_PackingOp<"pack"> {
   let summary = "writes few-bit numbers side by side into bytes";
   let description = [{
-    Keeps the lowest `bits` (1, 2 or 4) bits of each element of `codes`. In
-    row-major order, the first `8 / bits` elements go to the first byte, the
-    first of them to its lowest bits, and so on; the last byte is filled up with
-    zeros. The result has `ceil(n * bits / 8)` bytes for `n` elements.
+    Keeps the lowest `bits` (1 to 8) bits of each element of `codes`, in
+    row-major order and without gaps: the first element goes to the lowest bits
+    of the first byte, and so on. A number of 3, 5, 6 or 7 bits may begin in one
+    byte and end in the next. The last byte is filled up with zeros. The result
+    has `ceil(n * bits / 8)` bytes for `n` elements.
 
     ```mlir
     %bytes = fad.pack %codes bits 1 : tensor<4x9xi8> -> tensor<5xi8>

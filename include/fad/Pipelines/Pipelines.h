@@ -45,6 +45,11 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::desc("What the policy auto takes for a size that is known only "
                      "when the program runs"),
       llvm::cl::init(128)};
+  Option<int64_t> derivativeBits{
+      *this, "derivative-bits",
+      llvm::cl::desc("Bits an element that the policy auto may round bounded "
+                     "derivatives to, 1 to 8; 0: derivatives are exact"),
+      llvm::cl::init(0)};
 };
 
 /// From a forward function on tensors to the joint function with its residuals

@@ -163,7 +163,10 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
            "What backward may compute again under the policy auto",
            [{::mlir::fad::getRecomputeLevelValues()}]>,
     Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
-           "What the policy auto takes for a size that is known only when the program runs">
+           "What the policy auto takes for a size that is known only when the program runs">,
+    Option<"derivativeBits", "derivative-bits", "int64_t", /*default=*/"0",
+           "Bits an element that the policy auto may round bounded derivatives to, 1 to 8; 0: "
+           "derivatives are exact">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

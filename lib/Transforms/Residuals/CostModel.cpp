@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CostModel.h"
-#include "Encoding.h"
 #include "Recomputation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -123,6 +122,10 @@ int64_t CostModel::getElements(Value tensor) {
   Type element = getElementTypeOrSelf(tensor);
   std::optional<int64_t> bytes = getBytes(tensor);
   return bytes ? *bytes / std::max<int64_t>(1, *getScalarBytes(element)) : 0;
+}
+
+std::optional<Encoding> CostModel::findEncoding(Value value) {
+  return recomputation.isKept(value) ? std::nullopt : encodings.find(value);
 }
 
 Cost CostModel::getSaveCost(Value value) {

@@ -9,6 +9,7 @@
 #ifndef FAD_LIB_TRANSFORMS_RESIDUALS_COSTMODEL_H
 #define FAD_LIB_TRANSFORMS_RESIDUALS_COSTMODEL_H
 
+#include "Encoding.h"
 #include "fad/Analysis/MinCut.h"
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/IR/Fad.h"
@@ -35,16 +36,21 @@ inline constexpr TargetTimes kCPUTimes = {1, 8, 64};
 /// What it costs to save a value, or to compute it again in backward.
 class CostModel {
 public:
-  /// `assumedSize` stands in for a size that is known only at run time.
+  /// `assumedSize` stands in for a size that is known only at run time;
+  /// `derivativeBits` is what a bounded derivative may be rounded to, or 0.
   CostModel(const Recomputation &recomputation, RecomputeLevel level,
-            int64_t assumedSize, const TargetTimes &times = kCPUTimes)
+            int64_t assumedSize, int64_t derivativeBits = 0,
+            const TargetTimes &times = kCPUTimes)
       : recomputation(recomputation), level(level), assumedSize(assumedSize),
-        times(times) {}
+        times(times), encodings(derivativeBits) {}
 
   /// Saving `value`: its bytes, none where it is alive anyway; the time to read
   /// it in backward, and to write it where forward would not. A value whose
   /// type does not say how large it is counts as huge.
   Cost getSaveCost(Value value);
+
+  /// How `value` is kept where it is saved: in few bits, or as it is.
+  std::optional<Encoding> findEncoding(Value value);
 
   /// Whether backward may compute `op` again.
   bool mayRecompute(Operation *op);
@@ -66,6 +72,7 @@ private:
   RecomputeLevel level;
   int64_t assumedSize;
   TargetTimes times;
+  Encodings encodings;
   SizeSymbols symbols;
   llvm::DenseMap<Value, std::optional<int64_t>> bytesOf;
 };

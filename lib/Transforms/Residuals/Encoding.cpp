@@ -7,18 +7,38 @@
 //===----------------------------------------------------------------------===//
 
 #include "Encoding.h"
+#include "BoundedRange.h"
 #include "fad/Analysis/FiniteValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
-std::optional<Encoding> fad::findEncoding(Value tensor) {
-  if (!isa<RankedTensorType>(tensor.getType()))
-    return std::nullopt;
+//===----------------------------------------------------------------------===//
+// Finding encodings
+//===----------------------------------------------------------------------===//
+
+int64_t Encoding::getBits() const {
+  return std::max(1u, llvm::Log2_64_Ceil(levels.size()));
+}
+
+std::string Encoding::describe() const {
+  std::string text = llvm::formatv("{0} bit{1} an element", getBits(),
+                                   getBits() == 1 ? "" : "s");
+  if (!isExact())
+    llvm::raw_string_ostream(text)
+        << llvm::format(", off by at most %.3g, mean square %.3g",
+                        error.largest, error.meanSquare);
+  return text;
+}
+
+/// The encoding of a tensor that takes few values.
+static std::optional<Encoding> findExactEncoding(Value tensor) {
   Type type = getElementTypeOrSelf(tensor);
   Builder builder(tensor.getContext());
   if (type.isInteger(1))
@@ -35,6 +55,96 @@ std::optional<Encoding> fad::findEncoding(Value tensor) {
              ? std::optional(encoding)
              : std::nullopt;
 }
+
+/// `numbers` as constants of `type`; they become what these are after rounding.
+static SmallVector<Attribute> makeConstants(SmallVectorImpl<double> &numbers,
+                                            FloatType type) {
+  SmallVector<Attribute> constants;
+  for (double &number : numbers) {
+    auto constant = FloatAttr::get(type, number);
+    number = constant.getValueAsDouble();
+    constants.push_back(constant);
+  }
+  return constants;
+}
+
+/// How far `range` is from `levels`, given the boundaries between these.
+static QuantizationError getError(const BoundedRange &range,
+                                  ArrayRef<double> levels,
+                                  ArrayRef<double> boundaries) {
+  QuantizationError error = {0, 0};
+  for (auto [number, level] : llvm::enumerate(levels)) {
+    double low = number == 0 ? range.lowest : boundaries[number - 1];
+    double high =
+        number == boundaries.size() ? range.highest : boundaries[number];
+    error.largest = std::max({error.largest, level - low, high - level});
+  }
+  for (double sample : range.samples) {
+    double level =
+        levels[llvm::lower_bound(boundaries, sample) - boundaries.begin()];
+    error.meanSquare += (sample - level) * (sample - level);
+  }
+  error.meanSquare /= range.samples.size();
+  return error;
+}
+
+/// The encoding in `bits` bits of numbers of `type` in `range`; `nullopt` where
+/// the type does not tell them apart.
+static std::optional<Encoding> makeEncoding(const BoundedRange &range,
+                                            FloatType type, int64_t bits) {
+  // Where the argument is large, the derivative is at a limit, and is kept
+  // exactly: what is switched off passes nothing on, and what is linear passes
+  // on all, however many layers follow each other. That takes up to two of the
+  // levels, so two levels are placed without regard to limits.
+  ArrayRef<double> fixed;
+  if (bits > 1)
+    fixed = range.limits;
+  SmallVector<double> levels = placeLevels(range.samples, 1u << bits, fixed);
+  Encoding encoding;
+  encoding.levels = makeConstants(levels, type);
+  levels.erase(llvm::unique(levels), levels.end());
+  encoding.levels.erase(llvm::unique(encoding.levels), encoding.levels.end());
+  if (levels.size() < 2)
+    return std::nullopt;
+  SmallVector<double> boundaries = getBoundaries(levels);
+  encoding.boundaries = makeConstants(boundaries, type);
+  encoding.error = getError(range, levels, boundaries);
+  return encoding;
+}
+
+std::optional<Encoding> Encodings::quantize(Value derivative) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(derivative));
+  auto op = derivative.getDefiningOp<ElementwiseOp>();
+  if (!type || !op || !op->hasAttr(FadDialect::kAdjointOfAttr))
+    return std::nullopt;
+  std::optional<ScalarFunction> function = ScalarFunction::get(derivative);
+  if (!function)
+    return std::nullopt;
+  for (const Quantized &other : quantized)
+    if (other.type == type && other.function.isSameAs(*function))
+      return other.encoding;
+  std::optional<Encoding> encoding;
+  if (std::optional<BoundedRange> range = findBoundedRange(*function))
+    encoding = makeEncoding(*range, type, derivativeBits);
+  quantized.push_back({std::move(*function), type, encoding});
+  return encoding;
+}
+
+std::optional<Encoding> Encodings::find(Value tensor) {
+  if (!isa<RankedTensorType>(tensor.getType()))
+    return std::nullopt;
+  auto [it, isNew] = encodingOf.try_emplace(tensor);
+  if (!isNew)
+    return it->second;
+  std::optional<Encoding> encoding = findExactEncoding(tensor);
+  if (!encoding && derivativeBits > 0)
+    encoding = quantize(tensor);
+  return encodingOf[tensor] = encoding;
+}
+
+//===----------------------------------------------------------------------===//
+// Encoding and decoding
+//===----------------------------------------------------------------------===//
 
 /// Whether `element` is `level`: in all its bits, but for a NaN, which may have
 /// others where it was computed.
@@ -53,29 +163,81 @@ static Value isLevel(ImplicitLocOpBuilder &b, Value element, Attribute level) {
                                arith::ConstantOp::create(b, bits));
 }
 
-/// `last` where no condition holds, else the choice of the first that does.
-static Value select(ImplicitLocOpBuilder &b, size_t numChoices,
-                    function_ref<Value(size_t)> condition,
-                    function_ref<TypedAttr(size_t)> choice) {
-  Value result = arith::ConstantOp::create(b, choice(numChoices - 1));
-  for (size_t number = numChoices - 1; number-- > 0;) {
-    Value chosen = arith::ConstantOp::create(b, choice(number));
-    result = arith::SelectOp::create(b, condition(number), chosen, result);
+static Value createCode(ImplicitLocOpBuilder &b, unsigned number) {
+  return arith::ConstantOp::create(
+      b, b.getIntegerAttr(b.getI8Type(), APInt(8, number)));
+}
+
+/// The number of the level that `element` is.
+static Value findLevel(ImplicitLocOpBuilder &b, Value element,
+                       ArrayRef<Attribute> levels) {
+  Value code = createCode(b, levels.size() - 1);
+  for (size_t number = levels.size() - 1; number-- > 0;) {
+    Value chosen = createCode(b, number);
+    code = arith::SelectOp::create(b, isLevel(b, element, levels[number]),
+                                   chosen, code);
   }
-  return result;
+  return code;
+}
+
+/// The entry of `table` whose number has the digits `digits`, the lowest first.
+/// There is an entry for each number, or else the last are not asked for.
+static Value lookUp(ImplicitLocOpBuilder &b, ArrayRef<Attribute> table,
+                    ArrayRef<Value> digits) {
+  SmallVector<Value> entries;
+  for (Attribute entry : table)
+    entries.push_back(arith::ConstantOp::create(b, cast<TypedAttr>(entry)));
+  for (Value digit : digits) {
+    SmallVector<Value> halves;
+    for (size_t number = 0; number < entries.size(); number += 2)
+      halves.push_back(number + 1 == entries.size()
+                           ? entries[number]
+                           : arith::SelectOp::create(b, digit,
+                                                     entries[number + 1],
+                                                     entries[number]));
+    entries = std::move(halves);
+  }
+  return entries.front();
+}
+
+/// The number of the level that stands for `element`: how many boundaries it is
+/// above, by bisection, which gives one digit after the other.
+static Value bisect(ImplicitLocOpBuilder &b, Value element,
+                    const Encoding &encoding) {
+  int64_t bits = encoding.getBits();
+  // Nothing is above the boundaries that are missing.
+  SmallVector<Attribute> boundaries = encoding.boundaries;
+  auto type = cast<FloatType>(element.getType());
+  boundaries.resize(
+      (1u << bits) - 1,
+      b.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics())));
+  SmallVector<Value> digits;
+  Value code = createCode(b, 0);
+  for (unsigned digit = 1u << (bits - 1); digit > 0; digit /= 2) {
+    // In the middle of each range that the digits so far may have led to.
+    SmallVector<Attribute> middles;
+    for (unsigned number = digit - 1; number < boundaries.size();
+         number += 2 * digit)
+      middles.push_back(boundaries[number]);
+    Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, element,
+                                        lookUp(b, middles, digits));
+    Value one = createCode(b, digit), zero = createCode(b, 0);
+    code = arith::OrIOp::create(b, code,
+                                arith::SelectOp::create(b, above, one, zero));
+    digits.insert(digits.begin(), above);
+  }
+  return code;
 }
 
 Value fad::encode(OpBuilder &builder, Value tensor, const Encoding &encoding) {
   ImplicitLocOpBuilder b(tensor.getLoc(), builder);
-  auto getNumber = [&](size_t number) { return b.getI8IntegerAttr(number); };
   auto codes = ElementwiseOp::create(
       b, tensor, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder inner(loc, inside);
-        auto isNumber = [&](size_t number) {
-          return isLevel(inner, arguments[0], encoding.levels[number]);
-        };
-        return SmallVector<Value>{
-            select(inner, encoding.levels.size(), isNumber, getNumber)};
+        Value code = encoding.isExact()
+                         ? findLevel(inner, arguments[0], encoding.levels)
+                         : bisect(inner, arguments[0], encoding);
+        return SmallVector<Value>{code};
       });
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t size =
@@ -90,19 +252,20 @@ Value fad::decode(OpBuilder &builder, Location loc, Value bytes,
                   RankedTensorType type, ValueRange sizes,
                   const Encoding &encoding) {
   ImplicitLocOpBuilder b(loc, builder);
-  Value codes = UnpackOp::create(b, type.clone(b.getI8Type()), bytes, sizes,
-                                 encoding.getBits());
-  auto getLevel = [&](size_t number) {
-    return cast<TypedAttr>(encoding.levels[number]);
-  };
+  int64_t bits = encoding.getBits();
+  Value codes =
+      UnpackOp::create(b, type.clone(b.getI8Type()), bytes, sizes, bits);
   auto decoded = ElementwiseOp::create(
       b, codes, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder inner(loc, inside);
-        auto isNumber = [&](size_t number) {
-          return isLevel(inner, arguments[0], inner.getI8IntegerAttr(number));
-        };
-        return SmallVector<Value>{
-            select(inner, encoding.levels.size(), isNumber, getLevel)};
+        SmallVector<Value> digits;
+        for (int64_t digit = 0; digit < bits; ++digit) {
+          Value code = arith::AndIOp::create(inner, arguments[0],
+                                             createCode(inner, 1u << digit));
+          digits.push_back(arith::CmpIOp::create(
+              inner, arith::CmpIPredicate::ne, code, createCode(inner, 0)));
+        }
+        return SmallVector<Value>{lookUp(inner, encoding.levels, digits)};
       });
   return decoded.getResult(0);
 }

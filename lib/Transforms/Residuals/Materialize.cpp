@@ -15,7 +15,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -126,10 +125,7 @@ Value Materializer::saveEncoded(Value value, StringRef reason) {
   Value bytes = encode(rewriter, value, *encoding);
   if (forwardEnd == def)
     forwardEnd = bytes.getDefiningOp();
-  std::string bits =
-      llvm::formatv("{0}, {1} bit{2} an element", reason, encoding->getBits(),
-                    encoding->getBits() == 1 ? "" : "s");
-  bytes = save(bytes, bits);
+  bytes = save(bytes, (reason + ", " + encoding->describe()).str());
   SmallVector<Value> sizes = makeSizesOf(value);
   rewriter.setInsertionPoint(boundary);
   return decode(rewriter, value.getLoc(), bytes,

@@ -1,0 +1,57 @@
+//===- ScalarFunction.h - Numbers for functions of one number ---*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_ANALYSIS_SCALARFUNCTION_H
+#define FAD_ANALYSIS_SCALARFUNCTION_H
+
+#include "fad/IR/Fad.h"
+#include <functional>
+#include <optional>
+
+namespace mlir::fad {
+
+/// What a tensor is as a function, element by element, of the tensor that a
+/// chain of fad.elementwise operations with one operand each begins with. It is
+/// evaluated in double precision, whatever the types in the bodies are.
+class ScalarFunction {
+public:
+  /// The function that gives `tensor`; `nullopt` where no such chain ends in
+  /// it, or where an operation of it is not known how to evaluate.
+  static std::optional<ScalarFunction> get(Value tensor);
+
+  double operator()(double source);
+
+  /// Whether both do the same operations.
+  bool isSameAs(const ScalarFunction &other) const;
+
+private:
+  using Evaluate = std::function<double(ArrayRef<double>)>;
+  struct Step {
+    Evaluate evaluate;
+    SmallVector<unsigned, 3> operands;
+    unsigned result;
+  };
+
+  bool append(ElementwiseOp op);
+  bool append(Operation *op);
+  /// The register of `value`, which is a new one where it is a constant;
+  /// `nullopt` where it is not known.
+  std::optional<unsigned> getRegister(Value value);
+
+  /// The operations, from the source on, and which result each is read for.
+  SmallVector<std::pair<ElementwiseOp, unsigned>> chain;
+  llvm::DenseMap<Value, unsigned> registerOf;
+  SmallVector<Step> steps;
+  /// Number 0 is the source; constants keep what they are set to.
+  SmallVector<double> registers = {0.0};
+  unsigned output = 0;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_ANALYSIS_SCALARFUNCTION_H

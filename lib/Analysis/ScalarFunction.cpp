@@ -1,0 +1,287 @@
+//===- ScalarFunction.cpp - Numbers for functions of one number -----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/ScalarFunction.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::fad;
+
+using Numbers = ArrayRef<double>;
+using Evaluate = std::function<double(Numbers)>;
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+static double sigmoid(double x) {
+  double e = std::exp(-std::abs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+
+static double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+static double hardsigmoid(double x) {
+  return std::clamp((x + 3) / 6, 0.0, 1.0);
+}
+
+static double minimum(double a, double b) {
+  return std::isnan(a) || a < b ? a : b;
+}
+
+static double maximum(double a, double b) {
+  return std::isnan(a) || a > b ? a : b;
+}
+
+/// How the primitives of this dialect are evaluated.
+static Evaluate getPrimitive(Operation *op) {
+  return TypeSwitch<Operation *, Evaluate>(op)
+      .Case([](SigmoidOp) { return [](Numbers x) { return sigmoid(x[0]); }; })
+      .Case([](SoftplusOp op) -> Evaluate {
+        double threshold = op.getThreshold()
+                               ? op.getThreshold()->convertToDouble()
+                               : std::numeric_limits<double>::infinity();
+        return
+            [=](Numbers x) { return x[0] > threshold ? x[0] : softplus(x[0]); };
+      })
+      .Case([](ReluOp) { return [](Numbers x) { return maximum(x[0], 0); }; })
+      .Case([](LeakyReluOp op) {
+        double slope = op.getSlope().convertToDouble();
+        return [=](Numbers x) { return x[0] > 0 ? x[0] : slope * x[0]; };
+      })
+      .Case([](EluOp op) {
+        double alpha = op.getAlpha().convertToDouble();
+        return [=](Numbers x) {
+          return x[0] > 0 ? x[0] : alpha * std::expm1(x[0]);
+        };
+      })
+      .Case(
+          [](SiluOp) { return [](Numbers x) { return x[0] * sigmoid(x[0]); }; })
+      .Case([](GeluOp op) -> Evaluate {
+        if (op.getApproximate() == GeluApproximation::none)
+          return [](Numbers x) {
+            return x[0] * 0.5 * std::erfc(x[0] * -M_SQRT1_2);
+          };
+        double k = 2 * std::sqrt(M_2_PI);
+        return [=](Numbers x) {
+          return x[0] * sigmoid(x[0] * k * (1 + 0.044715 * x[0] * x[0]));
+        };
+      })
+      .Case([](MishOp) {
+        return [](Numbers x) { return x[0] * std::tanh(softplus(x[0])); };
+      })
+      .Case([](HardSigmoidOp) {
+        return [](Numbers x) { return hardsigmoid(x[0]); };
+      })
+      .Case([](HardSwishOp) {
+        return [](Numbers x) { return x[0] * hardsigmoid(x[0]); };
+      })
+      .Default([](Operation *) { return nullptr; });
+}
+
+/// How operations of `arith` are evaluated; conditions are 0 or 1.
+static Evaluate getArithmetic(Operation *op) {
+  return TypeSwitch<Operation *, Evaluate>(op)
+      .Case([](arith::AddFOp) { return [](Numbers x) { return x[0] + x[1]; }; })
+      .Case([](arith::SubFOp) { return [](Numbers x) { return x[0] - x[1]; }; })
+      .Case([](arith::MulFOp) { return [](Numbers x) { return x[0] * x[1]; }; })
+      .Case([](arith::DivFOp) { return [](Numbers x) { return x[0] / x[1]; }; })
+      .Case([](arith::NegFOp) { return [](Numbers x) { return -x[0]; }; })
+      .Case<arith::ExtFOp, arith::TruncFOp>(
+          [](auto) { return [](Numbers x) { return x[0]; }; })
+      .Case([](arith::MaximumFOp) {
+        return [](Numbers x) { return maximum(x[0], x[1]); };
+      })
+      .Case([](arith::MinimumFOp) {
+        return [](Numbers x) { return minimum(x[0], x[1]); };
+      })
+      .Case([](arith::SelectOp) {
+        return [](Numbers x) { return x[0] != 0 ? x[1] : x[2]; };
+      })
+      .Case([](arith::CmpFOp op) {
+        arith::CmpFPredicate predicate = op.getPredicate();
+        return [=](Numbers x) -> double {
+          return arith::applyCmpPredicate(predicate, APFloat(x[0]),
+                                          APFloat(x[1]));
+        };
+      })
+      .Default([](Operation *) { return nullptr; });
+}
+
+/// How the operations of `math` are evaluated that have no folder, or are
+/// frequent.
+static Evaluate getMath(Operation *op) {
+  return TypeSwitch<Operation *, Evaluate>(op)
+      .Case(
+          [](math::AbsFOp) { return [](Numbers x) { return std::abs(x[0]); }; })
+      .Case(
+          [](math::ExpOp) { return [](Numbers x) { return std::exp(x[0]); }; })
+      .Case(
+          [](math::LogOp) { return [](Numbers x) { return std::log(x[0]); }; })
+      .Case([](math::TanhOp) {
+        return [](Numbers x) { return std::tanh(x[0]); };
+      })
+      .Case(
+          [](math::ErfOp) { return [](Numbers x) { return std::erf(x[0]); }; })
+      .Case([](math::ErfcOp) {
+        return [](Numbers x) { return std::erfc(x[0]); };
+      })
+      .Case([](math::FmaOp) {
+        return [](Numbers x) { return std::fma(x[0], x[1], x[2]); };
+      })
+      .Case([](math::CopySignOp) {
+        return [](Numbers x) { return std::copysign(x[0], x[1]); };
+      })
+      .Case([](math::CbrtOp) {
+        return [](Numbers x) { return std::cbrt(x[0]); };
+      })
+      .Case([](math::RsqrtOp) {
+        return [](Numbers x) { return 1 / std::sqrt(x[0]); };
+      })
+      .Default([](Operation *) { return nullptr; });
+}
+
+/// `number` as a constant of `type`; null where there is none.
+static Attribute getConstant(Type type, double number) {
+  if (type.isInteger(1))
+    return BoolAttr::get(type.getContext(), number != 0);
+  return isa<FloatType>(type) ? FloatAttr::get(type, number) : Attribute();
+}
+
+static std::optional<double> getNumber(Attribute constant) {
+  if (auto number = dyn_cast_if_present<FloatAttr>(constant))
+    return number.getValueAsDouble();
+  auto condition = dyn_cast_if_present<BoolAttr>(constant);
+  return condition ? std::optional<double>(condition.getValue()) : std::nullopt;
+}
+
+/// `op` at `operands` by its folder; `nullopt` where that cannot tell.
+static std::optional<double> fold(Operation *op, Numbers operands) {
+  SmallVector<Attribute> constants;
+  for (auto [operand, number] : llvm::zip_equal(op->getOperands(), operands))
+    constants.push_back(getConstant(operand.getType(), number));
+  SmallVector<OpFoldResult> folded;
+  if (llvm::is_contained(constants, nullptr) ||
+      failed(op->fold(constants, folded)) || folded.size() != 1)
+    return std::nullopt;
+  // A folder may answer with an operand.
+  if (auto value = dyn_cast<Value>(folded[0])) {
+    auto found = llvm::find(op->getOperands(), value);
+    return operands[std::distance(op->operand_begin(), found)];
+  }
+  return getNumber(cast<Attribute>(folded[0]));
+}
+
+/// How `op` is evaluated; null where that is not known.
+static Evaluate getEvaluate(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return nullptr;
+  for (auto get : {getPrimitive, getArithmetic, getMath})
+    if (Evaluate evaluate = get(op))
+      return evaluate;
+  // Whether a folder knows an operation shows at any numbers in its domain.
+  SmallVector<double> ones(op->getNumOperands(), 1.0);
+  if (!fold(op, ones))
+    return nullptr;
+  return [op](Numbers operands) {
+    return fold(op, operands)
+        .value_or(std::numeric_limits<double>::quiet_NaN());
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> ScalarFunction::getRegister(Value value) {
+  auto it = registerOf.find(value);
+  if (it != registerOf.end())
+    return it->second;
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  std::optional<double> number = getNumber(constant);
+  if (!number)
+    return std::nullopt;
+  registers.push_back(*number);
+  return registerOf[value] = registers.size() - 1;
+}
+
+bool ScalarFunction::append(Operation *op) {
+  Step step;
+  for (Value operand : op->getOperands()) {
+    std::optional<unsigned> number = getRegister(operand);
+    if (!number)
+      return false;
+    step.operands.push_back(*number);
+  }
+  step.evaluate = getEvaluate(op);
+  if (!step.evaluate)
+    return false;
+  registers.push_back(0.0);
+  step.result = registerOf[op->getResult(0)] = registers.size() - 1;
+  steps.push_back(std::move(step));
+  return true;
+}
+
+bool ScalarFunction::append(ElementwiseOp op) {
+  registerOf[op.getBodyBlock()->getArgument(0)] = output;
+  for (Operation &inner : op.getBodyBlock()->without_terminator())
+    if (!matchPattern(&inner, m_Constant()) && !append(&inner))
+      return false;
+  return true;
+}
+
+std::optional<ScalarFunction> ScalarFunction::get(Value tensor) {
+  ScalarFunction function;
+  while (auto op = tensor.getDefiningOp<ElementwiseOp>()) {
+    if (op->getNumOperands() != 1)
+      break;
+    function.chain.emplace_back(op, cast<OpResult>(tensor).getResultNumber());
+    tensor = op->getOperand(0);
+  }
+  if (function.chain.empty() || !isa<FloatType>(getElementTypeOrSelf(tensor)))
+    return std::nullopt;
+  std::reverse(function.chain.begin(), function.chain.end());
+  for (auto [op, result] : function.chain) {
+    if (!function.append(op))
+      return std::nullopt;
+    std::optional<unsigned> output =
+        function.getRegister(op.getYield().getOperand(result));
+    if (!output)
+      return std::nullopt;
+    function.output = *output;
+  }
+  return function;
+}
+
+double ScalarFunction::operator()(double source) {
+  registers[0] = source;
+  SmallVector<double, 3> operands;
+  for (const Step &step : steps) {
+    operands.clear();
+    for (unsigned operand : step.operands)
+      operands.push_back(registers[operand]);
+    registers[step.result] = step.evaluate(operands);
+  }
+  return registers[output];
+}
+
+bool ScalarFunction::isSameAs(const ScalarFunction &other) const {
+  return llvm::equal(chain, other.chain, [](auto a, auto b) {
+    return a.second == b.second &&
+           OperationEquivalence::isRegionEquivalentTo(
+               &a.first->getRegion(0), &b.first->getRegion(0),
+               OperationEquivalence::IgnoreLocations);
+  });
+}
