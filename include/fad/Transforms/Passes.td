@@ -124,6 +124,68 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def FadMarkJoint : Pass<"fad-mark-joint", "::mlir::ModuleOp"> {
+  let summary = "Mark the cotangents and gradients of a joint function";
+  let description = [{
+    Marks, as `fad-differentiate` does, a function that another frontend has
+    differentiated: `cotangents` lists the arguments that are cotangents, and
+    `gradients` the results that are gradients, by default all that depend on a
+    cotangent. Cotangents belong to the results that are no gradients, in order,
+    and gradients to the arguments that are no cotangents, as far as these are
+    of floating point; where their numbers differ, `cotangents-of` and
+    `gradients-of` list what they belong to.
+
+    With `gradients` alone the function is one that returns a loss and starts
+    its backward part from a constant tensor, which all gradients are linear in.
+    It gets the cotangent of the loss as another argument, the last one; at 1 it
+    computes the same as before.
+
+    Without `cotangents` and `gradients` the pass does nothing.
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", /*default=*/"",
+           "Function to mark; default: the only one with fad.request, or else the only "
+           "public function with a body">,
+    ListOption<"cotangents", "cotangents", "int64_t", "Arguments that are cotangents">,
+    ListOption<"gradients", "gradients", "int64_t",
+           "Results that are gradients; default: those that depend on a cotangent">,
+    ListOption<"cotangentsOf", "cotangents-of", "int64_t",
+           "Results that the cotangents belong to; default: all, in order">,
+    ListOption<"gradientsOf", "gradients-of", "int64_t",
+           "Arguments that the gradients belong to; default: all, in order">
+  ];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FadFactorAdjoints : Pass<"fad-factor-adjoints", "::mlir::func::FuncOp"> {
+  let summary = "Write elementwise adjoints as cotangent times coefficient";
+  let description = [{
+    Works on joint functions (some argument has `fad.cotangent`) that another
+    frontend has differentiated; leaves other functions alone.
+
+    The backward part of such a function is linear in its cotangents. An
+    elementwise slice of it becomes a sum of cotangents, each times a
+    coefficient: what the slice computes where that cotangent is 1 and the
+    others are 0. Coefficients are computed by `fad.elementwise` operations that
+    read no cotangent, as the derivatives are that `fad-differentiate` makes,
+    so that `fad-select-residuals` chooses between them and what they are
+    computed from. Other values that only backward needs, and that depend on no
+    cotangent, take the same form.
+
+    A slice stays as it is where it reads its coefficients already, or where
+    these would take more bytes than what they are computed from. A zero that
+    the slice chooses stays zero whatever the cotangent is. Coefficients of f16
+    and bf16 are computed in f32 and rounded once.
+
+    What is not linear in the cotangents, or not known to be, is an error, as
+    is a gradient that depends on no cotangent and is not zero.
+  }];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
   let summary = "Decide what crosses from forward to backward";
   let description = [{
