@@ -1,0 +1,241 @@
+//===- Explanation.cpp - Why values are kept or computed again ------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/Explanation.h"
+#include "CostModel.h"
+#include "Recomputation.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+class Explainer {
+public:
+  Explainer(const JointFunction &joint, const ExplanationOptions &options)
+      : joint(joint), options(options), recomputation(joint),
+        costs(recomputation, options.recompute, options.assumedSize) {}
+
+  Explanation run();
+
+private:
+  /// Finds what backward reads and does not depend on a cotangent.
+  void findRecomputed();
+  void findKept();
+  /// Goes through the forward part: which values can be computed from what is
+  /// kept, and in which layer each is.
+  void findAvailable();
+  void explain(KeptValue &kept);
+  /// What `op` needs that cannot be computed from what is kept.
+  SmallVector<Value> findMissing(Operation *op);
+  ResidualKind getKind(const KeptValue &kept) const;
+  std::optional<Refusal> getRefusal(Operation *op);
+  bool isContraction(Operation *op) const;
+
+  const JointFunction &joint;
+  ExplanationOptions options;
+  Recomputation recomputation;
+  CostModel costs;
+  llvm::SetVector<Operation *> executedAgain;
+  DenseSet<Value> available;
+  DenseMap<Value, unsigned> layers;
+  Explanation result;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is kept
+//===----------------------------------------------------------------------===//
+
+/// The value that the bytes `packed` hold; `packed` itself where it is not made
+/// of numbers of few bits.
+static Value getUnpacked(Value packed, int64_t &bits) {
+  auto pack = packed.getDefiningOp<PackOp>();
+  if (!pack)
+    return packed;
+  bits = pack.getBits();
+  auto codes = pack.getCodes().getDefiningOp<ElementwiseOp>();
+  return codes && codes->getNumOperands() == 1 ? codes->getOperand(0)
+                                               : pack.getCodes();
+}
+
+void Explainer::findKept() {
+  // A value that several adjoints read is kept once.
+  llvm::MapVector<Value, KeptValue> kept;
+  for (auto residual : joint.getFunction().front().getOps<ResidualOp>()) {
+    KeptValue &info = kept[residual.getValue()];
+    info.value = getUnpacked(residual.getValue(), info.bits);
+    info.residuals.push_back(residual);
+    available.insert(info.value);
+  }
+  for (auto &[value, info] : kept)
+    result.kept.push_back(std::move(info));
+}
+
+ResidualKind Explainer::getKind(const KeptValue &kept) const {
+  Operation *def = kept.value.getDefiningOp();
+  if (!def)
+    return ResidualKind::argument;
+  if (recomputation.isKept(kept.value))
+    return ResidualKind::result;
+  if (isa<IndexType>(kept.value.getType()))
+    return ResidualKind::size;
+  return def->hasAttr(FadDialect::kAdjointOfAttr) ? ResidualKind::derivative
+                                                  : ResidualKind::value;
+}
+
+bool Explainer::isContraction(Operation *op) const {
+  return isMemoryEffectFree(op) &&
+         !CostModel(recomputation, RecomputeLevel::all, options.assumedSize)
+              .mayRecompute(op);
+}
+
+std::optional<Refusal> Explainer::getRefusal(Operation *op) {
+  if (costs.mayRecompute(op))
+    return std::nullopt;
+  if (!isMemoryEffectFree(op))
+    return Refusal{Refusal::Cause::sideEffects};
+  for (RecomputeLevel level : {RecomputeLevel::elementwise,
+                               RecomputeLevel::reductions, RecomputeLevel::all})
+    if (CostModel(recomputation, level, options.assumedSize).mayRecompute(op))
+      return Refusal{Refusal::Cause::level, level};
+  return Refusal{Refusal::Cause::contraction};
+}
+
+void Explainer::findAvailable() {
+  DenseSet<Operation *> backward(joint.getBackward().begin(),
+                                 joint.getBackward().end());
+  unsigned layer = 0;
+  for (Operation &op : joint.getFunction().front().without_terminator()) {
+    if (backward.contains(&op) || executedAgain.contains(&op))
+      continue;
+    layer += isContraction(&op);
+    bool computable = costs.mayRecompute(&op);
+    forEachReadOperand(&op, [&](Value operand) {
+      computable &=
+          available.contains(operand) || recomputation.isAlive(operand);
+    });
+    for (Value value : op.getResults()) {
+      layers[value] = layer;
+      if (computable)
+        available.insert(value);
+    }
+  }
+}
+
+SmallVector<Value> Explainer::findMissing(Operation *op) {
+  llvm::SetVector<Value> missing;
+  SmallVector<Operation *> worklist = {op};
+  while (!worklist.empty())
+    forEachReadOperand(worklist.pop_back_val(), [&](Value operand) {
+      if (available.contains(operand) || recomputation.isAlive(operand))
+        return;
+      // A view stands for what it is a view of.
+      Operation *def = operand.getDefiningOp();
+      if (isView(def))
+        worklist.push_back(def);
+      else
+        missing.insert(operand);
+    });
+  return missing.takeVector();
+}
+
+void Explainer::explain(KeptValue &kept) {
+  kept.kind = getKind(kept);
+  kept.layer = layers.lookup(kept.value);
+  if (kept.kind != ResidualKind::derivative && kept.kind != ResidualKind::value)
+    return;
+  Operation *def = kept.value.getDefiningOp();
+  // The other policies weigh a derivative only, against its source.
+  bool weighs = options.policy == Policy::automatic;
+  if (!weighs && kept.kind != ResidualKind::derivative)
+    return;
+  kept.recomputeTime = costs.getRecomputeTime(def);
+  if (weighs)
+    kept.refusal = getRefusal(def);
+  if (!kept.refusal)
+    kept.insteadOf = findMissing(def);
+}
+
+//===----------------------------------------------------------------------===//
+// What is computed again
+//===----------------------------------------------------------------------===//
+
+void Explainer::findRecomputed() {
+  DenseSet<Operation *> backward(joint.getBackward().begin(),
+                                 joint.getBackward().end());
+  SmallVector<Value> worklist(joint.getGradients());
+  auto push = [&](OpOperand &operand) { worklist.push_back(operand.get()); };
+  for (Operation *op : joint.getBackward())
+    forEachOutsideOperand(op, push);
+  while (!worklist.empty()) {
+    Operation *def = worklist.pop_back_val().getDefiningOp();
+    if (def && !isa<ResidualOp>(def) && !backward.contains(def) &&
+        executedAgain.insert(def))
+      forEachOutsideOperand(def, push);
+  }
+  // What numbers of few bits stand for is looked up, not computed.
+  auto isLookup = [](Operation *op) {
+    return isa<UnpackOp>(op) ||
+           llvm::any_of(op->getOperands(), [](Value value) {
+             return isa_and_nonnull<UnpackOp>(value.getDefiningOp());
+           });
+  };
+  for (Operation &op : joint.getFunction().front().without_terminator())
+    if (executedAgain.contains(&op) && !isView(&op) && !isLookup(&op))
+      result.recomputed.push_back({&op, costs.getRecomputeTime(&op)});
+}
+
+Explanation Explainer::run() {
+  findKept();
+  findRecomputed();
+  findAvailable();
+  for (KeptValue &kept : result.kept)
+    explain(kept);
+  return std::move(result);
+}
+
+Explanation fad::explainResiduals(const JointFunction &joint,
+                                  const ExplanationOptions &options) {
+  return Explainer(joint, options).run();
+}
+
+//===----------------------------------------------------------------------===//
+// In words
+//===----------------------------------------------------------------------===//
+
+std::string fad::explain(const KeptValue &kept,
+                         function_ref<std::string(Value)> describe) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (kept.refusal) {
+    os << kept.value.getDefiningOp()->getName() << " is not computed again: ";
+    switch (kept.refusal->cause) {
+    case Refusal::Cause::contraction:
+      os << "a contraction";
+      break;
+    case Refusal::Cause::sideEffects:
+      os << "it has side effects";
+      break;
+    case Refusal::Cause::level:
+      os << "that takes recompute="
+         << stringifyRecomputeLevel(kept.refusal->allowedBy);
+      break;
+    }
+  } else if (!kept.insteadOf.empty()) {
+    os << "instead of ";
+    llvm::interleave(
+        kept.insteadOf, os, [&](Value value) { os << describe(value); },
+        " and ");
+  } else if (kept.recomputeTime != 0) {
+    os << "it could be computed from what is kept, in the time of moving "
+       << kept.recomputeTime / 8 << " bytes";
+  }
+  return text;
+}
