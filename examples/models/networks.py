@@ -148,6 +148,12 @@ FULL = {
         "resnet-50", activation, batch, 224, 25_557_032, num_labels=1000
     ),
 }
+# BERT of base width whose figures are those of layers, and small to look at.
+TWO_LAYERS = {
+    "bert-two-layers": lambda activation, batch: make_bert(
+        "bert-two-layers", activation, batch, 128, None, num_hidden_layers=2
+    )
+}
 SMALL = {
     "bert-small": lambda activation, batch: make_bert(
         "bert-small", activation, batch, 16, None, **SMALL_BERT
@@ -161,7 +167,7 @@ SMALL = {
 def build(name, activation, *, training, batch):
     """The network called `name` with the activation called so. Raises ValueError
     where it does not have the official number of parameters."""
-    network = {**FULL, **SMALL}[name](ACTIVATIONS[activation], batch)
+    network = {**FULL, **TWO_LAYERS, **SMALL}[name](ACTIVATIONS[activation], batch)
     if network.official not in (None, network.parameters):
         raise ValueError(
             f"{name} has {network.parameters:,} parameters ({network.counted}); "

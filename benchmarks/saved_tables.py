@@ -1,0 +1,182 @@
+"""Tables of what saved_bytes.py measures."""
+
+import statistics
+
+MIB, GIB = 1 << 20, 1 << 30
+MEMORY = 11 * GIB
+# Bytes of a parameter: itself, its gradient, and Adam's two moments, in f32.
+STATE_BYTES = 16
+# The batch that shares of the footprint are stated for.
+SHARE_BATCH = 16
+WIDTH = 10
+
+# Columns, in groups: the names of figures, and what stands above them.
+FAD = {"bp": "bp", "recompute": "recompute", "fad": "fad"}
+AUTO = {
+    "auto-nothing": "nothing",
+    "auto-elementwise": "elementw.",
+    "auto-reductions": "reductions",
+    "auto-all": "all",
+}
+KEPT = {
+    "PyTorch": {
+        "eager": "eager",
+        "aot-default": "default",
+        "min-cut": "min-cut",
+        "inductor-min-cut": "inductor",
+        "inductor-all": "all",
+    },
+    "fad": FAD,
+    "auto, which may recompute": AUTO,
+}
+CURVE = {
+    "PyTorch's min-cut, Inductor's decompositions": {
+        "inductor-default": "default",
+        "inductor-min-cut": "min-cut",
+        "inductor-aggressive": "aggressive",
+        "inductor-materialized": "material.",
+        "inductor-all": "all",
+        "inductor-aggressive-all": "both",
+        "inductor-budget-0.75": "0.75",
+        "inductor-budget-0.5": "0.5",
+        "inductor-budget-0.25": "0.25",
+    },
+    "auto, which may recompute": AUTO,
+}
+
+
+def print_header(title, groups, label):
+    print(f"\n{title}\n")
+    above = "".join(
+        "| " + name.ljust(len(columns) * (WIDTH + 1)) for name, columns in groups.items()
+    )
+    print((" " * len(label) + above).rstrip())
+    names = "".join(
+        "| " + "".join(f"{column:>{WIDTH}} " for column in columns.values())
+        for columns in groups.values()
+    )
+    print((label + names).rstrip())
+
+
+def print_table(title, rows, groups, get, form):
+    """A table with a line for each row and a column for each figure of `groups`,
+    which `get` makes of a row and the figure's name and `form` turns into text.
+    Columns that no row has are left out."""
+    groups = {
+        group: {
+            name: column
+            for name, column in columns.items()
+            if any(get(row, name) is not None for row in rows)
+        }
+        for group, columns in groups.items()
+    }
+    groups = {group: columns for group, columns in groups.items() if columns}
+    print_header(title, groups, f"{'network':<16} {'activation':<19}")
+    for row in rows:
+        line = f"{row['network']:<16} {row['activation']:<19}"
+        for columns in groups.values():
+            line += "| "
+            for name in columns:
+                value = get(row, name)
+                text = "" if value is None else format(value, form)
+                line += f"{text:>{WIDTH}} "
+        print(line.rstrip())
+
+
+def get_kept(row, name):
+    """The bytes a sample that `name` keeps, or None where that is not known."""
+    kept = row["bytes"].get(name)
+    return None if kept is None else kept / row["batch"]
+
+
+def get_workspace(row):
+    """The bytes a sample that a step of eager PyTorch needs for a while, beside
+    what it keeps."""
+    return row["peak_bytes_a_sample"] - get_kept(row, "eager")
+
+
+def get_state(row):
+    """The bytes that do not grow with the batch."""
+    return STATE_BYTES * row["parameters"] + row["buffer_bytes"]
+
+
+class Batches:
+    """How many samples a step has memory for."""
+
+    def __init__(self, rows):
+        # What others than eager PyTorch need for a while: as much as eager with the
+        # activation that needs the least.
+        self.workspace = {}
+        for row in rows:
+            least = self.workspace.get(row["network"], get_workspace(row))
+            self.workspace[row["network"]] = min(least, get_workspace(row))
+
+    def get(self, row, name):
+        """The largest batch where `name` decides what is kept, or None."""
+        kept = get_kept(row, name)
+        if kept is None:
+            return None
+        workspace = self.workspace[row["network"]]
+        if name == "eager":
+            workspace = get_workspace(row)
+        sample = kept + workspace + row["input_bytes"] / row["batch"]
+        return max(0, int((MEMORY - get_state(row)) / sample))
+
+
+def get_share(row, name):
+    """The share of the footprint in percent: of what activations keep, of what
+    else is kept, and of the rest."""
+    of_activations = row["activation_bytes"] / row["batch"]
+    others = get_kept(row, "eager") - of_activations
+    rest = get_state(row) / SHARE_BATCH + get_workspace(row)
+    parts = {"activations": of_activations, "others": others, "rest": rest}
+    return 100 * parts[name] / sum(parts.values())
+
+
+def print_ratios(rows, batches):
+    """How much larger the largest batch is than that of eager PyTorch, where the
+    activation is composed, by network."""
+    print("\nLargest batch against eager PyTorch's, composed activations\n")
+    print(f"{'network':<16} {'':<19}| {'mean':>{WIDTH}} {'at best':>{WIDTH}}")
+    for network in dict.fromkeys(row["network"] for row in rows):
+        composed = [
+            row
+            for row in rows
+            if row["network"] == network and row["activation"].endswith("-composed")
+        ]
+        for name in [*KEPT["PyTorch"], *FAD, *AUTO]:
+            ratios = [
+                batches.get(row, name) / batches.get(row, "eager")
+                for row in composed
+                if batches.get(row, name) and batches.get(row, "eager")
+            ]
+            if ratios and name != "eager":
+                print(
+                    f"{network:<16} {name:<19}"
+                    f"| {statistics.mean(ratios):>{WIDTH}.2f} {max(ratios):>{WIDTH}.2f}"
+                )
+
+
+def print_tables(rows):
+    mib = lambda row, name: (
+        None if get_kept(row, name) is None else get_kept(row, name) / MIB
+    )
+    print_table("Kept, MiB a sample", rows, KEPT, mib, ".2f")
+    print_table("Kept by what may be recomputed, MiB a sample", rows, CURVE, mib, ".2f")
+    batches = Batches(rows)
+    print_table("Largest batch for 11 GiB", rows, KEPT, batches.get, "d")
+    print_ratios(rows, batches)
+    shares = {
+        "percent": {
+            "activations": "activation",
+            "others": "others",
+            "rest": "rest",
+        }
+    }
+    print_table(
+        f"Footprint of eager PyTorch at a batch of {SHARE_BATCH}",
+        rows,
+        shares,
+        get_share,
+        ".1f",
+    )

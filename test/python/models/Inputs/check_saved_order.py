@@ -1,0 +1,29 @@
+"""fad against PyTorch in what benchmarks/saved_bytes.py has measured: the policies
+that may recompute keep no more than PyTorch where that may do the same. The
+arguments are files."""
+
+import json
+import sys
+
+# What is to be at or below what.
+ORDER = (
+    ("auto-elementwise", "eager"),
+    ("auto-elementwise", "aot-default"),
+    ("auto-elementwise", "inductor-min-cut"),
+    ("auto-reductions", "inductor-all"),
+    ("auto-all", "auto-reductions"),
+    ("auto-reductions", "auto-elementwise"),
+    ("auto-elementwise", "auto-nothing"),
+    ("auto-elementwise", "bp"),
+    ("auto-elementwise", "recompute"),
+    ("auto-elementwise", "fad"),
+)
+
+for path in sys.argv[1:]:
+    with open(path) as file:
+        rows = json.load(file)["rows"]
+    assert rows, path
+    for row in rows:
+        kept = row["bytes"]
+        for least, most in ORDER:
+            assert kept[least] <= kept[most], (path, row["network"], least, most, kept)
