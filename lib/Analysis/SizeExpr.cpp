@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/SizeExpr.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -203,6 +204,10 @@ SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {
                  : getUnknownDim(tensor, dim);
 
     Operation *op = tensor.getDefiningOp();
+    if (auto residual = dyn_cast<ResidualOp>(op)) {
+      tensor = residual.getValue();
+      continue;
+    }
     if (op->hasTrait<OpTrait::Elementwise>()) {
       tensor = *llvm::find_if(op->getOperands(), [](Value operand) {
         return isa<RankedTensorType>(operand.getType());

@@ -7,28 +7,44 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Pipelines/ReportMemory.h"
+#include "Report/Footprint.h"
+#include "Report/Picture.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Pipelines.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Selects residuals by `policy` on a copy of `module`. Null after an error.
-static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module, StringRef entry,
-                                             Policy policy,
-                                             const ReportRequest &request) {
-  OwningOpRef<ModuleOp> copy = module.clone();
+namespace {
+/// A copy of a module, with the residuals of one policy selected.
+struct SelectedModule {
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp joint;
+  ExplanationOptions options;
+};
+} // namespace
+
+static int64_t getAssumedSize(const ReportRequest &request) {
+  if (request.assumedSize)
+    return *request.assumedSize;
+  // The sizes that the bytes are stated for.
+  if (request.sizes.others)
+    return std::clamp<uint64_t>(*request.sizes.others, 1,
+                                std::numeric_limits<int64_t>::max());
+  return NestOptions().assumedSize;
+}
+
+/// Selects residuals by `policy` on a copy of `module`.
+static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
+                                                 StringRef entry, Policy policy,
+                                                 const ReportRequest &request) {
   NestOptions options;
   options.policy = policy;
   options.recompute = request.recompute;
-  if (request.assumedSize)
-    options.assumedSize = *request.assumedSize;
-  // The sizes that the bytes are stated for.
-  else if (request.sizes.others)
-    options.assumedSize = std::clamp<uint64_t>(
-        *request.sizes.others, 1, std::numeric_limits<int64_t>::max());
+  options.derivativeBits = request.derivativeBits;
+  options.branchBits = request.branchBits;
+  options.assumedSize = getAssumedSize(request);
   options.entry = entry.str();
   for (int64_t number : request.wrt)
     options.wrt.push_back(number);
@@ -36,9 +52,30 @@ static OwningOpRef<ModuleOp> selectResiduals(ModuleOp module, StringRef entry,
     options.results.push_back(number);
   PassManager pm(module.getContext());
   buildSelectPipeline(pm, options);
-  if (failed(pm.run(*copy)))
-    return nullptr;
-  return copy;
+  SelectedModule selected;
+  selected.module = module.clone();
+  if (failed(pm.run(*selected.module)))
+    return failure();
+  // fad-differentiate turned @f into @f_joint.
+  selected.joint =
+      selected.module->lookupSymbol<func::FuncOp>((entry + "_joint").str());
+  selected.options = {policy, options.recompute, options.assumedSize};
+  return selected;
+}
+
+/// Adds what `selected`, which is split, needs at its peak.
+static LogicalResult measure(PolicyReport &report, StringRef entry,
+                             const ReportRequest &request,
+                             SelectedModule &selected) {
+  PassManager pm(selected.module->getContext());
+  buildSplitPipeline(pm);
+  if (failed(pm.run(*selected.module)))
+    return failure();
+  auto lookup = [&](StringRef suffix) {
+    return selected.module->lookupSymbol<func::FuncOp>((entry + suffix).str());
+  };
+  return fad::addFootprint(report, request, lookup("_forward"),
+                           lookup("_backward"));
 }
 
 FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
@@ -53,14 +90,36 @@ FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
     if (llvm::is_contained(reported, policy))
       continue;
     reported.push_back(policy);
-    OwningOpRef<ModuleOp> selected =
+    FailureOr<SelectedModule> selected =
         selectResiduals(module, name, policy, request);
-    if (!selected)
+    if (failed(selected))
       return failure();
-    // fad-differentiate turned @f into @f_joint.
-    auto joint = selected->lookupSymbol<func::FuncOp>((name + "_joint").str());
-    if (failed(report.add(policy, joint)))
+    FailureOr<PolicyReport *> added =
+        report.add(selected->joint, selected->options);
+    if (failed(added) || failed(measure(**added, name, request, *selected)))
       return failure();
   }
   return report;
+}
+
+LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
+                                 PictureFormat format, raw_ostream &os) {
+  if (request.policies.size() != 1)
+    return module.emitError("a picture is of one policy; choose it");
+  FailureOr<func::FuncOp> entry = findEntry(module, request.entry);
+  if (failed(entry))
+    return failure();
+  FailureOr<SelectedModule> selected = selectResiduals(
+      module, entry->getSymName(), request.policies.front(), request);
+  if (failed(selected))
+    return failure();
+  FailureOr<JointFunction> joint = JointFunction::get(selected->joint);
+  if (failed(joint))
+    return failure();
+  Picture picture = makePicture(*joint, selected->options, request.sizes);
+  if (format == PictureFormat::dot)
+    printDot(picture, os);
+  else
+    printSvg(picture, os);
+  return success();
 }

@@ -8,9 +8,17 @@
 
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._fad import version as __version__
+from ._memory import (
+    Footprint,
+    KeptValue,
+    MemoryReport,
+    OtherValue,
+    PolicyReport,
+    RecomputedOperation,
+)
 from ._module import Module, parse, parse_file
 from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
-from ._report import KeptValue, MemoryReport, PolicyReport, memory_report
+from ._report import draw_residuals, memory_report
 from ._run import Executable, compile, run
 from ._types import Signature, ValueType
 
@@ -20,19 +28,23 @@ __all__ = [
     "DiagnosticWarning",
     "Error",
     "Executable",
+    "Footprint",
     "Gradient",
     "KeptValue",
     "Location",
     "MemoryReport",
     "Module",
     "Nested",
+    "OtherValue",
     "PolicyReport",
+    "RecomputedOperation",
     "Residual",
     "Signature",
     "Value",
     "ValueType",
     "__version__",
     "compile",
+    "draw_residuals",
     "memory_report",
     "nest",
     "parse",

@@ -1,83 +1,21 @@
 """What policies keep for backward."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from operator import index
-from typing import Any
 
 from . import _fad
+from ._memory import MemoryReport, make_report
 from ._module import Module, get_handle
 from ._nest import check_entry, check_numbers
 from ._policy import (
     check_assumed_size,
     check_automatic,
+    check_derivative_bits,
     check_policy,
     check_recompute,
 )
-from ._types import ValueType, make_type
-
-
-@dataclass(frozen=True)
-class KeptValue:
-    """A value that crosses from forward to backward.
-
-    `bytes` is what keeping it takes, 0 where it is alive anyway, and None where
-    that depends on sizes that are not given; `size` is the same as text, such
-    as "12288*d0". `needed_by` are the primal operations whose adjoints read it,
-    and `reason` is why it is kept."""
-
-    type: ValueType
-    bytes: int | None
-    size: str
-    needed_by: tuple[str, ...]
-    reason: str
-
-
-@dataclass(frozen=True)
-class PolicyReport:
-    """What one policy keeps; `bytes` and `size` are of all `values`."""
-
-    policy: str
-    bytes: int | None
-    size: str
-    values: tuple[KeptValue, ...]
-
-
-@dataclass(frozen=True)
-class MemoryReport:
-    """What several policies keep of the function `entry`.
-
-    `report["fad"]` is the part on one policy, `str(report)` a table of all."""
-
-    entry: str
-    policies: Mapping[str, PolicyReport]
-    table: str
-
-    def __getitem__(self, policy: str) -> PolicyReport:
-        return self.policies[policy]
-
-    def __str__(self) -> str:
-        return self.table
-
 
 Sizes = int | Mapping[tuple[int, int], int]
-
-
-def _make_value(
-    type_: tuple[Any, ...],
-    kept: tuple[Any, ...],
-    needed_by: tuple[Any, ...],
-    reason: str,
-) -> KeptValue:
-    size, text = kept
-    return KeptValue(make_type(type_), size, text, needed_by, reason)
-
-
-def _make_policy(
-    name: str, total: tuple[Any, ...], values: list[tuple[Any, ...]]
-) -> PolicyReport:
-    size, text = total
-    return PolicyReport(name, size, text, tuple(_make_value(*each) for each in values))
 
 
 def _check_size(size: int) -> int:
@@ -90,6 +28,23 @@ def _check_size(size: int) -> int:
     if size >= 2**63:
         raise ValueError(f"a size is {size}, which is too large")
     return size
+
+
+def _check_name(name: str, option: str) -> str:
+    """A name for C++, which says which there are."""
+    if not isinstance(name, str):
+        raise TypeError(f"{option} is a {type(name).__name__}; give its name")
+    return name
+
+
+def _check_batch(batch: int) -> int:
+    try:
+        batch = index(batch)
+    except TypeError:
+        raise TypeError(f"batch is {batch!r}, which is no integer") from None
+    if not 1 <= batch < 2**63:
+        raise ValueError(f"batch is {batch}; give a number of samples of at least 1")
+    return batch
 
 
 def _check_dimension(key: tuple[int, int]) -> tuple[int, int]:
@@ -133,14 +88,29 @@ def memory_report(
     results: Iterable[int] | None = None,
     recompute: str | None = None,
     assumed_size: int | None = None,
+    derivative_bits: int | None = None,
+    branch_bits: bool = False,
+    budget: int | str | None = None,
+    optimizer: str = "none",
+    batch: int = 1,
 ) -> MemoryReport:
     """What crosses from forward to backward of a function, for each policy.
 
     `entry`, `wrt` and `results` are as for `fad.nest`. `sizes` stands in for
     the dynamic dimensions of arguments: a number for all of them, or numbers
     by argument and dimension, such as {(0, 0): 128}; without it, bytes are
-    None and sizes text. `recompute` and `assumed_size` are for the policy "auto",
-    as for `fad.nest`; it assumes the size for all dimensions where that is given.
+    None and sizes text. `recompute` and the options after it are for the policy
+    "auto", as for `fad.nest`; it assumes the size for all dimensions where
+    `assumed_size` is given.
+
+    With `budget`, the memory of a training step in bytes or as text such as
+    "11GB" or "8GiB", each part says what the largest batch is. `optimizer` is
+    "none", "sgd", "momentum" or "adam"; its state counts for the arguments that
+    get a gradient and do not depend on the batch, which are the weights. The
+    batch is the first dimension of arguments where that is dynamic, but for those
+    that `sizes` mentions. For a function of fixed sizes, `batch` is the number of
+    samples that it takes.
+
     Raises fad.Error as `fad.nest` does, and ValueError for a policy that there is
     not, and for an option of a policy that is not reported."""
     by_dimension, others = {}, None
@@ -153,8 +123,14 @@ def memory_report(
     if isinstance(policies, str):
         raise TypeError(f"policies is {policies!r}; list it: [{policies!r}]")
     policies = [check_policy(policy) for policy in policies]
-    check_automatic(policies, recompute, assumed_size)
-    name, reported, table = _fad.memory_report(
+    check_automatic(
+        policies,
+        recompute=recompute,
+        assumed_size=assumed_size,
+        derivative_bits=derivative_bits,
+        branch_bits=branch_bits,
+    )
+    name, types, table, text = _fad.memory_report(
         get_handle(module),
         check_entry(entry),
         check_numbers(wrt, "wrt"),
@@ -164,7 +140,40 @@ def memory_report(
         others,
         check_recompute(recompute),
         check_assumed_size(assumed_size),
+        check_derivative_bits(derivative_bits),
+        bool(branch_bits),
+        None if budget is None else str(budget),
+        _check_name(optimizer, "optimizer"),
+        _check_batch(batch),
     )
     _check_dimensions(module, name, by_dimension)
-    made = [_make_policy(*each) for each in reported]
-    return MemoryReport(name, {each.policy: each for each in made}, table)
+    return make_report(text, table, types)
+
+
+def draw_residuals(
+    module: Module,
+    entry: str | None = None,
+    wrt: Iterable[int] | None = None,
+    policy: str = "auto",
+    size: int | None = None,
+    results: Iterable[int] | None = None,
+    recompute: str | None = None,
+    format: str = "svg",
+) -> str:
+    """A picture of a function with the residuals of a policy.
+
+    Forward is on one side and backward on the other, and between them is what is
+    kept; elementwise regions and what is computed again have colors of their own.
+    `format` is "svg", or "dot" for Graphviz. `size` stands in for all dynamic
+    dimensions of arguments; the rest is as for `fad.nest`."""
+    check_automatic([policy], recompute=recompute)
+    return _fad.draw_residuals(
+        get_handle(module),
+        check_entry(entry),
+        check_numbers(wrt, "wrt"),
+        check_numbers(results, "results"),
+        check_policy(policy),
+        None if size is None else _check_size(size),
+        check_recompute(recompute),
+        _check_name(format, "format"),
+    )

@@ -18,26 +18,37 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::python;
 
-/// Bytes as a number, where they are one, and as text.
-static nb::tuple toPython(const MemoryReport &report, const SizeExpr &bytes) {
-  std::optional<uint64_t> number = bytes.getConstant();
-  return nb::make_tuple(number ? nb::object(nb::int_(*number)) : nb::none(),
-                        report.toString(bytes));
+/// The request for one function; throws `ValueError` for a name that there is
+/// not.
+static ReportRequest makeRequest(const std::string &entry,
+                                 const std::vector<int64_t> &wrt,
+                                 const std::vector<int64_t> &results,
+                                 const std::vector<std::string> &policies,
+                                 const std::optional<std::string> &recompute) {
+  ReportRequest request;
+  request.entry = entry;
+  request.wrt.assign(wrt.begin(), wrt.end());
+  request.results.assign(results.begin(), results.end());
+  request.policies = llvm::map_to_vector(policies, getPolicy);
+  if (recompute)
+    request.recompute = getRecomputeLevel(*recompute);
+  return request;
 }
 
-static nb::tuple toPython(const MemoryReport &report,
-                          const PolicyResiduals &policy) {
-  nb::list residuals;
-  for (const ResidualInfo &info : policy.residuals) {
-    nb::list neededBy;
-    for (const std::string &name : info.neededBy)
-      neededBy.append(name);
-    residuals.append(nb::make_tuple(TypeDescription(info.type).toPython(),
-                                    toPython(report, info.bytes),
-                                    nb::tuple(neededBy), info.reason));
-  }
-  return nb::make_tuple(stringifyPolicy(policy.policy).str(),
-                        toPython(report, policy.total), residuals);
+static Optimizer getOptimizer(const std::string &name) {
+  if (std::optional<Optimizer> optimizer = symbolizeOptimizer(name))
+    return *optimizer;
+  std::string message = "there is no optimizer '" + name +
+                        "'; choose one of 'none', 'sgd', 'momentum', 'adam'";
+  throw nb::value_error(message.c_str());
+}
+
+static uint64_t getBudget(const std::string &text) {
+  if (std::optional<uint64_t> bytes = parseBytes(text))
+    return *bytes;
+  std::string message = "budget is '" + text +
+                        "'; give a number of bytes, such as '11GB' or '8GiB'";
+  throw nb::value_error(message.c_str());
 }
 
 static nb::tuple
@@ -47,30 +58,66 @@ reportOn(python::Module &module, const std::string &entry,
          std::map<std::pair<unsigned, unsigned>, uint64_t> sizes,
          std::optional<uint64_t> otherSizes,
          const std::optional<std::string> &recompute,
-         std::optional<int64_t> assumedSize) {
-  ReportRequest request;
-  request.entry = entry;
-  request.wrt.assign(wrt.begin(), wrt.end());
-  request.results.assign(results.begin(), results.end());
-  request.policies = llvm::map_to_vector(policies, getPolicy);
+         std::optional<int64_t> assumedSize, int64_t derivativeBits,
+         bool branchBits, const std::optional<std::string> &budget,
+         const std::string &optimizer, uint64_t batch) {
+  ReportRequest request = makeRequest(entry, wrt, results, policies, recompute);
   request.sizes = {std::move(sizes), otherSizes};
-  if (recompute)
-    request.recompute = getRecomputeLevel(*recompute);
   request.assumedSize = assumedSize;
+  request.derivativeBits = derivativeBits;
+  request.branchBits = branchBits;
+  if (budget)
+    request.budget = getBudget(*budget);
+  request.optimizer = getOptimizer(optimizer);
+  request.batch = batch;
   MemoryReport report =
       module.run([&](ModuleOp op) { return reportMemory(op, request); });
-  nb::list reported;
-  for (const PolicyResiduals &policy : report.getPolicies())
-    reported.append(toPython(report, policy));
-  std::string table;
-  llvm::raw_string_ostream os(table);
-  report.printTable(os);
-  return nb::make_tuple(report.getEntry().str(), reported, table);
+  nb::list types;
+  for (const PolicyReport &policy : report.getPolicies()) {
+    nb::list ofPolicy;
+    for (const ResidualInfo &info : policy.residuals)
+      ofPolicy.append(TypeDescription(info.type).toPython());
+    types.append(ofPolicy);
+  }
+  std::string table, json;
+  llvm::raw_string_ostream tableStream(table), jsonStream(json);
+  report.printTable(tableStream);
+  report.printJSON(jsonStream);
+  return nb::make_tuple(report.getEntry().str(), types, table, json);
+}
+
+static std::string draw(python::Module &module, const std::string &entry,
+                        const std::vector<int64_t> &wrt,
+                        const std::vector<int64_t> &results,
+                        const std::string &policy, std::optional<uint64_t> size,
+                        const std::optional<std::string> &recompute,
+                        const std::string &format) {
+  if (format != "svg" && format != "dot") {
+    std::string message =
+        "there is no format '" + format + "'; choose one of 'svg', 'dot'";
+    throw nb::value_error(message.c_str());
+  }
+  ReportRequest request = makeRequest(entry, wrt, results, {policy}, recompute);
+  request.sizes.others = size;
+  std::string text;
+  module.run([&](ModuleOp op) {
+    llvm::raw_string_ostream os(text);
+    return drawResiduals(
+        op, request, format == "svg" ? PictureFormat::svg : PictureFormat::dot,
+        os);
+  });
+  return text;
 }
 
 void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
   module.def("memory_report", reportOn, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policies"),
              nb::arg("sizes"), nb::arg("other_sizes").none(),
-             nb::arg("recompute").none(), nb::arg("assumed_size").none());
+             nb::arg("recompute").none(), nb::arg("assumed_size").none(),
+             nb::arg("derivative_bits"), nb::arg("branch_bits"),
+             nb::arg("budget").none(), nb::arg("optimizer"), nb::arg("batch"));
+  module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
+             nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
+             nb::arg("size").none(), nb::arg("recompute").none(),
+             nb::arg("format"));
 }

@@ -16,7 +16,7 @@
 using namespace mlir;
 
 namespace {
-enum class Format { table, json };
+enum class Format { table, json, dot, svg };
 
 struct CommandLine {
   llvm::cl::OptionCategory category{"fad-memory-report options"};
@@ -36,15 +36,42 @@ struct CommandLine {
       llvm::cl::value_desc("N"), llvm::cl::cat(category)};
   llvm::cl::opt<Format> format{
       "format", llvm::cl::desc("Form of the report"),
-      llvm::cl::values(clEnumValN(Format::table, "table", "For people"),
-                       clEnumValN(Format::json, "json", "For programs")),
+      llvm::cl::values(
+          clEnumValN(Format::table, "table", "For people"),
+          clEnumValN(Format::json, "json", "For programs"),
+          clEnumValN(Format::dot, "dot", "A picture of one policy, for dot"),
+          clEnumValN(Format::svg, "svg", "A picture of one policy")),
       llvm::cl::init(Format::table), llvm::cl::cat(category)};
+  llvm::cl::opt<bool> group{
+      "group", llvm::cl::desc("One line for all equal ones of a policy"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<bool> locations{
+      "locations", llvm::cl::desc("Say where operations are in the source"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> budget{
+      "budget",
+      llvm::cl::desc("Memory that a training step has, such as 11GB or 8GiB; "
+                     "the report says what the largest batch is for it"),
+      llvm::cl::value_desc("bytes"), llvm::cl::cat(category)};
+  llvm::cl::opt<fad::Optimizer> optimizer{
+      "optimizer", llvm::cl::desc("What the optimizer keeps for each weight"),
+      llvm::cl::values(
+          clEnumValN(fad::Optimizer::none, "none", "Nothing (default)"),
+          clEnumValN(fad::Optimizer::sgd, "sgd", "Nothing"),
+          clEnumValN(fad::Optimizer::momentum, "momentum", "One number"),
+          clEnumValN(fad::Optimizer::adam, "adam", "Two numbers")),
+      llvm::cl::init(fad::Optimizer::none), llvm::cl::cat(category)};
+  llvm::cl::opt<uint64_t> batch{
+      "batch",
+      llvm::cl::desc("Samples that a function of fixed sizes takes; default: "
+                     "1"),
+      llvm::cl::value_desc("N"), llvm::cl::init(1), llvm::cl::cat(category)};
 };
 } // namespace
 
-/// Reports on `module`, or emits an error.
-static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
-                                               const CommandLine &commandLine) {
+/// What the command line asks for, or an error.
+static FailureOr<fad::ReportRequest>
+makeRequest(const CommandLine &commandLine) {
   fad::ReportRequest request;
   request.entry = commandLine.request.entry;
   llvm::append_range(request.wrt, commandLine.request.wrt);
@@ -53,16 +80,65 @@ static FailureOr<fad::MemoryReport> makeReport(ModuleOp module,
     request.policies = SmallVector<fad::Policy>(commandLine.policies.begin(),
                                                 commandLine.policies.end());
   request.recompute = commandLine.request.recompute;
+  request.derivativeBits = commandLine.request.derivativeBits;
+  request.branchBits = commandLine.request.branchBits;
   if (commandLine.size.getNumOccurrences())
     request.sizes.others = commandLine.size;
-  return fad::reportMemory(module, request);
+  request.optimizer = commandLine.optimizer;
+  request.batch = commandLine.batch;
+  if (request.batch == 0) {
+    llvm::errs() << "error: --batch is 0; give a number of samples of at least "
+                    "1\n";
+    return failure();
+  }
+  if (commandLine.budget.getNumOccurrences()) {
+    request.budget = fad::parseBytes(commandLine.budget);
+    if (!request.budget) {
+      llvm::errs() << "error: --budget is '" << commandLine.budget
+                   << "'; give a number of bytes, such as 11GB or 8GiB\n";
+      return failure();
+    }
+  }
+  bool isPicture =
+      commandLine.format == Format::dot || commandLine.format == Format::svg;
+  if (isPicture && commandLine.policies.empty())
+    request.policies = {fad::Policy::automatic};
+  if (isPicture && request.policies.size() != 1) {
+    llvm::errs() << "error: a picture is of one policy; give one --policy\n";
+    return failure();
+  }
+  return request;
+}
+
+/// Prints the report on `module` in the form that is asked for, or emits an
+/// error.
+static LogicalResult printReport(ModuleOp module,
+                                 const fad::ReportRequest &request,
+                                 const CommandLine &commandLine,
+                                 llvm::raw_ostream &os) {
+  Format format = commandLine.format;
+  if (format == Format::dot || format == Format::svg)
+    return fad::drawResiduals(module, request,
+                              format == Format::dot ? fad::PictureFormat::dot
+                                                    : fad::PictureFormat::svg,
+                              os);
+  FailureOr<fad::MemoryReport> report = fad::reportMemory(module, request);
+  if (failed(report))
+    return failure();
+  if (format == Format::json)
+    report->printJSON(os);
+  else
+    report->printTable(os, {commandLine.group, commandLine.locations});
+  return success();
 }
 
 /// Reports on `module` to the output file, which is not touched after an error.
 static LogicalResult writeReport(ModuleOp module,
+                                 const fad::ReportRequest &request,
                                  const CommandLine &commandLine) {
-  FailureOr<fad::MemoryReport> report = makeReport(module, commandLine);
-  if (failed(report))
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (failed(printReport(module, request, commandLine, os)))
     return failure();
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> output =
@@ -71,10 +147,7 @@ static LogicalResult writeReport(ModuleOp module,
     llvm::errs() << "error: " << error << "\n";
     return failure();
   }
-  if (commandLine.format == Format::json)
-    report->printJSON(output->os());
-  else
-    report->printTable(output->os());
+  output->os() << text;
   output->keep();
   return success();
 }
@@ -87,11 +160,14 @@ int main(int argc, char **argv) {
       argc, argv,
       "What crosses from the forward to the backward function, by policy\n");
 
+  FailureOr<fad::ReportRequest> request = makeRequest(commandLine);
+  if (failed(request))
+    return EXIT_FAILURE;
   DialectRegistry registry;
   fad::registerToolDialects(registry);
   LogicalResult result =
       fad::runOnFile(commandLine.input, registry, [&](ModuleOp module) {
-        return writeReport(module, commandLine);
+        return writeReport(module, *request, commandLine);
       });
   return succeeded(result) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,288 @@
+//===- Footprint.cpp - Memory of a training step --------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Footprint.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// The memory of one pair of functions, at any batch.
+class TrainingStep {
+public:
+  TrainingStep(const PolicyReport &report, const ReportRequest &request,
+               func::FuncOp forward, func::FuncOp backward)
+      : report(report), request(request), forward(forward), backward(backward) {
+  }
+
+  /// `nullopt` where sizes are not known; emits an error where the peak cannot
+  /// be told. `batch` replaces the size of the batch.
+  FailureOr<std::optional<Footprint>>
+  measure(std::optional<uint64_t> batch = std::nullopt);
+  /// The largest batch for the budget.
+  FailureOr<BatchLimit> findLargestBatch();
+
+  /// Bytes of all gradients of weights, and what is alive at the peak.
+  uint64_t peak = 0;
+
+private:
+  /// Whether the size of dimension `dim` of argument `argument` is that of the
+  /// batch.
+  bool isBatch(unsigned argument, unsigned dim);
+  bool hasBatch();
+  std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol,
+                                 std::optional<uint64_t> batch);
+  LogicalResult addArguments(Footprint &footprint,
+                             std::optional<uint64_t> batch);
+  FailureOr<uint64_t> getTotal(uint64_t batch);
+  FailureOr<BatchLimit> scale();
+  FailureOr<BatchLimit> search();
+
+  const PolicyReport &report;
+  const ReportRequest &request;
+  func::FuncOp forward, backward;
+  /// A dimension that has no size.
+  std::string missing;
+};
+} // namespace
+
+std::optional<Optimizer> fad::symbolizeOptimizer(StringRef name) {
+  return llvm::StringSwitch<std::optional<Optimizer>>(name)
+      .Case("none", Optimizer::none)
+      .Case("sgd", Optimizer::sgd)
+      .Case("momentum", Optimizer::momentum)
+      .Case("adam", Optimizer::adam)
+      .Default(std::nullopt);
+}
+
+std::optional<uint64_t> fad::parseBytes(StringRef text) {
+  size_t end = text.find_first_not_of("0123456789.");
+  StringRef unit = text.substr(std::min(end, text.size())).ltrim(' ');
+  double number;
+  if (text.take_front(end).empty() || text.take_front(end).getAsDouble(number))
+    return std::nullopt;
+  auto factor = llvm::StringSwitch<double>(unit)
+                    .Cases({"", "B"}, 1)
+                    .Case("KB", 1e3)
+                    .Case("MB", 1e6)
+                    .Case("GB", 1e9)
+                    .Case("TB", 1e12)
+                    .Case("KiB", 1024.)
+                    .Case("MiB", 1024. * 1024)
+                    .Case("GiB", 1024. * 1024 * 1024)
+                    .Case("TiB", 1024. * 1024 * 1024 * 1024)
+                    .Default(0);
+  number *= factor;
+  if (factor == 0 || !(number < 9e18))
+    return std::nullopt;
+  return uint64_t(number);
+}
+
+//===----------------------------------------------------------------------===//
+// At one size
+//===----------------------------------------------------------------------===//
+
+bool TrainingStep::isBatch(unsigned argument, unsigned dim) {
+  auto type = dyn_cast<RankedTensorType>(forward.getArgumentTypes()[argument]);
+  return dim == 0 && type && type.getRank() > 0 && type.isDynamicDim(0) &&
+         !request.sizes.ofDims.count({argument, dim});
+}
+
+bool TrainingStep::hasBatch() {
+  for (unsigned i = 0, end = forward.getNumArguments(); i < end; ++i)
+    if (isBatch(i, 0))
+      return true;
+  return false;
+}
+
+std::optional<uint64_t> TrainingStep::lookup(const SizeSymbols::Symbol &symbol,
+                                             std::optional<uint64_t> batch) {
+  if (batch && symbol.argumentDim &&
+      isBatch(symbol.argumentDim->first, symbol.argumentDim->second))
+    return batch;
+  // What follows from nothing is like what is not given.
+  std::optional<uint64_t> size =
+      symbol.argumentDim ? request.sizes.lookup(symbol) : request.sizes.others;
+  if (!size)
+    missing = symbol.description;
+  return size;
+}
+
+LogicalResult TrainingStep::addArguments(Footprint &footprint,
+                                         std::optional<uint64_t> batch) {
+  DenseSet<unsigned> trained;
+  for (unsigned i = 0, end = backward.getNumResults(); i < end; ++i)
+    if (auto number =
+            backward.getResultAttrOfType<IntegerAttr>(i, "fad.gradient"))
+      trained.insert(number.getInt());
+  unsigned numbers = request.optimizer == Optimizer::adam       ? 2
+                     : request.optimizer == Optimizer::momentum ? 1
+                                                                : 0;
+  SizeSymbols symbols;
+  for (BlockArgument argument : forward.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    std::optional<SizeExpr> expr =
+        type ? getValueBytes(argument, symbols) : std::nullopt;
+    if (!expr)
+      continue;
+    uint64_t bytes =
+        *expr->substitute([&](unsigned symbol) {
+               return std::optional(
+                   lookup(symbols.getSymbols()[symbol], batch).value_or(0));
+             })
+             .getConstant();
+    unsigned number = argument.getArgNumber();
+    if (!trained.contains(number) || isBatch(number, 0)) {
+      footprint.inputs += bytes;
+      continue;
+    }
+    footprint.weights += bytes;
+    uint64_t element = *getScalarBytes(type.getElementType());
+    footprint.optimizer += llvm::SaturatingMultiply(
+        bytes / element * numbers, std::max<uint64_t>(element, 4));
+  }
+  return success();
+}
+
+FailureOr<std::optional<Footprint>>
+TrainingStep::measure(std::optional<uint64_t> batch) {
+  missing.clear();
+  FailureOr<PeakEstimate> estimate =
+      estimatePeak(forward, backward, [&](const SizeSymbols::Symbol &symbol) {
+        return lookup(symbol, batch).value_or(1);
+      });
+  if (failed(estimate))
+    return failure();
+  Footprint footprint;
+  if (failed(addArguments(footprint, batch)))
+    return failure();
+  if (!missing.empty())
+    return std::optional<Footprint>();
+  peak = estimate->getPeak();
+  uint64_t kept = 0;
+  for (const ResidualInfo &info : report.residuals)
+    if (std::optional<uint64_t> bytes = info.bytes.getConstant()) {
+      (info.isOfActivation ? footprint.activations : footprint.others) +=
+          *bytes;
+      kept += *bytes;
+    }
+  footprint.workspace = peak - std::min(peak, kept) + estimate->cotangents;
+  return std::optional(footprint);
+}
+
+//===----------------------------------------------------------------------===//
+// At any batch
+//===----------------------------------------------------------------------===//
+
+FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
+  missing.clear();
+  FailureOr<PeakEstimate> estimate =
+      estimatePeak(forward, backward, [&](const SizeSymbols::Symbol &symbol) {
+        return lookup(symbol, batch).value_or(1);
+      });
+  Footprint footprint;
+  if (failed(estimate) || failed(addArguments(footprint, batch)))
+    return failure();
+  if (!missing.empty())
+    return forward.emitError("cannot tell the largest batch: the size of ")
+               << missing << " is not known; give it with 'size'",
+           failure();
+  uint64_t total = footprint.getTotal();
+  for (uint64_t part : {estimate->getPeak(), estimate->cotangents})
+    total = llvm::SaturatingAdd(total, part);
+  return total;
+}
+
+/// Sizes are fixed: what is neither a weight nor of the size of the weights
+/// grows with the batch.
+FailureOr<BatchLimit> TrainingStep::scale() {
+  FailureOr<uint64_t> total = getTotal(1);
+  Footprint arguments;
+  if (failed(total) || failed(addArguments(arguments, std::nullopt)))
+    return failure();
+  // Weights, their gradients, and what the optimizer keeps.
+  uint64_t fixed =
+      std::min(*total, 2 * arguments.weights + arguments.optimizer);
+  uint64_t growing = *total - fixed;
+  auto totalOf = [&](uint64_t batch) {
+    return fixed + uint64_t(double(growing) * batch / request.batch);
+  };
+  BatchLimit limit;
+  if (growing == 0 && fixed <= *request.budget)
+    return BatchLimit{std::nullopt, fixed};
+  limit.largest =
+      *request.budget < fixed
+          ? 0
+          : uint64_t(double(*request.budget - fixed) * request.batch / growing);
+  limit.bytes = totalOf(std::max<uint64_t>(1, *limit.largest));
+  return limit;
+}
+
+FailureOr<BatchLimit> TrainingStep::search() {
+  constexpr uint64_t most = uint64_t(1) << 40;
+  uint64_t budget = *request.budget;
+  FailureOr<uint64_t> lowTotal = getTotal(1);
+  if (failed(lowTotal))
+    return failure();
+  if (*lowTotal > budget)
+    return BatchLimit{0, *lowTotal};
+  // `low` fits and `high` does not.
+  uint64_t low = 1, high = 2;
+  FailureOr<uint64_t> highTotal = getTotal(high);
+  while (succeeded(highTotal) && *highTotal <= budget) {
+    if (high >= most)
+      return BatchLimit{std::nullopt, *highTotal};
+    low = high;
+    lowTotal = highTotal;
+    high *= 16;
+    highTotal = getTotal(high);
+  }
+  // The total is close to a line, so that the next guess is close.
+  for (bool halve = false; succeeded(highTotal) && high - low > 1;
+       halve = !halve) {
+    double part =
+        halve ? 0.5
+              : double(budget - *lowTotal) / double(*highTotal - *lowTotal);
+    uint64_t middle = std::clamp<uint64_t>(low + uint64_t(part * (high - low)),
+                                           low + 1, high - 1);
+    FailureOr<uint64_t> total = getTotal(middle);
+    if (failed(total))
+      return failure();
+    bool fits = *total <= budget;
+    (fits ? low : high) = middle;
+    (fits ? lowTotal : highTotal) = total;
+  }
+  if (failed(highTotal))
+    return failure();
+  return BatchLimit{low, *lowTotal};
+}
+
+FailureOr<BatchLimit> TrainingStep::findLargestBatch() {
+  return hasBatch() ? search() : scale();
+}
+
+LogicalResult fad::addFootprint(PolicyReport &report,
+                                const ReportRequest &request,
+                                func::FuncOp forward, func::FuncOp backward) {
+  TrainingStep step(report, request, forward, backward);
+  FailureOr<std::optional<Footprint>> footprint = step.measure();
+  if (failed(footprint))
+    return failure();
+  if (*footprint) {
+    report.footprint = **footprint;
+    report.peak = step.peak;
+  }
+  if (!request.budget)
+    return success();
+  FailureOr<BatchLimit> batch = step.findLargestBatch();
+  if (failed(batch))
+    return failure();
+  report.batch = *batch;
+  return success();
+}

@@ -1,0 +1,176 @@
+//===- MemoryReport.cpp - What backward needs, and why --------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Pipelines/MemoryReport.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+std::optional<uint64_t>
+ArgumentSizes::lookup(const SizeSymbols::Symbol &symbol) const {
+  if (!symbol.argumentDim)
+    return std::nullopt;
+  auto found = ofDims.find(*symbol.argumentDim);
+  return found == ofDims.end() ? others : found->second;
+}
+
+StringRef fad::stringifyResidualKind(ResidualKind kind) {
+  switch (kind) {
+  case ResidualKind::argument:
+    return "argument";
+  case ResidualKind::result:
+    return "result";
+  case ResidualKind::derivative:
+    return "derivative";
+  case ResidualKind::size:
+    return "size";
+  case ResidualKind::value:
+    return "value";
+  }
+  return "";
+}
+
+std::string MemoryReport::toString(const SizeExpr &expr) const {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  expr.print(os, [&](unsigned symbol) { return symbols.getName(symbol); });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// From IR
+//===----------------------------------------------------------------------===//
+
+/// Whether `name` is that of an activation function: an elementwise function of
+/// one tensor, other than those that normalizations and softmax are made of.
+static bool isActivation(StringRef name) {
+  auto [dialect, operation] = name.split('.');
+  if (dialect == FadDialect::getDialectNamespace())
+    return true;
+  return dialect == "math" &&
+         !llvm::is_contained({"exp", "exp2", "expm1", "log", "log1p", "log2",
+                              "sqrt", "rsqrt", "powf", "fpowi", "fma"},
+                             operation);
+}
+
+FailureOr<SizeExpr> MemoryReport::getBytes(Value value, Operation *reader) {
+  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  if (!bytes)
+    return reader->emitError()
+           << "cannot tell how many bytes a value of type " << value.getType()
+           << " takes; elements must be integers, floating-point numbers, "
+              "index, or complex numbers or fixed vectors of them";
+  return bytes->substitute([&](unsigned symbol) {
+    return sizes.lookup(symbols.getSymbols()[symbol]);
+  });
+}
+
+FailureOr<ValueInfo> MemoryReport::describe(Value value, Operation *reader) {
+  FailureOr<SizeExpr> bytes = getBytes(value, reader);
+  if (failed(bytes))
+    return failure();
+  ValueInfo info;
+  info.type = value.getType();
+  info.bytes = *bytes;
+  if (Operation *def = value.getDefiningOp())
+    info.operation = def->getName().getStringRef();
+  info.location = describeLocation(value.getLoc());
+  return info;
+}
+
+FailureOr<ResidualInfo> MemoryReport::describe(const KeptValue &kept) {
+  ResidualOp residual = kept.residuals.front();
+  ResidualInfo info;
+  info.kind = kept.kind;
+  info.type = residual.getType();
+  if (Operation *def = kept.value.getDefiningOp())
+    info.operation = def->getName().getStringRef();
+  info.location = describeLocation(kept.value.getLoc());
+  info.bits = kept.bits;
+  info.layer = kept.layer;
+  llvm::SetVector<StringRef> readers;
+  for (ResidualOp op : kept.residuals)
+    for (StringRef name : op.getNeededBy().getAsValueRange<StringAttr>())
+      readers.insert(name);
+  for (StringRef name : readers) {
+    info.neededBy.push_back(name.str());
+    info.isOfActivation |= isActivation(name);
+  }
+  if (kept.kind == ResidualKind::argument ||
+      kept.kind == ResidualKind::result) {
+    info.reason = (stringifyResidualKind(kept.kind) + ": alive anyway").str();
+    return info;
+  }
+  info.reason = residual.getReason();
+  FailureOr<SizeExpr> bytes = getBytes(residual.getValue(), residual);
+  if (failed(bytes))
+    return failure();
+  info.bytes = *bytes;
+  info.isRefused = kept.refusal.has_value();
+  if (kept.refusal && kept.refusal->cause == Refusal::Cause::level)
+    info.allowedBy = kept.refusal->allowedBy;
+  for (Value value : kept.insteadOf) {
+    FailureOr<ValueInfo> other = describe(value, residual);
+    if (failed(other))
+      return failure();
+    info.insteadOf.push_back(*other);
+  }
+  auto next = info.insteadOf.begin();
+  info.because = explain(kept, [&](Value) {
+    const ValueInfo &other = *next++;
+    return toString(other.bytes) + " bytes of " + other.operation;
+  });
+  return info;
+}
+
+FailureOr<RecomputedInfo>
+MemoryReport::describe(const RecomputedOp &recomputed) {
+  Operation *op = recomputed.op;
+  RecomputedInfo info;
+  info.operation = op->getName().getStringRef();
+  info.location = describeLocation(op->getLoc());
+  info.time = recomputed.time / 8;
+  for (Value value : op->getResults()) {
+    info.type = value.getType();
+    FailureOr<SizeExpr> bytes = getBytes(value, op);
+    if (failed(bytes))
+      return failure();
+    info.bytes += *bytes;
+  }
+  return info;
+}
+
+FailureOr<PolicyReport *> MemoryReport::add(func::FuncOp function,
+                                            const ExplanationOptions &options) {
+  FailureOr<JointFunction> joint = JointFunction::get(function);
+  if (failed(joint))
+    return failure();
+  Explanation explanation = explainResiduals(*joint, options);
+  PolicyReport &result = policies.emplace_back();
+  result.policy = options.policy;
+  for (const KeptValue &kept : explanation.kept) {
+    FailureOr<ResidualInfo> info = describe(kept);
+    if (failed(info))
+      return failure();
+    result.total += info->bytes;
+    if (result.total.isSaturated())
+      return kept.residuals.front()->emitError(
+                 "what is kept takes 2^64 bytes or more; give smaller sizes"),
+             failure();
+    result.residuals.push_back(std::move(*info));
+  }
+  for (const RecomputedOp &recomputed : explanation.recomputed) {
+    FailureOr<RecomputedInfo> info = describe(recomputed);
+    if (failed(info))
+      return failure();
+    result.recomputeTime += info->time;
+    result.recomputed.push_back(std::move(*info));
+  }
+  return &result;
+}
