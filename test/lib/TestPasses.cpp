@@ -12,4 +12,5 @@ void mlir::fad::test::registerTestPasses() {
   registerTestBreakPass();
   registerTestDerivativePass();
   registerTestKernelToHostPass();
+  registerTestResidualsPass();
 }

@@ -26,6 +26,9 @@ void registerTestBreakPass();
 /// Registers `test-fad-derivative`.
 void registerTestDerivativePass();
 
+/// Registers `test-fad-residuals`.
+void registerTestResidualsPass();
+
 /// Registers all passes that exist for tests.
 void registerTestPasses();
 

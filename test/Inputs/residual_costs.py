@@ -1,0 +1,92 @@
+"""What policies keep of programs, as the pass test-fad-residuals tells it, and what
+is wrong with that."""
+
+import json
+import re
+import subprocess
+
+LEVELS = ["nothing", "elementwise", "reductions", "all"]
+
+# Where `auto` is held against what others keep: at each level, those that compute no
+# more again than it may.
+RIVALS = {
+    "nothing": ["fad"],
+    "elementwise": ["bp", "recompute", "fad"],
+    "reductions": ["bp", "recompute", "fad"],
+    "all": ["bp", "recompute", "fad"],
+}
+
+_BEFORE = "fad-publish-entry,inline,func.func(fad-normalize)"
+_SIMPLIFY = (
+    "canonicalize{region-simplify=disabled max-iterations=1 top-down=true},cse"
+)
+_REGIONS = f"{_BEFORE},fad-raise,func.func(fad-partition),fad-raise,{_SIMPLIFY}"
+# As a tape sees the program: without activations found in chains of operations.
+_WRITTEN = f"{_BEFORE},fad-raise{{within-operations=true}}"
+
+# What fad-nest does before it selects residuals.
+JOINT = f"{_REGIONS},fad-differentiate"
+
+# Passes that end with what is measured. `plain` is what a partitioner without
+# derivatives among its candidates reaches on the joint function of plain reverse
+# mode: no regions, one adjoint for each operation, a minimum cut between values.
+_MEASURES = {
+    "auto": f"{JOINT}{{derivatives-from=both}},test-fad-residuals",
+    "rules": f"{JOINT},test-fad-residuals{{policies=recompute,fad}}",
+    "plain": f"{_WRITTEN},{_SIMPLIFY},fad-differentiate{{derivatives-from=results}},"
+    "test-fad-residuals{plain=true}",
+    "bp": f"{_WRITTEN},func.func(fad-partition),{_SIMPLIFY},"
+    "fad-differentiate{derivatives-from=results},test-fad-residuals{policies=bp}",
+}
+
+
+class Failure(Exception):
+    """A program that fad-opt does not take."""
+
+
+def _measure(command, text):
+    process = subprocess.run(command, input=text, capture_output=True, text=True)
+    if process.returncode:
+        raise Failure(f"{' '.join(command)}\n{process.stderr}")
+    lines = re.findall(r"remark: (\{.*\})$", process.stderr, re.MULTILINE)
+    return {line.pop("function"): line for line in map(json.loads, lines)}
+
+
+def measure(fad_opt, text, before="", nested=False):
+    """What each of `_MEASURES` says of each function of a module, after the passes
+    `before`; with `nested`, of each module in it."""
+    measures = {}
+    for name, passes in _MEASURES.items():
+        if "fad.cotangent" in text:
+            # Somebody else has differentiated it.
+            passes = _SIMPLIFY + passes[passes.index(",test-fad-residuals") :]
+        pipeline = f"builtin.module({before}{passes})"
+        if nested:
+            pipeline = f"builtin.module({pipeline})"
+        command = [fad_opt, f"--pass-pipeline={pipeline}", "-o", "/dev/null"]
+        for function, found in _measure(command, text).items():
+            measures.setdefault(function, {})[name] = found
+    return measures
+
+
+def find_waste(measures):
+    """Where `auto` keeps more of a function than it should: descriptions."""
+    faults = []
+    kept = {**measures["rules"], **measures["bp"]}
+    before = None
+    for level in LEVELS:
+        found = measures["auto"][level]
+        size = found["bytes"]
+        if size != found["chosen"][0]:
+            faults.append(f"{level}: keeps {size} bytes, not {found['chosen'][0]}")
+        if "least" in found and size != found["least"][0]:
+            faults.append(f"{level}: keeps {size} bytes, not {found['least'][0]}")
+        if "cut" in found and found["chosen"] != found["cut"]:
+            faults.append(f"{level}: costs {found['chosen']}, not {found['cut']}")
+        for rival in RIVALS[level]:
+            if size > kept[rival]:
+                faults.append(f"{level}: keeps {size} bytes, {rival} {kept[rival]}")
+        if before is not None and size > before:
+            faults.append(f"{level}: keeps {size} bytes, with less of it {before}")
+        before = size
+    return faults

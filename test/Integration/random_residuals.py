@@ -1,0 +1,90 @@
+"""Holds the policy auto against others on random programs.
+
+usage: random_residuals.py --fad-opt PATH [--count N] [--seed N]
+
+At every level of recomputation, `auto` keeps as few bytes as the best of all choices
+and no more than other policies. Prints where it does not, and exits with 1 then.
+A seed names a program whatever the count.
+"""
+
+import argparse
+import sys
+from functools import partial
+
+from many_checks import run_checks
+from random_program import Program
+from residual_costs import LEVELS, Failure, find_waste, measure
+
+# Programs that one process of fad-opt takes.
+BATCH = 100
+
+
+def make_program(seed):
+    element = "f32" if seed % 2 else "f64"
+    program = Program(seed, element, name=f"f{seed}", narrow=seed % 4 > 1)
+    return program.text(operations=4 + seed % 20)
+
+
+class Totals:
+    """What is counted over all programs: selections, those of which all choices
+    were tried, and where a cut without derivatives keeps less or more."""
+
+    def __init__(self):
+        self.selections = self.searched = 0
+        self.less = dict.fromkeys(LEVELS, 0)
+        self.more = dict.fromkeys(LEVELS, 0)
+
+    def add(self, measures):
+        for level in LEVELS:
+            found, plain = measures["auto"][level], measures["plain"][level]
+            self.selections += 1
+            self.searched += "least" in found
+            self.less[level] += plain < found["bytes"]
+            self.more[level] += plain > found["bytes"]
+
+
+def check(fad_opt, totals, seeds):
+    """What is wrong with the programs of `seeds`, or nothing."""
+    texts = {f"f{seed}_joint": make_program(seed) for seed in seeds}
+    text = "\n".join(f"module {{\n{program}}}" for program in texts.values())
+    try:
+        measures = measure(fad_opt, text, nested=True)
+    except Failure as failure:
+        return f"programs {seeds}: {failure}"
+    if set(measures) != set(texts):
+        return f"programs {seeds}: not all were measured"
+    faults = []
+    for function, found in measures.items():
+        totals.add(found)
+        wrong = find_waste(found)
+        if wrong:
+            faults.append("\n".join([*wrong, texts[function]]))
+    return "\n".join(faults)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fad-opt", required=True)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="the first")
+    options = parser.parse_args()
+    totals = Totals()
+    end = options.seed + options.count
+    failed = run_checks(
+        partial(check, options.fad_opt, totals, range(start, min(start + BATCH, end)))
+        for start in range(options.seed, end, BATCH)
+    )
+    for level in LEVELS:
+        print(
+            f"recompute={level}: a cut without derivatives keeps more in"
+            f" {totals.more[level]} programs, less in {totals.less[level]}"
+        )
+    print(
+        f"{options.count} programs, all choices tried for {totals.searched} of"
+        f" {totals.selections} selections, {failed} failed"
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
