@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/BufferPlan.h"
 #include "fad/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,8 +31,11 @@ struct ProtectArgumentsPass
     for (BlockArgument argument : function.getArguments())
       if (isa<TensorType>(argument.getType()) &&
           !function.getArgAttr(argument.getArgNumber(), name))
-        function.setArgAttr(argument.getArgNumber(), name,
-                            BoolAttr::get(&getContext(), false));
+        function.setArgAttr(
+            argument.getArgNumber(), name,
+            BoolAttr::get(&getContext(),
+                          bool(function.getArgAttr(argument.getArgNumber(),
+                                                   kOwnedAttr))));
   }
 };
 } // namespace

@@ -30,6 +30,13 @@ static void addSimplify(OpPassManager &pm) {
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   bool tape = options.policy == Policy::bp;
+  auto copy = [](const auto &list) {
+    return SmallVector<int64_t>(list.begin(), list.end());
+  };
+  // What another frontend has differentiated comes with marks, or gets them.
+  pm.addPass(createFadMarkJoint(
+      {options.entry, copy(options.cotangents), copy(options.gradients),
+       copy(options.cotangentsOf), copy(options.gradientsOf)}));
   pm.addPass(createFadPublishEntry({options.entry}));
   // One function, of the operations that rules cover. Inlining leaves what it
   // inlines as it was written.
@@ -45,10 +52,12 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   if (!tape)
     pm.addPass(createFadRaise());
   addSimplify(pm);
+  pm.addNestedPass<func::FuncOp>(createFadFactorAdjoints());
   FadDifferentiateOptions differentiate;
   differentiate.entry = options.entry;
-  differentiate.wrt.assign(options.wrt.begin(), options.wrt.end());
-  differentiate.results.assign(options.results.begin(), options.results.end());
+  differentiate.wrt = copy(options.wrt);
+  differentiate.results = copy(options.results);
+  differentiate.leaveJoint = true;
   // A tape keeps results where a derivative can be read off them.
   differentiate.derivativesFrom = tape ? DerivativeForm::results
                                   : options.policy == Policy::automatic
@@ -57,11 +66,13 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadDifferentiate(differentiate));
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize,
-       options.derivativeBits}));
+       options.derivativeBits, options.branchBits}));
 }
 
-void fad::buildSplitPipeline(OpPassManager &pm) {
-  pm.addPass(createFadSplit());
+void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
+  pm.addPass(createFadSplit({reuseResiduals}));
+  // What is fused then, are neighbours.
+  pm.addNestedPass<func::FuncOp>(createFadShortenLifetimes());
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
   addSimplify(pm);
@@ -69,5 +80,5 @@ void fad::buildSplitPipeline(OpPassManager &pm) {
 
 void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {
   buildSelectPipeline(pm, options);
-  buildSplitPipeline(pm);
+  buildSplitPipeline(pm, options.reuseResiduals);
 }

@@ -38,7 +38,7 @@ FailureOr<NestedPair> NestedPair::create(ModuleOp module,
   // fad-differentiate turned @f into @f_joint.
   pair.residuals =
       getResiduals(module.lookupSymbol<func::FuncOp>(name + "_joint"));
-  buildSplitPipeline(split);
+  buildSplitPipeline(split, options.reuseResiduals);
   if (failed(split.run(module)))
     return failure();
   pair.forward = module.lookupSymbol<func::FuncOp>(name + "_forward");

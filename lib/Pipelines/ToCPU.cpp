@@ -23,8 +23,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// From any operation on tensors to linalg and tensor on tensors.
-static void addToLinalg(OpPassManager &pm, bool checkShapes) {
+void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
   pm.addPass(createFadToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
@@ -47,10 +46,12 @@ static void addToLinalg(OpPassManager &pm, bool checkShapes) {
 
 /// From tensors to buffers, each of which is freed once. Results are owned by
 /// the caller, have the identity layout, and are no two the same buffer.
-static void addBufferize(OpPassManager &pm) {
+static void addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addPass(createFadSnapshotGlobals());
+  pm.addNestedPass<func::FuncOp>(createFadReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createFadProtectArguments());
   bufferization::OneShotBufferizePassOptions options;
+  options.bufferAlignment = alignment;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
@@ -58,6 +59,10 @@ static void addBufferize(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   pm.addNestedPass<func::FuncOp>(createFadSeparateResults());
   bufferization::buildBufferDeallocationPipeline(pm);
+  pm.addNestedPass<func::FuncOp>(createFadFreeArguments());
+  // Buffers are freed where the function returns, until here.
+  pm.addNestedPass<func::FuncOp>(
+      bufferization::createOptimizeAllocationLivenessPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
@@ -107,8 +112,8 @@ static void addToLLVM(OpPassManager &pm, bool parallel) {
 }
 
 void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
-  addToLinalg(pm, options.checkShapes);
-  addBufferize(pm);
+  buildToLinalgPipeline(pm, options.checkShapes);
+  addBufferize(pm, options.alignment);
   addLoops(pm, options.parallel);
   addScalars(pm);
   addToLLVM(pm, options.parallel);

@@ -85,8 +85,38 @@ private:
 };
 } // namespace
 
+/// Whether `tensor` is all of a buffer that nobody else has.
+static bool isUnique(const HostTensor &tensor) {
+  const std::shared_ptr<void> &owner = tensor.getOwner();
+  auto *free = std::get_deleter<void (*)(void *)>(owner);
+  return free && *free == freeBuffer && owner.use_count() == 1 &&
+         owner.get() == tensor.data();
+}
+
+/// Makes buffers of `tensors`, at `indices`, that compiled code frees. Returns
+/// them.
+static llvm::Expected<SmallVector<void *>>
+handOver(MutableArrayRef<HostTensor> tensors, ArrayRef<unsigned> indices) {
+  for (unsigned index : indices) {
+    if (isUnique(tensors[index]))
+      continue;
+    llvm::Expected<HostTensor> copy = tensors[index].clone();
+    if (!copy)
+      return copy.takeError();
+    tensors[index] = *copy;
+  }
+  SmallVector<void *> buffers;
+  for (unsigned index : indices) {
+    buffers.push_back(tensors[index].data());
+    retainBuffer(buffers.back());
+    tensors[index] = HostTensor();
+  }
+  return buffers;
+}
+
 llvm::Expected<SmallVector<HostTensor>>
-CompiledModule::call(StringRef name, ArrayRef<HostTensor> arguments) const {
+CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
+                        CallMemory *memory) const {
   const Function &function = functions.find(name)->second;
   SmallVector<SmallVector<int64_t>> descriptors(arguments.size());
   SmallVector<void *> pointers(arguments.size() + 1);
@@ -114,8 +144,20 @@ CompiledModule::call(StringRef name, ArrayRef<HostTensor> arguments) const {
   if (returnsScalar)
     packed.push_back(block.getAddress(0));
 
-  if (llvm::Error error = callCompiled(function.invoke, packed.data()))
+  auto owned = handOver(arguments, function.ownedArguments);
+  if (!owned)
+    return owned.takeError();
+  for (auto [index, buffer] : llvm::zip(function.ownedArguments, *owned))
+    for (unsigned word : {kAllocated, kAligned})
+      descriptors[index][word] = reinterpret_cast<int64_t>(buffer);
+  int64_t before = getBufferBytes(), allocated = getNumAllocations();
+  if (memory)
+    resetPeakBufferBytes();
+  if (llvm::Error error = callCompiled(function.invoke, packed.data(), *owned))
     return error;
+  if (memory)
+    *memory = {int64_t(getPeakBufferBytes()) - before,
+               int64_t(getNumAllocations()) - allocated};
 
   Owners owners(arguments);
   SmallVector<HostTensor> results;

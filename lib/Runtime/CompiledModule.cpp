@@ -9,6 +9,7 @@
 #include "fad/Runtime/CompiledModule.h"
 #include "GlobalState.h"
 #include "HostSymbols.h"
+#include "fad/Analysis/BufferPlan.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,9 +100,19 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
     returns.front()->eraseOperands(forwarded);
     (void)function.eraseResults(forwarded);
   }
+  for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i) {
+    auto isForwarded = [&](const Result &result) {
+      return result.source == Result::Source::Argument && result.index == i;
+    };
+    if (function.getArgAttr(i, kOwnedAttr) && !prepared.isScalarArgument[i] &&
+        llvm::none_of(prepared.results, isForwarded))
+      prepared.ownedArguments.push_back(i);
+  }
   // What attributes say of arguments and results, LLVM does not understand.
   function.removeArgAttrsAttr();
   function.removeResAttrsAttr();
+  for (unsigned i : prepared.ownedArguments)
+    function.setArgAttr(i, kOwnedAttr, UnitAttr::get(function.getContext()));
   function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                     UnitAttr::get(function.getContext()));
   return prepared;
@@ -192,6 +203,8 @@ FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
   PassManager pm(module.getContext());
   ToCPUOptions options;
   options.parallel = parallel;
+  // The allocator aligns all buffers.
+  options.alignment = 0;
   buildToCPUPipeline(pm, options);
   if (failed(pm.run(module)))
     return emitError(

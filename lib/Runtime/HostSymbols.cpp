@@ -95,8 +95,10 @@ static int hostPuts(const char *message) {
   std::_Exit(EXIT_FAILURE);
 }
 
-llvm::Error mlir::fad::callCompiled(void (*invoke)(void **), void **arguments) {
+llvm::Error mlir::fad::callCompiled(void (*invoke)(void **), void **arguments,
+                                    llvm::ArrayRef<void *> owned) {
   ActiveCall call;
+  call.buffers.insert_range(owned);
   if (setjmp(call.returnPoint)) {
     activeCall = nullptr;
     llvm::for_each(call.buffers, freeBuffer);

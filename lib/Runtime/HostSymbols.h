@@ -20,8 +20,9 @@ llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 
 /// Calls `invoke`. Fails, with a message, where an assertion fails in it or
 /// memory is lacking, unless that is in a parallel loop, which ends the
-/// process.
-llvm::Error callCompiled(void (*invoke)(void **), void **arguments);
+/// process. The compiled code frees `owned`; where it fails, this does.
+llvm::Error callCompiled(void (*invoke)(void **), void **arguments,
+                         llvm::ArrayRef<void *> owned = {});
 
 /// Loads the shared libraries that compiled code calls.
 llvm::Error loadRuntimeLibraries();

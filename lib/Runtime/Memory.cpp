@@ -16,7 +16,18 @@ using namespace mlir::fad;
 /// What stands in front of a buffer takes a cache line, to keep the alignment.
 static constexpr size_t kLine = 64;
 
-static std::atomic<size_t> currentBytes, peakBytes;
+namespace {
+/// What stands there.
+struct Header {
+  size_t bytes, numOwners;
+};
+} // namespace
+
+static Header &getHeader(void *buffer) {
+  return *reinterpret_cast<Header *>(static_cast<char *>(buffer) - kLine);
+}
+
+static std::atomic<size_t> currentBytes, peakBytes, numAllocations;
 
 void *mlir::fad::allocateBuffer(size_t bytes) {
   if (bytes > std::numeric_limits<size_t>::max() - 2 * kLine)
@@ -26,24 +37,29 @@ void *mlir::fad::allocateBuffer(size_t bytes) {
   void *line = std::aligned_alloc(kLine, total);
   if (!line)
     return nullptr;
-  *static_cast<size_t *>(line) = bytes;
+  void *buffer = static_cast<char *>(line) + kLine;
+  getHeader(buffer) = {bytes, /*numOwners=*/1};
+  ++numAllocations;
   size_t now = currentBytes += bytes;
   size_t peak = peakBytes;
   while (now > peak && !peakBytes.compare_exchange_weak(peak, now))
     ;
-  return static_cast<char *>(line) + kLine;
+  return buffer;
 }
 
 void mlir::fad::freeBuffer(void *buffer) {
-  if (!buffer)
+  if (!buffer || --getHeader(buffer).numOwners)
     return;
-  void *line = static_cast<char *>(buffer) - kLine;
-  currentBytes -= *static_cast<size_t *>(line);
-  std::free(line);
+  currentBytes -= getHeader(buffer).bytes;
+  std::free(&getHeader(buffer));
 }
+
+void mlir::fad::retainBuffer(void *buffer) { ++getHeader(buffer).numOwners; }
 
 size_t mlir::fad::getBufferBytes() { return currentBytes; }
 
 size_t mlir::fad::getPeakBufferBytes() { return peakBytes; }
 
 void mlir::fad::resetPeakBufferBytes() { peakBytes = size_t(currentBytes); }
+
+size_t mlir::fad::getNumAllocations() { return numAllocations; }

@@ -36,8 +36,9 @@ FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
 }
 
 llvm::Expected<ForwardResults>
-NestedFunction::forward(ArrayRef<HostTensor> arguments) const {
-  auto values = compiled.call(forwardName, arguments);
+NestedFunction::forward(ArrayRef<HostTensor> arguments,
+                        CallMemory *memory) const {
+  auto values = compiled.call(forwardName, arguments, memory);
   if (!values)
     return values.takeError();
   ArrayRef<HostTensor> all = *values;
@@ -48,11 +49,12 @@ NestedFunction::forward(ArrayRef<HostTensor> arguments) const {
 }
 
 llvm::Expected<SmallVector<Gradient>>
-NestedFunction::backward(const ForwardResults &forward,
-                         ArrayRef<HostTensor> cotangents) const {
-  SmallVector<HostTensor> arguments(forward.residuals);
+NestedFunction::backward(ForwardResults forward,
+                         ArrayRef<HostTensor> cotangents,
+                         CallMemory *memory) const {
+  SmallVector<HostTensor> arguments = std::move(forward.residuals);
   llvm::append_range(arguments, cotangents);
-  auto values = compiled.call(backwardName, arguments);
+  auto values = compiled.consume(backwardName, std::move(arguments), memory);
   if (!values)
     return values.takeError();
   SmallVector<Gradient> gradients;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/BufferPlan.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
@@ -27,8 +28,9 @@ namespace {
 /// compute is cloned.
 class Splitter {
 public:
-  Splitter(const JointFunction &joint)
-      : joint(joint), function(joint.getFunction()),
+  Splitter(const JointFunction &joint, bool reuseResiduals)
+      : joint(joint), reuseResiduals(reuseResiduals),
+        function(joint.getFunction()),
         residuals(function.front().getOps<ResidualOp>().begin(),
                   function.front().getOps<ResidualOp>().end()) {}
 
@@ -65,6 +67,8 @@ private:
         builder.getNamedAttr(FadDialect::kResidualAttr, builder.getUnitAttr()));
     return SmallVector<DictionaryAttr>(residuals.size(), attributes);
   }
+  /// The same for the arguments of backward, which may own some of them.
+  SmallVector<DictionaryAttr> getResidualArgumentAttributes();
   /// Finds what either part needs for its results and its side effects. Fails
   /// where backward needs an argument of the forward function.
   LogicalResult findParts();
@@ -79,11 +83,35 @@ private:
   void fill(func::FuncOp forward, func::FuncOp backward);
 
   JointFunction joint;
+  bool reuseResiduals;
   func::FuncOp function;
   SmallVector<ResidualOp> residuals;
   llvm::SetVector<Operation *> forwardOps, backwardOps;
 };
 } // namespace
+
+SmallVector<DictionaryAttr> Splitter::getResidualArgumentAttributes() {
+  SmallVector<DictionaryAttr> attributes = getResidualAttributes();
+  if (!reuseResiduals)
+    return attributes;
+  // What is kept for another reason, or twice, is read elsewhere.
+  llvm::SmallDenseMap<Value, unsigned> readers;
+  for (Value result : joint.getResults())
+    ++readers[result];
+  for (ResidualOp residual : residuals)
+    ++readers[residual.getValue()];
+  Builder builder(function.getContext());
+  for (auto [residual, attribute] : llvm::zip(residuals, attributes)) {
+    Value value = residual.getValue();
+    if (isa<BlockArgument>(value) || readers[value] > 1 ||
+        !isa<TensorType>(value.getType()))
+      continue;
+    NamedAttrList list(attribute);
+    list.set(kOwnedAttr, builder.getUnitAttr());
+    attribute = list.getDictionary(function.getContext());
+  }
+  return attributes;
+}
 
 LogicalResult Splitter::findNeeded(DenseSet<Value> &available,
                                    SmallVector<Value> worklist,
@@ -163,7 +191,7 @@ func::FuncOp Splitter::createBackward(StringRef name) {
   llvm::append_range(inputs, TypeRange(joint.getCotangents()));
   func::FuncOp backward =
       createFunction(name, inputs, TypeRange(joint.getGradients()));
-  auto attributes = getResidualAttributes();
+  auto attributes = getResidualArgumentAttributes();
   llvm::append_range(attributes, getAttributesOf(joint.getCotangents()));
   backward.setAllArgAttrs(attributes);
   backward.setAllResultAttrs(getAttributesOf(joint.getGradientNumbers()));
@@ -271,7 +299,8 @@ struct FadSplitPass : fad::impl::FadSplitBase<FadSplitPass> {
       if (!JointFunction::isJoint(function))
         continue;
       FailureOr<JointFunction> joint = JointFunction::get(function);
-      if (failed(joint) || failed(Splitter(*joint).run(symbols, users)))
+      if (failed(joint) ||
+          failed(Splitter(*joint, reuseResiduals).run(symbols, users)))
         return signalPassFailure();
     }
   }

@@ -8,6 +8,7 @@
 
 #include "Report.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
 #include <cinttypes>
 #include <sys/resource.h>
 
@@ -31,6 +32,71 @@ static int64_t getPeakResidentBytes() {
 #endif
 }
 
+namespace {
+/// A number of the memory statistics.
+struct MemoryRow {
+  /// The names in the table and in JSON.
+  const char *label, *key;
+  uint64_t (*get)(const PeakEstimate &);
+  /// Whether it makes no sense for a function alone.
+  bool isOfPair;
+};
+} // namespace
+
+static constexpr MemoryRow kMemoryRows[] = {
+    {"arguments", "arguments",
+     [](const PeakEstimate &memory) { return memory.arguments; }, false},
+    {"results", "results",
+     [](const PeakEstimate &memory) { return memory.results; }, false},
+    {"residuals", "residuals",
+     [](const PeakEstimate &memory) { return memory.kept; }, true},
+    {"cotangents", "cotangents",
+     [](const PeakEstimate &memory) { return memory.cotangents; }, true},
+    {"gradients", "gradients",
+     [](const PeakEstimate &memory) { return memory.gradients; }, true},
+    {"forward peak", "forward_peak",
+     [](const PeakEstimate &memory) { return memory.forward.bytes; }, false},
+    {"backward peak", "backward_peak",
+     [](const PeakEstimate &memory) { return memory.backward.bytes; }, true},
+    {"peak", "peak",
+     [](const PeakEstimate &memory) { return memory.getPeak(); }, true},
+    {"forward allocations", "forward_allocations",
+     [](const PeakEstimate &memory) { return memory.forward.allocations; },
+     false},
+    {"backward allocations", "backward_allocations",
+     [](const PeakEstimate &memory) { return memory.backward.allocations; },
+     true}};
+
+static void printMemory(raw_ostream &os, const RunStatistics &statistics) {
+  os << llvm::format("%-20s %15s %15s\n", "bytes", "measured", "estimated");
+  for (const MemoryRow &row : kMemoryRows)
+    if (statistics.backward || !row.isOfPair)
+      os << llvm::format("%-20s %15" PRIu64 " %15" PRIu64 "\n", row.label,
+                         row.get(statistics.measured),
+                         row.get(statistics.estimated));
+}
+
+void fad::printStatisticsJSON(raw_ostream &os,
+                              const RunStatistics &statistics) {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  auto printBytes = [&](StringRef name, const PeakEstimate &memory) {
+    json.attributeObject(name, [&] {
+      for (const MemoryRow &row : kMemoryRows)
+        if (statistics.backward || !row.isOfPair)
+          json.attribute(row.key, row.get(memory));
+    });
+  };
+  json.object([&] {
+    json.attribute("compile_seconds", statistics.compile);
+    json.attribute("forward_seconds", statistics.forward);
+    if (statistics.backward)
+      json.attribute("backward_seconds", *statistics.backward);
+    printBytes("measured", statistics.measured);
+    printBytes("estimated", statistics.estimated);
+  });
+  os << "\n";
+}
+
 void fad::printStatistics(raw_ostream &os, const RunStatistics &statistics) {
   auto printTime = [&](const char *name, double seconds) {
     os << llvm::format("%-14s%.3f ms\n", name, 1e3 * seconds);
@@ -46,6 +112,7 @@ void fad::printStatistics(raw_ostream &os, const RunStatistics &statistics) {
     printBytes("residuals", *statistics.residualBytes);
   printBytes("peak tensors", statistics.peakTensorBytes);
   printBytes("peak process", getPeakResidentBytes());
+  printMemory(os, statistics);
 }
 
 void fad::printChecks(raw_ostream &os, Policy policy,

@@ -10,6 +10,7 @@
 #define FAD_TOOLS_FADRUNNER_REPORT_H
 
 #include "OutputFolder.h"
+#include "fad/Analysis/PeakMemory.h"
 #include "fad/Runtime/GradientCheck.h"
 
 namespace mlir::fad {
@@ -20,10 +21,14 @@ struct RunStatistics {
   std::optional<double> backward;
   std::optional<int64_t> residualBytes;
   int64_t peakTensorBytes = 0;
+  /// Bytes of tensors, as measured and as estimated.
+  PeakEstimate measured, estimated;
 };
 
 void printTensors(raw_ostream &os, ArrayRef<NamedTensor> tensors);
 void printStatistics(raw_ostream &os, const RunStatistics &statistics);
+/// The same as a JSON object, without what the whole process takes.
+void printStatisticsJSON(raw_ostream &os, const RunStatistics &statistics);
 void printChecks(raw_ostream &os, Policy policy,
                  ArrayRef<GradientCheck> checks);
 

@@ -9,6 +9,7 @@
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "Arguments.h"
+#include "MemoryStatistics.h"
 #include "Report.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Runtime/Memory.h"
@@ -56,7 +57,17 @@ struct CommandLine {
       cl::cat(category)};
   cl::opt<bool> statistics{"stats", cl::desc("Print times and memory"),
                            cl::cat(category)};
+  cl::opt<std::string> statisticsFile{
+      "stats-json", cl::desc("File to write the statistics to, as JSON"),
+      cl::value_desc("file"), cl::cat(category)};
+  cl::opt<bool> reuseResiduals{
+      "reuse-residuals",
+      cl::desc("Let backward overwrite and free the residuals"),
+      cl::cat(category)};
 
+  bool wantsStatistics() const {
+    return statistics || statisticsFile.getNumOccurrences();
+  }
   bool isNested() const { return policy.getNumOccurrences() || checkGradients; }
 };
 
@@ -79,9 +90,15 @@ private:
   LogicalResult prepare();
   LogicalResult runFunction();
   LogicalResult runNested();
+  void setOptions(NestOptions &options) const;
+  /// Calls forward and backward.
+  LogicalResult callNested(const NestedFunction &nested,
+                           SmallVector<HostTensor> &cotangents,
+                           SmallVector<Gradient> &gradients);
   LogicalResult compareGradients(const NestOptions &options,
                                  ArrayRef<HostTensor> cotangents,
                                  ArrayRef<Gradient> gradients);
+  llvm::Error writeStatistics() const;
   /// Prints and writes what a run has computed.
   LogicalResult finish();
   void addResults(ArrayRef<HostTensor> results);
@@ -145,9 +162,16 @@ LogicalResult Runner::checkOptions() {
     return error("--results is for gradients; add --policy");
   if (!commandLine.isNested() && !commandLine.cotangents.empty())
     return error("--cotangent is for gradients; add --policy");
+  if (!commandLine.isNested() && commandLine.reuseResiduals)
+    return error("--reuse-residuals is for gradients; add --policy");
   if (commandLine.request.recompute.getNumOccurrences() &&
       commandLine.policy != Policy::automatic)
     return error("--recompute is for --policy=auto");
+  if (commandLine.request.derivativeBits.getNumOccurrences() &&
+      commandLine.policy != Policy::automatic)
+    return error("--derivative-bits is for --policy=auto");
+  if (commandLine.request.branchBits && commandLine.policy != Policy::automatic)
+    return error("--branch-bits is for --policy=auto");
   if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
     return error("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
@@ -192,10 +216,29 @@ void Runner::addResults(ArrayRef<HostTensor> results) {
     computed.push_back({"out" + std::to_string(index), result});
 }
 
+llvm::Error Runner::writeStatistics() const {
+  std::error_code code;
+  StringRef name = commandLine.statisticsFile;
+  llvm::raw_fd_ostream os(name, code);
+  if (!code) {
+    printStatisticsJSON(os, statistics);
+    os.flush();
+    code = os.error();
+    os.clear_error();
+  }
+  if (!code)
+    return llvm::Error::success();
+  return llvm::createStringError(code, "cannot write '" + name +
+                                           "': " + code.message());
+}
+
 LogicalResult Runner::finish() {
   printTensors(llvm::outs(), computed);
   if (commandLine.statistics)
     printStatistics(llvm::outs(), statistics);
+  if (commandLine.statisticsFile.getNumOccurrences())
+    if (llvm::Error error = writeStatistics())
+      return fail(std::move(error));
   if (output)
     if (llvm::Error error = output->write(computed))
       return fail(std::move(error));
@@ -203,30 +246,54 @@ LogicalResult Runner::finish() {
 }
 
 LogicalResult Runner::runFunction() {
+  if (commandLine.wantsStatistics()) {
+    auto estimated = estimateMemory(*extracted, entry.getSymName(), arguments);
+    if (failed(estimated))
+      return failure();
+    statistics.estimated = *estimated;
+  }
   double start = getSeconds();
   FailureOr<CompiledModule> compiled = CompiledModule::compile(*extracted);
   if (failed(compiled))
     return failure();
   statistics.compile = getSeconds() - start;
   resetPeakBufferBytes();
-  auto results = measure(commandLine.statistics, statistics.forward, [&] {
-    return compiled->call(entry.getSymName(), arguments);
-  });
+  CallMemory memory;
+  auto results =
+      measure(commandLine.wantsStatistics(), statistics.forward, [&] {
+        return compiled->call(entry.getSymName(), arguments, &memory);
+      });
   if (!results)
     return fail(results.takeError());
   statistics.peakTensorBytes = getPeakBufferBytes();
+  MemoryMeasurement measurement;
+  measurement.addForward(arguments, {*results, {}}, memory);
+  statistics.measured = measurement.get();
   addResults(*results);
   return finish();
 }
 
-LogicalResult Runner::runNested() {
-  NestOptions options;
+void Runner::setOptions(NestOptions &options) const {
   options.policy = commandLine.policy;
   options.recompute = commandLine.request.recompute;
+  options.derivativeBits = commandLine.request.derivativeBits.getValue();
+  options.branchBits = commandLine.request.branchBits.getValue();
+  options.reuseResiduals = commandLine.reuseResiduals.getValue();
   for (int64_t index : commandLine.request.wrt)
     options.wrt.push_back(index);
   for (int64_t index : commandLine.request.results)
     options.results.push_back(index);
+}
+
+LogicalResult Runner::runNested() {
+  NestOptions options;
+  setOptions(options);
+  if (commandLine.wantsStatistics()) {
+    auto estimated = estimateMemory(*extracted, options, arguments);
+    if (failed(estimated))
+      return failure();
+    statistics.estimated = *estimated;
+  }
   double start = getSeconds();
   OwningOpRef<ModuleOp> copy = extracted->clone();
   FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
@@ -234,32 +301,54 @@ LogicalResult Runner::runNested() {
     return failure();
   statistics.compile = getSeconds() - start;
 
-  resetPeakBufferBytes();
-  auto forward = measure(commandLine.statistics, statistics.forward,
-                         [&] { return nested->forward(arguments); });
-  if (!forward)
-    return fail(forward.takeError());
-  auto cotangents =
-      makeCotangents(entry, commandLine.cotangents,
-                     nested->getCotangentResults(), forward->results);
-  if (failed(cotangents))
+  SmallVector<HostTensor> cotangents;
+  SmallVector<Gradient> gradients;
+  if (failed(callNested(*nested, cotangents, gradients)))
     return failure();
-  auto gradients =
-      measure(commandLine.statistics, statistics.backward.emplace(),
-              [&] { return nested->backward(*forward, *cotangents); });
-  if (!gradients)
-    return fail(gradients.takeError());
-  statistics.peakTensorBytes = getPeakBufferBytes();
-  statistics.residualBytes = getResidualBytes(*forward, arguments);
-  addResults(forward->results);
-  for (const Gradient &gradient : *gradients)
+  for (const Gradient &gradient : gradients)
     computed.push_back(
         {"grad" + std::to_string(gradient.argument), gradient.value});
   if (failed(finish()))
     return failure();
   if (!commandLine.checkGradients)
     return success();
-  return compareGradients(options, *cotangents, *gradients);
+  return compareGradients(options, cotangents, gradients);
+}
+
+LogicalResult Runner::callNested(const NestedFunction &nested,
+                                 SmallVector<HostTensor> &cotangents,
+                                 SmallVector<Gradient> &gradients) {
+  resetPeakBufferBytes();
+  CallMemory memory;
+  MemoryMeasurement measurement;
+  auto forward = measure(commandLine.wantsStatistics(), statistics.forward,
+                         [&] { return nested.forward(arguments, &memory); });
+  if (!forward)
+    return fail(forward.takeError());
+  statistics.peakTensorBytes = getPeakBufferBytes();
+  statistics.residualBytes = getResidualBytes(*forward, arguments);
+  measurement.addForward(arguments, *forward, memory);
+  auto made = makeCotangents(entry, commandLine.cotangents,
+                             nested.getCotangentResults(), forward->results);
+  if (failed(made))
+    return failure();
+  cotangents = std::move(*made);
+  addResults(forward->results);
+
+  // Residuals that backward overwrites are good for one call.
+  bool repeat = commandLine.wantsStatistics() && !commandLine.reuseResiduals;
+  auto called = measure(repeat, statistics.backward.emplace(), [&] {
+    return nested.backward(repeat ? *forward : std::move(*forward), cotangents,
+                           &memory);
+  });
+  if (!called)
+    return fail(called.takeError());
+  statistics.peakTensorBytes =
+      std::max<int64_t>(statistics.peakTensorBytes, getPeakBufferBytes());
+  measurement.addBackward(cotangents, *called, memory);
+  statistics.measured = measurement.get();
+  gradients = std::move(*called);
+  return success();
 }
 
 LogicalResult Runner::compareGradients(const NestOptions &options,
@@ -282,9 +371,10 @@ LogicalResult Runner::run() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  // LLVM has a --stats of its own, for statistics that releases do not collect.
-  if (cl::Option *stats = cl::getRegisteredOptions().lookup("stats"))
-    stats->removeArgument();
+  // LLVM has these of its own, for statistics that releases do not collect.
+  for (StringRef name : {"stats", "stats-json"})
+    if (cl::Option *option = cl::getRegisteredOptions().lookup(name))
+      option->removeArgument();
   CommandLine commandLine;
   cl::HideUnrelatedOptions(commandLine.category);
   cl::ParseCommandLineOptions(

@@ -26,8 +26,8 @@ struct FunctionPeak {
   uint64_t allocations = 0;
 };
 
-/// Bytes of tensors that a pair of functions, as `fad-split` makes it, needs.
-/// What only scalars take, and constants, do not count.
+/// Bytes that a pair of functions, as `fad-split` makes it, needs. Constants do
+/// not count, nor do scalars in `forward`.
 struct PeakEstimate {
   /// Arguments of forward, that is, weights and inputs. The caller has them
   /// all the time; they are in none of the numbers below.
@@ -72,8 +72,8 @@ FailureOr<PeakEstimate> estimatePeak(func::FuncOp forward,
                                      func::FuncOp backward, SizeFunction sizeOf,
                                      bool ownsResiduals = true);
 
-/// What `function` needs on its own, arguments left out.
-FailureOr<FunctionPeak> estimatePeak(func::FuncOp function,
+/// What `function` needs on its own: the estimate has nothing of a backward.
+FailureOr<PeakEstimate> estimatePeak(func::FuncOp function,
                                      SizeFunction sizeOf);
 
 } // namespace fad

@@ -184,9 +184,48 @@ def FadProtectArguments : Pass<"fad-protect-arguments", "::mlir::func::FuncOp"> 
   let description = [{
     Marks the tensor arguments of public functions as not writable, unless they
     are marked already: a caller's tensors are values, whatever the function
-    does with their buffers.
+    does with their buffers. Arguments with `fad.owned` belong to the function
+    and are writable.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def FadReuseBuffers : Pass<"fad-reuse-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Write elementwise results over what is not read again";
+  let description = [{
+    Makes each elementwise `linalg` operation on tensors that starts from an
+    empty tensor start from an operand instead, where that has the type of the
+    result, is read element by element, and is not read afterwards: a derivative
+    is written over its source, and a gradient over a derivative. Arguments are
+    not written over, but for those with `fad.owned`, which belong to the
+    function. One-Shot Bufferization then does so in place.
+
+    Empty tensors and fills that several operations start from are given to each
+    of them, right before it, so that a buffer exists from its first writer on.
+
+    ```mlir
+    %e = tensor.empty() : tensor<8xf32>
+    %y = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes, where `%x` is not read again,
+
+    ```mlir
+    %y = linalg.exp ins(%x : tensor<8xf32>) outs(%x : tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FadFreeArguments : Pass<"fad-free-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Free the arguments that a function owns";
+  let description = [{
+    Frees each argument with `fad.owned`, a buffer, after its last use, or
+    before the function returns where that has several blocks; where a copy of
+    the argument is returned, the argument is returned itself. It goes after
+    deallocation, and removes the attribute.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
 def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {

@@ -33,6 +33,22 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       *this, "results",
       llvm::cl::desc("Results to differentiate, each of which gets a "
                      "cotangent; default: every one of floating point")};
+  ListOption<int64_t> cotangents{
+      *this, "cotangents",
+      llvm::cl::desc("Arguments that are cotangents, of a function that is "
+                     "differentiated already and has no marks")};
+  ListOption<int64_t> gradients{
+      *this, "gradients",
+      llvm::cl::desc("Results that are gradients, of such a function; default: "
+                     "those that depend on a cotangent")};
+  ListOption<int64_t> cotangentsOf{
+      *this, "cotangents-of",
+      llvm::cl::desc("Results that the cotangents belong to; default: all, in "
+                     "order")};
+  ListOption<int64_t> gradientsOf{
+      *this, "gradients-of",
+      llvm::cl::desc("Arguments that the gradients belong to; default: all, in "
+                     "order")};
   Option<Policy> policy{*this, "policy",
                         llvm::cl::desc("What crosses from forward to backward"),
                         llvm::cl::init(Policy::fad), getPolicyValues()};
@@ -50,6 +66,17 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::desc("Bits an element that the policy auto may round bounded "
                      "derivatives to, 1 to 8; 0: derivatives are exact"),
       llvm::cl::init(0)};
+  Option<bool> branchBits{
+      *this, "branch-bits",
+      llvm::cl::desc("Let the policy auto compute the derivative of an "
+                     "activation with one minimum approximately, from the "
+                     "result and one bit an element: the side of the minimum"),
+      llvm::cl::init(false)};
+  Option<bool> reuseResiduals{
+      *this, "reuse-residuals",
+      llvm::cl::desc("Let backward overwrite and free residuals: it can be "
+                     "called once for each call of forward"),
+      llvm::cl::init(false)};
 };
 
 /// From a forward function on tensors to the joint function with its residuals
@@ -57,7 +84,7 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
 void buildSelectPipeline(OpPassManager &pm, const NestOptions &options);
 
 /// `fad-nest` from `fad-split` on.
-void buildSplitPipeline(OpPassManager &pm);
+void buildSplitPipeline(OpPassManager &pm, bool reuseResiduals = false);
 
 /// `fad-nest`: from a forward function on tensors to the pair of a forward and
 /// a backward function.
@@ -73,7 +100,16 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       llvm::cl::desc("Abort with a message where sizes at run time do not go "
                      "together, instead of reading beyond the end of a tensor"),
       llvm::cl::init(false)};
+  Option<uint64_t> alignment{
+      *this, "alignment",
+      llvm::cl::desc("Bytes that buffers are aligned to; 0 leaves that to "
+                     "malloc"),
+      llvm::cl::init(64)};
 };
+
+/// The first part of `fad-to-cpu`: from tensors to operations of `linalg`,
+/// `tensor` and `scf` on tensors, each of which becomes one on buffers.
+void buildToLinalgPipeline(OpPassManager &pm, bool checkShapes);
 
 /// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
 void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);

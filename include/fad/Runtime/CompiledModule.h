@@ -30,6 +30,13 @@ void registerRuntimeExtensions(DialectRegistry &registry);
 /// HostTensor.
 LogicalResult checkSignature(func::FuncOp function);
 
+/// Memory that a call took, in buffers of tensors.
+struct CallMemory {
+  /// Most bytes at a time beyond those that were there before.
+  int64_t peakBytes = 0;
+  int64_t allocations = 0;
+};
+
 /// The public functions of a module, compiled for the host. Their arguments
 /// and results are ranked tensors and scalars that have a HostTensor.
 class CompiledModule {
@@ -49,7 +56,17 @@ public:
   /// Fails, with a message, where a `cf.assert` fails or memory is lacking. In
   /// a parallel loop both end the process.
   llvm::Expected<SmallVector<HostTensor>>
-  call(StringRef name, ArrayRef<HostTensor> arguments) const;
+  call(StringRef name, ArrayRef<HostTensor> arguments,
+       CallMemory *memory = nullptr) const {
+    return consume(name, SmallVector<HostTensor>(arguments), memory);
+  }
+
+  /// The same, but gives the function, to overwrite and free, those of its
+  /// arguments with `fad.owned` that nobody else shares. It gets copies of
+  /// others.
+  llvm::Expected<SmallVector<HostTensor>>
+  consume(StringRef name, SmallVector<HostTensor> arguments,
+          CallMemory *memory = nullptr) const;
 
   /// Gives every `ml_program.global`, which calls may change, its initial
   /// value again.
@@ -67,6 +84,8 @@ private:
   };
   struct Function {
     SmallVector<bool> isScalarArgument;
+    /// The arguments that the function frees.
+    SmallVector<unsigned> ownedArguments;
     SmallVector<Result> results;
     void (*invoke)(void **) = nullptr;
 

@@ -17,12 +17,17 @@ namespace mlir::fad {
 /// Generated code allocates through this as well, so that all tensors count.
 void *allocateBuffer(size_t bytes);
 void freeBuffer(void *buffer);
+/// Lets `buffer` have one more owner: it takes one more call of `freeBuffer`
+/// to free it. Not for several threads at a time.
+void retainBuffer(void *buffer);
 
 /// Bytes in buffers now.
 size_t getBufferBytes();
 /// Most bytes in buffers at any time since the last reset.
 size_t getPeakBufferBytes();
 void resetPeakBufferBytes();
+/// Buffers that were allocated so far.
+size_t getNumAllocations();
 
 } // namespace mlir::fad
 

@@ -37,10 +37,13 @@ public:
   /// of the cotangents.
   ArrayRef<unsigned> getCotangentResults() const { return cotangentResults; }
 
-  llvm::Expected<ForwardResults> forward(ArrayRef<HostTensor> arguments) const;
+  llvm::Expected<ForwardResults> forward(ArrayRef<HostTensor> arguments,
+                                         CallMemory *memory = nullptr) const;
+  /// With the option `reuse-residuals`, residuals that are moved in, and that
+  /// nobody else has, are overwritten and freed; others are copied before.
   llvm::Expected<SmallVector<Gradient>>
-  backward(const ForwardResults &forward,
-           ArrayRef<HostTensor> cotangents) const;
+  backward(ForwardResults forward, ArrayRef<HostTensor> cotangents,
+           CallMemory *memory = nullptr) const;
 
 private:
   explicit NestedFunction(CompiledModule compiled)

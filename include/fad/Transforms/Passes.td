@@ -117,7 +117,10 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     Option<"derivativesFrom", "derivatives-from", "::mlir::fad::DerivativeForm",
            /*default=*/"::mlir::fad::DerivativeForm::operands",
            "What derivatives are computed from, where a rule has several forms",
-           [{::mlir::fad::getDerivativeFormValues()}]>
+           [{::mlir::fad::getDerivativeFormValues()}]>,
+    Option<"leaveJoint", "leave-joint", "bool", /*default=*/"false",
+           "Leave a function as it is, but for its name, that is differentiated already: some "
+           "argument has fad.cotangent">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
@@ -211,6 +214,16 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     anyway. Arguments and results of the function cost nothing: they
     are alive anyway.
 
+    Derivatives are exact unless these options of `auto` say otherwise.
+    `derivative-bits` lets it keep a derivative that is bounded on all numbers,
+    with limits on either side (that of any smooth activation, of no periodic or
+    growing function), in that many bits an element: levels are placed where the
+    mean-square error over arguments that follow the standard logistic
+    distribution is least, the limits among them from two bits on. `branch-bits`
+    lets it compute the derivative of an activation that has one minimum (GELU,
+    SiLU, Mish) by polynomials from the activation's result and one bit. The
+    largest and the mean-square error stand in the reason of the residual.
+
     Under `recompute` and `fad`, values that derive from one tensor, given tensors of
     fewer elements, are computed again from it where that saves bytes: the input
     of a normalisation is kept once, with its statistics, instead of what was
@@ -228,7 +241,10 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
            "What the policy auto takes for a size that is known only when the program runs">,
     Option<"derivativeBits", "derivative-bits", "int64_t", /*default=*/"0",
            "Bits an element that the policy auto may round bounded derivatives to, 1 to 8; 0: "
-           "derivatives are exact">
+           "derivatives are exact">,
+    Option<"branchBits", "branch-bits", "bool", /*default=*/"false",
+           "Let the policy auto compute the derivative of an activation with one minimum "
+           "approximately, from the result and one bit an element: the side of the minimum">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
@@ -250,6 +266,21 @@ def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
            "Let backward overwrite and free residuals">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::func::FuncDialect"];
+}
+
+def FadShortenLifetimes : Pass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> {
+  let summary = "Order forward and backward for memory";
+  let description = [{
+    In a backward function, moves what depends on no cotangent, which is what
+    `fad-select-residuals` has computed again, from the beginning of the function
+    to where it is first read. In a forward function, moves what only residuals
+    need, such as derivatives and `fad.pack`, up to where the first tensor that
+    it is computed from is not read any more. Tensors are alive for a shorter
+    time so, and what fits is written over what has died.
+
+    Operations with side effects stay, as do functions that are not one block.
+  }];
+  let dependentDialects = ["::mlir::fad::FadDialect"];
 }
 
 def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
