@@ -8,6 +8,7 @@
 
 #include "ReverseMode/ReverseMode.h"
 #include "fad/Analysis/Entry.h"
+#include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -192,6 +193,11 @@ struct FadDifferentiatePass
     FailureOr<func::FuncOp> function = findEntry(module, entry);
     if (failed(function))
       return signalPassFailure();
+    if (leaveJoint && JointFunction::isJoint(*function)) {
+      if (failed(adoptJoint(module, *function)))
+        return signalPassFailure();
+      return;
+    }
     FailureOr<SmallVector<unsigned>> arguments = resolveWrt(*function, wrt);
     if (failed(arguments))
       return signalPassFailure();
@@ -214,6 +220,24 @@ struct FadDifferentiatePass
       return signalPassFailure();
     (*function)->removeAttr(FadDialect::kRequestAttr);
     function->setSymName(getJointName(*function));
+  }
+
+  /// Names `function`, which is a joint function, like one that was made here.
+  LogicalResult adoptJoint(ModuleOp module, func::FuncOp function) {
+    for (auto &[name, numbers] :
+         {std::pair<StringRef, ArrayRef<int64_t>>{"wrt", wrt},
+          {"results", results}})
+      if (!numbers.empty())
+        return function.emitError("@")
+               << function.getSymName()
+               << " is differentiated already: its marks say with respect to "
+                  "what; leave out '"
+               << name << "'";
+    if (failed(checkNames(module, function)))
+      return failure();
+    function->removeAttr(FadDialect::kRequestAttr);
+    function.setSymName(getJointName(function));
+    return success();
   }
 
   static std::string getJointName(func::FuncOp function) {

@@ -15,6 +15,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::fad {
@@ -68,6 +70,8 @@ struct FadFactorAdjointsPass
     for (const Slice &slice : llvm::reverse(slices))
       factorSlice(rewriter, slice, linearity);
     separateDerivatives(rewriter, *JointFunction::get(function));
+    DominanceInfo dominance(function);
+    eliminateCommonSubExpressions(rewriter, dominance, function);
     nameBackward(*JointFunction::get(function));
   }
 };

@@ -35,6 +35,13 @@ private:
            llvm::any_of(op->getResults(),
                         [&](Value v) { return needed.contains(v); });
   }
+  SmallVector<unsigned> getNeeded(Operation *op) const {
+    SmallVector<unsigned> numbers;
+    for (OpResult result : op->getResults())
+      if (needed.contains(result))
+        numbers.push_back(result.getResultNumber());
+    return numbers;
+  }
   /// Makes a derivative of what `op`, or the part of it that is not needed,
   /// computes element by element.
   void separate(Operation *op);
@@ -139,6 +146,9 @@ void Separator::separate(Operation *op) {
     return;
   if (!isDerivative)
     region = extract(op, numbers);
+  // What nothing reads any more goes.
+  if (isa<ElementwiseOp>(op) && !isDerivative && isNeeded(op))
+    extract(op, getNeeded(op));
   if (!region->hasAttr(FadDialect::kAdjointOfAttr))
     region->setAttr(FadDialect::kAdjointOfAttr,
                     rewriter.getStringAttr(describe(region)));

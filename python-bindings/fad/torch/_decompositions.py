@@ -70,6 +70,71 @@ def _drop_all(x, p, train):
     return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
 
 
+def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
+    """The rows of a table get the sum of what belongs to them, as a product with
+    ones and zeros. torch-mlir's own form has no linalg."""
+    if scale_by_frequency:
+        return NotImplemented
+    rows = torch.arange(size, device=indices.device)
+    chosen = (indices.reshape(-1) == rows.unsqueeze(1)) & (rows != padding_idx).unsqueeze(1)
+    width = gradient.shape[-1]
+    return chosen.to(gradient.dtype) @ gradient.reshape(-1, width)
+
+
+def _nll_loss_backward(
+    gradient, x, target, weight, reduction, ignore_index, total_weight
+):
+    """The gradient of the negative log likelihood, without a scatter."""
+    classes = torch.arange(x.shape[-1], device=x.device)
+    target = target.unsqueeze(-1)
+    chosen = (target == classes) & (target != ignore_index)
+    if reduction == 1:
+        gradient = gradient / total_weight
+    gradient = gradient.reshape((*gradient.shape, *[1] * (x.dim() - gradient.dim())))
+    if weight is not None:
+        gradient = gradient * weight
+    return torch.where(chosen, -gradient, 0)
+
+
+def _pair(sizes):
+    return sizes if len(sizes) == 2 else (sizes[0], sizes[0])
+
+
+def _max_pool_backward(
+    gradient, x, kernel, stride, padding, dilation, ceil_mode, indices
+):
+    """Each element of the input gets what those windows send back that found it
+    the greatest: it is in few windows. torch-mlir's own form scatters."""
+    kernel, padding = _pair(kernel), _pair(padding)
+    stride = _pair(stride) if stride else kernel
+    if set(dilation) != {1}:
+        return NotImplemented
+    height, width = x.shape[-2:]
+    axes = []
+    for axis, size in ((-2, height), (-1, width)):
+        place = torch.arange(size, device=x.device)
+        last = torch.div(place + padding[axis], stride[axis], rounding_mode="floor")
+        windows = []
+        for back in range(-(-kernel[axis] // stride[axis])):
+            window = last - back
+            start = window * stride[axis] - padding[axis]
+            valid = (window >= 0) & (window < gradient.shape[axis])
+            valid = valid & (place < start + kernel[axis])
+            windows.append((window.clamp(0, gradient.shape[axis] - 1), valid))
+        axes.append((place, windows))
+    (rows, row_windows), (columns, column_windows) = axes
+    place = rows.unsqueeze(1) * width + columns
+    total = None
+    for row, row_valid in row_windows:
+        for column, column_valid in column_windows:
+            sent = gradient.index_select(-2, row).index_select(-1, column)
+            found = indices.index_select(-2, row).index_select(-1, column)
+            chosen = (found == place) & row_valid.unsqueeze(1) & column_valid
+            term = torch.where(chosen, sent, 0)
+            total = term if total is None else total + term
+    return total
+
+
 def get_decompositions(is_joint: bool = False) -> dict:
     """Functions by the operations that they stand for. What a joint graph has
     of gradients, PyTorch has put there."""
@@ -82,7 +147,12 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table[torch.ops.aten.native_dropout.default] = _drop_all
     table[torch.ops.aten.cumsum.default] = _cumsum
     table[torch.ops.aten.cumprod.default] = _cumprod
-    if not is_joint:
+    if is_joint:
+        table[torch.ops.aten.embedding_dense_backward.default] = _embedding_backward
+        table[torch.ops.aten.nll_loss_backward.default] = _nll_loss_backward
+        pool = torch.ops.aten.max_pool2d_with_indices_backward
+        table[pool.default] = _max_pool_backward
+    else:
         table[torch.ops.aten.detach.default] = detach
         table[torch.ops.aten.embedding.default] = embed
     return table
