@@ -118,35 +118,59 @@ static Evaluate getArithmetic(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
-/// How the operations of `math` are evaluated that have no folder, or are
-/// frequent.
+static Evaluate getUnary(double (*function)(double)) {
+  return [function](Numbers x) { return function(x[0]); };
+}
+
+/// How operations of `math` with one operand are evaluated.
+static Evaluate getUnaryMath(Operation *op) {
+  return TypeSwitch<Operation *, Evaluate>(op)
+      .Case([](math::AbsFOp) { return getUnary(::fabs); })
+      .Case([](math::AcosOp) { return getUnary(::acos); })
+      .Case([](math::AcoshOp) { return getUnary(::acosh); })
+      .Case([](math::AsinOp) { return getUnary(::asin); })
+      .Case([](math::AsinhOp) { return getUnary(::asinh); })
+      .Case([](math::AtanOp) { return getUnary(::atan); })
+      .Case([](math::AtanhOp) { return getUnary(::atanh); })
+      .Case([](math::CbrtOp) { return getUnary(::cbrt); })
+      .Case([](math::CeilOp) { return getUnary(::ceil); })
+      .Case([](math::CosOp) { return getUnary(::cos); })
+      .Case([](math::CoshOp) { return getUnary(::cosh); })
+      .Case([](math::ErfOp) { return getUnary(::erf); })
+      .Case([](math::ErfcOp) { return getUnary(::erfc); })
+      .Case([](math::ExpOp) { return getUnary(::exp); })
+      .Case([](math::Exp2Op) { return getUnary(::exp2); })
+      .Case([](math::ExpM1Op) { return getUnary(::expm1); })
+      .Case([](math::FloorOp) { return getUnary(::floor); })
+      .Case([](math::LogOp) { return getUnary(::log); })
+      .Case([](math::Log10Op) { return getUnary(::log10); })
+      .Case([](math::Log1pOp) { return getUnary(::log1p); })
+      .Case([](math::Log2Op) { return getUnary(::log2); })
+      .Case([](math::SinOp) { return getUnary(::sin); })
+      .Case([](math::SinhOp) { return getUnary(::sinh); })
+      .Case([](math::SqrtOp) { return getUnary(::sqrt); })
+      .Case([](math::TanOp) { return getUnary(::tan); })
+      .Case([](math::TanhOp) { return getUnary(::tanh); })
+      .Case([](math::TruncOp) { return getUnary(::trunc); })
+      .Default([](Operation *) { return nullptr; });
+}
+
+/// How other operations of `math` are evaluated.
 static Evaluate getMath(Operation *op) {
   return TypeSwitch<Operation *, Evaluate>(op)
-      .Case(
-          [](math::AbsFOp) { return [](Numbers x) { return std::abs(x[0]); }; })
-      .Case(
-          [](math::ExpOp) { return [](Numbers x) { return std::exp(x[0]); }; })
-      .Case(
-          [](math::LogOp) { return [](Numbers x) { return std::log(x[0]); }; })
-      .Case([](math::TanhOp) {
-        return [](Numbers x) { return std::tanh(x[0]); };
+      .Case([](math::RsqrtOp) {
+        return [](Numbers x) { return 1 / std::sqrt(x[0]); };
       })
-      .Case(
-          [](math::ErfOp) { return [](Numbers x) { return std::erf(x[0]); }; })
-      .Case([](math::ErfcOp) {
-        return [](Numbers x) { return std::erfc(x[0]); };
-      })
-      .Case([](math::FmaOp) {
-        return [](Numbers x) { return std::fma(x[0], x[1], x[2]); };
+      .Case<math::PowFOp, math::FPowIOp>(
+          [](auto) { return [](Numbers x) { return std::pow(x[0], x[1]); }; })
+      .Case([](math::Atan2Op) {
+        return [](Numbers x) { return std::atan2(x[0], x[1]); };
       })
       .Case([](math::CopySignOp) {
         return [](Numbers x) { return std::copysign(x[0], x[1]); };
       })
-      .Case([](math::CbrtOp) {
-        return [](Numbers x) { return std::cbrt(x[0]); };
-      })
-      .Case([](math::RsqrtOp) {
-        return [](Numbers x) { return 1 / std::sqrt(x[0]); };
+      .Case([](math::FmaOp) {
+        return [](Numbers x) { return std::fma(x[0], x[1], x[2]); };
       })
       .Default([](Operation *) { return nullptr; });
 }
@@ -186,7 +210,7 @@ static std::optional<double> fold(Operation *op, Numbers operands) {
 static Evaluate getEvaluate(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return nullptr;
-  for (auto get : {getPrimitive, getArithmetic, getMath})
+  for (auto get : {getPrimitive, getArithmetic, getUnaryMath, getMath})
     if (Evaluate evaluate = get(op))
       return evaluate;
   // Whether a folder knows an operation shows at any numbers in its domain.
@@ -228,6 +252,7 @@ bool ScalarFunction::append(Operation *op) {
   step.evaluate = getEvaluate(op);
   if (!step.evaluate)
     return false;
+  step.type = op->getResult(0).getType();
   registers.push_back(0.0);
   step.result = registerOf[op->getResult(0)] = registers.size() - 1;
   steps.push_back(std::move(step));
@@ -265,14 +290,27 @@ std::optional<ScalarFunction> ScalarFunction::get(Value tensor) {
   return function;
 }
 
-double ScalarFunction::operator()(double source) {
+double fad::roundTo(FloatType type, double number) {
+  APFloat rounded(number);
+  bool losesInfo;
+  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  return rounded.convertToDouble();
+}
+
+double ScalarFunction::evaluate(double source, bool rounds) {
   registers[0] = source;
   SmallVector<double, 3> operands;
   for (const Step &step : steps) {
     operands.clear();
     for (unsigned operand : step.operands)
       operands.push_back(registers[operand]);
-    registers[step.result] = step.evaluate(operands);
+    double &result = registers[step.result] = step.evaluate(operands);
+    auto type = dyn_cast<FloatType>(step.type);
+    if (rounds && type)
+      result = roundTo(type, result);
   }
   return registers[output];
 }

@@ -11,6 +11,7 @@
 #include "Residuals/DerivedValues.h"
 #include "Residuals/LeastResiduals.h"
 #include "Residuals/Materialize.h"
+#include "Residuals/OutputForm.h"
 #include "Residuals/Recomputation.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Explanation.h"
@@ -116,6 +117,9 @@ static void selectByRule(const JointFunction &joint, Policy policy) {
 /// Selects what takes the fewest bytes, then the least time.
 static void selectLeast(const JointFunction &joint,
                         const FadSelectResidualsOptions &options) {
+  OutputFormReasons reasons;
+  if (options.branchBits)
+    reasons = addOutputForms(joint);
   Recomputation recomputation(joint);
   CostModel costs(recomputation, options.recompute, options.assumedSize,
                   options.derivativeBits);
@@ -124,10 +128,10 @@ static void selectLeast(const JointFunction &joint,
       findLeastResiduals(findReadValues(joint).getArrayRef(), costs);
   ResidualChoice choice;
   choice.isSaved = [&](Value value) { return least.saved.contains(value); };
-  choice.getEncoding = [&](Value value) {
-    return costs.findEncoding(value);
-  };
-  choice.getOperandReason = [](Operation *op) -> StringRef {
+  choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
+  choice.getOperandReason = [&](Operation *op) -> StringRef {
+    if (auto it = reasons.find(op); it != reasons.end())
+      return it->second;
     return isa<ElementwiseOp>(op) ? "source of a region" : "read by an adjoint";
   };
   materialize(joint, choice);
@@ -182,7 +186,7 @@ struct FadSelectResidualsPass
       exposeTape(function);
     JointFunction joint = *JointFunction::get(function);
     if (policy == Policy::automatic)
-      selectLeast(joint, {policy, recompute, assumedSize, derivativeBits});
+      selectLeast(joint, {policy, recompute, assumedSize, derivativeBits, branchBits});
     else
       selectByRule(joint, policy);
     dropTape(function);

@@ -10,6 +10,7 @@ from ._module import Module, get_handle
 from ._policy import (
     check_assumed_size,
     check_automatic,
+    check_derivative_bits,
     check_policy,
     check_recompute,
 )
@@ -118,6 +119,8 @@ def nest(
     results: Iterable[int] | None = None,
     recompute: str | None = None,
     assumed_size: int | None = None,
+    derivative_bits: int | None = None,
+    branch_bits: bool = False,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
 
@@ -129,16 +132,25 @@ def nest(
     activations were computed from ("recompute"), their derivatives ("fad"), or
     whatever takes the fewest bytes ("auto").
 
-    Two options are for "auto". `recompute` is what backward may compute again:
+    The other options are for "auto". `recompute` is what backward may compute again:
     "nothing", "elementwise" operations (the default), also "reductions", or
     "all" but contractions. `assumed_size` stands for sizes that are known only
-    when the program runs; the default is 128.
+    when the program runs; the default is 128. `derivative_bits`, 1 to 8, is what
+    bounded derivatives may be rounded to, and `branch_bits` whether the
+    derivative of an activation with one minimum may be computed, approximately,
+    from its result and one bit; without them, derivatives are exact.
 
     Raises fad.Error where fad cannot differentiate the function; it lists all
     operations that are in the way. Raises ValueError for a policy that there
     is not, for an option of another policy, and where `entry`, `wrt` or
     `results` is empty."""
-    check_automatic([policy], recompute, assumed_size)
+    check_automatic(
+        [policy],
+        recompute=recompute,
+        assumed_size=assumed_size,
+        derivative_bits=derivative_bits,
+        branch_bits=branch_bits,
+    )
     handle, description = _fad.nest(
         get_handle(module),
         check_entry(entry),
@@ -147,6 +159,8 @@ def nest(
         check_policy(policy),
         check_recompute(recompute),
         check_assumed_size(assumed_size),
+        check_derivative_bits(derivative_bits),
+        bool(branch_bits),
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
     return Nested(

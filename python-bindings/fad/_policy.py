@@ -35,14 +35,25 @@ def check_assumed_size(size: int | None) -> int | None:
     return size
 
 
-def check_automatic(
-    policies: Iterable[str], recompute: str | None, assumed_size: int | None
-) -> None:
+def check_derivative_bits(bits: int | None) -> int:
+    """The number for C++, in which 0 stands for none."""
+    if bits is None:
+        return 0
+    try:
+        bits = index(bits)
+    except TypeError:
+        raise TypeError(f"derivative_bits is {bits!r}, which is no integer") from None
+    if not 1 <= bits <= 8:
+        raise ValueError(f"derivative_bits is {bits}; give 1 to 8 bits, or None")
+    return bits
+
+
+def check_automatic(policies: Iterable[str], **options) -> None:
     """Raises ValueError for an option of the policy "auto" without that policy."""
     if "auto" in policies:
         return
-    for name, value in (("recompute", recompute), ("assumed_size", assumed_size)):
-        if value is not None:
+    for name, value in options.items():
+        if value not in (None, False):
             raise ValueError(
                 f"{name} is an option of the policy 'auto', which is not chosen"
             )

@@ -63,7 +63,8 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
                       const std::vector<int64_t> &results,
                       const std::string &policyName,
                       const std::optional<std::string> &recompute,
-                      std::optional<int64_t> assumedSize) {
+                      std::optional<int64_t> assumedSize,
+                      int64_t derivativeBits, bool branchBits) {
   NestOptions options;
   options.entry = entry;
   options.policy = getPolicy(policyName);
@@ -71,6 +72,8 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
     options.recompute = getRecomputeLevel(*recompute);
   if (assumedSize)
     options.assumedSize = *assumedSize;
+  options.derivativeBits = derivativeBits;
+  options.branchBits = branchBits;
   llvm::for_each(wrt, [&](int64_t i) { options.wrt.push_back(i); });
   llvm::for_each(results, [&](int64_t i) { options.results.push_back(i); });
   OwningOpRef<ModuleOp> nested;
@@ -86,6 +89,7 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
 void mlir::fad::python::bindNest(nb::module_ &module) {
   module.def("nest", nest, nb::arg("module"), nb::arg("entry"), nb::arg("wrt"),
              nb::arg("results"), nb::arg("policy"), nb::arg("recompute").none(),
-             nb::arg("assumed_size").none());
+             nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
+             nb::arg("branch_bits"));
   module.attr("ASSUMED_SIZE") = NestOptions().assumedSize.getValue();
 }

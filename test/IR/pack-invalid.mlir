@@ -1,8 +1,16 @@
 // RUN: fad-opt %s -split-input-file -verify-diagnostics
 
 func.func @bits(%x: tensor<8xi8>) {
-  // expected-error @+1 {{expects 1, 2 or 4 bits, but got 3}}
-  %p = fad.pack %x bits 3 : tensor<8xi8> -> tensor<3xi8>
+  // expected-error @+1 {{expects 1 to 8 bits, but got 9}}
+  %p = fad.pack %x bits 9 : tensor<8xi8> -> tensor<9xi8>
+  return
+}
+
+// -----
+
+func.func @no_bits(%x: tensor<8xi8>) {
+  // expected-error @+1 {{expects 1 to 8 bits, but got 0}}
+  %p = fad.unpack %x bits 0 : tensor<8xi8> -> tensor<8xi8>
   return
 }
 
@@ -19,6 +27,14 @@ func.func @bytes(%x: tensor<3x3xi8>) {
 func.func @numbers(%x: tensor<4xi8>) {
   // expected-error @+1 {{expects 5 bytes for 9 numbers of 4 bits, but got 4}}
   %p = fad.unpack %x bits 4 : tensor<4xi8> -> tensor<3x3xi8>
+  return
+}
+
+// -----
+
+func.func @across(%x: tensor<9xi8>) {
+  // expected-error @+1 {{expects 4 bytes for 9 numbers of 3 bits, but got 3}}
+  %p = fad.pack %x bits 3 : tensor<9xi8> -> tensor<3xi8>
   return
 }
 

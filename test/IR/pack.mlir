@@ -30,3 +30,13 @@ func.func @few(%x: tensor<i8>, %y: tensor<0x4xi8>) -> (tensor<1xi8>, tensor<0xi8
   %q = fad.pack %y bits 1 : tensor<0x4xi8> -> tensor<0xi8>
   return %p, %q : tensor<1xi8>, tensor<0xi8>
 }
+
+// Numbers that do not fill bytes.
+// CHECK-LABEL: func.func @across(
+func.func @across(%x: tensor<3x3xi8>) -> tensor<3x3xi8> {
+  // CHECK: %[[P:.*]] = fad.pack %{{.*}} bits 3 : tensor<3x3xi8> -> tensor<4xi8>
+  %p = fad.pack %x bits 3 : tensor<3x3xi8> -> tensor<4xi8>
+  // CHECK: fad.unpack %[[P]] bits 3 : tensor<4xi8> -> tensor<3x3xi8>
+  %u = fad.unpack %p bits 3 : tensor<4xi8> -> tensor<3x3xi8>
+  return %u : tensor<3x3xi8>
+}

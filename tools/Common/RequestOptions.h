@@ -36,11 +36,26 @@ struct RequestOptions {
                                  "policy auto"),
                   getRecomputeLevelValues(),
                   llvm::cl::init(RecomputeLevel::elementwise),
-                  llvm::cl::cat(category)) {}
+                  llvm::cl::cat(category)),
+        derivativeBits(
+            "derivative-bits",
+            llvm::cl::desc("Bits an element that the policy auto may round "
+                           "bounded derivatives to, 1 to 8; 0: derivatives "
+                           "are exact"),
+            llvm::cl::value_desc("bits"), llvm::cl::init(0),
+            llvm::cl::cat(category)),
+        branchBits("branch-bits",
+                   llvm::cl::desc("Let the policy auto compute the derivative "
+                                  "of an activation with one minimum "
+                                  "approximately, from the result and one bit "
+                                  "an element: the side of the minimum"),
+                   llvm::cl::cat(category)) {}
 
   llvm::cl::opt<std::string> entry;
   llvm::cl::list<int64_t> wrt, results;
   llvm::cl::opt<RecomputeLevel> recompute;
+  llvm::cl::opt<int64_t> derivativeBits;
+  llvm::cl::opt<bool> branchBits;
 };
 
 } // namespace mlir::fad

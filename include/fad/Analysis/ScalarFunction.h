@@ -15,6 +15,9 @@
 
 namespace mlir::fad {
 
+/// `number` rounded to nearest in `type`.
+double roundTo(FloatType type, double number);
+
 /// What a tensor is as a function, element by element, of the tensor that a
 /// chain of fad.elementwise operations with one operand each begins with. It is
 /// evaluated in double precision, whatever the types in the bodies are.
@@ -24,7 +27,13 @@ public:
   /// it, or where an operation of it is not known how to evaluate.
   static std::optional<ScalarFunction> get(Value tensor);
 
-  double operator()(double source);
+  double operator()(double source) {
+    return evaluate(source, /*rounds=*/false);
+  }
+
+  /// The same with the result of each operation rounded to its type, as the
+  /// compiled program has it.
+  double getRounded(double source) { return evaluate(source, /*rounds=*/true); }
 
   /// Whether both do the same operations.
   bool isSameAs(const ScalarFunction &other) const;
@@ -35,7 +44,10 @@ private:
     Evaluate evaluate;
     SmallVector<unsigned, 3> operands;
     unsigned result;
+    Type type;
   };
+
+  double evaluate(double source, bool rounds);
 
   bool append(ElementwiseOp op);
   bool append(Operation *op);

@@ -20,11 +20,14 @@ static constexpr unsigned kNumSamples = 16384;
 /// one limit.
 static constexpr double kLimitTolerance = 1e-3;
 
-/// The argument that a logistic random number is below with the probability
-/// that makes all samples equally likely.
-static double getSampleArgument(unsigned number) {
-  double below = (number + 0.5) / kNumSamples;
-  return std::log(below / (1 - below));
+std::vector<double> fad::getSampleArguments() {
+  std::vector<double> arguments;
+  for (unsigned number = 0; number < kNumSamples; ++number) {
+    // That a logistic random number is below with this probability.
+    double below = (number + 0.5) / kNumSamples;
+    arguments.push_back(std::log(below / (1 - below)));
+  }
+  return arguments;
 }
 
 /// Whether `function` stays within `size` between neighbouring arguments, where
@@ -77,8 +80,9 @@ static bool addTail(ScalarFunction &function, double sign,
 
 std::optional<BoundedRange> fad::findBoundedRange(ScalarFunction &function) {
   BoundedRange range;
-  for (unsigned number = 0; number < kNumSamples; ++number) {
-    range.samples.push_back(function(getSampleArgument(number)));
+  std::vector<double> arguments = getSampleArguments();
+  for (double x : arguments) {
+    range.samples.push_back(function(x));
     if (!std::isfinite(range.samples.back()))
       return std::nullopt;
   }
@@ -91,8 +95,8 @@ std::optional<BoundedRange> fad::findBoundedRange(ScalarFunction &function) {
   for (unsigned number = 1; number < kNumSamples; ++number) {
     double step = range.samples[number] - range.samples[number - 1];
     if (std::abs(step) > size / 16 &&
-        !isBoundedBetween(function, getSampleArgument(number - 1),
-                          getSampleArgument(number), largest))
+        !isBoundedBetween(function, arguments[number - 1], arguments[number],
+                          largest))
       return std::nullopt;
   }
   if (!addTail(function, -1, range) || !addTail(function, 1, range))

@@ -22,10 +22,14 @@ struct BoundedRange {
   double lowest, highest;
   /// Where it goes for arguments of great size; ascending, one if equal.
   llvm::SmallVector<double, 2> limits;
-  /// Values at arguments that follow the standard logistic distribution, whose
-  /// standard deviation is 1.8; ascending.
+  /// Values at `getSampleArguments()`; ascending.
   std::vector<double> samples;
 };
+
+/// Arguments, ascending, that follow the standard logistic distribution, whose
+/// standard deviation is 1.8: what precedes an activation is about normal, with
+/// a deviation between 1 and 2, and some values lie far out.
+std::vector<double> getSampleArguments();
 
 /// The range of `function`, from its values at some ten thousand arguments;
 /// `nullopt` where it is not bounded, has no limit, or is not defined for all

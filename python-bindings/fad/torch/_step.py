@@ -159,6 +159,8 @@ def train_step(
     flags: Sequence[str] = (),
     recompute: Optional[str] = None,
     assumed_size: Optional[int] = None,
+    derivative_bits: Optional[int] = None,
+    branch_bits: bool = False,
 ) -> TrainStep:
     """Compiles a training step of `model`, in the mode it is in.
 
@@ -168,8 +170,9 @@ def train_step(
 
     `policy` is what forward keeps for backward: "bp" what a tape keeps,
     "recompute" the sources of elementwise regions, "fad" their derivatives,
-    "auto" whatever takes the fewest bytes; `recompute` and `assumed_size`, the
-    size of a dynamic batch to decide for, are its options, as for `fad.nest`.
+    "auto" whatever takes the fewest bytes; `recompute`, `assumed_size`, the size
+    of a dynamic batch to decide for, `derivative_bits` and `branch_bits` are its
+    options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
     which `flags` are further flags of.
 
@@ -179,7 +182,13 @@ def train_step(
         raise ValueError(f"there is no engine {engine!r}; choose one of {ENGINES}")
     if flags and engine != "iree":
         raise ValueError("flags are those of IREE; choose engine='iree'")
-    check_automatic([policy], recompute, assumed_size)
+    check_automatic(
+        [policy],
+        recompute=recompute,
+        assumed_size=assumed_size,
+        derivative_bits=derivative_bits,
+        branch_bits=branch_bits,
+    )
     # What is counted for another batch is to be the same choice.
     options = {}
     if policy == "auto":
@@ -187,6 +196,8 @@ def train_step(
         options = {
             "recompute": recompute,
             "assumed_size": ASSUMED_SIZE if size is None else size,
+            "derivative_bits": derivative_bits,
+            "branch_bits": branch_bits,
         }
     exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
     if not exported.wrt:

@@ -1,0 +1,206 @@
+//===- OutputAlternatives.cpp - Let auto choose results and bits ----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OutputForm.h"
+#include "fad/Analysis/ScalarFunction.h"
+#include "fad/IR/Fad.h"
+#include "fad/Transforms/JointFunction.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// Finding forms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Finds the form of a derivative; layers of a network share it.
+class FormFinder {
+public:
+  const OutputForm *find(Value activation, Value derivative);
+
+private:
+  struct Found {
+    ScalarFunction activation, derivative;
+    Type type;
+    std::optional<OutputForm> form;
+  };
+  std::vector<std::unique_ptr<Found>> found;
+};
+} // namespace
+
+const OutputForm *FormFinder::find(Value activation, Value derivative) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(activation));
+  std::optional<ScalarFunction> value = ScalarFunction::get(activation);
+  std::optional<ScalarFunction> slope = ScalarFunction::get(derivative);
+  if (!type || !value || !slope)
+    return nullptr;
+  auto it = llvm::find_if(found, [&](const auto &other) {
+    return other->type == type && other->activation.isSameAs(*value) &&
+           other->derivative.isSameAs(*slope);
+  });
+  if (it == found.end()) {
+    std::optional<OutputForm> form = findOutputForm(*value, *slope, type);
+    found.push_back(std::make_unique<Found>(
+        Found{std::move(*value), std::move(*slope), type, std::move(form)}));
+    it = std::prev(found.end());
+  }
+  return (*it)->form ? &*(*it)->form : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Building them
+//===----------------------------------------------------------------------===//
+
+/// The largest number of `type` that is not above `number`.
+static FloatAttr roundDown(FloatType type, double number) {
+  APFloat rounded(number);
+  bool losesInfo;
+  rounded.convert(type.getFloatSemantics(), APFloat::rmTowardNegative,
+                  &losesInfo);
+  return FloatAttr::get(type, rounded);
+}
+
+/// Builds the side of the minimum that each element of `source` is on.
+static ElementwiseOp buildSide(ImplicitLocOpBuilder &b, Value source,
+                               const OutputForm &form) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(source));
+  return ElementwiseOp::create(
+      b, source, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
+        ImplicitLocOpBuilder inner(loc, inside);
+        Value argument =
+            arith::ConstantOp::create(inner, roundDown(type, form.argument));
+        return SmallVector<Value>{arith::CmpFOp::create(
+            inner, arith::CmpFPredicate::OGT, arguments[0], argument)};
+      });
+}
+
+/// Builds the derivative at `output`, a scalar of f32 or f64.
+static Value evaluate(ImplicitLocOpBuilder &b, Value output, Value isRight,
+                      const OutputForm &form) {
+  auto constant = [&](double number) -> Value {
+    return arith::ConstantOp::create(b,
+                                     b.getFloatAttr(output.getType(), number));
+  };
+  auto ofSide = [&](double right, double left) -> Value {
+    Value ifRight = constant(right), ifLeft = constant(left);
+    return arith::SelectOp::create(b, isRight, ifRight, ifLeft);
+  };
+  Value distance = arith::MaximumFOp::create(
+      b, arith::SubFOp::create(b, output, constant(form.minimum)),
+      constant(0.0));
+  Value s =
+      arith::MinimumFOp::create(b, math::SqrtOp::create(b, distance),
+                                ofSide(form.right.largest, form.left.largest));
+  Value u = math::FmaOp::create(
+      b, s, ofSide(2 / form.right.largest, 2 / form.left.largest),
+      constant(-1.0));
+  // Polynomials of one degree, so that the sides share the arithmetic.
+  auto &right = form.right.coefficients, &left = form.left.coefficients;
+  auto get = [](ArrayRef<double> coefficients, size_t power) {
+    return power < coefficients.size() ? coefficients[power] : 0.0;
+  };
+  size_t power = std::max(right.size(), left.size()) - 1;
+  Value value = ofSide(get(right, power), get(left, power));
+  while (power-- > 0)
+    value = math::FmaOp::create(b, value, u,
+                                ofSide(get(right, power), get(left, power)));
+  return value;
+}
+
+/// Builds the derivative, of the element type `type`, from the tensors `output`
+/// and `side`.
+static ElementwiseOp buildDerivative(ImplicitLocOpBuilder &b, Value output,
+                                     Value side, Type type,
+                                     const OutputForm &form) {
+  return ElementwiseOp::create(
+      b, ValueRange{output, side},
+      [&](OpBuilder &inside, Location loc, ValueRange arguments) {
+        ImplicitLocOpBuilder inner(loc, inside);
+        Value number = arguments[0];
+        bool isNarrow = number.getType().getIntOrFloatBitWidth() < 32;
+        if (isNarrow)
+          number = arith::ExtFOp::create(inner, inner.getF32Type(), number);
+        Value value = evaluate(inner, number, arguments[1], form);
+        if (isNarrow)
+          value = arith::TruncFOp::create(inner, type, value);
+        return SmallVector<Value>{value};
+      });
+}
+
+/// Makes `derivative`, computed from `source` as `output` is, one of two
+/// alternatives; returns what computes the other one.
+static Operation *addAlternative(Value derivative, Value source, Value output,
+                                 const OutputForm &form) {
+  Operation *def = derivative.getDefiningOp();
+  Operation *outputDef = output.getDefiningOp();
+  ImplicitLocOpBuilder b(def->getLoc(), def);
+  b.setInsertionPointAfter(def->isBeforeInBlock(outputDef) ? outputDef : def);
+  ElementwiseOp side = buildSide(b, source, form);
+  ElementwiseOp other = buildDerivative(b, output, side.getResult(0),
+                                        getElementTypeOrSelf(derivative), form);
+  Attribute adjointOf = def->getAttr(FadDialect::kAdjointOfAttr);
+  side->setAttr(FadDialect::kAdjointOfAttr, adjointOf);
+  other->setAttr(FadDialect::kAdjointOfAttr, adjointOf);
+  auto both = AlternativesOp::create(
+      b, derivative.getType(), ValueRange{derivative, other.getResult(0)});
+  derivative.replaceAllUsesExcept(both.getResult(), both);
+  return other;
+}
+
+/// Whether `derivative` may become an alternative that is built after `output`.
+static bool isReplaceable(Value derivative, Operation *output) {
+  return llvm::all_of(derivative.getUsers(), [&](Operation *user) {
+    Operation *ancestor = output->getBlock()->findAncestorOpInBlock(*user);
+    return !isa<AlternativesOp>(user) && output->isBeforeInBlock(ancestor);
+  });
+}
+
+/// The first result of `region`, computed from what `derivative` is computed
+/// from, that the derivative has a form in; null where there is none.
+static Value findOutput(ElementwiseOp region, Value derivative,
+                        FormFinder &forms) {
+  if (!region || region->getNumOperands() != 1 ||
+      region->hasAttr(FadDialect::kAdjointOfAttr) ||
+      region->getBlock() != derivative.getParentBlock() ||
+      !isReplaceable(derivative, region))
+    return nullptr;
+  for (Value output : region->getResults())
+    if (getElementTypeOrSelf(output) == getElementTypeOrSelf(derivative) &&
+        forms.find(output, derivative))
+      return output;
+  return nullptr;
+}
+
+OutputFormReasons fad::addOutputForms(const JointFunction &joint) {
+  SmallVector<Value> derivatives;
+  for (auto op : joint.getFunction().front().getOps<ElementwiseOp>())
+    if (op->hasAttr(FadDialect::kAdjointOfAttr) && op->getNumOperands() == 1)
+      llvm::append_range(derivatives, op->getResults());
+  OutputFormReasons reasons;
+  FormFinder forms;
+  for (Value derivative : derivatives) {
+    Value source = derivative.getDefiningOp()->getOperand(0);
+    Value output;
+    for (Operation *user : source.getUsers())
+      if ((output =
+               findOutput(dyn_cast<ElementwiseOp>(user), derivative, forms)))
+        break;
+    if (!output)
+      continue;
+    const OutputForm &form = *forms.find(output, derivative);
+    Operation *other = addAlternative(derivative, source, output, form);
+    llvm::raw_string_ostream(reasons[other]) << llvm::format(
+        "for a derivative from a result, off by at most %.3g, mean square %.3g",
+        form.error.largest, form.error.meanSquare);
+  }
+  return reasons;
+}

@@ -1,0 +1,58 @@
+// RUN: fad-opt %s --split-input-file --fad-differentiate --fad-select-residuals="policy=auto recompute=nothing branch-bits" | FileCheck %s
+// RUN: %python %S/Inputs/branch_bits.py fad-opt fad-runner %t.dir
+
+// GELU's result is kept for the gradient of the weight; its derivative follows
+// from that and a bit, which says whether the source is beyond the minimum.
+
+// CHECK-LABEL: func.func @gelu_joint(
+// CHECK:         %[[H:.*]] = linalg.matmul
+// CHECK:         %[[Y:.*]] = fad.elementwise ins(%[[H]] : tensor<3x5xf32>) -> tensor<3x5xf32>
+// CHECK:         %[[SIDE:.*]] = fad.elementwise ins(%[[H]] : tensor<3x5xf32>) attributes {fad.adjoint_of = "fad.gelu"} -> tensor<3x5xi1> {
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: f32):
+// CHECK:           %[[MINIMUM:.*]] = arith.constant -0.751791{{.*}} : f32
+// CHECK:           arith.cmpf ogt, %[[X]], %[[MINIMUM]] : f32
+// CHECK:         fad.pack %{{.*}} bits 1 : tensor<3x5xi8> -> tensor<2xi8>
+// CHECK-DAG:     %[[BYTES:.*]] = fad.residual %{{.*}} needed_by ["fad.gelu"] reason "for a derivative from a result, off by at most {{[0-9.e-]+}}, mean square {{[0-9.e-]+}}, 1 bit an element" : tensor<2xi8>
+// CHECK-DAG:     %[[KEPT:.*]] = fad.residual %[[Y]]
+// CHECK:         %[[CODES:.*]] = fad.unpack %[[BYTES]] bits 1
+// CHECK:         %[[BIT:.*]] = fad.elementwise ins(%[[CODES]] : tensor<3x5xi8>) -> tensor<3x5xi1>
+// CHECK:         fad.elementwise ins(%[[KEPT]], %[[BIT]] : tensor<3x5xf32>, tensor<3x5xi1>) -> tensor<3x5xf32> {
+// CHECK:           math.sqrt
+// CHECK:           math.fma
+func.func @gelu(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>, %v: tensor<5x2xf32>) -> tensor<3x2xf32> {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<3x4xf32>, tensor<4x5xf32>) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
+  %y = fad.elementwise ins(%h : tensor<3x5xf32>) -> tensor<3x5xf32> {
+  ^bb0(%a: f32):
+    %g = fad.gelu %a : f32
+    fad.yield %g : f32
+  }
+  %f = tensor.empty() : tensor<3x2xf32>
+  %z = linalg.matmul ins(%y, %v : tensor<3x5xf32>, tensor<5x2xf32>) outs(%f : tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %z : tensor<3x2xf32>
+}
+
+// -----
+
+// An activation with two minima, and one without any, have no such form.
+
+// CHECK-LABEL: func.func @others_joint(
+// CHECK-NOT:     xi1>
+// CHECK:         return
+func.func @others(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>, %v: tensor<5x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<3x4xf32>, tensor<4x5xf32>) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
+  %y:2 = fad.elementwise ins(%h : tensor<3x5xf32>) -> tensor<3x5xf32>, tensor<3x5xf32> {
+  ^bb0(%a: f32):
+    %one = arith.constant 1.0 : f32
+    %square = arith.mulf %a, %a : f32
+    %low = arith.subf %square, %one : f32
+    %two_minima = arith.mulf %low, %low : f32
+    %none = fad.softplus %a : f32
+    fad.yield %two_minima, %none : f32, f32
+  }
+  %f = tensor.empty() : tensor<3x2xf32>
+  %z = linalg.matmul ins(%y#0, %v : tensor<3x5xf32>, tensor<5x2xf32>) outs(%f : tensor<3x2xf32>) -> tensor<3x2xf32>
+  %u = linalg.matmul ins(%y#1, %v : tensor<3x5xf32>, tensor<5x2xf32>) outs(%f : tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %z, %u : tensor<3x2xf32>, tensor<3x2xf32>
+}
