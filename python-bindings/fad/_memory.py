@@ -103,7 +103,7 @@ class PolicyReport:
     `recomputed` are the operations that backward executes again and
     `recompute_time` the sum of their times. `peak` is the most bytes that
     forward and backward make and have at once; it and `footprint` are None where
-    sizes are not known. With a budget, `largest_batch` is the largest that fits
+    sizes are not known. With a memory budget, `largest_batch` is the largest that fits
     (0: none does; None: any does), and `batch_bytes` what it takes, or what a
     batch of 1 takes where none fits."""
 

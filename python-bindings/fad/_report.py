@@ -90,7 +90,7 @@ def memory_report(
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     branch_bits: bool = False,
-    budget: int | str | None = None,
+    memory_budget: int | str | None = None,
     optimizer: str = "none",
     batch: int = 1,
 ) -> MemoryReport:
@@ -103,7 +103,7 @@ def memory_report(
     "auto", as for `fad.nest`; it assumes the size for all dimensions where
     `assumed_size` is given.
 
-    With `budget`, the memory of a training step in bytes or as text such as
+    With `memory_budget`, the memory of a training step in bytes or as text such as
     "11GB" or "8GiB", each part says what the largest batch is. `optimizer` is
     "none", "sgd", "momentum" or "adam"; its state counts for the arguments that
     get a gradient and do not depend on the batch, which are the weights. The
@@ -142,7 +142,7 @@ def memory_report(
         check_assumed_size(assumed_size),
         check_derivative_bits(derivative_bits),
         bool(branch_bits),
-        None if budget is None else str(budget),
+        None if memory_budget is None else str(memory_budget),
         _check_name(optimizer, "optimizer"),
         _check_batch(batch),
     )

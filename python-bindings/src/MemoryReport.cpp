@@ -46,7 +46,7 @@ static Optimizer getOptimizer(const std::string &name) {
 static uint64_t getBudget(const std::string &text) {
   if (std::optional<uint64_t> bytes = parseBytes(text))
     return *bytes;
-  std::string message = "budget is '" + text +
+  std::string message = "memory_budget is '" + text +
                         "'; give a number of bytes, such as '11GB' or '8GiB'";
   throw nb::value_error(message.c_str());
 }
@@ -67,7 +67,7 @@ reportOn(python::Module &module, const std::string &entry,
   request.derivativeBits = derivativeBits;
   request.branchBits = branchBits;
   if (budget)
-    request.budget = getBudget(*budget);
+    request.memoryBudget = getBudget(*budget);
   request.optimizer = getOptimizer(optimizer);
   request.batch = batch;
   MemoryReport report =
@@ -115,7 +115,8 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
              nb::arg("sizes"), nb::arg("other_sizes").none(),
              nb::arg("recompute").none(), nb::arg("assumed_size").none(),
              nb::arg("derivative_bits"), nb::arg("branch_bits"),
-             nb::arg("budget").none(), nb::arg("optimizer"), nb::arg("batch"));
+             nb::arg("memory_budget").none(), nb::arg("optimizer"),
+             nb::arg("batch"));
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
              nb::arg("size").none(), nb::arg("recompute").none(),

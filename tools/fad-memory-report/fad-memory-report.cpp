@@ -48,8 +48,8 @@ struct CommandLine {
   llvm::cl::opt<bool> locations{
       "locations", llvm::cl::desc("Say where operations are in the source"),
       llvm::cl::cat(category)};
-  llvm::cl::opt<std::string> budget{
-      "budget",
+  llvm::cl::opt<std::string> memoryBudget{
+      "memory-budget",
       llvm::cl::desc("Memory that a training step has, such as 11GB or 8GiB; "
                      "the report says what the largest batch is for it"),
       llvm::cl::value_desc("bytes"), llvm::cl::cat(category)};
@@ -91,10 +91,10 @@ makeRequest(const CommandLine &commandLine) {
                     "1\n";
     return failure();
   }
-  if (commandLine.budget.getNumOccurrences()) {
-    request.budget = fad::parseBytes(commandLine.budget);
-    if (!request.budget) {
-      llvm::errs() << "error: --budget is '" << commandLine.budget
+  if (commandLine.memoryBudget.getNumOccurrences()) {
+    request.memoryBudget = fad::parseBytes(commandLine.memoryBudget);
+    if (!request.memoryBudget) {
+      llvm::errs() << "error: --memory-budget is '" << commandLine.memoryBudget
                    << "'; give a number of bytes, such as 11GB or 8GiB\n";
       return failure();
     }

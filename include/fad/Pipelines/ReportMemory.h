@@ -52,7 +52,7 @@ struct ReportRequest {
   /// that is dynamic, but for those in `sizes.ofDims`. Where there is none,
   /// `batch` says how many samples the function takes, and what is neither a
   /// weight nor made for one grows with their number.
-  std::optional<uint64_t> budget;
+  std::optional<uint64_t> memoryBudget;
   uint64_t batch = 1;
 };
 

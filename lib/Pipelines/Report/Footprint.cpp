@@ -214,19 +214,19 @@ FailureOr<BatchLimit> TrainingStep::scale() {
     return fixed + uint64_t(double(growing) * batch / request.batch);
   };
   BatchLimit limit;
-  if (growing == 0 && fixed <= *request.budget)
+  if (growing == 0 && fixed <= *request.memoryBudget)
     return BatchLimit{std::nullopt, fixed};
-  limit.largest =
-      *request.budget < fixed
-          ? 0
-          : uint64_t(double(*request.budget - fixed) * request.batch / growing);
+  limit.largest = *request.memoryBudget < fixed
+                      ? 0
+                      : uint64_t(double(*request.memoryBudget - fixed) *
+                                 request.batch / growing);
   limit.bytes = totalOf(std::max<uint64_t>(1, *limit.largest));
   return limit;
 }
 
 FailureOr<BatchLimit> TrainingStep::search() {
   constexpr uint64_t most = uint64_t(1) << 40;
-  uint64_t budget = *request.budget;
+  uint64_t budget = *request.memoryBudget;
   FailureOr<uint64_t> lowTotal = getTotal(1);
   if (failed(lowTotal))
     return failure();
@@ -278,7 +278,7 @@ LogicalResult fad::addFootprint(PolicyReport &report,
     report.footprint = **footprint;
     report.peak = step.peak;
   }
-  if (!request.budget)
+  if (!request.memoryBudget)
     return success();
   FailureOr<BatchLimit> batch = step.findLargestBatch();
   if (failed(batch))

@@ -20,7 +20,8 @@ class Explainer {
 public:
   Explainer(const JointFunction &joint, const ExplanationOptions &options)
       : joint(joint), options(options), recomputation(joint),
-        costs(recomputation, options.recompute, options.assumedSize) {}
+        costs(recomputation, options.recompute, options.assumedSize),
+        anyCosts(recomputation, RecomputeLevel::all, options.assumedSize) {}
 
   Explanation run();
 
@@ -36,12 +37,16 @@ private:
   SmallVector<Value> findMissing(Operation *op);
   ResidualKind getKind(const KeptValue &kept) const;
   std::optional<Refusal> getRefusal(Operation *op);
-  bool isContraction(Operation *op) const;
+  bool isContraction(Operation *op) {
+    return isMemoryEffectFree(op) && !anyCosts.mayRecompute(op);
+  }
 
   const JointFunction &joint;
   ExplanationOptions options;
   Recomputation recomputation;
   CostModel costs;
+  /// Those of the level that allows most.
+  CostModel anyCosts;
   llvm::SetVector<Operation *> executedAgain;
   DenseSet<Value> available;
   DenseMap<Value, unsigned> layers;
@@ -90,22 +95,18 @@ ResidualKind Explainer::getKind(const KeptValue &kept) const {
                                                   : ResidualKind::value;
 }
 
-bool Explainer::isContraction(Operation *op) const {
-  return isMemoryEffectFree(op) &&
-         !CostModel(recomputation, RecomputeLevel::all, options.assumedSize)
-              .mayRecompute(op);
-}
-
 std::optional<Refusal> Explainer::getRefusal(Operation *op) {
   if (costs.mayRecompute(op))
     return std::nullopt;
   if (!isMemoryEffectFree(op))
     return Refusal{Refusal::Cause::sideEffects};
-  for (RecomputeLevel level : {RecomputeLevel::elementwise,
-                               RecomputeLevel::reductions, RecomputeLevel::all})
+  if (isContraction(op))
+    return Refusal{Refusal::Cause::contraction};
+  for (RecomputeLevel level :
+       {RecomputeLevel::elementwise, RecomputeLevel::reductions})
     if (CostModel(recomputation, level, options.assumedSize).mayRecompute(op))
       return Refusal{Refusal::Cause::level, level};
-  return Refusal{Refusal::Cause::contraction};
+  return Refusal{Refusal::Cause::level, RecomputeLevel::all};
 }
 
 void Explainer::findAvailable() {

@@ -9,15 +9,26 @@
 // RUN: not fad-memory-report %s --entry=sine --wrt=0,0 2>&1 | FileCheck %s --check-prefix=WRT
 // RUN: not fad-memory-report %t.does-not-exist 2>&1 | FileCheck %s --check-prefix=INPUT
 // RUN: not fad-memory-report %s --entry=sine -o %t.no-folder/x 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// RUN: not fad-memory-report %s --entry=sine --memory-budget=11gigs 2>&1 | FileCheck %s --check-prefix=BUDGET
+// RUN: not fad-memory-report %s --entry=sine --memory-budget=GB 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not fad-memory-report %s --entry=sine --memory-budget=1GB --batch=0 2>&1 | FileCheck %s --check-prefix=BATCH
+// RUN: not fad-memory-report %s --entry=sine --optimizer=lamb 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// RUN: not fad-memory-report %s --entry=wide --memory-budget=1GB 2>&1 | FileCheck %s --check-prefix=WIDTH
+// RUN: not fad-memory-report %s --entry=sine --format=svg --policy=bp --policy=fad 2>&1 | FileCheck %s --check-prefix=PICTURE
 // RUN: echo 'func.func @f(' | not fad-memory-report - 2>&1 | FileCheck %s --check-prefix=SYNTAX
 
-// WHICH: error: the module has 3 public functions; choose one with 'entry': @integers, @nothing, @sine
-// ENTRY: error: there is no function @h with a body; name one of @integers, @nothing, @sine
+// WHICH: error: the module has 4 public functions; choose one with 'entry': @integers, @nothing, @sine, @wide
+// ENTRY: error: there is no function @h with a body; name one of @integers, @nothing, @sine, @wide
 // POLICY: for the --policy option: Cannot find option named 'all'!
 // SIZE: for the --size option: '-1' value invalid
 // FORMAT: for the --format option: Cannot find option named 'xml'!
 // RESULTS: error: cannot differentiate result 1: @sine has 1 results
 // WRT: error: argument 0 is listed twice in 'wrt'
+// BUDGET: error: --memory-budget is '11gigs'; give a number of bytes, such as 11GB or 8GiB
+// NUMBER: error: --memory-budget is 'GB'; give a number of bytes, such as 11GB or 8GiB
+// BATCH: error: --batch is 0; give a number of samples of at least 1
+// OPTIMIZER: for the --optimizer option: Cannot find option named 'lamb'!
+// PICTURE: error: a picture is of one policy; give one --policy
 // INPUT: error: cannot open input file '{{.*}}.does-not-exist': No such file or directory
 // OUTPUT: error: cannot open output file '{{.*}}.no-folder/x': No such file or directory
 // SYNTAX: <stdin>:1:14: error: expected
@@ -35,4 +46,10 @@ func.func @nothing(%x: tensor<2xf32>) {
 func.func @sine(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = math.sin %x : tensor<2xf32>
   return %y : tensor<2xf32>
+}
+
+// WIDTH: error: cannot tell the largest batch: the size of dimension 1 of argument 0 is not known; give it with 'size'
+func.func @wide(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = math.sin %x : tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
 }

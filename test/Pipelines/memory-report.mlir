@@ -13,14 +13,14 @@
 
 // CHECK-LABEL: What crosses from forward to backward of @block
 // CHECK-NEXT:    d0: dimension 0 of argument 0
-// CHECK:       {{^}}policy {{ *}}bytes  type {{ *}}for {{ *}}reason{{$}}
+// CHECK:       {{^}}policy {{ *}}bytes  type {{ *}}from {{ *}}for {{ *}}reason{{$}}
 // CHECK:       {{^}}bp {{ *}}32*d0  tensor<?x8xf32> {{.*}}value on the tape{{$}}
 // CHECK:       {{^}}bp {{ *}}0  tensor<?x8xf32> {{.*}}result: alive anyway{{$}}
 // CHECK:       {{^}}bp {{ *}}32*d0  total{{$}}
 // CHECK:       {{^}}recompute {{ *}}32*d0  tensor<?x8xf32> {{.*}}source of a region{{$}}
 // CHECK:       {{^}}recompute {{ *}}32*d0  total{{$}}
-// CHECK:       {{^}}fad {{ *}}32*d0  tensor<?x8xf32> {{.*}}derivative of a region{{$}}
-// CHECK:       {{^}}fad {{ *}}0  tensor<4x8xf32>  linalg.matmul {{ *}}argument: alive anyway{{$}}
+// CHECK:       {{^}}fad {{ *}}32*d0  tensor<?x8xf32> {{.*}}derivative of a region; instead of 32*d0 bytes of linalg.matmul{{$}}
+// CHECK:       {{^}}fad {{ *}}0  tensor<4x8xf32> {{ *}}linalg.matmul {{ *}}argument: alive anyway{{$}}
 // CHECK:       {{^}}fad {{ *}}32*d0  total{{$}}
 
 // SIZE-LABEL: What crosses from forward to backward of @block
@@ -41,7 +41,22 @@
 // JSON-NEXT:         "type": "tensor<?x8xf32>",
 // JSON-NEXT:         "bytes": 4096,
 // JSON-NEXT:         "for": "fad.elementwise",
-// JSON-NEXT:         "reason": "derivative of a region"
+// JSON-NEXT:         "reason": "derivative of a region",
+// JSON-NEXT:         "because": "instead of 4096 bytes of linalg.matmul",
+// JSON-NEXT:         "kind": "derivative",
+// JSON-NEXT:         "from": "fad.elementwise",
+// JSON-NEXT:         "location": "{{.*}}memory-report.mlir:{{[0-9]+}}:11",
+// JSON-NEXT:         "refused": false,
+// JSON-NEXT:         "instead_of": [
+// JSON-NEXT:           {
+// JSON-NEXT:             "type": "tensor<?x8xf32>",
+// JSON-NEXT:             "bytes": 4096,
+// JSON-NEXT:             "from": "linalg.matmul",
+// JSON-NEXT:             "location": "{{.*}}memory-report.mlir:{{[0-9]+}}:8"
+// JSON-NEXT:           }
+// JSON-NEXT:         ],
+// JSON-NEXT:         "activation": true,
+// JSON-NEXT:         "layer": 1
 // JSON-NEXT:       },
 
 // A size that is not a number is a string.
@@ -66,7 +81,7 @@ func.func @block(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>) -> tensor<?x8xf32> {
 // The derivative of exp is its result, which the caller has anyway.
 
 // RESULT-LABEL: What crosses from forward to backward of @exponential
-// RESULT:       fad {{ *}}0  tensor<3xf64>  math.exp  result: alive anyway
+// RESULT:       fad {{ *}}0  tensor<3xf64>  fad.elementwise  math.exp  result: alive anyway
 // RESULT:       fad {{ *}}0  total
 
 func.func @exponential(%x: tensor<3xf64>) -> tensor<3xf64> {

@@ -1,0 +1,49 @@
+// Options of fad-memory-report that say how the report is written.
+
+// RUN: fad-memory-report %s --size=4 --policy=bp --group | FileCheck %s --check-prefix=GROUP
+// RUN: fad-memory-report %s --size=4 --policy=bp | FileCheck %s --check-prefix=LINES
+// RUN: fad-memory-report %s --size=4 --policy=bp --locations | FileCheck %s --check-prefix=WHERE
+// RUN: fad-memory-report %s --size=4 --policy=fad --format=dot | FileCheck %s --check-prefix=DOT
+// RUN: fad-memory-report %s --size=4 --policy=fad --format=svg -o %t.svg
+// RUN: %python -c "import xml.etree.ElementTree as x; x.parse(r'%t.svg')"
+// RUN: FileCheck %s --check-prefix=SVG --input-file=%t.svg
+
+// A tape keeps the operands of two sines, which are alike but for where they
+// come from.
+
+// GROUP: bp {{ *}}2 x 16  tensor<?xf32>  fad.elementwise  fad.elementwise  value on the tape{{$}}
+// GROUP-NOT: value on the tape
+// GROUP: {{^}}bp {{ *}}32  total
+
+// LINES-COUNT-2: bp {{ *}}16  tensor<?xf32>  fad.elementwise  fad.elementwise  value on the tape{{$}}
+// LINES-NOT: value on the tape
+
+// A region is where its first operation is.
+// WHERE-COUNT-2: fad.elementwise at {{.*}}memory-report-options.mlir:[[#@LINE+23]]:8  fad.elementwise  value on the tape
+
+// What is kept of the function is one derivative, between the forward part and
+// the product with the cotangent.
+
+// DOT: digraph "a\"b\\c_joint" {
+// DOT: subgraph cluster_forward {
+// DOT: [[DERIVATIVE:n[0-9]+]] [label="fad.elementwise ({{[0-9]+}})
+// DOT-NEXT: tensor<?xf32>", fillcolor="#a1d99b", tooltip="{{.*}}memory-report-options.mlir:{{[0-9]+}}:8"];
+// DOT: subgraph cluster_residuals {
+// DOT: [[KEPT:n[0-9]+]] [label="tensor<?xf32>
+// DOT-NEXT: 16 bytes", fillcolor="#fb6a4a", shape=ellipse, tooltip="derivative of a region"];
+// DOT: subgraph cluster_backward {
+// DOT: [[COTANGENT:n[0-9]+]] [label="cotangent 0
+// DOT: [[PRODUCT:n[0-9]+]] [label="fad.elementwise (1)
+// DOT: {{n[0-9]+}} -> [[KEPT]] [color="#fb6a4a", penwidth=2];
+// DOT-DAG: [[COTANGENT]] -> [[PRODUCT]];
+// DOT-DAG: [[KEPT]] -> [[PRODUCT]] [color="#fb6a4a", penwidth=2];
+
+// SVG: a&quot;b\c_joint
+// SVG: 16 bytes
+
+func.func @"a\22b\5Cc"(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = math.sin %x : tensor<?xf32>
+  %z = math.cos %y : tensor<?xf32>
+  %u = math.sin %z : tensor<?xf32>
+  return %u : tensor<?xf32>
+}

@@ -1,0 +1,225 @@
+# RUN: %python %s
+"""Memory reports: reasons, footprints, the largest batch, pictures, plots."""
+
+import importlib.util
+import json
+import unittest
+import xml.etree.ElementTree as xml
+
+import fad
+import fad.plot
+
+WIDTH = 16
+# Two layers, f32: x W sin(cos(.)) V. The derivative of the activation takes as
+# much as its source, and its value is read by the adjoint of the second matmul.
+LAYERS = """func.func @layers(%x: tensor<BATCHx16xf32>, %w: tensor<16x16xf32>,
+    %v: tensor<16x16xf32>) -> tensor<BATCHx16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<BATCHx16xf32>
+  %dynamic = tensor.empty(%rows) : tensor<?x16xf32>
+  %empty = tensor.cast %dynamic : tensor<?x16xf32> to tensor<BATCHx16xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<BATCHx16xf32>)
+    -> tensor<BATCHx16xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<BATCHx16xf32>, tensor<16x16xf32>)
+    outs(%init : tensor<BATCHx16xf32>) -> tensor<BATCHx16xf32>
+  %c = math.cos %h : tensor<BATCHx16xf32>
+  %a = math.sin %c : tensor<BATCHx16xf32>
+  %y = linalg.matmul ins(%a, %v : tensor<BATCHx16xf32>, tensor<16x16xf32>)
+    outs(%init : tensor<BATCHx16xf32>) -> tensor<BATCHx16xf32>
+  return %y : tensor<BATCHx16xf32>
+}
+"""
+ALL = ("bp", "recompute", "fad", "auto")
+WEIGHTS = [1, 2]
+
+
+def parse(batch="?"):
+    return fad.parse(LAYERS.replace("BATCH", str(batch)))
+
+
+def report(module=None, **options):
+    options.setdefault("policies", ALL)
+    return fad.memory_report(module or parse(), wrt=WEIGHTS, **options)
+
+
+class Reasons(unittest.TestCase):
+    def test_derivative(self):
+        kept = [v for v in report(sizes=8)["fad"].residuals if v.bytes]
+        derivative, value = sorted(kept, key=lambda value: value.kind)
+        self.assertEqual((derivative.kind, value.kind), ("derivative", "value"))
+        self.assertEqual(derivative.bytes, 8 * WIDTH * 4)
+        (other,) = derivative.instead_of
+        self.assertEqual((other.operation, other.bytes), ("linalg.matmul", 512))
+        self.assertEqual(derivative.because, "instead of 512 bytes of linalg.matmul")
+        self.assertTrue(derivative.activation)
+        self.assertFalse(value.activation)
+        self.assertEqual((derivative.layer, value.layer), (1, 1))
+
+    def test_refused(self):
+        (kept,) = [v for v in report(sizes=8)["auto"].residuals if v.bytes]
+        self.assertEqual(kept.operation, "linalg.matmul")
+        self.assertTrue(kept.refused)
+        self.assertIsNone(kept.allowed_by)
+        self.assertEqual(
+            kept.because, "linalg.matmul is not computed again: a contraction"
+        )
+        self.assertRegex(kept.location, r":10:\d+$")
+
+    def test_free(self):
+        free = [v for v in report()["bp"].residuals if v.kind == "argument"]
+        self.assertEqual([v.bytes for v in free], [0] * len(free))
+        self.assertEqual({v.operation for v in free}, {""})
+
+    def test_recomputed(self):
+        policy = report(sizes=8)["recompute"]
+        self.assertTrue(policy.recomputed)
+        self.assertEqual(
+            policy.recompute_time, sum(each.time for each in policy.recomputed)
+        )
+        for each in policy.recomputed:
+            self.assertEqual(each.operation, "fad.elementwise")
+            self.assertEqual(each.bytes, 512)
+        # At least a sine and a cosine of each element, eight bytes each.
+        self.assertGreaterEqual(policy.recompute_time, 2 * 8 * 8 * WIDTH)
+        self.assertEqual(report(sizes=8)["fad"].recomputed, ())
+
+    def test_json(self):
+        result = report(sizes=8)
+        self.assertEqual(list(json.loads(result.json)["policies"]), list(ALL))
+        self.assertEqual(json.loads(result.json)["entry"], "layers")
+
+
+class Footprints(unittest.TestCase):
+    def test_parts(self):
+        policy = report(sizes=8, optimizer="adam")["fad"]
+        footprint, weight = policy.footprint, 2 * WIDTH * WIDTH * 4
+        tensor = 8 * WIDTH * 4
+        self.assertEqual(footprint.activations, tensor)
+        self.assertEqual(footprint.others, tensor)
+        self.assertEqual(footprint.weights, weight)
+        self.assertEqual(footprint.optimizer, 2 * weight)
+        self.assertEqual(footprint.inputs, tensor)
+        # The result and its cotangent are a part of it.
+        self.assertGreaterEqual(footprint.workspace, 2 * tensor)
+        parts = ("activations", "others", "weights", "optimizer", "inputs", "workspace")
+        self.assertEqual(footprint.total, sum(getattr(footprint, p) for p in parts))
+        self.assertAlmostEqual(sum(map(footprint.share, parts)), 1)
+        self.assertGreaterEqual(policy.peak, 2 * tensor)
+
+    def test_optimizers(self):
+        weight = 2 * WIDTH * WIDTH * 4
+        for optimizer, state in (("sgd", 0), ("none", 0), ("momentum", weight)):
+            part = report(sizes=8, optimizer=optimizer)["fad"]
+            self.assertEqual(part.footprint.optimizer, state)
+
+    def test_unknown_sizes(self):
+        part = report()["fad"]
+        self.assertIsNone(part.footprint)
+        self.assertIsNone(part.peak)
+        self.assertIsNone(part.largest_batch)
+
+    def test_largest_batch(self):
+        for budget in (20_000, 123_456, 10_000_000):
+            parts = report(memory_budget=budget, optimizer="adam").policies
+            for policy, part in parts.items():
+                largest = part.largest_batch
+                self.assertGreater(largest, 0)
+                totals = [
+                    report(sizes=batch, optimizer="adam", policies=[policy])[
+                        policy
+                    ].footprint.total
+                    for batch in (largest, largest + 1)
+                ]
+                self.assertEqual(totals[0], part.batch_bytes)
+                self.assertLessEqual(totals[0], budget)
+                self.assertGreater(totals[1], budget)
+
+    def test_none_fits(self):
+        part = report(memory_budget="1KiB")["fad"]
+        self.assertEqual(part.largest_batch, 0)
+        self.assertEqual(part.batch_bytes, report(sizes=1)["fad"].footprint.total)
+        self.assertIn("none: 1 takes", str(report(memory_budget="1KiB")))
+
+    def test_fixed_sizes(self):
+        part = report(parse(8), optimizer="adam", memory_budget="1MB", batch=8)["fad"]
+        footprint, weight = part.footprint, 2 * WIDTH * WIDTH * 4
+        # Weights, gradients, and two numbers for each weight stay.
+        growing = footprint.total - 4 * weight
+        self.assertEqual(part.largest_batch, (1_000_000 - 4 * weight) * 8 // growing)
+
+    def test_errors(self):
+        for options, message in (
+            (
+                {"memory_budget": "much"},
+                "memory_budget is 'much'; give a number of bytes, such as '11GB' or "
+                "'8GiB'",
+            ),
+            (
+                {"optimizer": "lamb"},
+                "there is no optimizer 'lamb'; choose one of 'none', 'sgd', "
+                "'momentum', 'adam'",
+            ),
+            ({"batch": 0}, "batch is 0; give a number of samples of at least 1"),
+        ):
+            with self.assertRaises(ValueError) as caught:
+                report(**options)
+            self.assertEqual(str(caught.exception), message)
+        for options, message in (
+            ({"optimizer": 1}, "optimizer is a int; give its name"),
+            ({"batch": 1.5}, "batch is 1.5, which is no integer"),
+        ):
+            with self.assertRaises(TypeError) as caught:
+                report(**options)
+            self.assertEqual(str(caught.exception), message)
+
+
+class Pictures(unittest.TestCase):
+    def test_svg(self):
+        text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="fad", size=8)
+        root = xml.fromstring(text)
+        titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertEqual(sum("512 bytes" in title for title in titles), 2)
+        self.assertTrue(any("fad.elementwise" in title for title in titles))
+        self.assertTrue(any("alive anyway" in title for title in titles))
+
+    def test_dot(self):
+        text = fad.draw_residuals(
+            parse(), wrt=WEIGHTS, policy="recompute", format="dot"
+        )
+        self.assertTrue(text.startswith('digraph "layers_joint" {\n'))
+        for part in ("forward", "residuals", "backward"):
+            self.assertIn(f"subgraph cluster_{part} {{", text)
+        self.assertIn("64*d0 bytes", text)
+
+    def test_errors(self):
+        with self.assertRaises(ValueError) as caught:
+            fad.draw_residuals(parse(), format="png")
+        self.assertEqual(
+            str(caught.exception),
+            "there is no format 'png'; choose one of 'svg', 'dot'",
+        )
+
+
+class Plots(unittest.TestCase):
+    def test_bytes(self):
+        sums = fad.plot.bytes_by_layer(report(sizes=8))
+        self.assertEqual(sums["fad"], [0, 1024])
+        self.assertEqual(sums["auto"], [0, 512])
+
+    def test_unknown(self):
+        with self.assertRaises(ValueError) as caught:
+            fad.plot.bytes_by_layer(report())
+        self.assertIn("give the sizes to fad.memory_report", str(caught.exception))
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "no matplotlib")
+    def test_bars(self):
+        axes = fad.plot.layers(report(sizes=8))
+        self.assertEqual(len(axes.patches), len(ALL) * 2)
+        heights = sorted(bar.get_height() * 2**20 for bar in axes.patches)
+        self.assertEqual(heights[:4], [0, 0, 0, 0])
+        self.assertEqual(heights[4], 512)
+
+
+if __name__ == "__main__":
+    unittest.main()
