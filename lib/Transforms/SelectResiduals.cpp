@@ -17,6 +17,7 @@
 #include "fad/Transforms/Explanation.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Tape.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -66,10 +67,14 @@ Rule::Rule(const JointFunction &joint, Policy policy,
 bool Rule::isRecomputed(Operation *op) const {
   if (recomputation.contains(op) || derived.contains(op))
     return true;
+  bool isAdjoint = op->hasAttr(FadDialect::kAdjointOfAttr);
+  // Of what only backward needs, the derivatives of regions are worth a choice.
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return isAdjoint && structured.getNumReductionLoops() == 0;
   if (!isa<ElementwiseOp>(op))
     return false;
   if (policy == Policy::bp)
-    return op->hasAttr(FadDialect::kAdjointOfAttr);
+    return isAdjoint;
   return policy == Policy::recompute;
 }
 

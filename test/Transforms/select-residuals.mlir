@@ -122,12 +122,11 @@ func.func @scalar(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
 
 // -----
 
-// What an adjoint computes from integers is no derivative.
+// What an adjoint computes from integers is no derivative, and is part of
+// backward.
 
 // CHECK-LABEL: func @rows_joint(
-// BP:            fad.residual %{{.*}} needed_by ["linalg.generic"] reason "read by an adjoint" : tensor<8xi64>
-// RECOMPUTE:     fad.residual %{{.*}} needed_by ["linalg.generic"] reason "argument" : tensor<8xi64>
-// FAD:           fad.residual %{{.*}} needed_by ["linalg.generic"] reason "argument" : tensor<8xi64>
+// CHECK:         fad.residual %{{.*}} needed_by ["linalg.generic"] reason "argument" : tensor<8xi64>
 #row = affine_map<(d0, d1) -> (d0)>
 #all = affine_map<(d0, d1) -> (d0, d1)>
 func.func @rows(%table: tensor<50x16xf32>, %ids: tensor<8xi64>) -> tensor<8x16xf32> {

@@ -121,37 +121,50 @@ ElementwiseOp Separator::extract(Operation *op, ArrayRef<unsigned> numbers) {
   return built;
 }
 
+/// Whether `op`, of elementwise form, can be an `fad.elementwise`, and computes
+/// something else than a copy from floating-point tensors.
+static bool canBeDerivative(Operation *op) {
+  bool readsFloats = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value argument = getScalarBody(op).getArgument(operand.getOperandNumber());
+    if (argument.use_empty() || !isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    if (!getReadMap(operand).isIdentity())
+      return false;
+    readsFloats |= isa<FloatType>(argument.getType());
+  }
+  return readsFloats && !getScalarBody(op).without_terminator().empty();
+}
+
 void Separator::separate(Operation *op) {
   SmallVector<unsigned> numbers;
   for (OpResult result : op->getResults())
     if (!needed.contains(result) && !result.use_empty())
       numbers.push_back(result.getResultNumber());
-  if (numbers.empty() || !isElementwiseForm(op))
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (numbers.empty() || (structured && isNeeded(op)))
     return;
   auto region = dyn_cast<ElementwiseOp>(op);
-  bool isDerivative = region && numbers.size() == op->getNumResults();
-  // Broadcasts and copies are views; what they read is a derivative, if at all.
-  bool readsTensor = false;
-  for (OpOperand &operand : op->getOpOperands()) {
-    Value argument = getScalarBody(op).getArgument(operand.getOperandNumber());
-    if (argument.use_empty())
-      continue;
-    if (!getReadMap(operand).isIdentity() &&
-        isa<RankedTensorType>(operand.get().getType()))
-      return;
-    readsTensor |= isa<RankedTensorType>(operand.get().getType());
-  }
-  if (!region &&
-      (!readsTensor || getScalarBody(op).without_terminator().empty()))
+  if (op->hasAttr(FadDialect::kAdjointOfAttr)) {
+    if (region)
+      derivatives.insert(region);
     return;
-  if (!isDerivative)
+  }
+  if (!isElementwiseForm(op) || !canBeDerivative(op)) {
+    // Broadcasts, and masks that are made of integers.
+    if (structured && structured.getNumReductionLoops() == 0)
+      op->setAttr(FadDialect::kAdjointOfAttr,
+                  rewriter.getStringAttr(op->getName().getStringRef()));
+    return;
+  }
+  if (!region || numbers.size() != op->getNumResults()) {
     region = extract(op, numbers);
-  // What nothing reads any more goes.
-  if (isa<ElementwiseOp>(op) && !isDerivative && isNeeded(op))
-    extract(op, getNeeded(op));
-  if (!region->hasAttr(FadDialect::kAdjointOfAttr))
-    region->setAttr(FadDialect::kAdjointOfAttr,
-                    rewriter.getStringAttr(describe(region)));
+    // What nothing reads any more goes.
+    if (isNeeded(op))
+      extract(op, getNeeded(op));
+  }
+  region->setAttr(FadDialect::kAdjointOfAttr,
+                  rewriter.getStringAttr(describe(region)));
   derivatives.insert(region);
 }
 
