@@ -290,11 +290,10 @@ std::optional<ScalarFunction> ScalarFunction::get(Value tensor) {
   return function;
 }
 
-double fad::roundTo(FloatType type, double number) {
+double fad::roundTo(FloatType type, double number, llvm::RoundingMode mode) {
   APFloat rounded(number);
   bool losesInfo;
-  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                  &losesInfo);
+  rounded.convert(type.getFloatSemantics(), mode, &losesInfo);
   rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
                   &losesInfo);
   return rounded.convertToDouble();

@@ -127,5 +127,11 @@ func.func @external(%x: f32) -> f32 {
 
 // RUN: %{run} --entry=f --size=1 --policy=fad --recompute=all %{check}=RECOMPUTE
 // RECOMPUTE: error: --recompute is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=fad --derivative-bits=3 %{check}=BITS
+// BITS: error: --derivative-bits is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=auto --derivative-bits=12 %{check}=TOOMANY
+// TOOMANY: error: derivative-bits is 12; give 1 to 8 bits, or 0 to keep derivatives exactly
+// RUN: %{run} --entry=f --size=1 --policy=bp --branch-bits %{check}=BRANCH
+// BRANCH: error: --branch-bits is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=auto --recompute=some %{check}=LEVEL
 // LEVEL: for the --recompute option: Cannot find option named 'some'!

@@ -10,13 +10,15 @@
 #define FAD_ANALYSIS_SCALARFUNCTION_H
 
 #include "fad/IR/Fad.h"
+#include "llvm/ADT/FloatingPointMode.h"
 #include <functional>
 #include <optional>
 
 namespace mlir::fad {
 
-/// `number` rounded to nearest in `type`.
-double roundTo(FloatType type, double number);
+/// `number` rounded to `type`.
+double roundTo(FloatType type, double number,
+               llvm::RoundingMode mode = llvm::RoundingMode::NearestTiesToEven);
 
 /// What a tensor is as a function, element by element, of the tensor that a
 /// chain of fad.elementwise operations with one operand each begins with. It is

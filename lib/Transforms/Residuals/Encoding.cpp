@@ -57,13 +57,13 @@ static std::optional<Encoding> findExactEncoding(Value tensor) {
 }
 
 /// `numbers` as constants of `type`; they become what these are after rounding.
-static SmallVector<Attribute> makeConstants(SmallVectorImpl<double> &numbers,
-                                            FloatType type) {
+static SmallVector<Attribute>
+makeConstants(SmallVectorImpl<double> &numbers, FloatType type,
+              llvm::RoundingMode mode = llvm::RoundingMode::NearestTiesToEven) {
   SmallVector<Attribute> constants;
   for (double &number : numbers) {
-    auto constant = FloatAttr::get(type, number);
-    number = constant.getValueAsDouble();
-    constants.push_back(constant);
+    number = roundTo(type, number, mode);
+    constants.push_back(FloatAttr::get(type, number));
   }
   return constants;
 }
@@ -107,7 +107,9 @@ static std::optional<Encoding> makeEncoding(const BoundedRange &range,
   if (levels.size() < 2)
     return std::nullopt;
   SmallVector<double> boundaries = getBoundaries(levels);
-  encoding.boundaries = makeConstants(boundaries, type);
+  // The same elements are above the number below.
+  encoding.boundaries =
+      makeConstants(boundaries, type, llvm::RoundingMode::TowardNegative);
   encoding.error = getError(range, levels, boundaries);
   return encoding;
 }

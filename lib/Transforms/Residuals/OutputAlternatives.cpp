@@ -60,15 +60,6 @@ const OutputForm *FormFinder::find(Value activation, Value derivative) {
 // Building them
 //===----------------------------------------------------------------------===//
 
-/// The largest number of `type` that is not above `number`.
-static FloatAttr roundDown(FloatType type, double number) {
-  APFloat rounded(number);
-  bool losesInfo;
-  rounded.convert(type.getFloatSemantics(), APFloat::rmTowardNegative,
-                  &losesInfo);
-  return FloatAttr::get(type, rounded);
-}
-
 /// Builds the side of the minimum that each element of `source` is on.
 static ElementwiseOp buildSide(ImplicitLocOpBuilder &b, Value source,
                                const OutputForm &form) {
@@ -76,8 +67,11 @@ static ElementwiseOp buildSide(ImplicitLocOpBuilder &b, Value source,
   return ElementwiseOp::create(
       b, source, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder inner(loc, inside);
+        // What is above the minimum is above the number below it.
+        double below =
+            roundTo(type, form.argument, llvm::RoundingMode::TowardNegative);
         Value argument =
-            arith::ConstantOp::create(inner, roundDown(type, form.argument));
+            arith::ConstantOp::create(inner, FloatAttr::get(type, below));
         return SmallVector<Value>{arith::CmpFOp::create(
             inner, arith::CmpFPredicate::OGT, arguments[0], argument)};
       });

@@ -43,7 +43,9 @@ def check(kind, programs, folder):
     wrong = 0
     for (spelling, derivative), (stated, gradient) in zip(ACTIVATIONS, measured):
         error = gradient - derivative(x)
-        conditions = is_stated(stated, error, num_sampled, 10 * EPSILON[kind])
+        # The largest error depends on how results near the minimum are rounded.
+        rounding = 10 * EPSILON[kind]
+        conditions = is_stated(stated, error, num_sampled, rounding, slack=0.5)
         conditions |= {
             "it is off by little": kind in ("f16", "bf16") or stated[0] < 0.01,
             "it is not exact": stated[0] > 1e-5,
