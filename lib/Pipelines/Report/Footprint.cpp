@@ -22,13 +22,12 @@ public:
   }
 
   /// `nullopt` where sizes are not known; emits an error where the peak cannot
-  /// be told. `batch` replaces the size of the batch.
-  FailureOr<std::optional<Footprint>>
-  measure(std::optional<uint64_t> batch = std::nullopt);
+  /// be told.
+  FailureOr<std::optional<Footprint>> measure();
   /// The largest batch for the budget.
   FailureOr<BatchLimit> findLargestBatch();
 
-  /// Bytes of all gradients of weights, and what is alive at the peak.
+  /// What has been measured to be there at the peak.
   uint64_t peak = 0;
 
 private:
@@ -36,10 +35,14 @@ private:
   /// batch.
   bool isBatch(unsigned argument, unsigned dim);
   bool hasBatch();
+  /// The size of `symbol`; `batch` replaces that of the batch.
   std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol,
                                  std::optional<uint64_t> batch);
-  LogicalResult addArguments(Footprint &footprint,
-                             std::optional<uint64_t> batch);
+  FailureOr<PeakEstimate> estimate(std::optional<uint64_t> batch);
+  /// The parts of the footprint that arguments say.
+  Footprint getArguments(std::optional<uint64_t> batch);
+  /// Emits an error where a size has been asked for that is not known.
+  LogicalResult checkSizes();
   FailureOr<uint64_t> getTotal(uint64_t batch);
   FailureOr<BatchLimit> scale();
   FailureOr<BatchLimit> search();
@@ -114,12 +117,12 @@ std::optional<uint64_t> TrainingStep::lookup(const SizeSymbols::Symbol &symbol,
   return size;
 }
 
-LogicalResult TrainingStep::addArguments(Footprint &footprint,
-                                         std::optional<uint64_t> batch) {
+Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
+  Footprint footprint;
   DenseSet<unsigned> trained;
   for (unsigned i = 0, end = backward.getNumResults(); i < end; ++i)
-    if (auto number =
-            backward.getResultAttrOfType<IntegerAttr>(i, "fad.gradient"))
+    if (auto number = backward.getResultAttrOfType<IntegerAttr>(
+            i, FadDialect::kGradientAttr))
       trained.insert(number.getInt());
   unsigned numbers = request.optimizer == Optimizer::adam       ? 2
                      : request.optimizer == Optimizer::momentum ? 1
@@ -147,24 +150,17 @@ LogicalResult TrainingStep::addArguments(Footprint &footprint,
     footprint.optimizer += llvm::SaturatingMultiply(
         bytes / element * numbers, std::max<uint64_t>(element, 4));
   }
-  return success();
+  return footprint;
 }
 
-FailureOr<std::optional<Footprint>>
-TrainingStep::measure(std::optional<uint64_t> batch) {
-  missing.clear();
-  FailureOr<PeakEstimate> estimate =
-      estimatePeak(forward, backward, [&](const SizeSymbols::Symbol &symbol) {
-        return lookup(symbol, batch).value_or(1);
-      });
-  if (failed(estimate))
+FailureOr<std::optional<Footprint>> TrainingStep::measure() {
+  FailureOr<PeakEstimate> peaks = estimate(std::nullopt);
+  if (failed(peaks))
     return failure();
-  Footprint footprint;
-  if (failed(addArguments(footprint, batch)))
-    return failure();
+  Footprint footprint = getArguments(std::nullopt);
   if (!missing.empty())
     return std::optional<Footprint>();
-  peak = estimate->getPeak();
+  peak = peaks->getPeak();
   uint64_t kept = 0;
   for (const ResidualInfo &info : report.residuals)
     if (std::optional<uint64_t> bytes = info.bytes.getConstant()) {
@@ -172,7 +168,7 @@ TrainingStep::measure(std::optional<uint64_t> batch) {
           *bytes;
       kept += *bytes;
     }
-  footprint.workspace = peak - std::min(peak, kept) + estimate->cotangents;
+  footprint.workspace = peak - std::min(peak, kept) + peaks->cotangents;
   return std::optional(footprint);
 }
 
@@ -180,47 +176,61 @@ TrainingStep::measure(std::optional<uint64_t> batch) {
 // At any batch
 //===----------------------------------------------------------------------===//
 
-FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
+FailureOr<PeakEstimate> TrainingStep::estimate(std::optional<uint64_t> batch) {
   missing.clear();
-  FailureOr<PeakEstimate> estimate =
-      estimatePeak(forward, backward, [&](const SizeSymbols::Symbol &symbol) {
-        return lookup(symbol, batch).value_or(1);
-      });
-  Footprint footprint;
-  if (failed(estimate) || failed(addArguments(footprint, batch)))
+  return estimatePeak(forward, backward,
+                      [&](const SizeSymbols::Symbol &symbol) {
+                        return lookup(symbol, batch).value_or(1);
+                      });
+}
+
+LogicalResult TrainingStep::checkSizes() {
+  if (missing.empty())
+    return success();
+  return forward.emitError("cannot tell the largest batch: the size of ")
+             << missing << " is not known; give it with 'size'",
+         failure();
+}
+
+FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
+  FailureOr<PeakEstimate> peaks = estimate(batch);
+  if (failed(peaks))
     return failure();
-  if (!missing.empty())
-    return forward.emitError("cannot tell the largest batch: the size of ")
-               << missing << " is not known; give it with 'size'",
-           failure();
+  Footprint footprint = getArguments(batch);
+  if (failed(checkSizes()))
+    return failure();
   uint64_t total = footprint.getTotal();
-  for (uint64_t part : {estimate->getPeak(), estimate->cotangents})
+  for (uint64_t part : {peaks->getPeak(), peaks->cotangents})
     total = llvm::SaturatingAdd(total, part);
   return total;
 }
 
-/// Sizes are fixed: what is neither a weight nor of the size of the weights
-/// grows with the batch.
+/// Sizes are fixed. Weights, their gradients, and what the optimizer keeps stay
+/// as they are, and are all there when memory is scarcest, which is more than
+/// the truth; the rest grows with the batch.
 FailureOr<BatchLimit> TrainingStep::scale() {
-  FailureOr<uint64_t> total = getTotal(1);
-  Footprint arguments;
-  if (failed(total) || failed(addArguments(arguments, std::nullopt)))
+  FailureOr<PeakEstimate> peaks = estimate(std::nullopt);
+  if (failed(peaks))
     return failure();
-  // Weights, their gradients, and what the optimizer keeps.
-  uint64_t fixed =
-      std::min(*total, 2 * arguments.weights + arguments.optimizer);
-  uint64_t growing = *total - fixed;
-  auto totalOf = [&](uint64_t batch) {
-    return fixed + uint64_t(double(growing) * batch / request.batch);
-  };
-  BatchLimit limit;
-  if (growing == 0 && fixed <= *request.memoryBudget)
+  Footprint arguments = getArguments(std::nullopt);
+  if (failed(checkSizes()))
+    return failure();
+  uint64_t gradients = arguments.weights;
+  uint64_t fixed = arguments.weights + gradients + arguments.optimizer;
+  uint64_t inBackward = peaks->results + peaks->backward.bytes -
+                        std::min(gradients, peaks->backward.bytes);
+  uint64_t growing = arguments.inputs + peaks->cotangents +
+                     std::max({peaks->forward.bytes, inBackward,
+                               peaks->results + peaks->kept});
+  double room = double(*request.memoryBudget) - double(fixed);
+  if (growing == 0 && room >= 0)
     return BatchLimit{std::nullopt, fixed};
-  limit.largest = *request.memoryBudget < fixed
-                      ? 0
-                      : uint64_t(double(*request.memoryBudget - fixed) *
-                                 request.batch / growing);
-  limit.bytes = totalOf(std::max<uint64_t>(1, *limit.largest));
+  BatchLimit limit;
+  limit.largest =
+      room < 0 ? 0 : uint64_t(room * double(request.batch) / double(growing));
+  limit.bytes = fixed + uint64_t(double(growing) *
+                                 double(std::max<uint64_t>(1, *limit.largest)) /
+                                 double(request.batch));
   return limit;
 }
 

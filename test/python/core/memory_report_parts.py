@@ -142,11 +142,18 @@ class Footprints(unittest.TestCase):
         self.assertIn("none: 1 takes", str(report(memory_budget="1KiB")))
 
     def test_fixed_sizes(self):
-        part = report(parse(8), optimizer="adam", memory_budget="1MB", batch=8)["fad"]
-        footprint, weight = part.footprint, 2 * WIDTH * WIDTH * 4
-        # Weights, gradients, and two numbers for each weight stay.
-        growing = footprint.total - 4 * weight
-        self.assertEqual(part.largest_batch, (1_000_000 - 4 * weight) * 8 // growing)
+        weight = 2 * WIDTH * WIDTH * 4
+        for budget in ("1MB", "40KB", 4 * weight - 1):
+            options = {"optimizer": "adam", "memory_budget": budget}
+            for policy, part in report(parse(8), batch=8, **options).policies.items():
+                fixed = part.largest_batch
+                dynamic = report(policies=[policy], **options)[policy].largest_batch
+                # All gradients are taken to be there when memory is scarcest.
+                self.assertLessEqual(fixed, dynamic)
+                if budget == "1MB":
+                    self.assertGreater(fixed, 0.95 * dynamic)
+                if budget == 4 * weight - 1:
+                    self.assertEqual(fixed, 0)
 
     def test_errors(self):
         for options, message in (
