@@ -119,6 +119,23 @@ class Description(unittest.TestCase):
             )
             self.assertIn(kept, [v.type.text for v in report["auto"].values])
 
+    def test_few_bits(self):
+        module = fad.parse(CHAIN_OF_TWO)
+        for options, kept in (
+            ({}, "tensor<8x8xf32>"),
+            ({"derivative_bits": 3}, "tensor<24xi8>"),
+            ({"derivative_bits": 8}, "tensor<64xi8>"),
+            ({"branch_bits": True}, "tensor<8xi8>"),
+        ):
+            options |= {"policy": "auto", "recompute": "nothing"}
+            nested = fad.nest(module, **options)
+            reasons = {each.type.text: each.reason for each in nested.residuals}
+            self.assertIn(kept, reasons)
+            self.assertEqual("off by at most" in reasons[kept], kept.endswith("i8>"))
+            del options["policy"]
+            report = fad.memory_report(module, policies=["auto"], **options)
+            self.assertIn(kept, [v.type.text for v in report["auto"].values])
+
     def test_private_function(self):
         text = """func.func private @f(%x: tensor<f64>) -> tensor<f64> {
           %y = math.sin %x : tensor<f64>
@@ -136,6 +153,18 @@ class Description(unittest.TestCase):
 
 # Which of two tensors is smaller, what is padded or what comes out, depends on a
 # size that is known at run time.
+# The results of an activation are kept for the gradient of the second factor.
+CHAIN_OF_TWO = """
+func.func @f(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<8x8xf32>, tensor<8x8xf32>)
+      outs(%zero : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = fad.gelu %h : tensor<8x8xf32>
+  %z = linalg.matmul ins(%y, %w : tensor<8x8xf32>, tensor<8x8xf32>)
+      outs(%zero : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %z : tensor<8x8xf32>
+}
+"""
 BORDER = """func.func @border(%w: tensor<?x8xf64>, %x: tensor<8xf64>,
     %init: tensor<?xf64>, %k: index) -> tensor<f64> {
   %zero = arith.constant 0.0 : f64
@@ -256,6 +285,27 @@ class Errors(unittest.TestCase):
                 ValueError,
                 {"policy": "auto", "assumed_size": 0},
                 "assumed_size is 0; give a size of at least 1",
+            ),
+            (
+                ValueError,
+                {"policy": "fad", "derivative_bits": 3},
+                "derivative_bits is an option of the policy 'auto', which is not "
+                "chosen",
+            ),
+            (
+                ValueError,
+                {"policy": "fad", "branch_bits": True},
+                "branch_bits is an option of the policy 'auto', which is not chosen",
+            ),
+            (
+                ValueError,
+                {"policy": "auto", "derivative_bits": 9},
+                "derivative_bits is 9; give 1 to 8 bits, or None",
+            ),
+            (
+                TypeError,
+                {"policy": "auto", "derivative_bits": 2.5},
+                "derivative_bits is 2.5, which is no integer",
             ),
             (
                 ValueError,
