@@ -1,3 +1,10 @@
+// RUN: %python %S/check_joint.py %s two narrow chosen pieces broadcasts rank0 --tools %fad_obj_root/bin
+// RUN: %python %S/check_joint.py %s two narrow chosen pieces broadcasts rank0 --tools %fad_obj_root/bin --extremes
+// RUN: %python %S/check_joint.py %s narrow chosen --tools %fad_obj_root/bin --size 0
+
+// Joint functions, split under each policy, give the gradients that they give as a
+// whole: also where numbers are not finite, and for tensors without elements.
+
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d1)>
 #col = affine_map<(d0, d1) -> (d0, 0)>

@@ -95,8 +95,9 @@ void Factorer::classify(Value value, unsigned source) {
     if (auto argument = dyn_cast<BlockArgument>(current)) {
       unsigned index = argument.getArgNumber();
       inputs.insert(index);
-      numFull += isFull(index);
-      hasShape |= isFull(index) && terms.getInputs()[index].map.isIdentity();
+      const Read &read = terms.getInputs()[index];
+      numFull += isFull(index) && !matchPattern(read.value, m_Constant());
+      hasShape |= isFull(index) && read.map.isIdentity();
       continue;
     }
     if (def->getBlock() != &terms.getBody())

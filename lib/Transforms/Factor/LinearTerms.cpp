@@ -8,6 +8,7 @@
 
 #include "LinearTerms.h"
 #include "Linearity.h"
+#include "fad/Analysis/Sources.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"
@@ -187,6 +188,16 @@ void LinearTerms::addOperand(OpOperand &operand, Value argument) {
   };
   if (linearity.isLinear(value)) {
     termsOf[argument] = {{find(sources), Expr(1)}};
+    return;
+  }
+  // The same number for all elements is a scalar of the body.
+  if (OpFoldResult splat =
+          isa<RankedTensorType>(value.getType()) ? getSplat(value) : nullptr) {
+    auto constant = dyn_cast<Attribute>(splat);
+    primals.map(argument, constant ? Value(arith::ConstantOp::create(
+                                         builder, value.getLoc(),
+                                         cast<TypedAttr>(constant)))
+                                   : cast<Value>(splat));
     return;
   }
   unsigned index = find(inputs);
