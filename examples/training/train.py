@@ -56,19 +56,34 @@ class PlainStep:
         return loss
 
 
-def train(name, policy, options):
-    """Trains task `name` under `policy`; returns what there is to say of it."""
+def list_runs(options):
+    """The names of the runs through fad, and what they ask fad for."""
+    runs = {policy: {"policy": policy} for policy in options.policies}
+    for bits in options.derivative_bits:
+        name = f"auto, {bits} bit{'s' if bits > 1 else ''}" if bits else "auto"
+        # Where activations may be computed again, none of their derivatives is kept.
+        runs[name] = {
+            "policy": "auto",
+            "recompute": "nothing",
+            "derivative_bits": bits or None,
+        }
+    return runs
+
+
+def train(name, run, request, options):
+    """Trains task `name` with plain PyTorch or, given a request, through fad;
+    returns what there is to say of it."""
     task = make_task(name, options)
-    if policy in (PLAIN, CONTROL):
-        step = PlainStep(task.model, kernels=policy == PLAIN)
+    if request is None:
+        step = PlainStep(task.model, kernels=run == PLAIN)
     else:
         example = make_task(name, options).data.next_batch()
         step = fad.torch.train_step(
-            task.model, example, policy=policy, engine=options.engine
+            task.model, example, engine=options.engine, **request
         )
     optimizer = task.make_optimizer(task.model.parameters())
     losses, seconds = [], []
-    progress = tqdm.tqdm(range(options.steps), desc=f"{name:6} {policy:9}")
+    progress = tqdm.tqdm(range(options.steps), desc=f"{name:6} {run:12}")
     for _ in progress:
         optimizer.zero_grad()
         loss = step.backward_into_grads(**task.data.next_batch())
@@ -94,14 +109,14 @@ def summarize(name, runs):
     reference = next(iter(runs))
     last = max(1, len(runs[reference]["losses"]) // 10)
     print(
-        f"\n{name:10} {'first loss':>10} {'last losses':>11} {'ms/step':>9} "
+        f"\n{name:12} {'first loss':>10} {'last losses':>11} {'ms/step':>9} "
         f"{'KiB kept':>9}  difference to {reference}"
     )
     for policy, run in runs.items():
         difference = largest_difference(run["losses"], runs[reference]["losses"])
         run["difference"] = difference
         print(
-            f"{policy:10} {run['losses'][0]:10.4f} "
+            f"{policy:12} {run['losses'][0]:10.4f} "
             f"{statistics.mean(run['losses'][-last:]):11.4f} "
             f"{run['milliseconds']:9.2f} {run['residual_bytes'] / 1024:9.1f}  "
             f"{difference:.1e}"
@@ -150,6 +165,16 @@ def parse_arguments():
         "--policies", nargs="+", choices=POLICIES, default=POLICIES, metavar="policy"
     )
     parser.add_argument(
+        "--derivative-bits",
+        nargs="+",
+        type=int,
+        choices=range(9),
+        default=[],
+        metavar="bits",
+        help="further runs under the policy auto, in which no activation is computed "
+        "again, with derivatives rounded to so many bits; 0: not rounded",
+    )
+    parser.add_argument(
         "--dropout",
         type=float,
         default=0.0,
@@ -177,9 +202,9 @@ def main():
     plain = [] if options.dropout else [PLAIN, CONTROL]
     results = {}
     for name in options.tasks:
+        requests = dict.fromkeys(plain) | list_runs(options)
         results[name] = {
-            policy: train(name, policy, options)
-            for policy in [*plain, *options.policies]
+            run: train(name, run, request, options) for run, request in requests.items()
         }
     for name, runs in results.items():
         summarize(name, runs)

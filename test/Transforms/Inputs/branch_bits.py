@@ -8,8 +8,10 @@ factor that comes after them."""
 import pathlib
 import sys
 
+import numpy as np
 from few_bits import (
     EPSILON,
+    FAR,
     d_gelu,
     d_gelu_tanh,
     d_mish,
@@ -38,11 +40,14 @@ ACTIVATIONS = [
 
 def check(kind, programs, folder):
     x, num_sampled = sample(kind)
-    x = x.astype("f8")
+    x = np.clip(x.astype("f8"), -FAR, FAR)
     measured = measure(kind, ACTIVATIONS, True, ["branch-bits"], programs, folder)
     wrong = 0
     for (spelling, derivative), (stated, gradient) in zip(ACTIVATIONS, measured):
         error = gradient - derivative(x)
+        # The results of some at minus infinity are NaN, as in PyTorch.
+        if np.isnan(gradient[-2]):
+            error[-2] = 0
         # The largest error depends on how results near the minimum are rounded.
         rounding = 10 * EPSILON[kind]
         conditions = is_stated(stated, error, num_sampled, rounding, slack=0.5)
