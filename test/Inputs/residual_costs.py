@@ -70,13 +70,16 @@ def measure(fad_opt, text, before="", nested=False):
 
 
 def find_waste(measures):
-    """Where `auto` keeps more of a function than it should: descriptions."""
+    """Where `auto` keeps more of a function than it should, or has changed what it
+    computes: descriptions."""
     faults = []
     kept = {**measures["rules"], **measures["bp"]}
     before = None
     for level in LEVELS:
         found = measures["auto"][level]
         size = found["bytes"]
+        if not found["equal"]:
+            faults.append(f"{level}: results are not computed as they were")
         if size != found["chosen"][0]:
             faults.append(f"{level}: keeps {size} bytes, not {found['chosen'][0]}")
         if "least" in found and size != found["least"][0]:

@@ -3,8 +3,8 @@
 usage: random_residuals.py --fad-opt PATH [--count N] [--seed N]
 
 At every level of recomputation, `auto` keeps as few bytes as the best of all choices
-and no more than other policies. Prints where it does not, and exits with 1 then.
-A seed names a program whatever the count.
+and no more than other policies, and computes the same. Prints where it does not, and
+exits with 1 then. A seed names a program whatever the count.
 """
 
 import argparse

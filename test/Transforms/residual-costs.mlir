@@ -9,9 +9,9 @@
 // the activation and its derivative, and else one, its source. A cut that keeps no
 // derivative needs the source for that.
 
-// AUTO: remark: {"function":"layer_joint","nothing":{"bytes":1024,"least":[1024,[[TIME:[0-9]+]]],"chosen":[1024,[[TIME]]],"cut":[1024,[[TIME]]]},
-// AUTO-SAME: "elementwise":{"bytes":512,"least":[512,[[TIME:[0-9]+]]],"chosen":[512,[[TIME]]],"cut":[512,[[TIME]]]}
-// MANY: remark: {"function":"layer_joint","nothing":{"bytes":1024,"chosen":[1024,{{[0-9]+}}]},
+// AUTO: remark: {"function":"layer_joint","nothing":{"bytes":1024,"equal":true,"least":[1024,[[TIME:[0-9]+]]],"chosen":[1024,[[TIME]]],"cut":[1024,[[TIME]]]},
+// AUTO-SAME: "elementwise":{"bytes":512,"equal":true,"least":[512,[[TIME:[0-9]+]]],"chosen":[512,[[TIME]]],"cut":[512,[[TIME]]]}
+// MANY: remark: {"function":"layer_joint","nothing":{"bytes":1024,"equal":true,"chosen":[1024,{{[0-9]+}}]},
 // RULES: remark: {"function":"layer_joint","bp":1024,"recompute":512,"fad":1024}
 // PLAIN: remark: {"function":"layer_joint","nothing":1024,"elementwise":512,"reductions":512,"all":512}
 // NONE: error: there is no policy 'none'

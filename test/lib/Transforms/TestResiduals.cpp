@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../TestPasses.h"
+#include "EqualResults.h"
 #include "ExhaustiveResiduals.h"
 #include "Residuals/Alternatives.h"
 #include "Residuals/CostModel.h"
@@ -75,6 +76,8 @@ struct Kept {
   int64_t bytes = 0;
   /// Those of them that are of sizes, which no policy chooses.
   int64_t sizes = 0;
+  /// Whether results and gradients are computed as they were before.
+  bool equal = false;
 };
 } // namespace
 
@@ -146,9 +149,10 @@ struct TestResidualsPass
     pm.addPass(createFadSelectResiduals(options));
     FailureOr<Kept> kept = failure();
     if (failed(withCopy(function, [&](func::FuncOp copy) {
-          if (succeeded(runPipeline(pm, copy)))
-            kept = count(copy);
-          return success(succeeded(kept));
+          if (failed(runPipeline(pm, copy)) || failed(kept = count(copy)))
+            return failure();
+          kept->equal = test::haveEqualResults(copy, function);
+          return success();
         })))
       return failure();
     return kept;
@@ -238,6 +242,7 @@ struct TestResidualsPass
       LogicalResult printed = success();
       json.attributeObject(stringifyRecomputeLevel(level), [&] {
         json.attribute("bytes", kept->bytes - kept->sizes);
+        json.attribute("equal", kept->equal);
         printed = withCopy(function, [&](func::FuncOp copy) {
           return printCosts(json, copy, level);
         });

@@ -1,0 +1,116 @@
+//===- EqualResults.cpp - Whether functions compute the same --------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "EqualResults.h"
+#include "Residuals/Recomputation.h"
+#include "fad/Transforms/ElementwiseUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// Compares values of two functions, each pair once.
+class Comparison {
+public:
+  bool areEqual(Value selected, Value joint);
+
+private:
+  bool findEqual(Value selected, Value joint);
+  bool areEqual(Operation *selected, Operation *joint);
+
+  DenseMap<std::pair<Value, Value>, bool> known;
+};
+} // namespace
+
+/// What `value` was before it was saved: in the forward part, and unpacked.
+static Value findSaved(Value value) {
+  while (auto residual = value.getDefiningOp<ResidualOp>())
+    value = residual.getValue();
+  auto decoded = value.getDefiningOp<ElementwiseOp>();
+  if (!decoded || decoded.getInputs().size() != 1)
+    return value;
+  auto unpack = decoded.getInputs()[0].getDefiningOp<UnpackOp>();
+  if (!unpack)
+    return value;
+  auto pack = findSaved(unpack.getBytes()).getDefiningOp<PackOp>();
+  auto encoded =
+      pack ? pack.getCodes().getDefiningOp<ElementwiseOp>() : ElementwiseOp();
+  return encoded ? encoded.getInputs()[0] : value;
+}
+
+bool Comparison::areEqual(Value selected, Value joint) {
+  selected = findSaved(selected);
+  auto it = known.find({selected, joint});
+  if (it != known.end())
+    return it->second;
+  bool equal = findEqual(selected, joint);
+  known[{selected, joint}] = equal;
+  return equal;
+}
+
+bool Comparison::findEqual(Value selected, Value joint) {
+  if (auto alternatives = joint.getDefiningOp<AlternativesOp>())
+    return llvm::any_of(alternatives.getValues(),
+                        [&](Value value) { return areEqual(selected, value); });
+  if (selected.getType() != joint.getType())
+    return false;
+  auto argument = dyn_cast<BlockArgument>(selected);
+  auto jointArgument = dyn_cast<BlockArgument>(joint);
+  if (argument || jointArgument)
+    return argument && jointArgument &&
+           argument.getArgNumber() == jointArgument.getArgNumber();
+  // Equal sizes come from where they are at hand.
+  if (isa<IndexType>(joint.getType()) && joint.getDefiningOp<tensor::DimOp>())
+    return true;
+  return cast<OpResult>(selected).getResultNumber() ==
+             cast<OpResult>(joint).getResultNumber() &&
+         areEqual(selected.getDefiningOp(), joint.getDefiningOp());
+}
+
+bool Comparison::areEqual(Operation *selected, Operation *joint) {
+  DenseSet<Value> read;
+  forEachReadOperand(joint, [&](Value operand) { read.insert(operand); });
+  // Values of the bodies.
+  DenseMap<Value, Value> marked;
+  auto check = [&](Value value, Value jointValue) {
+    auto it = marked.find(value);
+    if (it != marked.end())
+      return success(it->second == jointValue);
+    return success(!read.contains(jointValue) || areEqual(value, jointValue));
+  };
+  auto mark = [&](Value value, Value jointValue) {
+    marked[value] = jointValue;
+  };
+  return OperationEquivalence::isEquivalentTo(
+      selected, joint, check, mark,
+      OperationEquivalence::IgnoreLocations |
+          OperationEquivalence::IgnoreDiscardableAttrs);
+}
+
+bool fad::test::haveEqualResults(func::FuncOp selected, func::FuncOp joint) {
+  // Bodies are simplified where residuals are selected.
+  func::FuncOp simplified = joint.clone();
+  IRRewriter rewriter(joint.getContext());
+  simplified.walk([&](ElementwiseOp op) {
+    for (Operation &inner : *op.getBodyBlock())
+      inner.removeAttr(FadDialect::kTapeAttr);
+    simplifyBody(rewriter, op);
+  });
+  Comparison comparison;
+  bool equal = llvm::all_of(
+      llvm::zip_equal(selected.front().getTerminator()->getOperands(),
+                      simplified.front().getTerminator()->getOperands()),
+      [&](auto pair) {
+        return comparison.areEqual(std::get<0>(pair), std::get<1>(pair));
+      });
+  simplified.erase();
+  return equal;
+}
