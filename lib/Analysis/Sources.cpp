@@ -9,6 +9,7 @@
 #include "fad/Analysis/Sources.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -210,6 +211,25 @@ static bool areConstantsAvailableAt(const ElementwiseView &view,
                       [&](Value v) { return isAvailableAt(v, op); });
 }
 
+/// Whether `op` only rounds `source`, which nothing else reads, to a narrower
+/// type.
+static bool isOnlyRounding(Operation &op, Value source) {
+  if (!source.hasOneUse() || !llvm::is_contained(op.getOperands(), source))
+    return false;
+  if (isa<arith::TruncFOp>(op))
+    return true;
+  Block *body = nullptr;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    body = generic.getBody();
+  else if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    body = elementwise.getBodyBlock();
+  return body && llvm::hasSingleElement(body->without_terminator()) &&
+         isa<arith::TruncFOp>(body->front()) &&
+         llvm::all_of(body->getTerminator()->getOperands(), [&](Value v) {
+           return v.getDefiningOp() == &body->front();
+         });
+}
+
 SmallVector<SingleSourceRegion> fad::findSingleSourceRegions(Block &block) {
   SmallVector<SingleSourceRegion> regions;
   // The region of each source, and the source of each tensor that is not its
@@ -235,6 +255,10 @@ SmallVector<SingleSourceRegion> fad::findSingleSourceRegions(Block &block) {
                                       regions[it->second].members.front().op))
       continue;
     regions[it->second].members.push_back(std::move(*view));
+    // What is made of the rounded tensor needs no more than that, and the
+    // derivative of rounding is 1.
+    if (isOnlyRounding(op, source))
+      continue;
     for (Value result : op.getResults())
       sourceOf[result] = source;
   }

@@ -33,7 +33,13 @@ struct DivF : BinaryRule<DivF, arith::DivFOp> {
   static Expr da(Expr, Expr b) { return 1 / b; }
   // b * b could overflow where the derivative does not.
   static Expr db(Expr a, Expr b) { return -(a / b) / b; }
-  static Expr dbFromResult(Expr, Expr b, Expr y) { return -y / b; }
+  static Expr dbFromResult(Expr a, Expr b, Expr y) {
+    // That of a reciprocal takes nothing but the result.
+    Expr numerator = viewConstant(a);
+    if (numerator.isConstant() && !numerator.isConstant(0))
+      return y * (y * (-1 / numerator.getConstant()));
+    return -y / b;
+  }
 };
 
 /// `a - b * n` with the integer `n = trunc(a / b)`. Since the remainder is

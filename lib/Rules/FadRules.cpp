@@ -44,6 +44,14 @@ struct Elu : UnaryRule<Elu, EluOp> {
     Expr slope = op.getAlpha().convertToDouble() * exp(x);
     return select(x <= 0, slope, 1);
   }
+  static Expr dFromResult(EluOp op, Expr y) {
+    // Only a positive alpha keeps the sign of the operand.
+    double alpha = op.getAlpha().convertToDouble();
+    if (!(alpha > 0))
+      return {};
+    Expr slope = saturating(y + alpha);
+    return select(y <= 0, slope, 1);
+  }
 };
 
 struct HardSigmoid : UnaryRule<HardSigmoid, HardSigmoidOp> {

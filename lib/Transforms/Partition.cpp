@@ -210,7 +210,9 @@ struct FadPartitionPass : fad::impl::FadPartitionBase<FadPartitionPass> {
         continue;
       }
       IRRewriter rewriter(&getContext());
-      for (const SingleSourceRegion &region : regions)
+      // The last first: a result of one region may be the source of a later
+      // one.
+      for (const SingleSourceRegion &region : llvm::reverse(regions))
         RegionBuilder(rewriter, region).run();
       eraseDeadOps(*block);
     }

@@ -13,6 +13,7 @@
 #include "Residuals/Materialize.h"
 #include "Residuals/OutputForm.h"
 #include "Residuals/Recomputation.h"
+#include "Residuals/ResidualCurve.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Explanation.h"
 #include "fad/Transforms/Passes.h"
@@ -119,9 +120,28 @@ static void selectByRule(const JointFunction &joint, Policy policy) {
 // The policy that takes the least
 //===----------------------------------------------------------------------===//
 
+/// The choice of fewest bytes or, with a budget, of little time within that.
+/// Fails where not even the fewest bytes are within it.
+static FailureOr<LeastResiduals>
+chooseResiduals(const JointFunction &joint, CostModel &costs,
+                const FadSelectResidualsOptions &options) {
+  llvm::SetVector<Value> read = findReadValues(joint);
+  if (options.budget < 0)
+    return findLeastResiduals(read.getArrayRef(), costs);
+  LeastResiduals chosen =
+      findWithinBudget(read.getArrayRef(), costs, options.budget);
+  if (chosen.cost.bytes <= options.budget)
+    return chosen;
+  return joint.getFunction().emitError("no choice of residuals takes ")
+         << options.budget << " bytes or fewer: the least is "
+         << chosen.cost.bytes << " bytes with recompute="
+         << stringifyRecomputeLevel(options.recompute)
+         << "; raise the budget, or let backward compute more again";
+}
+
 /// Selects what takes the fewest bytes, then the least time.
-static void selectLeast(const JointFunction &joint,
-                        const FadSelectResidualsOptions &options) {
+static LogicalResult selectLeast(const JointFunction &joint,
+                                 const FadSelectResidualsOptions &options) {
   OutputFormReasons reasons;
   if (options.branchBits)
     reasons = addOutputForms(joint);
@@ -129,10 +149,11 @@ static void selectLeast(const JointFunction &joint,
   CostModel costs(recomputation, options.recompute, options.assumedSize,
                   options.derivativeBits);
   chooseAlternatives(joint, costs);
-  LeastResiduals least =
-      findLeastResiduals(findReadValues(joint).getArrayRef(), costs);
+  FailureOr<LeastResiduals> least = chooseResiduals(joint, costs, options);
+  if (failed(least))
+    return failure();
   ResidualChoice choice;
-  choice.isSaved = [&](Value value) { return least.saved.contains(value); };
+  choice.isSaved = [&](Value value) { return least->saved.contains(value); };
   choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
   choice.getOperandReason = [&](Operation *op) -> StringRef {
     if (auto it = reasons.find(op); it != reasons.end())
@@ -140,6 +161,7 @@ static void selectLeast(const JointFunction &joint,
     return isa<ElementwiseOp>(op) ? "source of a region" : "read by an adjoint";
   };
   materialize(joint, choice);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,31 +191,39 @@ struct FadSelectResidualsPass
     });
   }
 
+  /// Fails where options do not make sense.
+  LogicalResult checkOptions() {
+    func::FuncOp function = getOperation();
+    if (assumedSize < 1)
+      return function.emitError("assumed-size is ")
+             << assumedSize.getValue() << "; give a size of at least 1";
+    if (derivativeBits < 0 || derivativeBits > 8)
+      return function.emitError("derivative-bits is ")
+             << derivativeBits.getValue()
+             << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
+    if (budget >= 0 && policy != Policy::automatic)
+      return function.emitError(
+                 "a budget is for the policy auto, but the policy is ")
+             << stringifyPolicy(policy);
+    return success();
+  }
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!JointFunction::isJoint(function))
       return;
-    if (assumedSize < 1) {
-      function.emitError("assumed-size is ")
-          << assumedSize.getValue() << "; give a size of at least 1";
-      return signalPassFailure();
-    }
-    if (derivativeBits < 0 || derivativeBits > 8) {
-      function.emitError("derivative-bits is ")
-          << derivativeBits.getValue()
-          << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
-      return signalPassFailure();
-    }
-    if (failed(JointFunction::get(function)))
+    if (failed(checkOptions()) || failed(JointFunction::get(function)))
       return signalPassFailure();
     dropResiduals(function);
     if (policy == Policy::bp)
       exposeTape(function);
     JointFunction joint = *JointFunction::get(function);
-    if (policy == Policy::automatic)
-      selectLeast(joint, {policy, recompute, assumedSize, derivativeBits, branchBits});
-    else
+    FadSelectResidualsOptions options = {
+        policy, recompute, assumedSize, derivativeBits, branchBits, budget};
+    if (policy != Policy::automatic)
       selectByRule(joint, policy);
+    else if (failed(selectLeast(joint, options)))
+      return signalPassFailure();
     dropTape(function);
     emitRemarks(function, {policy, recompute, assumedSize});
   }

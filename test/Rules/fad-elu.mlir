@@ -1,4 +1,4 @@
-// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
+// RUN: fad-opt %s --test-fad-derivative=from-results=true --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
 // The exponential of a large x overflows where it is not selected. As in PyTorch,
@@ -14,6 +14,7 @@
 // AT: 1e30 -> 1
 // AT: -1e30 -> 0
 // AT: nan -> 1
+// FROM-RESULT: 2 absolute
 func.func @elu(%x: f32) -> f32 {
   %z = fad.elu %x : f32
   return %z : f32
@@ -25,6 +26,7 @@ func.func @elu(%x: f32) -> f32 {
 // AT: inf -> 1
 // AT: -inf -> 0
 // AT: nan -> 1
+// FROM-RESULT: 2 absolute
 func.func @scaled(%x: f32) -> f32 {
   %z = fad.elu %x alpha 0.5 : f32
   return %z : f32

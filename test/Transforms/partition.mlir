@@ -245,3 +245,42 @@ func.func @dense(%x: tensor<2xf32>) -> tensor<2xf32> {
   %2 = arith.addf %1, %w : tensor<2xf32>
   return %2 : tensor<2xf32>
 }
+
+// -----
+
+// Rounding takes no derivative tensor, and the rounded tensor is all that what
+// follows needs: it is a source of its own.
+
+// CHECK-LABEL: func @rounded(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>)
+// CHECK:         %[[T:.*]] = fad.elementwise ins(%[[X]] : tensor<4xf32>) -> tensor<4xbf16>
+// CHECK:           arith.truncf
+// CHECK:         fad.elementwise ins(%[[T]] : tensor<4xbf16>) -> tensor<4xbf16>
+// CHECK:           math.tanh
+// CHECK:           math.exp
+func.func @rounded(%x: tensor<4xf32>) -> tensor<4xbf16> {
+  %t = arith.truncf %x : tensor<4xf32> to tensor<4xbf16>
+  %y = math.tanh %t : tensor<4xbf16>
+  %z = math.exp %y : tensor<4xbf16>
+  return %z : tensor<4xbf16>
+}
+
+// -----
+
+// Not where the source is read beside it: there would be two sources.
+
+// CHECK-LABEL: func @rounded_too(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>)
+// CHECK:         fad.elementwise ins(%[[X]] : tensor<4xf32>) -> tensor<4xf32>
+// CHECK:           arith.truncf
+// CHECK:           math.tanh
+// CHECK:           arith.extf
+// CHECK:           arith.mulf
+// CHECK-NOT:     fad.elementwise
+func.func @rounded_too(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = arith.truncf %x : tensor<4xf32> to tensor<4xbf16>
+  %y = math.tanh %t : tensor<4xbf16>
+  %e = arith.extf %y : tensor<4xbf16> to tensor<4xf32>
+  %z = arith.mulf %e, %x : tensor<4xf32>
+  return %z : tensor<4xf32>
+}

@@ -4,8 +4,8 @@
 // element. It is packed next to where it is computed.
 
 // CHECK-LABEL: func.func @rectify_joint(
-// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x9xf32>, %[[G:[^:]*]]: tensor<?x9xf32>
-// CHECK:         %[[H:.*]] = linalg.generic
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x9x2xf32>, %[[G:[^:]*]]: tensor<?x9xf32>
+// CHECK:         %[[H:.*]] = linalg.reduce
 // CHECK:         %[[D:.*]] = fad.elementwise ins(%[[H]] : tensor<?x9xf32>) attributes {fad.adjoint_of = "fad.elementwise"}
 // CHECK:         %[[CODES:.*]] = fad.elementwise ins(%[[D]] : tensor<?x9xf32>) -> tensor<?x9xi8>
 // CHECK:           arith.bitcast %{{.*}} : f32 to i32
@@ -17,22 +17,19 @@
 // CHECK:         %[[DECODED:.*]] = fad.elementwise ins(%[[NUMBERS]] : tensor<?x9xi8>) -> tensor<?x9xf32>
 // CHECK:         fad.elementwise ins(%{{.*}}, %[[DECODED]] :
 // CHECK:         return
-#id = affine_map<(d0, d1) -> (d0, d1)>
-func.func @rectify(%x: tensor<?x9xf32>) -> tensor<?x9xf32> {
+func.func @rectify(%x: tensor<?x9x2xf32>) -> tensor<?x9xf32> {
   %c0 = arith.constant 0 : index
-  %n = tensor.dim %x, %c0 : tensor<?x9xf32>
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x9x2xf32>
   %e = tensor.empty(%n) : tensor<?x9xf32>
-  %h = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %x : tensor<?x9xf32>, tensor<?x9xf32>) outs(%e : tensor<?x9xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
-    %s = arith.addf %a, %b : f32
-    linalg.yield %s : f32
-  } -> tensor<?x9xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x9xf32>) -> tensor<?x9xf32>
+  %h = linalg.reduce { arith.addf } ins(%x : tensor<?x9x2xf32>)
+      outs(%f : tensor<?x9xf32>) dimensions = [2]
   %y = fad.elementwise ins(%h : tensor<?x9xf32>) -> tensor<?x9xf32> {
   ^bb0(%a: f32):
-    %zero = arith.constant 0.0 : f32
-    %positive = arith.cmpf ogt, %a, %zero : f32
-    %r = arith.select %positive, %a, %zero : f32
+    %none = arith.constant 0.0 : f32
+    %positive = arith.cmpf ogt, %a, %none : f32
+    %r = arith.select %positive, %a, %none : f32
     %s = arith.addf %r, %r : f32
     fad.yield %s : f32
   }
@@ -47,8 +44,10 @@ func.func @rectify(%x: tensor<?x9xf32>) -> tensor<?x9xf32> {
 // CHECK:         fad.pack %{{.*}} bits 2 : tensor<5xi8> -> tensor<2xi8>
 // CHECK:         fad.residual %{{.*}} needed_by ["fad.elementwise"] reason "derivative of a region, 2 bits an element" : tensor<2xi8>
 // CHECK:         fad.unpack %{{.*}} bits 2 : tensor<2xi8> -> tensor<5xi8>
-func.func @sign(%x: tensor<5xf16>, %n: tensor<5xf16>) -> tensor<5xf16> {
-  %h = arith.addf %x, %n : tensor<5xf16>
+func.func @sign(%x: tensor<5x2xf16>) -> tensor<5xf16> {
+  %f = arith.constant dense<0.0> : tensor<5xf16>
+  %h = linalg.reduce { arith.addf } ins(%x : tensor<5x2xf16>)
+      outs(%f : tensor<5xf16>) dimensions = [1]
   %y = fad.elementwise ins(%h : tensor<5xf16>) -> tensor<5xf16> {
   ^bb0(%a: f16):
     %half = arith.constant 0.5 : f16
@@ -66,8 +65,10 @@ func.func @sign(%x: tensor<5xf16>, %n: tensor<5xf16>) -> tensor<5xf16> {
 // CHECK-LABEL: func.func @smooth_joint(
 // CHECK-NOT:     fad.pack
 // CHECK:         return
-func.func @smooth(%x: tensor<5xf32>, %n: tensor<5xf32>) -> tensor<5xf32> {
-  %h = arith.addf %x, %n : tensor<5xf32>
+func.func @smooth(%x: tensor<5x2xf32>) -> tensor<5xf32> {
+  %f = arith.constant dense<0.0> : tensor<5xf32>
+  %h = linalg.reduce { arith.addf } ins(%x : tensor<5x2xf32>)
+      outs(%f : tensor<5xf32>) dimensions = [1]
   %y = fad.elementwise ins(%h : tensor<5xf32>) -> tensor<5xf32> {
   ^bb0(%a: f32):
     %s = fad.silu %a : f32

@@ -60,7 +60,9 @@ struct SingleSourceRegion {
 /// Finds the single-source subgraphs of `block`: an operation is *fad* when it
 /// is elementwise and all its non-constant tensor operands have one source.
 /// Every other operation is *nfad*; its results, and the arguments of the
-/// block, are their own sources. All operands of a region are available at its
+/// block, are their own sources. So is a tensor that is rounded to a narrower
+/// type right away, once it is rounded: no more is needed of it, and the
+/// derivative of rounding is 1. All operands of a region are available at its
 /// first member.
 llvm::SmallVector<SingleSourceRegion> findSingleSourceRegions(Block &block);
 

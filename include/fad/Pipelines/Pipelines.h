@@ -77,6 +77,12 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::desc("Let backward overwrite and free residuals: it can be "
                      "called once for each call of forward"),
       llvm::cl::init(false)};
+  Option<int64_t> budget{
+      *this, "budget",
+      llvm::cl::desc("Bytes that residuals may take under the policy auto, "
+                     "which takes the least time within them; -1: the fewest "
+                     "bytes"),
+      llvm::cl::init(-1)};
 };
 
 /// From a forward function on tensors to the joint function with its residuals

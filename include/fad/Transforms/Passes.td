@@ -206,7 +206,8 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
       part, derivatives among them. Backward computes the others again, where
       `recompute` allows that: `nothing`; `elementwise` operations, broadcasts
       and slices; also `reductions`; or `all` but contractions and operations
-      with side effects.
+      with side effects. With a `budget` it takes the least time within that
+      many bytes instead.
 
     Constants, shapes, views (transposes, reshapes, broadcasts, borders), and
     what is computed from positions and scalars alone, such as a mask that is
@@ -244,7 +245,10 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
            "derivatives are exact">,
     Option<"branchBits", "branch-bits", "bool", /*default=*/"false",
            "Let the policy auto compute the derivative of an activation with one minimum "
-           "approximately, from the result and one bit an element: the side of the minimum">
+           "approximately, from the result and one bit an element: the side of the minimum">,
+    Option<"budget", "budget", "int64_t", /*default=*/"-1",
+           "Bytes that residuals may take under the policy auto, which takes the least time "
+           "within them; -1: the fewest bytes">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

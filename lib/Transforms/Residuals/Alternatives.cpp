@@ -296,17 +296,19 @@ void Chooser::preferFirst() {
     auto isThere = [&](Value operand) {
       return readers.contains(operand) || isFree(operand);
     };
-    if (choice == first || !choice.getDefiningOp() || !first.getDefiningOp() ||
+    // Forward has all that it takes.
+    if (!isComputed(choice)) {
+      choice = first;
+      continue;
+    }
+    if (choice == first || !first.getDefiningOp() ||
         !costs.mayRecompute(first.getDefiningOp()) ||
         !llvm::all_of(getReads(first), isThere))
       continue;
-    int64_t time = 0;
-    if (isComputed(choice)) {
-      time = costs.getRecomputeTime(choice.getDefiningOp());
-      for (Value operand : getReads(choice))
-        if (isComputed(operand) && readers.lookup(operand) == 1)
-          time += costs.getRecomputeTime(operand.getDefiningOp());
-    }
+    int64_t time = costs.getRecomputeTime(choice.getDefiningOp());
+    for (Value operand : getReads(choice))
+      if (isComputed(operand) && readers.lookup(operand) == 1)
+        time += costs.getRecomputeTime(operand.getDefiningOp());
     if (costs.getRecomputeTime(first.getDefiningOp()) <= time)
       choice = first;
   }
@@ -328,4 +330,6 @@ void Chooser::run() {
 
 void fad::chooseAlternatives(const JointFunction &joint, CostModel &costs) {
   Chooser(joint, costs).run();
+  // Those in bodies of control flow are no candidates.
+  takeFirstAlternatives(joint.getFunction());
 }

@@ -11,6 +11,7 @@
 
 #include "fad/Analysis/MinCut.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::fad {
@@ -23,8 +24,15 @@ struct LeastResiduals {
   Cost cost;
 };
 
-/// The choice of least cost that makes the values `read` available in backward:
-/// a minimum cut between what only forward has and what backward has. What is
+/// What a choice of residuals minimizes: bytes and time, weighted, and among
+/// equals the fewest bytes or, where only bytes have a weight, the least time.
+/// Weights are below 2^13, so that sums stay below `Cost::infinite()`.
+struct Objective {
+  int64_t bytes = 1, time = 0;
+};
+
+/// The choices of residuals that make the values `read` available in backward,
+/// as cuts between what only forward has and what backward has. What is
 /// computed again needs all that its operation reads.
 ///
 /// Each value is a node, and each operation that may be computed again is one.
@@ -36,8 +44,55 @@ struct LeastResiduals {
 ///     operation -> result   save the result: its bytes
 ///     source -> value       the same, where nothing computes it again
 ///     value -> sink         impossible: backward reads it
-///
-/// `resolve` says which value stands for another one.
+class ResidualNetwork {
+public:
+  /// `resolve` says which value stands for another one.
+  ResidualNetwork(
+      ArrayRef<Value> read, CostModel &costs,
+      llvm::function_ref<Value(Value)> resolve = [](Value value) {
+        return value;
+      });
+
+  /// A cut, and what it costs in bytes and in time.
+  struct Cut {
+    llvm::BitVector sinkSide;
+    Cost cost;
+  };
+
+  /// The minimum cut.
+  Cut solve(Objective objective = {}) const;
+  /// Of `cut` and what `other` differs from it by, a cut of no more than
+  /// `budget` bytes, as `cut` has: each part of the difference that does not
+  /// hang together with others is taken over if it fits and takes less time.
+  Cut mix(Cut cut, const Cut &other, int64_t budget) const;
+  /// The values that `cut` saves.
+  LeastResiduals getResiduals(const Cut &cut) const;
+
+private:
+  struct Edge {
+    unsigned from, to;
+    Cost cost;
+  };
+  /// The node of `value`; new ones wait for their edges.
+  unsigned getNode(Value value);
+  /// The node of `op`, or the source where backward cannot execute it.
+  unsigned getNode(Operation *op);
+  void addEdge(unsigned from, unsigned to, Cost cost) {
+    edges.push_back({from, to, cost});
+  }
+  Cost getCost(const llvm::BitVector &sinkSide) const;
+
+  static constexpr unsigned source = 0, sink = 1;
+  CostModel &costs;
+  llvm::function_ref<Value(Value)> resolve;
+  unsigned numNodes = 2;
+  std::vector<Edge> edges;
+  llvm::DenseMap<Value, unsigned> nodeOf;
+  llvm::DenseMap<Operation *, unsigned> nodeOfOp;
+  SmallVector<Value> values;
+};
+
+/// The choice of fewest bytes, then of least time.
 LeastResiduals findLeastResiduals(
     ArrayRef<Value> read, CostModel &costs,
     llvm::function_ref<Value(Value)> resolve = [](Value value) {

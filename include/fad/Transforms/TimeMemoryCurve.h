@@ -1,0 +1,42 @@
+//===- TimeMemoryCurve.h - Bytes against time -------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_TIMEMEMORYCURVE_H
+#define FAD_TRANSFORMS_TIMEMEMORYCURVE_H
+
+#include "fad/IR/Fad.h"
+
+namespace mlir {
+namespace func {
+class FuncOp;
+} // namespace func
+
+namespace fad {
+
+/// A choice of residuals that the policy `auto` makes for some budget.
+struct TimeMemoryPoint {
+  /// What is kept, in bytes.
+  int64_t bytes;
+  /// The estimated time to keep it and to compute the rest again, in the time
+  /// that it takes to move an eighth of a byte between memory and processor.
+  int64_t time;
+};
+
+/// The choices between the one of least time and the one of fewest bytes for
+/// `joint`, in which no residuals are selected yet; it is not changed. Sizes
+/// that are known only when the program runs count as `assumedSize`;
+/// derivatives may be rounded to `derivativeBits` bits, where that is not 0.
+SmallVector<TimeMemoryPoint> findTimeMemoryCurve(func::FuncOp joint,
+                                                 RecomputeLevel recompute,
+                                                 int64_t assumedSize,
+                                                 int64_t derivativeBits);
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_TRANSFORMS_TIMEMEMORYCURVE_H
