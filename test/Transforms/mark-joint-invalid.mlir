@@ -1,6 +1,6 @@
 // RUN: fad-opt %s --fad-mark-joint="cotangents=1" --split-input-file --verify-diagnostics
-// RUN: not fad-opt %s --fad-mark-joint="cotangents=1,1" 2>&1 | FileCheck %s --check-prefix=TWICE
-// RUN: not fad-opt %s --fad-mark-joint="cotangents=7" 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not fad-opt %s --fad-mark-joint="entry=count cotangents=1,1" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not fad-opt %s --fad-mark-joint="entry=count cotangents=7" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not fad-opt %s --fad-mark-joint="gradients-of=0" 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not fad-opt %S/Inputs/joint_without_seed.mlir --fad-mark-joint="gradients=1" 2>&1 | FileCheck %s --check-prefix=SEED
 // RUN: not fad-opt %S/Inputs/joint_without_seed.mlir --fad-mark-joint="gradients=0" 2>&1 | FileCheck %s --check-prefix=LOSS

@@ -12,6 +12,25 @@ import fad.torch
 from small_models import make_perceptron
 
 
+class Rows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows = nn.Embedding(6, 4, padding_idx=0)
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, ids):
+        return self.linear(F.gelu(self.rows(ids)).mean(1))
+
+
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, 3, padding=1)
+
+    def forward(self, x):
+        return F.max_pool2d(F.gelu(self.conv(x)), 3, stride=2, padding=1)
+
+
 class DataDependent(nn.Linear):
     def forward(self, x):
         y = super().forward(x).sum()
@@ -51,16 +70,49 @@ class Joint(unittest.TestCase):
         check(got_loss, gradients)
 
         # The marks are those of fad-differentiate.
-        for policy in ("bp", "recompute", "fad"):
+        for policy in ("bp", "recompute", "fad", "auto"):
             with self.subTest(policy=policy):
-                pair = exported.module.clone()
-                pair.run(
-                    f"func.func(fad-select-residuals{{policy={policy}}}),fad-split"
+                pair = fad.nest(exported.module, policy=policy)
+                self.assertEqual(pair.forward, "main_forward")
+                got_loss, *residuals = fad.run(
+                    pair.module, pair.forward, *arguments[:-1]
                 )
-                self.assertEqual(pair.functions, ("main_forward", "main_backward"))
-                got_loss, *residuals = fad.run(pair, "main_forward", *arguments[:-1])
-                gradients = fad.run(pair, "main_backward", *residuals, arguments[-1])
+                gradients = fad.run(
+                    pair.module, pair.backward, *residuals, arguments[-1]
+                )
                 check(got_loss, gradients)
+                self.assertEqual(
+                    [each.argument for each in pair.gradients],
+                    list(range(len(parameters))),
+                )
+
+    def test_operations_without_linalg(self):
+        """Those whose adjoints scatter, for PyTorch."""
+        torch.manual_seed(2)
+        ids = torch.tensor([[1, 2, 0], [2, 4, 3]])
+        labels = torch.tensor([1, 0])
+        image = torch.randn(2, 2, 7, 8)
+        for model, x in (
+            (Rows(), ids),
+            (nn.Sequential(Pool(), nn.Flatten(), nn.Linear(64, 3)), image),
+        ):
+            exported = fad.torch.export_joint(
+                model, x, F.cross_entropy, targets=labels
+            )
+            loss = F.cross_entropy(model(x), labels)
+            loss.backward()
+            arguments = [
+                each.detach().numpy() for each in (*model.parameters(), x, labels)
+            ]
+            pair = fad.nest(exported.module, policy="auto")
+            got, *residuals = fad.run(pair.module, pair.forward, *arguments)
+            one = numpy.ones((), numpy.float32)
+            gradients = fad.run(pair.module, pair.backward, *residuals, one)
+            self.assertAlmostEqual(float(got), loss.item(), places=5)
+            for gradient, parameter in zip(gradients, model.parameters(), strict=True):
+                numpy.testing.assert_allclose(
+                    gradient, parameter.grad.numpy(), rtol=1e-5, atol=1e-6
+                )
 
     def test_buffers_and_frozen_parameters(self):
         model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
@@ -85,7 +137,7 @@ class Joint(unittest.TestCase):
     def test_control_flow_on_values(self):
         with self.assertRaisesRegex(
             fad.torch.ExportError,
-            r"check_torch_joint.py:18:0: error: AOTAutograd cannot trace the model: ",
+            r"check_torch_joint.py:37:0: error: AOTAutograd cannot trace the model: ",
         ):
             fad.torch.export_joint(DataDependent(4, 3), torch.randn(5, 4))
 
