@@ -23,8 +23,18 @@ sys.path.insert(0, str(ROOT / "examples" / "models"))
 
 import saved_tables
 
-POLICIES = ("bp", "recompute", "fad")
-LEVELS = ("nothing", "elementwise", "reductions", "all")
+# What fad is asked for, by the name of the figure.
+REQUESTS = {
+    **{policy: {"policies": [policy]} for policy in ("bp", "recompute", "fad")},
+    **{
+        f"auto-{level}": {"policies": ["auto"], "recompute": level}
+        for level in ("nothing", "elementwise", "reductions", "all")
+    },
+    "auto-bits": {"policies": ["auto"], "recompute": "nothing", "derivative_bits": 3},
+}
+
+# So many samples that the peak is made by what is kept, and not by gradients.
+PEAK_BATCH = 128
 
 
 def describe_machine():
@@ -41,22 +51,49 @@ def describe_machine():
     }
 
 
-def measure_fad(network):
-    """The bytes that fad keeps of a network, by policy, and for the policy auto by
-    what may be recomputed."""
+def export(name, activation, batch, options):
+    """A network as a module, and what of it to differentiate; from the folder of
+    exported programs where it is there."""
     import fad
     import fad.torch
+    import networks
+    from torch._subclasses.fake_tensor import FakeTensorMode
 
+    path = None
+    if options.exports:
+        path = options.exports / f"{name}_{activation}_{batch}.mlirbc"
+        request = path.with_suffix(".json")
+        if request.exists():
+            return fad.parse_file(str(path)), json.loads(request.read_text())
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        network = networks.build(name, activation, training=True, batch=batch)
     exported = fad.torch.export(network.module, network.inputs)
-    request = dict(wrt=exported.wrt, results=exported.differentiated)
-    report = fad.memory_report(exported.module, policies=POLICIES, **request)
-    kept = {policy: report[policy].bytes for policy in POLICIES}
-    for level in LEVELS:
-        report = fad.memory_report(
-            exported.module, policies=["auto"], recompute=level, **request
-        )
-        kept[f"auto-{level}"] = report["auto"].bytes
-    return kept
+    wanted = {"wrt": list(exported.wrt), "results": list(exported.differentiated)}
+    if path:
+        options.exports.mkdir(parents=True, exist_ok=True)
+        exported.module.write(str(path), bytecode=True)
+        request.write_text(json.dumps(wanted))
+    return exported.module, wanted
+
+
+def measure_fad(name, activation, options):
+    """What fad keeps of a network: by request, bytes, the time of what backward
+    computes again, and the bytes that a sample adds to the peak of a step."""
+    import fad
+
+    module, wanted = export(name, activation, options.batch, options)
+    figures = {"bytes": {}, "recompute_time": {}, "peak_bytes_a_sample": {}}
+    for request_name, request in REQUESTS.items():
+        (part,) = fad.memory_report(module, **wanted, **request).policies.values()
+        figures["bytes"][request_name] = part.bytes
+        figures["recompute_time"][request_name] = part.recompute_time
+    if options.quick:
+        return figures
+    module, wanted = export(name, activation, PEAK_BATCH, options)
+    for request_name, request in REQUESTS.items():
+        (part,) = fad.memory_report(module, **wanted, **request).policies.values()
+        figures["peak_bytes_a_sample"][request_name] = part.peak / PEAK_BATCH
+    return figures
 
 
 def measure(name, activation, options, torch_row):
@@ -71,26 +108,24 @@ def measure(name, activation, options, torch_row):
         return networks.build(name, activation, training=True, batch=batch)
 
     torch.manual_seed(0)
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        network = build(options.batch)
-    kept = measure_fad(network)
+    figures = measure_fad(name, activation, options)
     theirs = torch_row or torch_saved.measure(
         build,
         options.batch,
         lambda module: isinstance(module, networks.Activation),
         torch_saved.QUICK if options.quick else None,
     )
-    module = network.module
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        network = build(options.batch)
     return {
         "network": name,
         "activation": activation,
         "batch": options.batch,
-        "parameters": networks.count_parameters(module),
-        "buffer_bytes": sum(buffer.nbytes for buffer in module.buffers()),
+        "parameters": networks.count_parameters(network.module),
+        "buffer_bytes": sum(buffer.nbytes for buffer in network.module.buffers()),
         "input_bytes": sum(value.nbytes for value in network.inputs.values()),
-        "peak_bytes_a_sample": theirs["peak_bytes_a_sample"],
         "activation_bytes": theirs["activation_bytes"],
-        "bytes": {**theirs["bytes"], **kept},
+        **{key: {**theirs[key], **figures[key]} for key in figures},
     }
 
 
@@ -111,7 +146,9 @@ def parse_arguments():
     parser.add_argument("--activation", nargs="+", help="default: all")
     parser.add_argument("--batch", type=positive, default=2)
     parser.add_argument(
-        "--quick", action="store_true", help="leave most partitions of PyTorch out"
+        "--quick",
+        action="store_true",
+        help="leave out most partitions of PyTorch, and the peaks of fad",
     )
     parser.add_argument("--json", type=pathlib.Path, help="file for the figures")
     parser.add_argument(
@@ -123,9 +160,15 @@ def parse_arguments():
         metavar="JSON",
         help="take PyTorch's figures from here, where they are there",
     )
+    parser.add_argument(
+        "--exports",
+        type=pathlib.Path,
+        metavar="FOLDER",
+        help="keep exported programs here, and take them from here",
+    )
     options = parser.parse_args()
-    if options.tables and (options.network or options.activation or options.json):
-        parser.error("--tables prints what was measured; it takes no other option")
+    if options.tables and (options.json or options.torch):
+        parser.error("--tables prints what was measured; it measures nothing")
     return parser, options
 
 
@@ -175,6 +218,12 @@ def main():
     parser, options = parse_arguments()
     if options.tables:
         figures = json.loads(options.tables.read_text())
+        figures["rows"] = [
+            row
+            for row in figures["rows"]
+            if row["network"] in (options.network or [row["network"]])
+            and row["activation"] in (options.activation or [row["activation"]])
+        ]
     else:
         figures = measure_all(parser, options)
     for name, value in figures["made_with"].items():

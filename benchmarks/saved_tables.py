@@ -8,14 +8,15 @@ MEMORY = 11 * GIB
 STATE_BYTES = 16
 # The batch that shares of the footprint are stated for.
 SHARE_BATCH = 16
-WIDTH = 10
+WIDTH = 9
 
 # Columns, in groups: the names of figures, and what stands above them.
 FAD = {"bp": "bp", "recompute": "recompute", "fad": "fad"}
 AUTO = {
+    "auto-bits": "3 bits",
     "auto-nothing": "nothing",
     "auto-elementwise": "elementw.",
-    "auto-reductions": "reductions",
+    "auto-reductions": "reduct.",
     "auto-all": "all",
 }
 KEPT = {
@@ -33,7 +34,7 @@ CURVE = {
     "PyTorch's min-cut, Inductor's decompositions": {
         "inductor-default": "default",
         "inductor-min-cut": "min-cut",
-        "inductor-aggressive": "aggressive",
+        "inductor-aggressive": "aggress.",
         "inductor-materialized": "material.",
         "inductor-all": "all",
         "inductor-aggressive-all": "both",
@@ -89,10 +90,22 @@ def get_kept(row, name):
     return None if kept is None else kept / row["batch"]
 
 
+def get_time(row, name):
+    """The time of what backward computes again under `name`, in MiB a sample that
+    could be moved meanwhile, or None where that is not known."""
+    time = row["recompute_time"].get(name)
+    return None if time is None else time / row["batch"] / MIB
+
+
+def get_peak(row, name):
+    """The bytes a sample that a step needs beside weights, or None."""
+    return row["peak_bytes_a_sample"].get(name)
+
+
 def get_workspace(row):
     """The bytes a sample that a step of eager PyTorch needs for a while, beside
     what it keeps."""
-    return row["peak_bytes_a_sample"] - get_kept(row, "eager")
+    return get_peak(row, "eager") - get_kept(row, "eager")
 
 
 def get_state(row):
@@ -104,8 +117,8 @@ class Batches:
     """How many samples a step has memory for."""
 
     def __init__(self, rows):
-        # What others than eager PyTorch need for a while: as much as eager with the
-        # activation that needs the least.
+        # What compiled steps of PyTorch need for a while is not known: as much as
+        # eager with the activation that needs the least.
         self.workspace = {}
         for row in rows:
             least = self.workspace.get(row["network"], get_workspace(row))
@@ -113,13 +126,12 @@ class Batches:
 
     def get(self, row, name):
         """The largest batch where `name` decides what is kept, or None."""
-        kept = get_kept(row, name)
+        sample, kept = get_peak(row, name), get_kept(row, name)
         if kept is None:
             return None
-        workspace = self.workspace[row["network"]]
-        if name == "eager":
-            workspace = get_workspace(row)
-        sample = kept + workspace + row["input_bytes"] / row["batch"]
+        if sample is None:
+            sample = kept + self.workspace[row["network"]]
+        sample += row["input_bytes"] / row["batch"]
         return max(0, int((MEMORY - get_state(row)) / sample))
 
 
@@ -157,18 +169,65 @@ def print_ratios(rows, batches):
                 )
 
 
+def print_points_ahead(rows):
+    """The points of PyTorch's curve that are ahead of fad's: where every policy of
+    fad keeps more, or takes more time to compute again."""
+    names = [name for columns in (FAD, AUTO) for name in columns]
+    print("\nWhere PyTorch is ahead: kept, and computed again, MiB a sample\n")
+    found = False
+    for row in rows:
+        points = [(get_kept(row, name), get_time(row, name)) for name in names]
+        points = [(kept, time) for kept, time in points if time is not None]
+        if not points:
+            continue
+        for name in CURVE["PyTorch's min-cut, Inductor's decompositions"]:
+            kept, time = get_kept(row, name), get_time(row, name)
+            if time is None or any(k <= kept and t <= time for k, t in points):
+                continue
+            found = True
+            print(
+                f"{row['network']:<16} {row['activation']:<19}| {name:<24}"
+                f"{kept / MIB:>{WIDTH}.2f} {time:>{WIDTH}.2f}"
+            )
+    if not found:
+        print("nowhere")
+
+
+def in_mebibytes(get):
+    """The same as `get`, in MiB."""
+
+    def get_mebibytes(row, name):
+        size = get(row, name)
+        return None if size is None else size / MIB
+
+    return get_mebibytes
+
+
 def print_tables(rows):
-    mib = lambda row, name: (
-        None if get_kept(row, name) is None else get_kept(row, name) / MIB
-    )
+    mib = in_mebibytes(get_kept)
     print_table("Kept, MiB a sample", rows, KEPT, mib, ".2f")
+    print_table(
+        "Peak of a step beside weights, MiB a sample",
+        rows,
+        KEPT,
+        in_mebibytes(get_peak),
+        ".2f",
+    )
     print_table("Kept by what may be recomputed, MiB a sample", rows, CURVE, mib, ".2f")
+    print_table(
+        "Time to compute it again, MiB a sample that could be moved meanwhile",
+        rows,
+        CURVE,
+        get_time,
+        ".2f",
+    )
+    print_points_ahead(rows)
     batches = Batches(rows)
     print_table("Largest batch for 11 GiB", rows, KEPT, batches.get, "d")
     print_ratios(rows, batches)
     shares = {
         "percent": {
-            "activations": "activation",
+            "activations": "activ.",
             "others": "others",
             "rest": "rest",
         }

@@ -22,6 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.mem_tracker import MemTracker
 
 import saved
+import torch_time
 
 # What the min-cut partitioner does not recompute unless it is told to.
 BANS = {
@@ -97,24 +98,27 @@ class Partitioner:
     def __init__(self, partitions):
         self.partitions = partitions
         self.bytes = {}
+        # Estimated, for the partitions whose graphs consist of simple operations.
+        self.times = {}
 
     def __call__(self, joint, inputs, *, num_fwd_outputs, **options):
         for name, (partition, settings) in self.partitions.items():
             with config.patch(**settings):
-                forward, _ = partition(
+                forward, backward = partition(
                     copy.deepcopy(joint),
                     inputs,
                     num_fwd_outputs=num_fwd_outputs,
                     **options,
                 )
             self.bytes[name] = count_saved(forward, num_fwd_outputs)
+            self.times[name] = torch_time.estimate_recomputation(backward)
         return default_partition(
             joint, inputs, num_fwd_outputs=num_fwd_outputs, **options
         )
 
 
 def measure_partitions(network, table, partitions):
-    """The bytes that each of `partitions` keeps of `network`, by name."""
+    """Partitions `network` in each of the ways of `partitions`."""
     torch._dynamo.reset()
     partitioner = Partitioner(partitions)
     decompositions = select_decomp_table() if table == "inductor" else None
@@ -128,7 +132,7 @@ def measure_partitions(network, table, partitions):
         Loss(network.module, list(network.inputs)), backend=backend, fullgraph=True
     )
     step(*network.inputs.values())
-    return partitioner.bytes
+    return partitioner
 
 
 def measure_eager(network, is_activation):
@@ -175,7 +179,7 @@ def measure(build, batch, is_activation, names=None):
     the name of what decides, and those of activations in eager PyTorch; and the
     bytes that a sample adds to the peak of a step. Of the partitions, those of
     `names` or else all."""
-    result = {}
+    kept, times = {}, {}
     with FakeTensorMode(allow_non_fake_inputs=True):
         network = build(batch)
         eager, of_activations = measure_eager(network, is_activation)
@@ -186,11 +190,16 @@ def measure(build, batch, is_activation, names=None):
                 if names is None or name in names
             }
             if wanted:
-                result |= measure_partitions(network, table, wanted)
+                partitioner = measure_partitions(network, table, wanted)
+                kept |= partitioner.bytes
+                # Other graphs have operations that stand for several.
+                if table == "inductor":
+                    times |= partitioner.times
         # So many that what is kept, and not the gradients, makes the peak.
         few, many = (measure_peak(build(size)) for size in (64, 128))
     return {
-        "bytes": {"eager": eager, **result},
+        "bytes": {"eager": eager, **kept},
+        "recompute_time": times,
         "activation_bytes": of_activations,
-        "peak_bytes_a_sample": (many - few) / 64,
+        "peak_bytes_a_sample": {"eager": (many - few) / 64},
     }

@@ -17,7 +17,7 @@ import torch
 from saved import call
 from torch_mlir import fx
 
-POLICIES = ("bp", "recompute", "fad")
+POLICIES = ("bp", "recompute", "fad", "auto")
 BOUND = 1e-5
 
 

@@ -21,12 +21,12 @@ import saved
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-POLICIES = ("bp", "recompute", "fad")
+POLICIES = ("bp", "recompute", "fad", "auto")
 MODES = ("eval", "train")
 MIB = 1 << 20
 HEADER = (
     "network     activation          mode   operations  export s  fad s"
-    "       bp  recompute      fad    eager"
+    "       bp  recompute      fad     auto    eager"
 )
 # Each operation stands on a line of its own.
 OPERATION = re.compile(r"^ *(%[^=]*= )?[a-z_]+(\.[a-z_0-9]+)* ", re.MULTILINE)
@@ -73,7 +73,7 @@ def print_row(row):
         f"{row['network']:<11} {row['activation']:<19} {row['mode']:<6}"
         f"{row['operations']:>11} {row['export_seconds']:>9.1f}"
         f" {row['fad_seconds']:>6.2f} {columns[0]}   {columns[1]} {columns[2]}"
-        f" {columns[3]}",
+        f" {columns[3]} {columns[4]}",
         flush=True,
     )
 
