@@ -68,19 +68,26 @@ class Layers:
         )
 
     def widened(self):
-        """A chain that computes in another type than it reads and yields."""
+        """A chain that computes in a wider type, where there is one, than it reads
+        and yields."""
         value = self.pick()
-        wide = {"f16": "f32", "bf16": "f32", "f32": "f64"}.get(value.element)
-        if not wide:
-            return
+        element = value.element
+        wide = {"f16": "f32", "bf16": "f32", "f32": "f64"}.get(element)
         rank = len(value.shape)
-        body = [
-            f"%w = arith.extf %a0 : {value.element} to {wide}",
-            f"%q = math.sin %w : {wide}",
-            f"%r = arith.mulf %q, %w : {wide}",
-            f"%s = arith.truncf %r : {wide} to {value.element}",
-            "linalg.yield %s",
-        ]
+        if wide:
+            body = [
+                f"%w = arith.extf %a0 : {element} to {wide}",
+                f"%q = math.sin %w : {wide}",
+                f"%r = arith.mulf %q, %w : {wide}",
+                f"%s = arith.truncf %r : {wide} to {element}",
+                "linalg.yield %s",
+            ]
+        else:
+            body = [
+                f"%q = math.sin %a0 : {element}",
+                f"%r = arith.mulf %q, %a0 : {element}",
+                "linalg.yield %r",
+            ]
         init = self.empty(*value[1:])
         self.add(
             self.structured([value], [get_loops(rank)], init, value[1:], body),
