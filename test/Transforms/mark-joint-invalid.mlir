@@ -1,6 +1,6 @@
 // RUN: fad-opt %s --fad-mark-joint="cotangents=1" --split-input-file --verify-diagnostics
-// RUN: not fad-opt %s --fad-mark-joint="entry=count cotangents=1,1" 2>&1 | FileCheck %s --check-prefix=TWICE
-// RUN: not fad-opt %s --fad-mark-joint="entry=count cotangents=7" 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not fad-opt %s --fad-mark-joint="entry=first cotangents=1,1" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not fad-opt %s --fad-mark-joint="entry=first cotangents=7" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not fad-opt %s --fad-mark-joint="gradients-of=0" 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not fad-opt %S/Inputs/joint_without_seed.mlir --fad-mark-joint="gradients=1" 2>&1 | FileCheck %s --check-prefix=SEED
 // RUN: not fad-opt %S/Inputs/joint_without_seed.mlir --fad-mark-joint="gradients=0" 2>&1 | FileCheck %s --check-prefix=LOSS
@@ -9,17 +9,17 @@
 // RUN: not fad-opt %S/Inputs/joint_without_seed.mlir --fad-mark-joint="cotangents=1 gradients-of=1" 2>&1 | FileCheck %s --check-prefix=NO-GRADIENT
 
 // TWICE: mark-joint-invalid.mlir:{{.*}}: error: 'cotangents' lists 1 twice
-// RANGE: mark-joint-invalid.mlir:{{.*}}: error: 'cotangents' lists 7, but @count has 3 arguments
+// RANGE: mark-joint-invalid.mlir:{{.*}}: error: 'cotangents' lists 7, but @first has 3 arguments
 // ALONE: error: 'cotangents-of' and 'gradients-of' go with 'cotangents' or 'gradients', which list what they are about
 // SEED: joint_without_seed.mlir:4:1: error: @f starts its backward part from no constant tensor that all gradients are linear in; give it an argument for each cotangent, and list these in 'cotangents'
 // LOSS: joint_without_seed.mlir:4:1: error: @f has no argument listed in 'cotangents' and not one loss, a result of one number, besides its gradients; list the cotangents of its results
 // LISTED: joint_without_seed.mlir:7:8: error: result 1 of @f depends on a cotangent, but is not listed in 'gradients'; list it, or leave out 'gradients' to take all that depend on one
 // NOT-PRIMAL: joint_without_seed.mlir:4:1: error: result 1 is a gradient, and has no cotangent; list another one in 'cotangents-of'
-// NO-GRADIENT: joint_without_seed.mlir:4:26: error: argument 1 is a cotangent, and has no gradient; list another one in 'gradients-of'
+// NO-GRADIENT: joint_without_seed.mlir:4:33: error: argument 1 is a cotangent, and has no gradient; list another one in 'gradients-of'
 
-func.func @count(%x: tensor<4xf32>, %g: tensor<4xf32>, %w: tensor<4xf32>)
+func.func @first(%x: tensor<4xf32>, %g: tensor<4xf32>, %w: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>) {
-  // expected-error @-2 {{@count has 1 gradients for 2 arguments of floating point that are no cotangents; list in 'gradients-of' which one each of the 1 belongs to}}
+  // expected-error @-2 {{@first has 1 gradients for 2 arguments of floating point that are no cotangents; list in 'gradients-of' which one each of the 1 belongs to}}
   %0 = arith.mulf %g, %w : tensor<4xf32>
   return %x, %0 : tensor<4xf32>, tensor<4xf32>
 }
