@@ -66,7 +66,7 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadDifferentiate(differentiate));
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize,
-       options.derivativeBits, options.branchBits, options.budget}));
+       options.derivativeBits, options.branchBits, options.residualBudget}));
 }
 
 void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {

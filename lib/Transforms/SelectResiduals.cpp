@@ -126,14 +126,14 @@ static FailureOr<LeastResiduals>
 chooseResiduals(const JointFunction &joint, CostModel &costs,
                 const FadSelectResidualsOptions &options) {
   llvm::SetVector<Value> read = findReadValues(joint);
-  if (options.budget < 0)
+  if (options.residualBudget < 0)
     return findLeastResiduals(read.getArrayRef(), costs);
   LeastResiduals chosen =
-      findWithinBudget(read.getArrayRef(), costs, options.budget);
-  if (chosen.cost.bytes <= options.budget)
+      findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
+  if (chosen.cost.bytes <= options.residualBudget)
     return chosen;
   return joint.getFunction().emitError("no choice of residuals takes ")
-         << options.budget << " bytes or fewer: the least is "
+         << options.residualBudget << " bytes or fewer: the least is "
          << chosen.cost.bytes << " bytes with recompute="
          << stringifyRecomputeLevel(options.recompute)
          << "; raise the budget, or let backward compute more again";
@@ -201,9 +201,9 @@ struct FadSelectResidualsPass
       return function.emitError("derivative-bits is ")
              << derivativeBits.getValue()
              << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
-    if (budget >= 0 && policy != Policy::automatic)
+    if (residualBudget >= 0 && policy != Policy::automatic)
       return function.emitError(
-                 "a budget is for the policy auto, but the policy is ")
+                 "a residual-budget is for the policy auto, but the policy is ")
              << stringifyPolicy(policy);
     return success();
   }
@@ -218,8 +218,9 @@ struct FadSelectResidualsPass
     if (policy == Policy::bp)
       exposeTape(function);
     JointFunction joint = *JointFunction::get(function);
-    FadSelectResidualsOptions options = {
-        policy, recompute, assumedSize, derivativeBits, branchBits, budget};
+    FadSelectResidualsOptions options = {policy,      recompute,
+                                         assumedSize, derivativeBits,
+                                         branchBits,  residualBudget};
     if (policy != Policy::automatic)
       selectByRule(joint, policy);
     else if (failed(selectLeast(joint, options)))

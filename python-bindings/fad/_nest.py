@@ -13,6 +13,7 @@ from ._policy import (
     check_derivative_bits,
     check_policy,
     check_recompute,
+    check_residual_budget,
 )
 from ._types import Shape, ValueType, make_type
 
@@ -115,12 +116,13 @@ def nest(
     module: Module,
     entry: str | None = None,
     wrt: Iterable[int] | None = None,
-    policy: str = "fad",
+    policy: str = "auto",
     results: Iterable[int] | None = None,
     recompute: str | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     branch_bits: bool = False,
+    residual_budget: int | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
 
@@ -130,7 +132,7 @@ def nest(
     are those of the results to differentiate, by default the same. `policy`
     says what backward gets from forward: what a tape saves ("bp"), what the
     activations were computed from ("recompute"), their derivatives ("fad"), or
-    whatever takes the fewest bytes ("auto").
+    whatever takes the fewest bytes ("auto", the default).
 
     The other options are for "auto". `recompute` is what backward may compute again:
     "nothing", "elementwise" operations (the default), also "reductions", or
@@ -138,7 +140,9 @@ def nest(
     when the program runs; the default is 128. `derivative_bits`, 1 to 8, is what
     bounded derivatives may be rounded to, and `branch_bits` whether the
     derivative of an activation with one minimum may be computed, approximately,
-    from its result and one bit; without them, derivatives are exact.
+    from its result and one bit; without them, derivatives are exact. With
+    `residual_budget`, a number of bytes, the choice is the one that takes the
+    least time and no more bytes than that, rather than the fewest bytes.
 
     Raises fad.Error where fad cannot differentiate the function; it lists all
     operations that are in the way. Raises ValueError for a policy that there
@@ -150,6 +154,7 @@ def nest(
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
         branch_bits=branch_bits,
+        residual_budget=residual_budget,
     )
     handle, description = _fad.nest(
         get_handle(module),
@@ -161,6 +166,7 @@ def nest(
         check_assumed_size(assumed_size),
         check_derivative_bits(derivative_bits),
         bool(branch_bits),
+        check_residual_budget(residual_budget),
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
     return Nested(

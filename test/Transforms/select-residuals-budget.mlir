@@ -1,13 +1,13 @@
 // RUN: fad-opt %s --fad-nest="policy=auto" | FileCheck %s --check-prefix=LEAST
-// RUN: fad-opt %s --fad-nest="policy=auto budget=256" | FileCheck %s --check-prefix=LEAST
-// RUN: fad-opt %s --fad-nest="policy=auto budget=383" | FileCheck %s --check-prefix=LEAST
-// RUN: fad-opt %s --fad-nest="policy=auto budget=384" | FileCheck %s --check-prefix=ONE
-// RUN: fad-opt %s --fad-nest="policy=auto budget=511" | FileCheck %s --check-prefix=ONE
-// RUN: fad-opt %s --fad-nest="policy=auto budget=512" | FileCheck %s --check-prefix=BOTH
-// RUN: fad-opt %s --fad-nest="policy=auto budget=1000000" | FileCheck %s --check-prefix=BOTH
-// RUN: not fad-opt %s --fad-nest="policy=auto budget=255" 2>&1 | FileCheck %s --check-prefix=SMALL
-// RUN: not fad-opt %s --fad-nest="policy=auto budget=511 recompute=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
-// RUN: not fad-opt %s --fad-nest="policy=fad budget=512" 2>&1 | FileCheck %s --check-prefix=FAD
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=256" | FileCheck %s --check-prefix=LEAST
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=383" | FileCheck %s --check-prefix=LEAST
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=384" | FileCheck %s --check-prefix=ONE
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=511" | FileCheck %s --check-prefix=ONE
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=512" | FileCheck %s --check-prefix=BOTH
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=1000000" | FileCheck %s --check-prefix=BOTH
+// RUN: not fad-opt %s --fad-nest="policy=auto residual-budget=255" 2>&1 | FileCheck %s --check-prefix=SMALL
+// RUN: not fad-opt %s --fad-nest="policy=auto residual-budget=511 recompute=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not fad-opt %s --fad-nest="policy=fad residual-budget=512" 2>&1 | FileCheck %s --check-prefix=FAD
 // RUN: fad-runner %s --policy=auto --check-gradients
 
 // Each of two equal branches keeps its source, 128 bytes, and computes the value and
@@ -25,7 +25,7 @@
 
 // SMALL: budget.mlir:[[#@LINE+3]]:1: error: no choice of residuals takes 255 bytes or fewer: the least is 256 bytes with recompute=elementwise; raise the budget, or let backward compute more again
 // NOTHING: budget.mlir:[[#@LINE+2]]:1: error: no choice of residuals takes 511 bytes or fewer: the least is 512 bytes with recompute=nothing; raise the budget, or let backward compute more again
-// FAD: budget.mlir:[[#@LINE+1]]:1: error: a budget is for the policy auto, but the policy is fad
+// FAD: budget.mlir:[[#@LINE+1]]:1: error: a residual-budget is for the policy auto, but the policy is fad
 func.func @branches(%x: tensor<4x8xf32>, %u: tensor<4x8xf32>, %v: tensor<8x8xf32>, %w: tensor<8x8xf32>)
     -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %zero = arith.constant dense<0.0> : tensor<4x8xf32>

@@ -30,7 +30,7 @@ struct CommandLine {
   cl::opt<Policy> policy{
       "policy",
       cl::desc("Differentiate, and run forward and backward, with this policy"),
-      getPolicyValues(), cl::init(Policy::fad), cl::cat(category)};
+      getPolicyValues(), cl::init(Policy::automatic), cl::cat(category)};
   cl::list<std::string> arguments{
       "arg",
       cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
@@ -53,7 +53,7 @@ struct CommandLine {
   cl::opt<bool> checkGradients{
       "check-gradients",
       cl::desc("Compare the gradients with central differences of the same "
-               "function in f64; policy fad unless told otherwise"),
+               "function in f64; policy auto unless told otherwise"),
       cl::cat(category)};
   cl::opt<bool> statistics{"stats", cl::desc("Print times and memory"),
                            cl::cat(category)};
@@ -156,22 +156,23 @@ LogicalResult Runner::checkOptions() {
   auto error = [&](const Twine &message) {
     return fail(llvm::createStringError(message));
   };
-  if (!commandLine.isNested() && !commandLine.request.wrt.empty())
-    return error("--wrt is for gradients; add --policy");
-  if (!commandLine.isNested() && !commandLine.request.results.empty())
-    return error("--results is for gradients; add --policy");
-  if (!commandLine.isNested() && !commandLine.cotangents.empty())
-    return error("--cotangent is for gradients; add --policy");
-  if (!commandLine.isNested() && commandLine.reuseResiduals)
-    return error("--reuse-residuals is for gradients; add --policy");
-  if (commandLine.request.recompute.getNumOccurrences() &&
-      commandLine.policy != Policy::automatic)
-    return error("--recompute is for --policy=auto");
-  if (commandLine.request.derivativeBits.getNumOccurrences() &&
-      commandLine.policy != Policy::automatic)
-    return error("--derivative-bits is for --policy=auto");
-  if (commandLine.request.branchBits && commandLine.policy != Policy::automatic)
-    return error("--branch-bits is for --policy=auto");
+  fad::RequestOptions &request = commandLine.request;
+  const std::pair<StringRef, bool> autoOptions[] = {
+      {"--recompute", request.recompute.getNumOccurrences()},
+      {"--derivative-bits", request.derivativeBits.getNumOccurrences()},
+      {"--branch-bits", request.branchBits}};
+  SmallVector<std::pair<StringRef, bool>> gradientOptions = {
+      {"--wrt", !request.wrt.empty()},
+      {"--results", !request.results.empty()},
+      {"--cotangent", !commandLine.cotangents.empty()},
+      {"--reuse-residuals", commandLine.reuseResiduals}};
+  llvm::append_range(gradientOptions, autoOptions);
+  for (auto [name, isGiven] : gradientOptions)
+    if (isGiven && !commandLine.isNested())
+      return error(name + " is for gradients; add --policy");
+  for (auto [name, isGiven] : autoOptions)
+    if (isGiven && commandLine.policy != Policy::automatic)
+      return error(name + " is for --policy=auto");
   if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
     return error("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))

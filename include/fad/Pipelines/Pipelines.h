@@ -51,7 +51,7 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
                      "order")};
   Option<Policy> policy{*this, "policy",
                         llvm::cl::desc("What crosses from forward to backward"),
-                        llvm::cl::init(Policy::fad), getPolicyValues()};
+                        llvm::cl::init(Policy::automatic), getPolicyValues()};
   Option<RecomputeLevel> recompute{
       *this, "recompute",
       llvm::cl::desc("What backward may compute again under the policy auto"),
@@ -77,8 +77,8 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::desc("Let backward overwrite and free residuals: it can be "
                      "called once for each call of forward"),
       llvm::cl::init(false)};
-  Option<int64_t> budget{
-      *this, "budget",
+  Option<int64_t> residualBudget{
+      *this, "residual-budget",
       llvm::cl::desc("Bytes that residuals may take under the policy auto, "
                      "which takes the least time within them; -1: the fewest "
                      "bytes"),

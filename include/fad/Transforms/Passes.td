@@ -200,13 +200,13 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     - `recompute`: the source of each elementwise region; what the region
       computes is computed again in backward;
     - `fad`: one derivative for each result of a region;
-    - `auto`: whatever takes the fewest bytes, and among choices of equal bytes
+    - `auto` (default): whatever takes the fewest bytes, and among choices of equal bytes
       the least estimated time, by a minimum cut between what forward computes
       and what backward reads. Its candidates are all values of the forward
       part, derivatives among them. Backward computes the others again, where
       `recompute` allows that: `nothing`; `elementwise` operations, broadcasts
       and slices; also `reductions`; or `all` but contractions and operations
-      with side effects. With a `budget` it takes the least time within that
+      with side effects. With a `residual-budget` it takes the least time within that
       many bytes instead.
 
     Constants, shapes, views (transposes, reshapes, broadcasts, borders), and
@@ -232,7 +232,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     computed again.
   }];
   let options = [
-    Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::fad",
+    Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::automatic",
            "What crosses from forward to backward", [{::mlir::fad::getPolicyValues()}]>,
     Option<"recompute", "recompute", "::mlir::fad::RecomputeLevel",
            /*default=*/"::mlir::fad::RecomputeLevel::elementwise",
@@ -246,7 +246,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     Option<"branchBits", "branch-bits", "bool", /*default=*/"false",
            "Let the policy auto compute the derivative of an activation with one minimum "
            "approximately, from the result and one bit an element: the side of the minimum">,
-    Option<"budget", "budget", "int64_t", /*default=*/"-1",
+    Option<"residualBudget", "residual-budget", "int64_t", /*default=*/"-1",
            "Bytes that residuals may take under the policy auto, which takes the least time "
            "within them; -1: the fewest bytes">
   ];

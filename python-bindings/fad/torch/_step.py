@@ -153,7 +153,7 @@ def train_step(
     loss: Optional[Callable] = None,
     *,
     targets=(),
-    policy: str = "fad",
+    policy: str = "auto",
     engine: str = "fad",
     dynamic_batch: bool = False,
     flags: Sequence[str] = (),
@@ -170,7 +170,7 @@ def train_step(
 
     `policy` is what forward keeps for backward: "bp" what a tape keeps,
     "recompute" the sources of elementwise regions, "fad" their derivatives,
-    "auto" whatever takes the fewest bytes; `recompute`, `assumed_size`, the size
+    "auto", the default, whatever takes the fewest bytes; `recompute`, `assumed_size`, the size
     of a dynamic batch to decide for, `derivative_bits` and `branch_bits` are its
     options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
