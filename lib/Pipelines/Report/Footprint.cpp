@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Footprint.h"
+#include "Scaling.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -39,12 +40,18 @@ private:
   std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol,
                                  std::optional<uint64_t> batch);
   FailureOr<PeakEstimate> estimate(std::optional<uint64_t> batch);
+  uint64_t evaluate(const SizeExpr &expr, const SizeSymbols &symbols,
+                    std::optional<uint64_t> batch);
+  /// The arguments that are weights, by number.
+  DenseSet<unsigned> getWeights();
   /// The parts of the footprint that arguments say.
   Footprint getArguments(std::optional<uint64_t> batch);
   /// Emits an error where a size has been asked for that is not known.
   LogicalResult checkSizes();
   FailureOr<uint64_t> getTotal(uint64_t batch);
+  /// For a function of fixed sizes.
   FailureOr<BatchLimit> scale();
+  /// For one whose batch is dynamic.
   FailureOr<BatchLimit> search();
 
   const PolicyReport &report;
@@ -117,16 +124,32 @@ std::optional<uint64_t> TrainingStep::lookup(const SizeSymbols::Symbol &symbol,
   return size;
 }
 
-Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
-  Footprint footprint;
-  DenseSet<unsigned> trained;
+DenseSet<unsigned> TrainingStep::getWeights() {
+  DenseSet<unsigned> weights;
   for (unsigned i = 0, end = backward.getNumResults(); i < end; ++i)
     if (auto number = backward.getResultAttrOfType<IntegerAttr>(
-            i, FadDialect::kGradientAttr))
-      trained.insert(number.getInt());
+            i, FadDialect::kGradientAttr);
+        number && !isBatch(number.getInt(), 0))
+      weights.insert(number.getInt());
+  return weights;
+}
+
+uint64_t TrainingStep::evaluate(const SizeExpr &expr,
+                                const SizeSymbols &symbols,
+                                std::optional<uint64_t> batch) {
+  return *expr.substitute([&](unsigned symbol) {
+                return std::optional(
+                    lookup(symbols.getSymbols()[symbol], batch).value_or(0));
+              })
+              .getConstant();
+}
+
+Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
+  DenseSet<unsigned> weights = getWeights();
   unsigned numbers = request.optimizer == Optimizer::adam       ? 2
                      : request.optimizer == Optimizer::momentum ? 1
                                                                 : 0;
+  Footprint footprint;
   SizeSymbols symbols;
   for (BlockArgument argument : forward.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -134,14 +157,8 @@ Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
         type ? getValueBytes(argument, symbols) : std::nullopt;
     if (!expr)
       continue;
-    uint64_t bytes =
-        *expr->substitute([&](unsigned symbol) {
-               return std::optional(
-                   lookup(symbols.getSymbols()[symbol], batch).value_or(0));
-             })
-             .getConstant();
-    unsigned number = argument.getArgNumber();
-    if (!trained.contains(number) || isBatch(number, 0)) {
+    uint64_t bytes = evaluate(*expr, symbols, batch);
+    if (!weights.contains(argument.getArgNumber())) {
       footprint.inputs += bytes;
       continue;
     }
@@ -205,32 +222,43 @@ FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
   return total;
 }
 
-/// Sizes are fixed. Weights, their gradients, and what the optimizer keeps stay
-/// as they are, and are all there when memory is scarcest, which is more than
-/// the truth; the rest grows with the batch.
 FailureOr<BatchLimit> TrainingStep::scale() {
+  // Emits the errors that there are.
   FailureOr<PeakEstimate> peaks = estimate(std::nullopt);
   if (failed(peaks))
     return failure();
   Footprint arguments = getArguments(std::nullopt);
   if (failed(checkSizes()))
     return failure();
-  uint64_t gradients = arguments.weights;
-  uint64_t fixed = arguments.weights + gradients + arguments.optimizer;
-  uint64_t inBackward = peaks->results + peaks->backward.bytes -
-                        std::min(gradients, peaks->backward.bytes);
-  uint64_t growing = arguments.inputs + peaks->cotangents +
-                     std::max({peaks->forward.bytes, inBackward,
-                               peaks->results + peaks->kept});
-  double room = double(*request.memoryBudget) - double(fixed);
-  if (growing == 0 && room >= 0)
-    return BatchLimit{std::nullopt, fixed};
+  SizeSymbols symbols;
+  auto bytesOf = [&](Value value) -> uint64_t {
+    std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+    return bytes ? evaluate(*bytes, symbols, std::nullopt) : 0;
+  };
+  std::vector<Moment> moments =
+      findMoments(forward, backward, getWeights(), bytesOf);
+
+  double budget = *request.memoryBudget;
+  double most = std::numeric_limits<double>::infinity();
+  auto forEachMoment = [&](function_ref<void(double, double)> callback) {
+    for (const Moment &moment : moments)
+      callback(double(arguments.weights + arguments.optimizer + moment.fixed),
+               double(arguments.inputs + peaks->cotangents + moment.growing) /
+                   double(request.batch));
+  };
+  forEachMoment([&](double fixed, double growing) {
+    if (fixed > budget)
+      most = 0;
+    else if (growing > 0)
+      most = std::min(most, (budget - fixed) / growing);
+  });
   BatchLimit limit;
-  limit.largest =
-      room < 0 ? 0 : uint64_t(room * double(request.batch) / double(growing));
-  limit.bytes = fixed + uint64_t(double(growing) *
-                                 double(std::max<uint64_t>(1, *limit.largest)) /
-                                 double(request.batch));
+  if (most < 1e18)
+    limit.largest = uint64_t(most);
+  double batch = limit.largest ? std::max<uint64_t>(1, *limit.largest) : 1;
+  forEachMoment([&](double fixed, double growing) {
+    limit.bytes = std::max(limit.bytes, uint64_t(fixed + growing * batch));
+  });
   return limit;
 }
 
