@@ -267,10 +267,10 @@ bool ScalarFunction::append(ElementwiseOp op) {
   return true;
 }
 
-std::optional<ScalarFunction> ScalarFunction::get(Value tensor) {
+std::optional<ScalarFunction> ScalarFunction::get(Value tensor, Value source) {
   ScalarFunction function;
   while (auto op = tensor.getDefiningOp<ElementwiseOp>()) {
-    if (op->getNumOperands() != 1)
+    if (op->getNumOperands() != 1 || tensor == source)
       break;
     function.chain.emplace_back(op, cast<OpResult>(tensor).getResultNumber());
     tensor = op->getOperand(0);

@@ -56,3 +56,35 @@ func.func @others(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>, %v: tensor<5x2xf32>)
   %u = linalg.matmul ins(%y#1, %v : tensor<3x5xf32>, tensor<5x2xf32>) outs(%f : tensor<3x2xf32>) -> tensor<3x2xf32>
   return %z, %u : tensor<3x2xf32>, tensor<3x2xf32>
 }
+
+// -----
+
+// The side is that of the activation's own source, where this is computed from
+// another tensor.
+
+// CHECK-LABEL: func.func @chain_joint(
+// CHECK:         %[[H:.*]] = linalg.matmul
+// CHECK:         %[[T:.*]] = fad.elementwise ins(%[[H]] : tensor<3x5xf32>) -> tensor<3x5xf32>
+// CHECK:         fad.elementwise ins(%[[T]] : tensor<3x5xf32>) {{.*}} -> tensor<3x5xi1> {
+// CHECK:           arith.constant -0.751791{{.*}} : f32
+func.func @chain(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>, %v: tensor<5x2xf32>) -> tensor<3x2xf32> {
+  %z = arith.constant dense<0.0> : tensor<3x5xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<3x4xf32>, tensor<4x5xf32>) outs(%z : tensor<3x5xf32>) -> tensor<3x5xf32>
+  %t = fad.elementwise ins(%h : tensor<3x5xf32>) -> tensor<3x5xf32> {
+  ^bb0(%a: f32):
+    %two = arith.constant 2.0 : f32
+    %c = arith.constant 1.0 : f32
+    %m = arith.mulf %a, %two : f32
+    %s = arith.addf %m, %c : f32
+    %s2 = arith.addf %s, %c : f32
+    fad.yield %s2 : f32
+  }
+  %y = fad.elementwise ins(%t : tensor<3x5xf32>) -> tensor<3x5xf32> {
+  ^bb0(%a: f32):
+    %g = fad.gelu %a : f32
+    fad.yield %g : f32
+  }
+  %f = arith.constant dense<0.0> : tensor<3x2xf32>
+  %r = linalg.matmul ins(%y, %v : tensor<3x5xf32>, tensor<5x2xf32>) outs(%f : tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %r : tensor<3x2xf32>
+}

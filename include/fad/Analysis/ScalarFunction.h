@@ -26,8 +26,10 @@ double roundTo(FloatType type, double number,
 class ScalarFunction {
 public:
   /// The function that gives `tensor`; `nullopt` where no such chain ends in
-  /// it, or where an operation of it is not known how to evaluate.
-  static std::optional<ScalarFunction> get(Value tensor);
+  /// it, or where an operation of it is not known how to evaluate. The chain
+  /// begins with `source`, if that is in it, or else as early as possible.
+  static std::optional<ScalarFunction> get(Value tensor,
+                                           Value source = nullptr);
 
   double operator()(double source) {
     return evaluate(source, /*rounds=*/false);
