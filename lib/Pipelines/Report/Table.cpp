@@ -193,8 +193,9 @@ void MemoryReport::printTable(raw_ostream &os,
     for (const RecomputedInfo &info : policy.recomputed)
       rows.push_back(
           {name, "backward", ::toString(info.type), from(info), "",
-           llvm::formatv("computed in backward, in the time of moving {0} bytes",
-                         info.time)});
+           llvm::formatv(
+               "computed in backward, in the time of moving {0} bytes",
+               info.time)});
     if (options.group)
       rows = group(rows);
     for (Grid::Row &row : rows)
