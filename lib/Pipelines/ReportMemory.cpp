@@ -11,7 +11,9 @@
 #include "Report/Picture.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -35,21 +37,29 @@ static int64_t getAssumedSize(const ReportRequest &request) {
   return NestOptions().assumedSize;
 }
 
-/// Selects residuals by `policy` on a copy of `module`.
-static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
-                                                 StringRef entry, Policy policy,
-                                                 const ReportRequest &request) {
+static NestOptions makeOptions(StringRef entry, Policy policy,
+                               const ReportRequest &request) {
   NestOptions options;
   options.policy = policy;
   options.recompute = request.recompute;
   options.derivativeBits = request.derivativeBits;
   options.branchBits = request.branchBits;
+  if (request.residualBudget)
+    options.residualBudget = *request.residualBudget;
   options.assumedSize = getAssumedSize(request);
   options.entry = entry.str();
   for (int64_t number : request.wrt)
     options.wrt.push_back(number);
   for (int64_t number : request.results)
     options.results.push_back(number);
+  return options;
+}
+
+/// Selects residuals by `policy` on a copy of `module`.
+static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
+                                                 StringRef entry, Policy policy,
+                                                 const ReportRequest &request) {
+  NestOptions options = makeOptions(entry, policy, request);
   PassManager pm(module.getContext());
   buildSelectPipeline(pm, options);
   SelectedModule selected;
@@ -122,4 +132,33 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   else
     printSvg(picture, os);
   return success();
+}
+
+FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
+                                             const ReportRequest &request) {
+  FailureOr<func::FuncOp> entry = findEntry(module, request.entry);
+  if (failed(entry))
+    return failure();
+  std::string name = entry->getSymName().str();
+  NestOptions options = makeOptions(name, Policy::automatic, request);
+  PassManager pm(module.getContext());
+  buildJointPipeline(pm, options);
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(pm.run(*copy)))
+    return failure();
+  auto joint = copy->lookupSymbol<func::FuncOp>(name + "_joint");
+  return TimeMemoryCurve{
+      name, findTimeMemoryCurve(joint, options.recompute, options.assumedSize,
+                                options.derivativeBits, options.branchBits)};
+}
+
+void TimeMemoryCurve::print(raw_ostream &os) const {
+  os << "Bytes that auto keeps of @" << entry
+     << " against the time of keeping them and computing the rest again,\n"
+     << "in bytes that could be moved meanwhile\n\n"
+     << llvm::right_justify("bytes", 16) << llvm::right_justify("time", 16)
+     << "\n";
+  for (const TimeMemoryPoint &point : points)
+    os << llvm::format("%16" PRId64 "%16" PRId64 "\n", point.bytes,
+                       point.time / 8);
 }

@@ -48,6 +48,20 @@ def check_derivative_bits(bits: int | None) -> int:
     return bits
 
 
+def check_residual_budget(budget: int | None) -> int | None:
+    if budget is None:
+        return None
+    try:
+        budget = index(budget)
+    except TypeError:
+        raise TypeError(f"residual_budget is {budget!r}, which is no integer") from None
+    if budget < 0:
+        raise ValueError(f"residual_budget is {budget}; give a number of bytes")
+    if budget >= 2**63:
+        raise ValueError(f"residual_budget is {budget}, which is too large")
+    return budget
+
+
 def check_automatic(policies: Iterable[str], **options) -> None:
     """Raises ValueError for an option of the policy "auto" without that policy."""
     if "auto" in policies:

@@ -13,6 +13,7 @@ from ._policy import (
     check_derivative_bits,
     check_policy,
     check_recompute,
+    check_residual_budget,
 )
 
 Sizes = int | Mapping[tuple[int, int], int]
@@ -90,6 +91,7 @@ def memory_report(
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     branch_bits: bool = False,
+    residual_budget: int | None = None,
     memory_budget: int | str | None = None,
     optimizer: str = "none",
     batch: int = 1,
@@ -129,6 +131,7 @@ def memory_report(
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
         branch_bits=branch_bits,
+        residual_budget=residual_budget,
     )
     name, types, table, text = _fad.memory_report(
         get_handle(module),
@@ -145,6 +148,7 @@ def memory_report(
         None if memory_budget is None else str(memory_budget),
         _check_name(optimizer, "optimizer"),
         _check_batch(batch),
+        check_residual_budget(residual_budget),
     )
     _check_dimensions(module, name, by_dimension)
     return make_report(text, table, types)

@@ -60,12 +60,14 @@ reportOn(python::Module &module, const std::string &entry,
          const std::optional<std::string> &recompute,
          std::optional<int64_t> assumedSize, int64_t derivativeBits,
          bool branchBits, const std::optional<std::string> &budget,
-         const std::string &optimizer, uint64_t batch) {
+         const std::string &optimizer, uint64_t batch,
+         std::optional<int64_t> residualBudget) {
   ReportRequest request = makeRequest(entry, wrt, results, policies, recompute);
   request.sizes = {std::move(sizes), otherSizes};
   request.assumedSize = assumedSize;
   request.derivativeBits = derivativeBits;
   request.branchBits = branchBits;
+  request.residualBudget = residualBudget;
   if (budget)
     request.memoryBudget = getBudget(*budget);
   request.optimizer = getOptimizer(optimizer);
@@ -116,7 +118,7 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
              nb::arg("recompute").none(), nb::arg("assumed_size").none(),
              nb::arg("derivative_bits"), nb::arg("branch_bits"),
              nb::arg("memory_budget").none(), nb::arg("optimizer"),
-             nb::arg("batch"));
+             nb::arg("batch"), nb::arg("residual_budget").none());
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
              nb::arg("size").none(), nb::arg("recompute").none(),

@@ -64,7 +64,8 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
                       const std::string &policyName,
                       const std::optional<std::string> &recompute,
                       std::optional<int64_t> assumedSize,
-                      int64_t derivativeBits, bool branchBits) {
+                      int64_t derivativeBits, bool branchBits,
+                      std::optional<int64_t> residualBudget) {
   NestOptions options;
   options.entry = entry;
   options.policy = getPolicy(policyName);
@@ -74,6 +75,8 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
     options.assumedSize = *assumedSize;
   options.derivativeBits = derivativeBits;
   options.branchBits = branchBits;
+  if (residualBudget)
+    options.residualBudget = *residualBudget;
   llvm::for_each(wrt, [&](int64_t i) { options.wrt.push_back(i); });
   llvm::for_each(results, [&](int64_t i) { options.results.push_back(i); });
   OwningOpRef<ModuleOp> nested;
@@ -90,6 +93,6 @@ void mlir::fad::python::bindNest(nb::module_ &module) {
   module.def("nest", nest, nb::arg("module"), nb::arg("entry"), nb::arg("wrt"),
              nb::arg("results"), nb::arg("policy"), nb::arg("recompute").none(),
              nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
-             nb::arg("branch_bits"));
+             nb::arg("branch_bits"), nb::arg("residual_budget").none());
   module.attr("ASSUMED_SIZE") = NestOptions().assumedSize.getValue();
 }

@@ -10,6 +10,7 @@
 #define FAD_PIPELINES_REPORTMEMORY_H
 
 #include "fad/Pipelines/MemoryReport.h"
+#include "fad/Transforms/TimeMemoryCurve.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::fad {
@@ -42,6 +43,8 @@ struct ReportRequest {
   int64_t derivativeBits = 0;
   /// Whether it may compute derivatives from results and bits.
   bool branchBits = false;
+  /// Bytes that it may take to save time; default: it takes the fewest.
+  std::optional<int64_t> residualBudget;
   ArgumentSizes sizes;
   /// What `auto` takes for a size that is known only when the program runs;
   /// default: `sizes.others`.
@@ -60,6 +63,21 @@ struct ReportRequest {
 /// which stays as it is. Emits an error where there is no answer.
 FailureOr<MemoryReport> reportMemory(ModuleOp module,
                                      const ReportRequest &request);
+
+/// What the policy `auto` keeps for budgets between the least time and the
+/// fewest bytes.
+struct TimeMemoryCurve {
+  std::string entry;
+  SmallVector<TimeMemoryPoint> points;
+
+  /// As a table, a point a line.
+  void print(raw_ostream &os) const;
+};
+
+/// The curve of a function of `module`, which stays as it is, under the options
+/// of `request` for `auto`. Emits an error where there is no answer.
+FailureOr<TimeMemoryCurve> measureCurve(ModuleOp module,
+                                        const ReportRequest &request);
 
 /// How a picture is written.
 enum class PictureFormat { dot, svg };

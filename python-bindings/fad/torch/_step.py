@@ -161,6 +161,7 @@ def train_step(
     assumed_size: Optional[int] = None,
     derivative_bits: Optional[int] = None,
     branch_bits: bool = False,
+    residual_budget: Optional[int] = None,
 ) -> TrainStep:
     """Compiles a training step of `model`, in the mode it is in.
 
@@ -170,9 +171,9 @@ def train_step(
 
     `policy` is what forward keeps for backward: "bp" what a tape keeps,
     "recompute" the sources of elementwise regions, "fad" their derivatives,
-    "auto", the default, whatever takes the fewest bytes; `recompute`, `assumed_size`, the size
-    of a dynamic batch to decide for, `derivative_bits` and `branch_bits` are its
-    options, as for `fad.nest`.
+    "auto", the default, whatever takes the fewest bytes; `recompute`,
+    `assumed_size`, the size of a dynamic batch to decide for, `derivative_bits`,
+    `branch_bits` and `residual_budget` are its options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
     which `flags` are further flags of.
 
@@ -188,6 +189,7 @@ def train_step(
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
         branch_bits=branch_bits,
+        residual_budget=residual_budget,
     )
     # What is counted for another batch is to be the same choice.
     options = {}
@@ -198,6 +200,7 @@ def train_step(
             "assumed_size": ASSUMED_SIZE if size is None else size,
             "derivative_bits": derivative_bits,
             "branch_bits": branch_bits,
+            "residual_budget": residual_budget,
         }
     exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
     if not exported.wrt:

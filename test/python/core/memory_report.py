@@ -116,6 +116,24 @@ class MemoryReport(unittest.TestCase):
                 )
                 self.assertEqual(report["auto"].bytes, size, level)
 
+    def test_residual_budget(self):
+        # Within the budget it takes the least time, and computes nothing again.
+        module, tensor = fad.parse(ROWS), 64 * 64 * 4
+        reports = [
+            fad.memory_report(
+                module,
+                policies=["auto"],
+                sizes=64,
+                recompute="all",
+                residual_budget=budget,
+            )["auto"]
+            for budget in (None, tensor, 4 * tensor)
+        ]
+        self.assertEqual([each.bytes for each in reports[:2]], [tensor, tensor])
+        self.assertGreater(reports[2].bytes, tensor)
+        self.assertLessEqual(reports[2].bytes, 4 * tensor)
+        self.assertLess(reports[2].recompute_time, reports[1].recompute_time)
+
     def test_choices(self):
         module = fad.parse(CHAIN)
         values = fad.memory_report(module, wrt=[0], results=[0])["bp"].values

@@ -190,6 +190,7 @@ CHOICES = (
         for level in ("nothing", "elementwise", "reductions", "all")
     ),
     {"policy": "auto", "assumed_size": 1},
+    {"policy": "auto", "residual_budget": 1 << 20},
 )
 
 
@@ -326,6 +327,20 @@ class Errors(unittest.TestCase):
         ):
             with self.assertRaises(error) as caught:
                 fad.nest(module, **options)
+            self.assertEqual(str(caught.exception), message)
+
+    def test_residual_budget(self):
+        module = fad.parse(LAYER)
+        with self.assertRaises(fad.Error) as caught:
+            fad.nest(module, policy="auto", residual_budget=1)
+        self.assertIn("the least is", str(caught.exception))
+        for budget, error, message in (
+            (-1, ValueError, "residual_budget is -1; give a number of bytes"),
+            (2**63, ValueError, f"residual_budget is {2**63}, which is too large"),
+            ("1GB", TypeError, "residual_budget is '1GB', which is no integer"),
+        ):
+            with self.assertRaises(error) as caught:
+                fad.nest(module, policy="auto", residual_budget=budget)
             self.assertEqual(str(caught.exception), message)
 
     def test_everything_missing_is_listed(self):
