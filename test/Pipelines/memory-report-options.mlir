@@ -3,6 +3,7 @@
 // RUN: fad-memory-report %s --size=4 --policy=bp --group | FileCheck %s --check-prefix=GROUP
 // RUN: fad-memory-report %s --size=4 --policy=bp | FileCheck %s --check-prefix=LINES
 // RUN: fad-memory-report %s --size=4 --policy=bp --locations | FileCheck %s --check-prefix=WHERE
+// RUN: fad-memory-report %s --size=4 --policy=fad | FileCheck %s --check-prefix=TIME
 // RUN: fad-memory-report %s --size=4 --policy=fad --format=dot | FileCheck %s --check-prefix=DOT
 // RUN: fad-memory-report %s --size=4 --policy=fad --format=svg -o %t.svg
 // RUN: %python -c "import xml.etree.ElementTree as x; x.parse(r'%t.svg')"
@@ -19,7 +20,10 @@
 // LINES-NOT: value on the tape
 
 // A region is where its first operation is.
-// WHERE-COUNT-2: fad.elementwise at {{.*}}memory-report-options.mlir:[[#@LINE+23]]:8  fad.elementwise  value on the tape
+// WHERE-COUNT-2: fad.elementwise at {{.*}}memory-report-options.mlir:[[#@LINE+26]]:8  fad.elementwise  value on the tape
+
+// The source is an argument, so that the derivative saves time only.
+// TIME: fad {{ *}}16  tensor<?xf32>  fad.elementwise  fad.elementwise  derivative of a region; it could be computed from what is kept, in the time of moving [[#]] bytes{{$}}
 
 // What is kept of the function is one derivative, between the forward part and
 // the product with the cotangent.

@@ -161,7 +161,7 @@ void Drawing::printLegend() {
                         "fill=\"{1}\" stroke=\"#555555\"/><text x=\"{2}\" "
                         "y=\"45\" class=\"left\">{3}</text>\n",
                         left, getColor(kind), left + 20, getMeaning(kind));
-    left += 150;
+    left += 160;
   }
 }
 
