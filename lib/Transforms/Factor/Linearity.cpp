@@ -37,9 +37,12 @@ static Value getViewed(Value value) {
   return {};
 }
 
-static bool isZero(Value value) {
-  while (Value viewed = getViewed(value))
+bool Linearity::isZero(Value value) const {
+  for (Value viewed = value; viewed; viewed = getViewed(viewed)) {
+    if (zeros.contains(viewed))
+      return true;
     value = viewed;
+  }
   return matchPattern(value, m_AnyZeroFloat()) ||
          value.getDefiningOp<tensor::EmptyOp>();
 }
@@ -47,8 +50,7 @@ static bool isZero(Value value) {
 Dependence Linearity::get(Value value) const {
   if (linear.contains(value))
     return Dependence::linear;
-  return zeros.contains(value) || isZero(value) ? Dependence::zero
-                                                : Dependence::none;
+  return isZero(value) ? Dependence::zero : Dependence::none;
 }
 
 //===----------------------------------------------------------------------===//

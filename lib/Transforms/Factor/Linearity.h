@@ -74,6 +74,7 @@ private:
   void visitFor(scf::ForOp op);
   /// Returns whether `op` is one that only moves elements.
   bool visitMovement(Operation *op);
+  bool isZero(Value value) const;
   /// Whether `op` reads something that is linear.
   bool reads(Operation *op) const;
 

@@ -66,6 +66,10 @@ bool fad::isElementwiseForm(Operation *op) {
 // Slices
 //===----------------------------------------------------------------------===//
 
+/// Operands that the operations of a slice have at most: a kernel with more
+/// streams gains nothing, and the work would grow faster than the program.
+static constexpr unsigned kMaxReads = 32;
+
 /// Whether the linear operations of `body` are ones that coefficients go
 /// through, on types that have them.
 static bool isFactorableBody(Block &body, const Linearity &linearity) {
@@ -104,6 +108,7 @@ static bool isFactorable(Operation *op, const Linearity &linearity) {
 SmallVector<Slice> fad::findSlices(const JointFunction &joint,
                                    const Linearity &linearity) {
   SmallVector<Slice> slices;
+  SmallVector<unsigned> numReads;
   DenseMap<Operation *, unsigned> sliceOf;
   for (Operation *op : llvm::reverse(joint.getBackward())) {
     if (!isFactorable(op, linearity))
@@ -120,10 +125,16 @@ SmallVector<Slice> fad::findSlices(const JointFunction &joint,
       }
       slice = it->second;
     }
-    if (isSink || !slice) {
+    // The link to the slice is no operand of it.
+    unsigned reads = op->getNumOperands();
+    if (isSink || !slice || numReads[*slice] + reads - 1 > kMaxReads) {
       slice = slices.size();
       slices.emplace_back();
+      numReads.push_back(0);
+    } else {
+      --reads;
     }
+    numReads[*slice] += reads;
     sliceOf[op] = *slice;
     slices[*slice].push_back(op);
   }
