@@ -69,6 +69,7 @@ for feature, package in [
     ("sklearn", "sklearn"),
     ("matplotlib", "matplotlib"),
     ("nanobind", "nanobind"),
+    ("ml_dtypes", "ml_dtypes"),
     ("scikit-build-core", "scikit_build_core"),
 ]:
     if has_package(package):

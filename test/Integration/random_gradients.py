@@ -13,6 +13,7 @@ import sys
 from functools import partial
 
 import fad
+import ml_dtypes
 import numpy as np
 
 from many_checks import run_checks
@@ -29,7 +30,7 @@ def make_arrays(types, rows, rng):
     """Random arrays for arguments of `types`."""
     return [
         rng.standard_normal([rows if size is None else size for size in type_.shape])
-        .astype(np.dtype(type_.dtype))
+        .astype(ml_dtypes.bfloat16 if type_.dtype == "bfloat16" else type_.dtype)
         for type_ in types
     ]
 
