@@ -3,7 +3,7 @@
 // RUN: not fad-opt %s --fad-nest="entry=f results=0" 2>&1 | FileCheck %s --check-prefix=RESULTS
 // RUN: not fad-opt %s --fad-nest="entry=f cotangents=1" 2>&1 | FileCheck %s --check-prefix=MARKED
 // RUN: not fad-opt %s --fad-differentiate="entry=f" 2>&1 | FileCheck %s --check-prefix=AGAIN
-// RUN: fad-opt %s --fad-differentiate="entry=g derivatives-from=operands" --fad-nest="entry=g_joint" \
+// RUN: fad-opt %s --fad-differentiate="entry=g derivatives-from=operands" --fad-nest="entry=g_joint policy=fad" \
 // RUN: | FileCheck %s --check-prefix=OWN
 
 // A function with cotangents is a joint function: it is split as it is.
