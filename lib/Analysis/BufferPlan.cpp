@@ -17,6 +17,10 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+/// As many tensors are in one buffer before an elementwise result is not
+/// written to it any more.
+static constexpr unsigned kMaxTensors = 8;
+
 /// What `op` makes a view of, and whether all of that, or null.
 static std::pair<Value, bool> getViewSource(Operation *op) {
   if (isa<tensor::ExtractSliceOp>(op))
@@ -82,6 +86,7 @@ void BufferPlan::noteUse(Buffer &buffer, Value value) {
 unsigned BufferPlan::addBuffer(Value value, Owner owner, unsigned position) {
   unsigned number = buffers.size();
   buffers.push_back({value, owner, position, position});
+  buffers.back().numTensors = 1;
   noteUse(buffers.back(), value);
   places[value] = {number, /*isWhole=*/true};
   return number;
@@ -94,6 +99,7 @@ void BufferPlan::addView(Value view, Value source, bool isWhole) {
     return;
   Place viewed = {place->buffer, place->isWhole && isWhole};
   noteUse(buffers[viewed.buffer], view);
+  ++buffers[viewed.buffer].numTensors;
   places[view] = viewed;
 }
 
@@ -121,7 +127,8 @@ OpOperand *BufferPlan::findReusable(OpResult result, unsigned position) const {
   auto suits = [&](OpOperand &operand) {
     return operand.get().getType() == result.getType() &&
            isReadElementwise(operand) && !isShapeOnly(operand) &&
-           isFree(operand, position) && find(operand.get())->isWhole;
+           isFree(operand, position) && find(operand.get())->isWhole &&
+           buffers[find(operand.get())->buffer].numTensors < kMaxTensors;
   };
   if (!destination) {
     auto *it = llvm::find_if(op->getOpOperands(), suits);

@@ -104,3 +104,28 @@ func.func @fills(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
   %b = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
   return %a, %b : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// A long chain goes to another buffer now and then: bufferization compares all
+// tensors that are in one.
+// CHECK-LABEL: @chain
+// CHECK:       tensor.empty
+// CHECK-COUNT-8: linalg.exp
+// CHECK:       tensor.empty
+// CHECK-NEXT:  linalg.exp
+// CHECK-NOT:   tensor.empty
+// CHECK:       return
+func.func @chain(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %y1 = linalg.exp ins(%x : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y2 = linalg.exp ins(%y1 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y3 = linalg.exp ins(%y2 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y4 = linalg.exp ins(%y3 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y5 = linalg.exp ins(%y4 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y6 = linalg.exp ins(%y5 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y7 = linalg.exp ins(%y6 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y8 = linalg.exp ins(%y7 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y9 = linalg.exp ins(%y8 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  return %y9 : tensor<2xf32>
+}

@@ -23,6 +23,10 @@ inline constexpr StringLiteral kOwnedAttr = "fad.owned";
 /// one: in the buffer of an operand that is not read again, where the operation
 /// allows that, or in a buffer of its own. The operations of the block are
 /// numbered in their order.
+///
+/// Elementwise results go to a buffer of their own when there have been some
+/// tensors in that of the operand: One-Shot Bufferization compares all tensors
+/// in one buffer with each other.
 class BufferPlan {
 public:
   enum class Owner {
@@ -41,6 +45,8 @@ public:
     unsigned begin, end;
     /// Whether the terminator of the block hands the buffer on.
     bool isReturned = false;
+    /// How many tensors are in it, views included.
+    unsigned numTensors = 0;
   };
 
   /// A plan for `block`, of the arguments of which those in `owned` may be
