@@ -9,6 +9,7 @@ exits with 1 then. A seed names a program whatever the count.
 
 import argparse
 import sys
+import threading
 from functools import partial
 
 from many_checks import run_checks
@@ -33,8 +34,13 @@ class Totals:
         self.selections = self.searched = 0
         self.less = dict.fromkeys(LEVELS, 0)
         self.more = dict.fromkeys(LEVELS, 0)
+        self.lock = threading.Lock()
 
     def add(self, measures):
+        with self.lock:
+            self.count(measures)
+
+    def count(self, measures):
         for level in LEVELS:
             found, plain = measures["auto"][level], measures["plain"][level]
             self.selections += 1
