@@ -14,6 +14,7 @@
 #include "fad/Analysis/Entry.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
+#include "fad/Transforms/JointFunction.h"
 #include "llvm/Support/InitLLVM.h"
 #include <chrono>
 
@@ -156,10 +157,10 @@ LogicalResult Runner::checkOptions() {
   auto error = [&](const Twine &message) {
     return fail(llvm::createStringError(message));
   };
-  fad::RequestOptions &request = commandLine.request;
+  const fad::RequestOptions &request = commandLine.request;
   const std::pair<StringRef, bool> autoOptions[] = {
-      {"--recompute", request.recompute.getNumOccurrences()},
-      {"--derivative-bits", request.derivativeBits.getNumOccurrences()},
+      {"--recompute", request.recompute.getNumOccurrences() != 0},
+      {"--derivative-bits", request.derivativeBits.getNumOccurrences() != 0},
       {"--branch-bits", request.branchBits}};
   SmallVector<std::pair<StringRef, bool>> gradientOptions = {
       {"--wrt", !request.wrt.empty()},
@@ -185,7 +186,13 @@ LogicalResult Runner::prepare() {
   if (failed(found) || failed(checkSignature(*found)))
     return failure();
   entry = *found;
-  if (commandLine.isNested() &&
+  bool isJoint = JointFunction::isJoint(entry);
+  if (isJoint && commandLine.checkGradients)
+    return entry.emitError("@")
+           << entry.getSymName()
+           << " is differentiated already; --check-gradients is for functions "
+              "that fad differentiates";
+  if (commandLine.isNested() && !isJoint &&
       (failed(resolveWrt(entry, commandLine.request.wrt)) ||
        failed(resolveResults(entry, commandLine.request.results))))
     return failure();
@@ -208,6 +215,11 @@ LogicalResult Runner::prepare() {
   extracted = std::move(*alone);
   if (failed(checkPreconditions(*extracted, arguments)))
     return failure();
+  // Forward takes no cotangents.
+  if (isJoint && commandLine.isNested())
+    for (unsigned index = entry.getNumArguments(); index-- > 0;)
+      if (entry.getArgAttr(index, FadDialect::kCotangentAttr))
+        arguments.erase(arguments.begin() + index);
   eraseAssertions(*extracted);
   return success();
 }
