@@ -156,13 +156,13 @@ def print_ratios(rows, batches):
             for row in rows
             if row["network"] == network and row["activation"].endswith("-composed")
         ]
-        for name in [*KEPT["PyTorch"], *FAD, *AUTO]:
+        for name in [*FAD, *AUTO]:
             ratios = [
                 batches.get(row, name) / batches.get(row, "eager")
                 for row in composed
                 if batches.get(row, name) and batches.get(row, "eager")
             ]
-            if ratios and name != "eager":
+            if ratios:
                 print(
                     f"{network:<16} {name:<19}"
                     f"| {statistics.mean(ratios):>{WIDTH}.2f} {max(ratios):>{WIDTH}.2f}"
