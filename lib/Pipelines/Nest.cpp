@@ -28,7 +28,7 @@ static void addSimplify(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
+void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   bool tape = options.policy == Policy::bp;
   auto copy = [](const auto &list) {
     return SmallVector<int64_t>(list.begin(), list.end());
@@ -64,6 +64,10 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
                                       ? DerivativeForm::both
                                       : DerivativeForm::operands;
   pm.addPass(createFadDifferentiate(differentiate));
+}
+
+void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
+  buildJointPipeline(pm, options);
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize,
        options.derivativeBits, options.branchBits, options.residualBudget}));

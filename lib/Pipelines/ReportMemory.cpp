@@ -37,9 +37,8 @@ static int64_t getAssumedSize(const ReportRequest &request) {
   return NestOptions().assumedSize;
 }
 
-static NestOptions makeOptions(StringRef entry, Policy policy,
-                               const ReportRequest &request) {
-  NestOptions options;
+static void setOptions(NestOptions &options, StringRef entry, Policy policy,
+                       const ReportRequest &request) {
   options.policy = policy;
   options.recompute = request.recompute;
   options.derivativeBits = request.derivativeBits;
@@ -52,14 +51,14 @@ static NestOptions makeOptions(StringRef entry, Policy policy,
     options.wrt.push_back(number);
   for (int64_t number : request.results)
     options.results.push_back(number);
-  return options;
 }
 
 /// Selects residuals by `policy` on a copy of `module`.
 static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
                                                  StringRef entry, Policy policy,
                                                  const ReportRequest &request) {
-  NestOptions options = makeOptions(entry, policy, request);
+  NestOptions options;
+  setOptions(options, entry, policy, request);
   PassManager pm(module.getContext());
   buildSelectPipeline(pm, options);
   SelectedModule selected;
@@ -140,7 +139,8 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
   if (failed(entry))
     return failure();
   std::string name = entry->getSymName().str();
-  NestOptions options = makeOptions(name, Policy::automatic, request);
+  NestOptions options;
+  setOptions(options, name, Policy::automatic, request);
   PassManager pm(module.getContext());
   buildJointPipeline(pm, options);
   OwningOpRef<ModuleOp> copy = module.clone();

@@ -127,6 +127,8 @@ func.func @external(%x: f32) -> f32 {
 
 // RUN: %{run} --entry=f --size=1 --policy=fad --recompute=all %{check}=RECOMPUTE
 // RECOMPUTE: error: --recompute is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --recompute=all %{check}=PLAIN
+// PLAIN: error: --recompute is for gradients; add --policy
 // RUN: %{run} --entry=f --size=1 --policy=fad --derivative-bits=3 %{check}=BITS
 // BITS: error: --derivative-bits is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=auto --derivative-bits=12 %{check}=TOOMANY

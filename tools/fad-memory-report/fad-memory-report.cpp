@@ -16,7 +16,7 @@
 using namespace mlir;
 
 namespace {
-enum class Format { table, json, dot, svg };
+enum class Format { table, json, curve, dot, svg };
 
 struct CommandLine {
   llvm::cl::OptionCategory category{"fad-memory-report options"};
@@ -39,6 +39,8 @@ struct CommandLine {
       llvm::cl::values(
           clEnumValN(Format::table, "table", "For people"),
           clEnumValN(Format::json, "json", "For programs"),
+          clEnumValN(Format::curve, "curve",
+                     "What auto keeps and how long it takes, for all budgets"),
           clEnumValN(Format::dot, "dot", "A picture of one policy, for dot"),
           clEnumValN(Format::svg, "svg", "A picture of one policy")),
       llvm::cl::init(Format::table), llvm::cl::cat(category)};
@@ -122,6 +124,12 @@ static LogicalResult printReport(ModuleOp module,
                               format == Format::dot ? fad::PictureFormat::dot
                                                     : fad::PictureFormat::svg,
                               os);
+  if (format == Format::curve) {
+    FailureOr<fad::TimeMemoryCurve> curve = fad::measureCurve(module, request);
+    if (succeeded(curve))
+      curve->print(os);
+    return success(succeeded(curve));
+  }
   FailureOr<fad::MemoryReport> report = fad::reportMemory(module, request);
   if (failed(report))
     return failure();

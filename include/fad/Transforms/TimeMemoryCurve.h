@@ -30,11 +30,13 @@ struct TimeMemoryPoint {
 /// The choices between the one of least time and the one of fewest bytes for
 /// `joint`, in which no residuals are selected yet; it is not changed. Sizes
 /// that are known only when the program runs count as `assumedSize`;
-/// derivatives may be rounded to `derivativeBits` bits, where that is not 0.
+/// derivatives may be rounded to `derivativeBits` bits, where that is not 0, and
+/// computed from results and bits with `branchBits`.
 SmallVector<TimeMemoryPoint> findTimeMemoryCurve(func::FuncOp joint,
                                                  RecomputeLevel recompute,
                                                  int64_t assumedSize,
-                                                 int64_t derivativeBits);
+                                                 int64_t derivativeBits,
+                                                 bool branchBits);
 
 } // namespace fad
 } // namespace mlir

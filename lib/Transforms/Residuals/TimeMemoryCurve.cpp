@@ -10,6 +10,7 @@
 #include "Alternatives.h"
 #include "CostModel.h"
 #include "Materialize.h"
+#include "OutputForm.h"
 #include "Recomputation.h"
 #include "ResidualCurve.h"
 #include "fad/Transforms/JointFunction.h"
@@ -20,12 +21,15 @@ using namespace mlir::fad;
 SmallVector<TimeMemoryPoint> fad::findTimeMemoryCurve(func::FuncOp original,
                                                       RecomputeLevel recompute,
                                                       int64_t assumedSize,
-                                                      int64_t derivativeBits) {
+                                                      int64_t derivativeBits,
+                                                      bool branchBits) {
   // Choosing between alternatives changes the function.
   OwningOpRef<func::FuncOp> function = original.clone();
   FailureOr<JointFunction> joint = JointFunction::get(*function);
   if (failed(joint))
     return {};
+  if (branchBits)
+    (void)addOutputForms(*joint);
   Recomputation recomputation(*joint);
   CostModel costs(recomputation, recompute, assumedSize, derivativeBits);
   chooseAlternatives(*joint, costs);
