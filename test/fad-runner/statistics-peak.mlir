@@ -27,6 +27,11 @@
 // RUN: fad-runner %s --policy=fad --stats-json=%t/stay.json --out=%t/stay > %t/stay.txt
 // RUN: fad-runner %s --policy=fad --reuse-residuals --check-gradients --stats-json=%t/reuse.json --out=%t/reuse > %t/reuse.txt
 // RUN: %python %S/Inputs/compare_peaks.py %t
+
+// RUN: not fad-runner %s --reuse-residuals 2>&1 | FileCheck %s --check-prefix=ALONE
+// ALONE: error: --reuse-residuals is for gradients; add --policy
+// RUN: not fad-runner %s --stats-json=%t/none/stats.json 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: error: cannot write '{{.*}}none/stats.json': No such file or directory
 #map = affine_map<(i, j) -> (i, j)>
 #bias = affine_map<(i, j) -> (j)>
 #sum = affine_map<(i, j) -> ()>
