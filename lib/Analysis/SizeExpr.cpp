@@ -189,9 +189,22 @@ SizeExpr SizeSymbols::getAffineValue(affine::AffineApplyOp apply,
 }
 
 SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {
+  SmallVector<std::pair<Value, unsigned>> path;
+  SizeExpr size = followDim(tensor, dim, path);
+  for (auto &step : path)
+    known.try_emplace(step, size);
+  return size;
+}
+
+SizeExpr
+SizeSymbols::followDim(Value tensor, unsigned dim,
+                       SmallVectorImpl<std::pair<Value, unsigned>> &path) {
   // Each step goes to an operand, so the walk ends; it is a loop because a
   // network is a long chain.
   while (true) {
+    if (auto it = known.find({tensor, dim}); it != known.end())
+      return it->second;
+    path.emplace_back(tensor, dim);
     auto type = cast<RankedTensorType>(tensor.getType());
     if (dim >= type.getRank())
       return getUnknownDim(tensor, dim);

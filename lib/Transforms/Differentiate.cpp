@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReverseMode/ResultAlternatives.h"
 #include "ReverseMode/ReverseMode.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Transforms/JointFunction.h"
@@ -38,8 +39,8 @@ class FunctionDifferentiator {
 public:
   FunctionDifferentiator(func::FuncOp function, const Request &request,
                          DerivativeForm form)
-      : function(function), request(request), rewriter(function.getContext()),
-        mode(rewriter, form) {}
+      : function(function), request(request), form(form),
+        rewriter(function.getContext()), mode(rewriter, form) {}
 
   LogicalResult run();
 
@@ -57,6 +58,7 @@ private:
 
   func::FuncOp function;
   const Request &request;
+  DerivativeForm form;
   IRRewriter rewriter;
   ReverseMode mode;
 };
@@ -178,6 +180,8 @@ LogicalResult FunctionDifferentiator::run() {
   valid &= succeeded(mode.differentiate(primal, block));
   if (!valid)
     return failure();
+  if (form == DerivativeForm::both)
+    addResultAlternatives(rewriter, primal);
   addGradients();
   mode.eraseDead(block);
   return success();

@@ -15,7 +15,9 @@ using namespace mlir::fad;
 
 void fad::clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals) {
   for (Operation &op : from.without_terminator())
-    if (op.getNumResults() != 0)
+    if (op.getNumResults() != 0 &&
+        !llvm::all_of(op.getResults(),
+                      [&](Value result) { return primals.contains(result); }))
       builder.clone(op, primals);
 }
 

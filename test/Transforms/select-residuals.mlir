@@ -1,7 +1,6 @@
 // RUN: fad-opt %s --fad-differentiate=derivatives-from=results --fad-select-residuals=policy=bp --split-input-file | FileCheck %s --check-prefixes=CHECK,BP
 // RUN: fad-opt %s --fad-differentiate --fad-select-residuals=policy=recompute --split-input-file | FileCheck %s --check-prefixes=CHECK,RECOMPUTE
 // RUN: fad-opt %s --fad-differentiate --fad-select-residuals=policy=fad --split-input-file | FileCheck %s --check-prefixes=CHECK,FAD
-// RUN: fad-opt %s --fad-differentiate --fad-select-residuals --split-input-file | FileCheck %s --check-prefixes=CHECK,FAD
 
 // x * sigmoid(x), whose two operations were tensors: a tape saves x and the
 // sigmoid; recomputation x; fad the derivative. All of them save the operand of

@@ -5,7 +5,7 @@
 // RUN: fad-runner %s --entry=smooth --size=700 --check-gradients --policy=bp | FileCheck %s --check-prefix=SMOOTH
 // RUN: fad-runner %s --entry=smooth --size=700 --check-gradients --policy=recompute --cotangent=random:3 \
 // RUN:   | FileCheck %s --check-prefix=SMOOTH
-// SMOOTH:      gradients under policy {{fad|bp|recompute}}, compared with differences in f64 (bound 1e-06) and with themselves in f64
+// SMOOTH:      gradients under policy {{auto|fad|bp|recompute}}, compared with differences in f64 (bound 1e-06) and with themselves in f64
 // SMOOTH-NEXT: argument  type             differences  f64      bound
 // SMOOTH-NEXT: 0         tensor<{{7|700}}xf32>  {{ *[0-9.]+e-[0-9]+ +[0-9.]+e-[0-9]+ +}}2e-05  ok
 // SMOOTH-NOT:  {{.}}

@@ -10,6 +10,7 @@
 #define FAD_ANALYSIS_SIZEEXPR_H
 
 #include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -71,13 +72,22 @@ public:
   /// insert operations without effect that compute shapes.
   SizeExpr getDimSize(Value tensor, unsigned dim);
 
+  /// To be called before values are erased and further ones are asked for: what
+  /// is known of a value is kept by its address.
+  void forgetValues() { known.clear(); }
+
 private:
+  /// The same, step by step; `path` gets every dimension of that size that is
+  /// on the way.
+  SizeExpr followDim(Value tensor, unsigned dim,
+                     SmallVectorImpl<std::pair<Value, unsigned>> &path);
   SizeExpr getArgumentDim(unsigned argument, unsigned dim);
   SizeExpr getUnknownDim(Value value, std::optional<unsigned> dim);
   SizeExpr getIndexValue(OpFoldResult value);
   SizeExpr getAffineValue(affine::AffineApplyOp apply, AffineExpr expr);
 
   SmallVector<Symbol> symbols;
+  llvm::DenseMap<std::pair<Value, unsigned>, SizeExpr> known;
   unsigned numUnknown = 0;
 };
 

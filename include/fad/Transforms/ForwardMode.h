@@ -24,7 +24,8 @@ using TangentMap = llvm::DenseMap<Value, Expr>;
 /// Clones the operations of the scalar block `from`, without its terminator,
 /// at the builder's insertion point. What has side effects and no result, such
 /// as `cf.assert`, is left out: it has happened. `primals` maps the block's
-/// arguments to their replacements and comes back with every result added.
+/// arguments, and results that are known already, to their replacements, and
+/// comes back with every result added.
 void clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals);
 
 /// Emits, at the builder's insertion point, the tangent of every value of the

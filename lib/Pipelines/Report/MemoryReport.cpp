@@ -151,6 +151,8 @@ FailureOr<PolicyReport *> MemoryReport::add(func::FuncOp function,
   FailureOr<JointFunction> joint = JointFunction::get(function);
   if (failed(joint))
     return failure();
+  // Those of an earlier function may be gone.
+  symbols.forgetValues();
   Explanation explanation = explainResiduals(*joint, options);
   PolicyReport &result = policies.emplace_back();
   result.policy = options.policy;

@@ -57,6 +57,11 @@ private:
   /// more than the others do.
   void collect();
   bool isFree(Value value) { return costs.getSaveCost(value).bytes == 0; }
+  /// The time to compute `value`, once its operation has all that it reads.
+  int64_t getTime(Value value) {
+    Operation *def = value.getDefiningOp();
+    return def ? costs.getRecomputeTime(def) : 0;
+  }
   /// Whether what makes `other` available in backward makes `value` available
   /// too, at no further byte.
   bool dominates(Value value, Value other);
@@ -118,17 +123,19 @@ void Chooser::collect() {
   for (auto op : joint.getFunction().front().getOps<AlternativesOp>())
     all.push_back({op, {}});
   for (Alternatives &alternatives : all) {
-    SmallVector<Value> values(alternatives.op.getValues());
+    ValueRange values = alternatives.op.getValues();
     for (auto [index, value] : llvm::enumerate(values)) {
-      ArrayRef<Value> before = ArrayRef(values).take_front(index);
-      ArrayRef<Value> after = ArrayRef(values).drop_front(index + 1);
-      // Of two that need the same, the first stays.
-      bool dominated =
-          llvm::any_of(before, [&](Value v) { return dominates(v, value); }) ||
-          llvm::any_of(after, [&](Value v) {
-            return dominates(v, value) && !dominates(value, v);
-          });
-      if (!dominated)
+      // Of two that need the same, the one that takes less time stays, or else
+      // the first.
+      bool isDominated = false;
+      for (auto [otherIndex, other] : llvm::enumerate(values)) {
+        if (otherIndex == index || !dominates(other, value))
+          continue;
+        isDominated |= !dominates(value, other) ||
+                       std::make_pair(getTime(other), otherIndex) <
+                           std::make_pair(getTime(value), index);
+      }
+      if (!isDominated)
         alternatives.candidates.push_back(value);
     }
     chosen[alternatives.op] = alternatives.candidates.front();
@@ -297,7 +304,7 @@ void Chooser::preferFirst() {
       return readers.contains(operand) || isFree(operand);
     };
     // Forward has all that it takes.
-    if (!isComputed(choice)) {
+    if (!isComputed(choice) || !readers.contains(choice)) {
       choice = first;
       continue;
     }

@@ -9,6 +9,7 @@
 #include "CostModel.h"
 #include "Recomputation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -66,8 +67,14 @@ static bool isContraction(linalg::LinalgOp op) {
     readsEachIteration |=
         mentionsAllLoops(op.getMatchingIndexingMap(input), ranges);
   }
+  // A window operation that compares its operands sums no products.
+  auto isProduct = [](Operation &inner) {
+    return isa<arith::MulFOp, arith::MulIOp>(inner);
+  };
   return !readsEachIteration ||
-         (numRead > 1 && linalg::isaConvolutionOpInterface(op));
+         (numRead > 1 && linalg::isaConvolutionOpInterface(op) &&
+          (!isa<linalg::GenericOp>(op) ||
+           llvm::any_of(*op.getBlock(), isProduct)));
 }
 
 /// Whether `op`, or something in it, is a contraction.
@@ -80,10 +87,22 @@ static bool hasContraction(Operation *op) {
       .wasInterrupted();
 }
 
+/// Whether executing `op` once more does nothing but compute its results.
+/// Assertions in it have held by then, and are left out.
+static bool isRepeatable(Operation *op) {
+  if (isMemoryEffectFree(op))
+    return true;
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && structured.hasPureTensorSemantics() &&
+         llvm::all_of(*structured.getBlock(), [](Operation &inner) {
+           return isMemoryEffectFree(&inner) || isa<cf::AssertOp>(inner);
+         });
+}
+
 bool CostModel::mayRecompute(Operation *op) {
   if (recomputation.contains(op))
     return true;
-  if (!isMemoryEffectFree(op))
+  if (!isRepeatable(op))
     return false;
   if (level == RecomputeLevel::nothing)
     return isElementwise(op) &&

@@ -56,13 +56,13 @@ public:
     for (auto [argument, input] :
          llvm::zip(op.getBodyBlock()->getArguments(), op.getInputs()))
       primals.map(argument, addInput(input));
-    clonePrimals(builder, *op.getBodyBlock(), primals);
     if (readResults)
       for (auto [yielded, result] :
            llvm::zip(op.getYield().getValues(), op.getResults()))
         if (yielded.getParentBlock() == op.getBodyBlock() &&
             yielded.getDefiningOp())
           primals.map(yielded, addInput(result));
+    clonePrimals(builder, *op.getBodyBlock(), primals);
     tangents[op.getBodyArgument(index)] = 1;
     SmallVector<Value> wanted;
     for (unsigned result : results)

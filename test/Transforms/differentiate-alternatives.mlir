@@ -1,0 +1,55 @@
+// RUN: fad-opt %s --fad-partition --fad-differentiate="entry=mask derivatives-from=both" --mlir-print-local-scope | FileCheck %s --check-prefix=MASK
+// RUN: fad-opt %s --fad-partition --fad-differentiate="entry=again derivatives-from=both" --mlir-print-local-scope | FileCheck %s --check-prefix=AGAIN
+// RUN: fad-memory-report %s --entry=mask --policy=auto | FileCheck %s --check-prefix=NOTHING
+// RUN: fad-memory-report %s --entry=again --policy=auto | FileCheck %s --check-prefix=NOTHING
+// RUN: fad-runner %s --entry=mask --policy=auto --check-gradients
+// RUN: fad-runner %s --entry=again --policy=auto --check-gradients
+
+// A region with two results, one of which is computed from the other one: that, and
+// the derivatives, need no more than the one that is returned.
+
+// NOTHING: auto {{ *}}0  total
+
+// The condition is read off the result, too.
+
+// MASK-LABEL: func.func @mask_joint(
+// MASK:         %[[H:.+]] = linalg.matmul
+// MASK:         %[[R:.+]]:2 = fad.elementwise ins(%[[H]] :
+// MASK:           math.tanh
+// MASK:         fad.elementwise ins(%[[H]] :
+// MASK:         %[[D:.+]]:2 = fad.elementwise ins(%[[R]]#0 :
+// MASK-NOT:       math
+// MASK:           arith.cmpf ogt
+// MASK:         fad.alternatives %{{.+}}, %[[D]]#0
+// MASK:         fad.alternatives %{{.+}}, %[[D]]#1
+// MASK:         return %[[R]]#0, %[[R]]#1
+func.func @mask(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<2x2xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<2x2xf32>, tensor<2x2xf32>)
+      outs(%zero : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %t = math.tanh %h : tensor<2x2xf32>
+  %positive = arith.cmpf ogt, %t, %zero : tensor<2x2xf32>
+  %y = arith.select %positive, %t, %zero : tensor<2x2xi1>, tensor<2x2xf32>
+  return %t, %y : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// AGAIN-LABEL: func.func @again_joint(
+// AGAIN:         %[[R:.+]]:2 = fad.elementwise
+// AGAIN:           math.tanh
+// AGAIN:           math.sin
+// AGAIN:         %[[OTHER:.+]] = fad.elementwise ins(%[[R]]#0 :
+// AGAIN-NOT:       math.tanh
+// AGAIN:           math.sin
+// AGAIN:         %[[BOTH:.+]] = fad.alternatives %[[R]]#1, %[[OTHER]] : tensor<2x2xf32>
+// AGAIN:         linalg.matmul ins(%[[BOTH]],
+func.func @again(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %v: tensor<2x2xf32>)
+    -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<2x2xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<2x2xf32>, tensor<2x2xf32>)
+      outs(%zero : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %t = math.tanh %h : tensor<2x2xf32>
+  %y = math.sin %t : tensor<2x2xf32>
+  %r = linalg.matmul ins(%y, %v : tensor<2x2xf32>, tensor<2x2xf32>)
+      outs(%zero : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %t, %r : tensor<2x2xf32>, tensor<2x2xf32>
+}
