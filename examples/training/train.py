@@ -25,7 +25,7 @@ from tasks import TASKS, make_task
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "models"))
 from saved import count_saved
 
-POLICIES = ("bp", "recompute", "fad")
+POLICIES = ("bp", "recompute", "fad", "auto")
 PLAIN = "PyTorch"
 # PyTorch with other kernels, for how far two runs part by rounding alone: maxima
 # and ReLU decide between numbers that are nearly equal.

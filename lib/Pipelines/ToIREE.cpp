@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 void fad::buildToIREEPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFadHoistRecomputation());
   // Each step of a loop on tensors would be kernels of its own.
   FadToLinalgOptions options;
   options.scatterAsReductions = true;

@@ -324,6 +324,16 @@ def FadWindowsToMatmul : Pass<"fad-windows-to-matmul", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FadHoistRecomputation : Pass<"fad-hoist-recomputation", "::mlir::func::FuncOp"> {
+  let summary = "Compute first in backward what depends on no cotangent";
+  let description = [{
+    Undoes what `fad-shorten-lifetimes` does to a backward function. IREE orders
+    operations by itself, and from the other order IREE 3.13 computes wrong
+    gradients of residual networks.
+  }];
+  let dependentDialects = ["::mlir::fad::FadDialect"];
+}
+
 def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
   let summary = "Rewrite what IREE's compiler does not take";
   let description = [{
