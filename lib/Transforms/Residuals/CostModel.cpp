@@ -88,7 +88,7 @@ static bool hasContraction(Operation *op) {
 }
 
 /// Whether executing `op` once more does nothing but compute its results.
-/// Assertions in it have held by then, and are left out.
+/// Assertions in it have held by then, and hold again.
 static bool isRepeatable(Operation *op) {
   if (isMemoryEffectFree(op))
     return true;

@@ -11,7 +11,6 @@
 #include "SizeOrigins.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -165,8 +164,6 @@ void Materializer::recompute(Operation *op) {
   rewriter.setInsertionPoint(boundary);
   Operation *clone = rewriter.clone(*op, mapping);
   clone->removeAttr(FadDialect::kAdjointOfAttr);
-  // What is asserted has held in forward.
-  clone->walk([&](cf::AssertOp assertion) { rewriter.eraseOp(assertion); });
   if (auto size = dyn_cast<tensor::DimOp>(clone))
     if (size.getConstantIndex())
       pendingSizes.push_back(size);
