@@ -4,6 +4,14 @@ from collections.abc import Iterable
 from operator import index
 
 
+def check_integer(name: str, value: int) -> int:
+    """`value`; `name` is what the error calls it."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, which is no integer") from None
+
+
 def check_policy(policy: str) -> str:
     """A name for C++, which says which there are."""
     if not isinstance(policy, str):
@@ -24,10 +32,7 @@ def check_recompute(recompute: str | None) -> str | None:
 def check_assumed_size(size: int | None) -> int | None:
     if size is None:
         return None
-    try:
-        size = index(size)
-    except TypeError:
-        raise TypeError(f"assumed_size is {size!r}, which is no integer") from None
+    size = check_integer("assumed_size", size)
     if size < 1:
         raise ValueError(f"assumed_size is {size}; give a size of at least 1")
     if size >= 2**63:
@@ -39,10 +44,7 @@ def check_derivative_bits(bits: int | None) -> int:
     """The number for C++, in which 0 stands for none."""
     if bits is None:
         return 0
-    try:
-        bits = index(bits)
-    except TypeError:
-        raise TypeError(f"derivative_bits is {bits!r}, which is no integer") from None
+    bits = check_integer("derivative_bits", bits)
     if not 1 <= bits <= 8:
         raise ValueError(f"derivative_bits is {bits}; give 1 to 8 bits, or None")
     return bits
@@ -51,10 +53,7 @@ def check_derivative_bits(bits: int | None) -> int:
 def check_residual_budget(budget: int | None) -> int | None:
     if budget is None:
         return None
-    try:
-        budget = index(budget)
-    except TypeError:
-        raise TypeError(f"residual_budget is {budget!r}, which is no integer") from None
+    budget = check_integer("residual_budget", budget)
     if budget < 0:
         raise ValueError(f"residual_budget is {budget}; give a number of bytes")
     if budget >= 2**63:
@@ -67,7 +66,8 @@ def check_automatic(policies: Iterable[str], **options) -> None:
     if "auto" in policies:
         return
     for name, value in options.items():
-        if value not in (None, False):
+        # 0 is a budget, and equal to False.
+        if value is not None and value is not False:
             raise ValueError(
                 f"{name} is an option of the policy 'auto', which is not chosen"
             )

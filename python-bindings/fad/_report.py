@@ -11,6 +11,7 @@ from ._policy import (
     check_assumed_size,
     check_automatic,
     check_derivative_bits,
+    check_integer,
     check_policy,
     check_recompute,
     check_residual_budget,
@@ -20,10 +21,7 @@ Sizes = int | Mapping[tuple[int, int], int]
 
 
 def _check_size(size: int) -> int:
-    try:
-        size = index(size)
-    except TypeError:
-        raise TypeError(f"a size is {size!r}, which is no integer") from None
+    size = check_integer("a size", size)
     if size < 0:
         raise ValueError(f"a size is {size}, which is negative")
     if size >= 2**63:
@@ -39,10 +37,7 @@ def _check_name(name: str, option: str) -> str:
 
 
 def _check_batch(batch: int) -> int:
-    try:
-        batch = index(batch)
-    except TypeError:
-        raise TypeError(f"batch is {batch!r}, which is no integer") from None
+    batch = check_integer("batch", batch)
     if not 1 <= batch < 2**63:
         raise ValueError(f"batch is {batch}; give a number of samples of at least 1")
     return batch

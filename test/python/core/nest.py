@@ -300,6 +300,12 @@ class Errors(unittest.TestCase):
             ),
             (
                 ValueError,
+                {"policy": "fad", "residual_budget": 0},
+                "residual_budget is an option of the policy 'auto', which is not "
+                "chosen",
+            ),
+            (
+                ValueError,
                 {"policy": "auto", "derivative_bits": 9},
                 "derivative_bits is 9; give 1 to 8 bits, or None",
             ),
