@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Analysis/BufferPlan.h"
 #include "fad/Conversion/Passes.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,8 +29,9 @@ struct FreeArgumentsPass : fad::impl::FadFreeArgumentsBase<FreeArgumentsPass> {
       return;
     SmallVector<BlockArgument> owned;
     for (BlockArgument argument : function.getArguments())
-      if (function.getArgAttr(argument.getArgNumber(), kOwnedAttr)) {
-        function.removeArgAttr(argument.getArgNumber(), kOwnedAttr);
+      if (function.getArgAttr(argument.getArgNumber(),
+                              FadDialect::kOwnedAttr)) {
+        function.removeArgAttr(argument.getArgNumber(), FadDialect::kOwnedAttr);
         if (isa<MemRefType>(argument.getType()))
           owned.push_back(argument);
       }

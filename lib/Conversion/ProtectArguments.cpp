@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Analysis/BufferPlan.h"
 #include "fad/Conversion/Passes.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -35,7 +35,7 @@ struct ProtectArgumentsPass
             argument.getArgNumber(), name,
             BoolAttr::get(&getContext(),
                           bool(function.getArgAttr(argument.getArgNumber(),
-                                                   kOwnedAttr))));
+                                                   FadDialect::kOwnedAttr))));
   }
 };
 } // namespace

@@ -43,7 +43,7 @@ struct ReuseBuffersPass : fad::impl::FadReuseBuffersBase<ReuseBuffersPass> {
     SmallVector<Value> owned;
     for (BlockArgument argument : block.getArguments())
       if (block.getParentOp() != function ||
-          function.getArgAttr(argument.getArgNumber(), kOwnedAttr))
+          function.getArgAttr(argument.getArgNumber(), FadDialect::kOwnedAttr))
         owned.push_back(argument);
     return owned;
   }

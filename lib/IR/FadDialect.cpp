@@ -123,6 +123,9 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   if (name == kCotangentAttr || name == kGradientAttr || name == kResidualAttr)
     return op->emitOpError("'")
            << name << "' belongs on an argument or result of a function";
+  if (name == kOwnedAttr)
+    return op->emitOpError("'")
+           << name << "' belongs on an argument of a function; move it to one";
   return success();
 }
 
@@ -134,7 +137,8 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr) {
       !isNumber(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be a non-negative 64-bit integer";
-  if (name == FadDialect::kResidualAttr && !isa<UnitAttr>(attr.getValue()))
+  if ((name == FadDialect::kResidualAttr || name == FadDialect::kOwnedAttr) &&
+      !isa<UnitAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to be a unit attribute";
   return success();
 }
@@ -146,7 +150,11 @@ LogicalResult FadDialect::verifyRegionArgAttribute(Operation *op, unsigned,
 }
 
 LogicalResult FadDialect::verifyRegionResultAttribute(Operation *op, unsigned,
-                                                      unsigned,
+                                                      unsigned number,
                                                       NamedAttribute attr) {
+  if (attr.getName() == kOwnedAttr)
+    return op->emitOpError("'")
+           << kOwnedAttr << "' belongs on an argument, but is on result "
+           << number << "; remove it: what is returned is the caller's";
   return verifyValueAttribute(op, attr);
 }

@@ -9,7 +9,7 @@
 #include "fad/Runtime/CompiledModule.h"
 #include "GlobalState.h"
 #include "HostSymbols.h"
-#include "fad/Analysis/BufferPlan.h"
+#include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -104,7 +104,8 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
     auto isForwarded = [&](const Result &result) {
       return result.source == Result::Source::Argument && result.index == i;
     };
-    if (function.getArgAttr(i, kOwnedAttr) && !prepared.isScalarArgument[i] &&
+    if (function.getArgAttr(i, FadDialect::kOwnedAttr) &&
+        !prepared.isScalarArgument[i] &&
         llvm::none_of(prepared.results, isForwarded))
       prepared.ownedArguments.push_back(i);
   }
@@ -112,7 +113,8 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
   function.removeArgAttrsAttr();
   function.removeResAttrsAttr();
   for (unsigned i : prepared.ownedArguments)
-    function.setArgAttr(i, kOwnedAttr, UnitAttr::get(function.getContext()));
+    function.setArgAttr(i, FadDialect::kOwnedAttr,
+                        UnitAttr::get(function.getContext()));
   function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                     UnitAttr::get(function.getContext()));
   return prepared;

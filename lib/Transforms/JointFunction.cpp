@@ -57,7 +57,8 @@ FailureOr<JointFunction> JointFunction::get(func::FuncOp function) {
            failure();
   JointFunction joint(function);
   joint.findBackward();
-  if (failed(joint.verifyMarks()) || failed(joint.verifyForward()))
+  if (failed(joint.verifyPlaces()) || failed(joint.verifyCotangents()) ||
+      failed(joint.verifyGradients()) || failed(joint.verifyForward()))
     return failure();
   return joint;
 }
@@ -73,30 +74,74 @@ Value JointFunction::getResultOf(unsigned index) const {
   return results[getResultNumberOf(index)];
 }
 
-LogicalResult JointFunction::verifyMarks() const {
+LogicalResult JointFunction::verifyPlaces() const {
+  func::FuncOp f = function;
+  for (BlockArgument argument : f.getArguments())
+    if (f.getArgAttr(argument.getArgNumber(), FadDialect::kGradientAttr))
+      return emitError(argument.getLoc())
+             << "argument " << argument.getArgNumber() << " is marked with "
+             << FadDialect::kGradientAttr
+             << ", which belongs on a result; mark a cotangent with "
+             << FadDialect::kCotangentAttr;
+  for (unsigned number : llvm::seq(f.getNumResults()))
+    if (f.getResultAttr(number, FadDialect::kCotangentAttr))
+      return f.emitError("result ")
+             << number << " is marked with " << FadDialect::kCotangentAttr
+             << ", which belongs on an argument; mark a gradient with "
+             << FadDialect::kGradientAttr;
+  return success();
+}
+
+LogicalResult JointFunction::verifyCotangents() const {
+  DenseMap<unsigned, unsigned> seen;
   for (auto [index, cotangent] : llvm::enumerate(cotangents)) {
     unsigned number = getResultNumberOf(index);
+    unsigned argument = cast<BlockArgument>(cotangent).getArgNumber();
     if (number >= results.size())
       return emitError(cotangent.getLoc())
              << "is marked as the cotangent of result " << number
              << ", but the primal function has " << results.size()
-             << " results";
+             << " results; results count without gradients";
     Type type = results[number].getType();
     if (failed(verifyCompatibleShape(cotangent.getType(), type)))
       return emitError(cotangent.getLoc())
              << "is marked as the cotangent of result " << number
              << ", but has the type " << cotangent.getType()
-             << ", which does not fit " << type;
+             << ", which does not fit " << type
+             << "; results count without gradients";
+    if (auto [other, isNew] = seen.try_emplace(number, argument); !isNew)
+      return emitError(cotangent.getLoc())
+             << "argument " << argument << " is marked as the cotangent of "
+             << "result " << number << ", as argument " << other->second
+             << " is; mark one argument for each result";
   }
+  return success();
+}
+
+LogicalResult JointFunction::verifyGradients() const {
   func::FuncOp f = function;
-  for (unsigned number : gradientNumbers) {
-    auto mark =
-        f.getResultAttrOfType<IntegerAttr>(number, FadDialect::kGradientAttr);
-    if (mark.getInt() >= static_cast<int64_t>(arguments.size()))
+  DenseMap<unsigned, unsigned> seen;
+  for (auto [gradient, number] : llvm::zip(gradients, gradientNumbers)) {
+    unsigned argument =
+        f.getResultAttrOfType<IntegerAttr>(number, FadDialect::kGradientAttr)
+            .getInt();
+    if (argument >= arguments.size())
       return f.emitError("result ")
-             << number << " is marked as the gradient of argument "
-             << mark.getInt() << ", but the primal function has "
-             << arguments.size() << " arguments";
+             << number << " is marked as the gradient of argument " << argument
+             << ", but the primal function has " << arguments.size()
+             << " arguments; arguments count without cotangents";
+    Type type = arguments[argument].getType();
+    if (failed(verifyCompatibleShape(gradient.getType(), type)))
+      return f.emitError("result ")
+             << number << " is marked as the gradient of argument " << argument
+             << ", but has the type " << gradient.getType()
+             << ", which does not fit " << type
+             << "; arguments count without cotangents";
+    if (auto [other, isNew] = seen.try_emplace(argument, number); !isNew)
+      return f.emitError("result ")
+             << number << " is marked as the gradient of argument " << argument
+             << ", as result " << other->second
+             << " is; mark one result for each argument";
   }
   return success();
 }

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Analysis/BufferPlan.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
@@ -107,7 +106,7 @@ SmallVector<DictionaryAttr> Splitter::getResidualArgumentAttributes() {
         !isa<TensorType>(value.getType()))
       continue;
     NamedAttrList list(attribute);
-    list.set(kOwnedAttr, builder.getUnitAttr());
+    list.set(FadDialect::kOwnedAttr, builder.getUnitAttr());
     attribute = list.getDictionary(function.getContext());
   }
   return attributes;

@@ -38,6 +38,11 @@ func.func @joint(%x: tensor<4xf32> {fad.residual}, %ct: tensor<4xf32> {fad.cotan
   return %x, %ct : tensor<4xf32>, tensor<4xf32>
 }
 
+// CHECK: func.func @owned(%{{[^:]*}}: tensor<4xf32> {fad.owned})
+func.func @owned(%x: tensor<4xf32> {fad.owned}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @inspection(
 func.func @inspection(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: math.exp %{{.*}} {fad.class = #fad.class<fad>, fad.region = 0 : i64}

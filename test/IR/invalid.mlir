@@ -280,6 +280,35 @@ func.func @residual_kind(%x: f32 {fad.residual = 1}) {
 
 // -----
 
+// expected-error @+1 {{expects 'fad.owned' to be a unit attribute}}
+func.func @owned_kind(%x: tensor<4xf32> {fad.owned = true}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'fad.owned' belongs on an argument, but is on result 0; remove it: what is returned is the caller's}}
+func.func @owned_result(%x: tensor<4xf32>) -> (tensor<4xf32> {fad.owned}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @owned_place(%x: f32) {
+  // expected-error @+1 {{'fad.owned' belongs on an argument of a function; move it to one}}
+  %0 = math.exp %x {fad.owned} : f32
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'fad.owned' belongs on an argument of a function; move it to one}}
+func.func @owned_function(%x: f32) attributes {fad.owned} {
+  return
+}
+
+// -----
+
 func.func @kernel_kind(%x: f32) {
   // expected-error @+1 {{expects 'fad.kernel' to name a kernel}}
   %0 = math.exp %x {fad.kernel = "k"} : f32

@@ -2,8 +2,8 @@
 
 // All that is in the way is reported.
 
-func.func @products(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64}, %h: tensor<4xf32> {fad.cotangent = 0 : i64})
-    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
+func.func @products(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64}, %h: tensor<4xf32> {fad.cotangent = 1 : i64})
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
   // expected-error @below {{'arith.mulf' op multiplies two values that depend on cotangents; the backward part of a joint function is linear in its cotangents: mark cotangents only, with fad.cotangent}}
   %1 = arith.mulf %g, %h : tensor<4xf32>
   // expected-error @below {{'math.exp' op is no linear function of an operand that depends on a cotangent; the backward part of a joint function is linear in its cotangents: mark cotangents only, with fad.cotangent}}
@@ -15,7 +15,7 @@ func.func @products(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i6
   %5 = arith.addf %1, %2 : tensor<4xf32>
   %6 = arith.addf %3, %4 : tensor<4xf32>
   %7 = arith.addf %5, %6 : tensor<4xf32>
-  return %x, %7 : tensor<4xf32>, tensor<4xf32>
+  return %x, %x, %7 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -45,8 +45,8 @@ func.func @choice(%x: tensor<4xf32>, %m: tensor<4xi1>, %g: tensor<4xf32> {fad.co
 
 #id = affine_map<(d0) -> (d0)>
 #one = affine_map<(d0) -> ()>
-func.func @reductions(%x: tensor<f32>, %v: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
-    -> (tensor<4xf32>, tensor<f32> {fad.gradient = 0 : i64}, tensor<f32> {fad.gradient = 0 : i64}) {
+func.func @reductions(%x: tensor<f32>, %y: tensor<f32>, %v: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<f32> {fad.gradient = 0 : i64}, tensor<f32> {fad.gradient = 1 : i64}) {
   %zero = arith.constant dense<1.0> : tensor<f32>
   %1 = linalg.generic {indexing_maps = [#id, #one], iterator_types = ["reduction"]}
       ins(%g : tensor<4xf32>) outs(%zero : tensor<f32>) {
@@ -67,8 +67,8 @@ func.func @reductions(%x: tensor<f32>, %v: tensor<4xf32>, %g: tensor<4xf32> {fad
 
 // -----
 
-func.func @border(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
-    -> (tensor<4xf32>, tensor<5xf32> {fad.gradient = 0 : i64}) {
+func.func @border(%x: tensor<4xf32>, %y: tensor<5xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<5xf32> {fad.gradient = 1 : i64}) {
   // expected-error @below {{'tensor.pad' op combines a value that depends on a cotangent with one that does not and is not zero; the backward part}}
   %1 = tensor.pad %g low[0] high[1] {
   ^bb0(%i: index):

@@ -15,10 +15,6 @@
 
 namespace mlir::fad {
 
-/// Marks an argument, a tensor, that belongs to its function: the function may
-/// overwrite it, and frees it.
-inline constexpr StringLiteral kOwnedAttr = "fad.owned";
-
 /// A place for each tensor that a block computes, such as bufferization finds
 /// one: in the buffer of an operand that is not read again, where the operation
 /// allows that, or in a buffer of its own. The operations of the block are

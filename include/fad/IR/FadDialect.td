@@ -35,6 +35,7 @@ def Fad_Dialect : Dialect {
     | `fad.cotangent = i` | an argument | the cotangent of result `i` of the primal function |
     | `fad.gradient = i` | a result | the gradient with respect to argument `i` |
     | `fad.residual` | an argument or result | crosses from forward to backward |
+    | `fad.owned` | an argument | a tensor that belongs to the function, which may overwrite it and frees it |
     | `fad.class` | an operation | `#fad.class<fad>` or `#fad.class<nfad>` (inspection) |
     | `fad.region` | an operation | the number of its single-source subgraph (inspection) |
     | `fad.tape` | a scalar operation | its results were tensors in the program as written, so a tape could have saved them |
@@ -56,6 +57,7 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kCotangentAttr = "fad.cotangent";
     static constexpr ::llvm::StringLiteral kGradientAttr = "fad.gradient";
     static constexpr ::llvm::StringLiteral kResidualAttr = "fad.residual";
+    static constexpr ::llvm::StringLiteral kOwnedAttr = "fad.owned";
     static constexpr ::llvm::StringLiteral kClassAttr = "fad.class";
     static constexpr ::llvm::StringLiteral kRegionAttr = "fad.region";
     static constexpr ::llvm::StringLiteral kTapeAttr = "fad.tape";

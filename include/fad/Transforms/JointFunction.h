@@ -50,7 +50,11 @@ private:
   explicit JointFunction(func::FuncOp function);
   /// The number that the cotangent `index` is marked with.
   unsigned getResultNumberOf(unsigned index) const;
-  LogicalResult verifyMarks() const;
+  /// Fail where arguments or results are not marked as cotangents and
+  /// gradients of primal results and arguments, one of each.
+  LogicalResult verifyPlaces() const;
+  LogicalResult verifyCotangents() const;
+  LogicalResult verifyGradients() const;
   void findBackward();
   /// Fails where a primal result or a residual depends on a cotangent.
   LogicalResult verifyForward() const;
