@@ -108,10 +108,10 @@ static void selectByRule(const JointFunction &joint, Policy policy) {
   ResidualChoice choice;
   choice.isSaved = [&](Value value) { return rule.isSaved(value); };
   choice.getEncoding = [](Value) { return std::nullopt; };
-  choice.getOperandReason = [&](Operation *op) -> StringRef {
+  choice.getOperandReason = [&](Operation *op) -> ResidualReason {
     if (!isa<ElementwiseOp>(op))
-      return "read by an adjoint";
-    return policy == Policy::bp ? "value on the tape" : "source of a region";
+      return {"read by an adjoint"};
+    return {policy == Policy::bp ? "value on the tape" : "source of a region"};
   };
   materialize(joint, choice);
 }
@@ -155,10 +155,11 @@ static LogicalResult selectLeast(const JointFunction &joint,
   ResidualChoice choice;
   choice.isSaved = [&](Value value) { return least->saved.contains(value); };
   choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
-  choice.getOperandReason = [&](Operation *op) -> StringRef {
+  choice.getOperandReason = [&](Operation *op) -> ResidualReason {
     if (auto it = reasons.find(op); it != reasons.end())
-      return it->second;
-    return isa<ElementwiseOp>(op) ? "source of a region" : "read by an adjoint";
+      return {it->second.text, it->second.error};
+    return {isa<ElementwiseOp>(op) ? "source of a region"
+                                   : "read by an adjoint"};
   };
   materialize(joint, choice);
   return success();

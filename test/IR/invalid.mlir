@@ -273,6 +273,22 @@ func.func @gradient_kind(%x: f32) -> (f32 {fad.gradient = 0 : i32}) {
 
 // -----
 
+func.func @residual_error(%x: f32) {
+  // expected-error @+1 {{attribute 'largest_error' failed to satisfy constraint: 64-bit float attribute that is finite and not negative}}
+  %0 = fad.residual %x needed_by [] reason "" {largest_error = 0x7FF0000000000000 : f64} : f32
+  return
+}
+
+// -----
+
+func.func @residual_error_negative(%x: f32) {
+  // expected-error @+1 {{attribute 'mean_square_error' failed to satisfy constraint: 64-bit float attribute that is finite and not negative}}
+  %0 = fad.residual %x needed_by [] reason "" {mean_square_error = -1.0 : f64} : f32
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expects 'fad.residual' to be a unit attribute}}
 func.func @residual_kind(%x: f32 {fad.residual = 1}) {
   return

@@ -19,7 +19,7 @@
 // CHECK:           %[[BOUNDARY:.*]] = arith.select %[[HIGH]], %{{.*}}, %{{.*}} : f32
 // CHECK:           %[[LOW:.*]] = arith.cmpf ogt, %[[X]], %[[BOUNDARY]] : f32
 // CHECK:         %[[BYTES:.*]] = fad.pack %[[CODES]] bits 2 : tensor<3x5xi8> -> tensor<4xi8>
-// CHECK:         %[[R:.*]] = fad.residual %[[BYTES]] needed_by ["fad.gelu"] reason "derivative of a region, 2 bits an element, off by at most 0.17{{[0-9]*}}, mean square 0.0078{{[0-9]*}}" : tensor<4xi8>
+// CHECK:         %[[R:.*]] = fad.residual %[[BYTES]] needed_by ["fad.gelu"] reason "derivative of a region, 2 bits an element, off by at most 0.17{{[0-9]*}}, mean square 0.0078{{[0-9]*}}" {largest_error = 0.17{{[0-9]*}} : f64, mean_square_error = 0.0078{{[0-9]*}} : f64} : tensor<4xi8>
 // CHECK:         %[[NUMBERS:.*]] = fad.unpack %[[R]] bits 2 : tensor<4xi8> -> tensor<3x5xi8>
 // CHECK:         fad.elementwise ins(%[[NUMBERS]] : tensor<3x5xi8>) -> tensor<3x5xf32> {
 // CHECK-NEXT:    ^bb0(%[[CODE:.*]]: i8):

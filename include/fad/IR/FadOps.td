@@ -302,6 +302,11 @@ def Fad_YieldOp : Op<Fad_Dialect, "yield", [
 // Residuals
 //===----------------------------------------------------------------------===//
 
+def Fad_ErrorAttr : ConfinedAttr<F64Attr, [AttrConstraint<
+    CPred<"::llvm::cast<::mlir::FloatAttr>($_self).getValue().isFinite() && "
+          "!::llvm::cast<::mlir::FloatAttr>($_self).getValue().isNegative()">,
+    "that is finite and not negative">]>;
+
 def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
     Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "a value that crosses from forward to backward";
@@ -311,13 +316,21 @@ def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
     the forward function and an argument of the backward function.
 
     `needed_by` names the primal operations whose adjoints read the value and
-    `reason` says why it is kept, for `fad-memory-report`.
+    `reason` says why it is kept, for `fad-memory-report`. Where a derivative
+    that backward gets from it is not exact, `largest_error` and
+    `mean_square_error` say how far off it is.
 
     ```mlir
     %r = fad.residual %d needed_by ["fad.gelu"] reason "derivative" : tensor<?x3072xf32>
     ```
   }];
-  let arguments = (ins AnyType:$value, StrArrayAttr:$needed_by, StrAttr:$reason);
+  let arguments = (ins
+    AnyType:$value,
+    StrArrayAttr:$needed_by,
+    StrAttr:$reason,
+    OptionalAttr<Fad_ErrorAttr>:$largest_error,
+    OptionalAttr<Fad_ErrorAttr>:$mean_square_error
+  );
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $value `needed_by` $needed_by `reason` $reason attr-dict `:` type($result)

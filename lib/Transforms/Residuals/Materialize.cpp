@@ -59,11 +59,11 @@ public:
 private:
   /// The value that backward reads in place of the primal `value`; `reason`
   /// says why, if it has to be saved.
-  Value materialize(Value value, StringRef reason);
+  Value materialize(Value value, ResidualReason reason);
   /// Saves `value`.
-  Value save(Value value, StringRef reason);
+  Value save(Value value, ResidualReason reason);
   /// Saves `value` the way that has been chosen for it.
-  Value saveEncoded(Value value, StringRef reason);
+  Value saveEncoded(Value value, ResidualReason reason);
   /// The dynamic sizes of `tensor`, in backward.
   SmallVector<Value> makeSizesOf(Value tensor);
   /// The builder, at the end of the forward part.
@@ -94,14 +94,19 @@ private:
 };
 } // namespace
 
-Value Materializer::save(Value value, StringRef reason) {
+Value Materializer::save(Value value, ResidualReason reason) {
   if (llvm::is_contained(joint.getArguments(), value))
-    reason = "argument";
+    reason.text = "argument";
   else if (llvm::is_contained(joint.getResults(), value))
-    reason = "result";
-  auto residual = ResidualOp::create(appendToForward(), value.getLoc(), value,
-                                     rewriter.getStrArrayAttr({}),
-                                     rewriter.getStringAttr(reason));
+    reason.text = "result";
+  FloatAttr largest, meanSquare;
+  if (reason.error) {
+    largest = rewriter.getF64FloatAttr(reason.error->largest);
+    meanSquare = rewriter.getF64FloatAttr(reason.error->meanSquare);
+  }
+  auto residual = ResidualOp::create(
+      appendToForward(), value.getLoc(), value, rewriter.getStrArrayAttr({}),
+      rewriter.getStringAttr(reason.text), largest, meanSquare);
   forwardEnd = residual;
   residuals.push_back(residual);
   return residual;
@@ -115,7 +120,7 @@ OpBuilder &Materializer::appendToForward() {
   return rewriter;
 }
 
-Value Materializer::saveEncoded(Value value, StringRef reason) {
+Value Materializer::saveEncoded(Value value, ResidualReason reason) {
   std::optional<Encoding> encoding = choice.getEncoding(value);
   if (!encoding)
     return save(value, reason);
@@ -125,7 +130,10 @@ Value Materializer::saveEncoded(Value value, StringRef reason) {
   Value bytes = encode(rewriter, value, *encoding);
   if (forwardEnd == def)
     forwardEnd = bytes.getDefiningOp();
-  bytes = save(bytes, (reason + ", " + encoding->describe()).str());
+  std::string text = (reason.text + ", " + encoding->describe()).str();
+  if (!encoding->isExact())
+    reason.error = encoding->error;
+  bytes = save(bytes, {text, reason.error});
   SmallVector<Value> sizes = makeSizesOf(value);
   rewriter.setInsertionPoint(boundary);
   return decode(rewriter, value.getLoc(), bytes,
@@ -171,9 +179,9 @@ void Materializer::recompute(Operation *op) {
     materialized.try_emplace(original, copy);
 }
 
-Value Materializer::materialize(Value value, StringRef reason) {
+Value Materializer::materialize(Value value, ResidualReason reason) {
   // Depth first, without recursion: programs are deep.
-  SmallVector<std::pair<Value, StringRef>> stack = {{value, reason}};
+  SmallVector<std::pair<Value, ResidualReason>> stack = {{value, reason}};
   while (!stack.empty()) {
     auto [current, why] = stack.back();
     if (materialized.contains(current)) {
@@ -185,11 +193,11 @@ Value Materializer::materialize(Value value, StringRef reason) {
       if (isa_and_nonnull<ElementwiseOp>(def) &&
           def->hasAttr(FadDialect::kAdjointOfAttr) &&
           isa<FloatType>(getElementTypeOrSelf(current)))
-        why = "derivative of a region";
+        why = {"derivative of a region"};
       materialized[current] = saveEncoded(current, why);
       continue;
     }
-    StringRef operandReason = choice.getOperandReason(def);
+    ResidualReason operandReason = choice.getOperandReason(def);
     size_t size = stack.size();
     forEachReadOperand(def, [&](Value operand) {
       if (!materialized.contains(operand))
@@ -238,7 +246,7 @@ void Materializer::resolveSizes() {
                                            key.first, key.second);
         index = forwardEnd->getResult(0);
       }
-      it = available.try_emplace(key, save(index, "size"), -1).first;
+      it = available.try_emplace(key, save(index, {"size"}), -1).first;
     }
     auto [tensor, dim] = it->second;
     Value replacement = tensor;
@@ -274,7 +282,7 @@ void Materializer::nameConsumers() {
 void Materializer::run() {
   sortBackward();
   forEachPrimalRead(joint, [&](OpOperand &operand) {
-    operand.set(materialize(operand.get(), "read by an adjoint"));
+    operand.set(materialize(operand.get(), {"read by an adjoint"}));
   });
   resolveSizes();
   nameConsumers();

@@ -20,6 +20,14 @@ class OpOperand;
 namespace fad {
 class JointFunction;
 
+/// Why a value is saved.
+struct ResidualReason {
+  StringRef text;
+  /// How far off the derivative is that backward gets from it, where that is
+  /// not exact.
+  std::optional<QuantizationError> error = std::nullopt;
+};
+
 /// What a policy has decided of the values of the forward part.
 struct ResidualChoice {
   /// Whether a value is saved, rather than computed again.
@@ -27,7 +35,7 @@ struct ResidualChoice {
   /// How a value that is saved is kept; `nullopt`: as it is.
   std::function<std::optional<Encoding>(Value)> getEncoding;
   /// Why operands of an operation that is executed again are saved.
-  std::function<StringRef(Operation *)> getOperandReason;
+  std::function<ResidualReason(Operation *)> getOperandReason;
 };
 
 /// Calls `callback` on each operand in the backward part of `joint`, gradients

@@ -211,7 +211,9 @@ OutputFormReasons fad::addOutputForms(const JointFunction &joint) {
       continue;
     const OutputForm &form = *forms.find(output, derivative);
     Operation *other = addAlternative(derivative, source, output, form);
-    llvm::raw_string_ostream(reasons[other]) << llvm::format(
+    OutputFormReason &reason = reasons[other];
+    reason.error = form.error;
+    llvm::raw_string_ostream(reason.text) << llvm::format(
         "for a derivative from a result, off by at most %.3g, mean square %.3g",
         form.error.largest, form.error.meanSquare);
   }

@@ -50,8 +50,12 @@ std::optional<OutputForm> findOutputForm(ScalarFunction &activation,
                                          ScalarFunction &derivative,
                                          FloatType type);
 
-/// For operations that compute derivatives so, why their operands are kept.
-using OutputFormReasons = llvm::DenseMap<Operation *, std::string>;
+/// Why operands of an operation that computes a derivative so are kept.
+struct OutputFormReason {
+  std::string text;
+  QuantizationError error;
+};
+using OutputFormReasons = llvm::DenseMap<Operation *, OutputFormReason>;
 
 /// Makes each derivative in the forward part of `joint` that has such a form
 /// one of two alternatives, of which the other is computed from the result and
