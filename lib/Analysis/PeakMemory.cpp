@@ -40,10 +40,10 @@ public:
 
 private:
   uint64_t evaluate(const SizeExpr &expr) {
-    return *expr.substitute([&](unsigned symbol) {
-                  return std::optional(lookup(symbols.getSymbols()[symbol]));
-                })
-                .getConstant();
+    auto sizeOf = [&](const SizeSymbols::Symbol &symbol) {
+      return std::optional(lookup(symbol));
+    };
+    return *symbols.substitute(expr, sizeOf).getConstant();
   }
 
   Lookup lookup;

@@ -71,6 +71,16 @@ bool SizeExpr::isSaturated() const {
   });
 }
 
+std::optional<SizeExpr> SizeExpr::divideExactly(uint64_t divisor) const {
+  SizeExpr result = *this;
+  for (auto &[factors, coefficient] : result.terms) {
+    if (coefficient % divisor != 0)
+      return std::nullopt;
+    coefficient /= divisor;
+  }
+  return result;
+}
+
 SizeExpr SizeExpr::substitute(
     function_ref<std::optional<uint64_t>(unsigned)> value) const {
   SizeExpr result;
@@ -113,10 +123,10 @@ SizeExpr SizeSymbols::getArgumentDim(unsigned argument, unsigned dim) {
     if (symbol.argumentDim == std::pair(argument, dim))
       return SizeExpr::getSymbol(number);
   unsigned number = symbols.size();
-  std::string name = llvm::formatv("d{0}", number - numUnknown);
+  std::string name = llvm::formatv("d{0}", numArgumentDims++);
   std::string description =
       llvm::formatv("dimension {0} of argument {1}", dim, argument);
-  symbols.push_back({name, description, std::pair(argument, dim)});
+  symbols.push_back({name, description, std::pair(argument, dim), 0, {}});
   return SizeExpr::getSymbol(number);
 }
 
@@ -131,8 +141,42 @@ SizeExpr SizeSymbols::getUnknownDim(Value value, std::optional<unsigned> dim) {
     os << "a block argument at " << value.getLoc();
   unsigned number = symbols.size();
   std::string name = llvm::formatv("u{0}", numUnknown++);
-  symbols.push_back({name, description, std::nullopt});
+  symbols.push_back({name, description, std::nullopt, 0, {}});
   return SizeExpr::getSymbol(number);
+}
+
+SizeExpr SizeSymbols::getQuotient(const SizeExpr &dividend, uint64_t divisor) {
+  if (std::optional<uint64_t> constant = dividend.getConstant())
+    return llvm::divideCeil(*constant, divisor);
+  if (std::optional<SizeExpr> quotient = dividend.divideExactly(divisor))
+    return *quotient;
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  bool isSum = dividend.isSum();
+  os << "ceil(" << (isSum ? "(" : "");
+  dividend.print(os, [&](unsigned symbol) { return getName(symbol); });
+  os << (isSum ? ")" : "") << "/" << divisor << ")";
+  for (auto [number, symbol] : llvm::enumerate(symbols))
+    if (symbol.name == name)
+      return SizeExpr::getSymbol(number);
+  symbols.push_back({name, name, std::nullopt, divisor, dividend});
+  return SizeExpr::getSymbol(symbols.size() - 1);
+}
+
+SizeExpr SizeSymbols::substitute(
+    const SizeExpr &expr,
+    function_ref<std::optional<uint64_t>(const Symbol &)> value) const {
+  return expr.substitute([&](unsigned number) -> std::optional<uint64_t> {
+    const Symbol &symbol = symbols[number];
+    if (symbol.divisor == 0)
+      return value(symbol);
+    // The dividend is made of earlier symbols, so this ends.
+    std::optional<uint64_t> dividend =
+        substitute(symbol.dividend, value).getConstant();
+    if (!dividend)
+      return std::nullopt;
+    return llvm::divideCeil(*dividend, symbol.divisor);
+  });
 }
 
 SizeExpr SizeSymbols::getIndexValue(OpFoldResult size) {
@@ -181,6 +225,14 @@ SizeExpr SizeSymbols::getAffineValue(affine::AffineApplyOp apply,
     SizeExpr rhs = getAffineValue(apply, binary.getRHS());
     return expr.getKind() == AffineExprKind::Add ? result += rhs
                                                  : result *= rhs;
+  }
+  case AffineExprKind::CeilDiv: {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    if (auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+        divisor && divisor.getValue() > 0)
+      return getQuotient(getAffineValue(apply, binary.getLHS()),
+                         divisor.getValue());
+    break;
   }
   default:
     break;

@@ -33,10 +33,15 @@ public:
   SizeExpr &operator+=(const SizeExpr &other);
   SizeExpr &operator*=(const SizeExpr &other);
 
+  /// Whether this has several terms.
+  bool isSum() const { return terms.size() > 1; }
   /// The value, where no symbol occurs.
   std::optional<uint64_t> getConstant() const;
   /// Whether a number of this is too large to be told.
   bool isSaturated() const;
+  /// The expression divided by `divisor`, where every coefficient is a multiple
+  /// of that.
+  std::optional<SizeExpr> divideExactly(uint64_t divisor) const;
   /// The expression with each symbol that `value` knows replaced by its value.
   SizeExpr
   substitute(function_ref<std::optional<uint64_t>(unsigned)> value) const;
@@ -62,10 +67,20 @@ public:
     std::string description;
     /// The argument and its dimension, for `d` symbols.
     std::optional<std::pair<unsigned, unsigned>> argumentDim;
+    /// Not 0 for a size that is `dividend / divisor`, rounded up, and is named
+    /// so: bytes that hold elements of a few bits.
+    uint64_t divisor = 0;
+    SizeExpr dividend;
   };
 
   ArrayRef<Symbol> getSymbols() const { return symbols; }
   StringRef getName(unsigned symbol) const { return symbols[symbol].name; }
+
+  /// `expr` with each symbol that `value` knows replaced by its value; it is
+  /// not asked for quotients.
+  SizeExpr
+  substitute(const SizeExpr &expr,
+             function_ref<std::optional<uint64_t>(const Symbol &)> value) const;
 
   /// The size of dimension `dim` of `tensor`, a ranked tensor, in terms of the
   /// dimensions of the entry block's arguments where it follows from them. May
@@ -83,12 +98,14 @@ private:
                      SmallVectorImpl<std::pair<Value, unsigned>> &path);
   SizeExpr getArgumentDim(unsigned argument, unsigned dim);
   SizeExpr getUnknownDim(Value value, std::optional<unsigned> dim);
+  /// `dividend / divisor`, rounded up.
+  SizeExpr getQuotient(const SizeExpr &dividend, uint64_t divisor);
   SizeExpr getIndexValue(OpFoldResult value);
   SizeExpr getAffineValue(affine::AffineApplyOp apply, AffineExpr expr);
 
   SmallVector<Symbol> symbols;
   llvm::DenseMap<std::pair<Value, unsigned>, SizeExpr> known;
-  unsigned numUnknown = 0;
+  unsigned numArgumentDims = 0, numUnknown = 0;
 };
 
 /// The bytes that one value of `type` takes in a buffer: i1 takes one, index

@@ -112,9 +112,10 @@ std::string Painter::getBytes(Value value) {
   std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
   if (!bytes)
     return "";
-  SizeExpr known = bytes->substitute([&](unsigned symbol) {
-    return sizes.lookup(symbols.getSymbols()[symbol]);
-  });
+  SizeExpr known =
+      symbols.substitute(*bytes, [&](const SizeSymbols::Symbol &symbol) {
+        return sizes.lookup(symbol);
+      });
   std::string text;
   llvm::raw_string_ostream os(text);
   known.print(os, [&](unsigned symbol) { return symbols.getName(symbol); });

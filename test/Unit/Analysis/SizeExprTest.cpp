@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/SizeExpr.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -103,7 +104,7 @@ protected:
     context.appendDialectRegistry(registry);
     context.loadDialect<affine::AffineDialect, arith::ArithDialect,
                         func::FuncDialect, linalg::LinalgDialect,
-                        tensor::TensorDialect>();
+                        tensor::TensorDialect, FadDialect>();
   }
 
   std::string bytesOfResult(StringRef source) {
@@ -194,6 +195,51 @@ TEST_F(ValueBytes, ThroughReshape) {
         })"),
             "12*d0*d1; d0: dimension 0 of argument 0; "
             "d1: dimension 2 of argument 0");
+}
+
+/// Bytes that hold elements of three bits, of rows of `columns` elements.
+std::string packedRows(StringRef columns) {
+  return (R"(
+        func.func @f(%x: tensor<?x)" +
+          columns + R"(xi8>) -> tensor<?xi8> {
+          %y = fad.pack %x bits 3 : tensor<?x)" +
+          columns + R"(xi8> -> tensor<?xi8>
+          return %y : tensor<?xi8>
+        })")
+      .str();
+}
+
+TEST_F(ValueBytes, QuotientWithoutRemainder) {
+  EXPECT_EQ(bytesOfResult(packedRows("16")),
+            "6*d0; d0: dimension 0 of argument 0");
+}
+
+TEST_F(ValueBytes, QuotientThatIsRoundedUp) {
+  EXPECT_EQ(bytesOfResult(packedRows("5")),
+            "ceil(15*d0/8); d0: dimension 0 of argument 0");
+  EXPECT_EQ(bytesOfResult(packedRows("?")),
+            "ceil(3*d0*d1/8); d0: dimension 0 of argument 0; "
+            "d1: dimension 1 of argument 0");
+}
+
+TEST_F(ValueBytes, QuotientOfGivenSizes) {
+  auto module = parseSourceString<ModuleOp>(packedRows("?"), &context);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  Value value = function.front().getTerminator()->getOperand(0);
+  SizeSymbols symbols;
+  SizeExpr bytes = *getValueBytes(value, symbols);
+  auto substitute = [&](std::optional<uint64_t> columns) {
+    return symbols
+        .substitute(bytes,
+                    [&](const SizeSymbols::Symbol &symbol) {
+                      return symbol.argumentDim->second == 0 ? 7 : columns;
+                    })
+        .getConstant();
+  };
+  EXPECT_EQ(substitute(5), 14u);
+  EXPECT_EQ(substitute(8), 21u);
+  EXPECT_EQ(substitute(0), 0u);
+  EXPECT_EQ(substitute(std::nullopt), std::nullopt);
 }
 
 TEST_F(ValueBytes, SizeThatIsNoArgumentDimension) {
