@@ -40,11 +40,13 @@ static int64_t getAssumedSize(const ReportRequest &request) {
 static void setOptions(NestOptions &options, StringRef entry, Policy policy,
                        const ReportRequest &request) {
   options.policy = policy;
-  options.recompute = request.recompute;
-  options.derivativeBits = request.derivativeBits;
-  options.branchBits = request.branchBits;
-  if (request.residualBudget)
-    options.residualBudget = *request.residualBudget;
+  if (policy == Policy::automatic) {
+    options.recompute = request.recompute;
+    options.derivativeBits = request.derivativeBits;
+    options.branchBits = request.branchBits;
+    options.residualBudget =
+        request.residualBudget.value_or(options.residualBudget);
+  }
   options.assumedSize = getAssumedSize(request);
   options.entry = entry.str();
   for (int64_t number : request.wrt)
@@ -147,15 +149,27 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
   if (failed(pm.run(*copy)))
     return failure();
   auto joint = copy->lookupSymbol<func::FuncOp>(name + "_joint");
-  return TimeMemoryCurve{
-      name, findTimeMemoryCurve(joint, options.recompute, options.assumedSize,
-                                options.derivativeBits, options.branchBits)};
+  TimeMemoryCurve curve;
+  curve.entry = name;
+  curve.points =
+      findTimeMemoryCurve(joint, options.recompute, options.assumedSize,
+                          options.derivativeBits, options.branchBits);
+  if (llvm::any_of(joint.getArgumentTypes(), [](Type type) {
+        auto shaped = dyn_cast<ShapedType>(type);
+        return shaped && !shaped.hasStaticShape();
+      }))
+    curve.assumedSize = options.assumedSize;
+  return curve;
 }
 
 void TimeMemoryCurve::print(raw_ostream &os) const {
   os << "Bytes that auto keeps of @" << entry
      << " against the time of keeping them and computing the rest again,\n"
-     << "in bytes that could be moved meanwhile\n\n"
+     << "in bytes that could be moved meanwhile\n";
+  if (assumedSize)
+    os << "  sizes that are known only when the program runs count as "
+       << *assumedSize << "\n";
+  os << "\n"
      << llvm::right_justify("bytes", 16) << llvm::right_justify("time", 16)
      << "\n";
   for (const TimeMemoryPoint &point : points)

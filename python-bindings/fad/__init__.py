@@ -9,21 +9,24 @@
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._fad import version as __version__
 from ._memory import (
+    CurvePoint,
     Footprint,
     KeptValue,
     MemoryReport,
     OtherValue,
     PolicyReport,
     RecomputedOperation,
+    TimeMemoryCurve,
 )
 from ._module import Module, parse, parse_file
 from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
-from ._report import draw_residuals, memory_report
+from ._report import draw_residuals, memory_report, time_memory_curve
 from ._run import Executable, compile, run
 from ._types import Signature, ValueType
 
 __all__ = [
     "Cotangent",
+    "CurvePoint",
     "Diagnostic",
     "DiagnosticWarning",
     "Error",
@@ -40,6 +43,7 @@ __all__ = [
     "RecomputedOperation",
     "Residual",
     "Signature",
+    "TimeMemoryCurve",
     "Value",
     "ValueType",
     "__version__",
@@ -50,4 +54,5 @@ __all__ = [
     "parse",
     "parse_file",
     "run",
+    "time_memory_curve",
 ]

@@ -37,6 +37,8 @@ class KeptValue:
     may not be executed again, `allowed_by` the lowest level of `recompute` that
     would allow it, and `instead_of` what would have to be kept otherwise. `bits`
     are those of an element where they are fewer than the type's, else None.
+    Where a derivative that backward gets from the value is not exact,
+    `largest_error` and `mean_square_error` say how far off it is, else None.
     `activation` is whether the adjoint of an activation function reads it, and
     `layer` the number of contractions up to where it is computed."""
 
@@ -53,6 +55,8 @@ class KeptValue:
     allowed_by: str | None
     instead_of: tuple[OtherValue, ...]
     bits: int | None
+    largest_error: float | None
+    mean_square_error: float | None
     activation: bool
     layer: int
 
@@ -129,9 +133,11 @@ class MemoryReport:
     """What several policies keep of the function `entry`.
 
     `report["fad"]` is the part on one policy, `str(report)` a table of all, and
-    `report.json` the text that `fad-memory-report --format=json` prints."""
+    `report.json` the text that `fad-memory-report --format=json` prints.
+    `symbols` says what names such as "d0" in sizes stand for."""
 
     entry: str
+    symbols: Mapping[str, str]
     policies: Mapping[str, PolicyReport]
     table: str
     json: str
@@ -141,6 +147,29 @@ class MemoryReport:
 
     def __str__(self) -> str:
         return self.table
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A choice that the policy "auto" makes for some budget: the bytes that are
+    kept, and the estimated time to keep them and to compute the rest again, in
+    bytes that could be moved between memory and processor meanwhile."""
+
+    bytes: int
+    time: int
+
+
+@dataclass(frozen=True)
+class TimeMemoryCurve:
+    """What the policy "auto" can keep of the function `entry`.
+
+    `points` go from the choice of least time to that of fewest bytes. Sizes that
+    are known only when the program runs count as `assumed_size`, which is None
+    where there are none."""
+
+    entry: str
+    points: tuple[CurvePoint, ...]
+    assumed_size: int | None
 
 
 def _read_bytes(size: int | str) -> tuple[int | None, str]:
@@ -168,6 +197,8 @@ def _make_value(value: Mapping[str, Any], type_: tuple[Any, ...]) -> KeptValue:
         allowed_by=value.get("allowed_by"),
         instead_of=tuple(map(_make_other, value["instead_of"])),
         bits=value.get("bits"),
+        largest_error=value.get("largest_error"),
+        mean_square_error=value.get("mean_square_error"),
         activation=value["activation"],
         layer=value["layer"],
     )
@@ -210,4 +241,5 @@ def make_report(
         name: _make_policy(name, policy, of_policy)
         for (name, policy), of_policy in zip(report["policies"].items(), types)
     }
-    return MemoryReport(report["entry"], policies, table, text)
+    symbols = {symbol["name"]: symbol["what"] for symbol in report["symbols"]}
+    return MemoryReport(report["entry"], symbols, policies, table, text)

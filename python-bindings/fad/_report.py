@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from operator import index
 
 from . import _fad
-from ._memory import MemoryReport, make_report
+from ._memory import CurvePoint, MemoryReport, TimeMemoryCurve, make_report
 from ._module import Module, get_handle
 from ._nest import check_entry, check_numbers
 from ._policy import (
@@ -79,7 +79,7 @@ def memory_report(
     module: Module,
     entry: str | None = None,
     wrt: Iterable[int] | None = None,
-    policies: Iterable[str] = ("bp", "recompute", "fad"),
+    policies: Iterable[str] = ("bp", "recompute", "fad", "auto"),
     sizes: Sizes | None = None,
     results: Iterable[int] | None = None,
     recompute: str | None = None,
@@ -176,3 +176,31 @@ def draw_residuals(
         check_recompute(recompute),
         _check_name(format, "format"),
     )
+
+
+def time_memory_curve(
+    module: Module,
+    entry: str | None = None,
+    wrt: Iterable[int] | None = None,
+    assumed_size: int | None = None,
+    results: Iterable[int] | None = None,
+    recompute: str | None = None,
+    derivative_bits: int | None = None,
+    branch_bits: bool = False,
+) -> TimeMemoryCurve:
+    """What the policy "auto" keeps of a function for every budget, and how long it
+    takes; `residual_budget` of `fad.nest` chooses from this curve.
+
+    `assumed_size` stands in for all dynamic dimensions; the other arguments are
+    as for `fad.nest`."""
+    name, points, size = _fad.time_memory_curve(
+        get_handle(module),
+        check_entry(entry),
+        check_numbers(wrt, "wrt"),
+        check_numbers(results, "results"),
+        check_assumed_size(assumed_size),
+        check_recompute(recompute),
+        check_derivative_bits(derivative_bits),
+        bool(branch_bits),
+    )
+    return TimeMemoryCurve(name, tuple(CurvePoint(*each) for each in points), size)

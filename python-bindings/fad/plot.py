@@ -1,10 +1,10 @@
-"""Plots of memory reports, by matplotlib."""
+"""Plots of memory reports and curves, by matplotlib."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ._memory import MemoryReport
+from ._memory import MemoryReport, TimeMemoryCurve
 
 
 def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
@@ -31,6 +31,12 @@ def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
     }
 
 
+def _make_axes() -> Any:
+    from matplotlib.figure import Figure
+
+    return Figure(layout="constrained").add_subplot()
+
+
 def layers(report: MemoryReport, axes: Any = None) -> Any:
     """Draws `bytes_by_layer`, a group of bars for each layer and in it a bar for
     each policy, and returns the axes.
@@ -38,10 +44,7 @@ def layers(report: MemoryReport, axes: Any = None) -> Any:
     `axes` are those of matplotlib to draw into; by default, those of a new
     figure. `axes.figure.savefig("kept.svg")` writes the plot to a file."""
     sums = bytes_by_layer(report)
-    if axes is None:
-        from matplotlib.figure import Figure
-
-        axes = Figure(layout="constrained").add_subplot()
+    axes = _make_axes() if axes is None else axes
     width = 0.8 / max(1, len(sums))
     for number, (policy, heights) in enumerate(sums.items()):
         places = [layer - 0.4 + (number + 0.5) * width for layer in range(len(heights))]
@@ -49,5 +52,32 @@ def layers(report: MemoryReport, axes: Any = None) -> Any:
     axes.set_xlabel("contractions so far")
     axes.set_ylabel("MiB kept")
     axes.set_title(f"What crosses from forward to backward of @{report.entry}")
+    axes.legend()
+    return axes
+
+
+def curve(
+    curves: TimeMemoryCurve | Mapping[str, TimeMemoryCurve], axes: Any = None
+) -> Any:
+    """Draws time against bytes, a line for each curve, and returns the axes.
+
+    `curves` is a curve of `fad.time_memory_curve`, or several by name, such as those
+    of different levels of `recompute`. A line goes along the bytes at the time of a
+    point up to the next point, which is what a budget between them takes at most.
+    `axes` are as for `layers`."""
+    if isinstance(curves, TimeMemoryCurve):
+        curves = {f"auto, @{curves.entry}": curves}
+    axes = _make_axes() if axes is None else axes
+    for name, each in curves.items():
+        points = sorted(each.points, key=lambda point: point.bytes)
+        axes.plot(
+            [point.bytes / 2**20 for point in points],
+            [point.time / 2**20 for point in points],
+            drawstyle="steps-post",
+            marker="o",
+            label=name,
+        )
+    axes.set_xlabel("MiB kept")
+    axes.set_ylabel("time, in MiB that could be moved")
     axes.legend()
     return axes

@@ -111,6 +111,24 @@ static std::string draw(python::Module &module, const std::string &entry,
   return text;
 }
 
+static nb::tuple curveOf(python::Module &module, const std::string &entry,
+                         const std::vector<int64_t> &wrt,
+                         const std::vector<int64_t> &results,
+                         std::optional<int64_t> assumedSize,
+                         const std::optional<std::string> &recompute,
+                         int64_t derivativeBits, bool branchBits) {
+  ReportRequest request = makeRequest(entry, wrt, results, {"auto"}, recompute);
+  request.assumedSize = assumedSize;
+  request.derivativeBits = derivativeBits;
+  request.branchBits = branchBits;
+  TimeMemoryCurve curve =
+      module.run([&](ModuleOp op) { return measureCurve(op, request); });
+  nb::list points;
+  for (const TimeMemoryPoint &point : curve.points)
+    points.append(nb::make_tuple(point.bytes, point.time / 8));
+  return nb::make_tuple(curve.entry, points, curve.assumedSize);
+}
+
 void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
   module.def("memory_report", reportOn, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policies"),
@@ -119,6 +137,10 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
              nb::arg("derivative_bits"), nb::arg("branch_bits"),
              nb::arg("memory_budget").none(), nb::arg("optimizer"),
              nb::arg("batch"), nb::arg("residual_budget").none());
+  module.def("time_memory_curve", curveOf, nb::arg("module"), nb::arg("entry"),
+             nb::arg("wrt"), nb::arg("results"), nb::arg("assumed_size").none(),
+             nb::arg("recompute").none(), nb::arg("derivative_bits"),
+             nb::arg("branch_bits"));
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
              nb::arg("size").none(), nb::arg("recompute").none(),

@@ -15,10 +15,21 @@
 // RUN: not fad-memory-report %s --entry=sine --optimizer=lamb 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not fad-memory-report %s --entry=wide --memory-budget=1GB 2>&1 | FileCheck %s --check-prefix=WIDTH
 // RUN: not fad-memory-report %s --entry=sine --format=svg --policy=bp --policy=fad 2>&1 | FileCheck %s --check-prefix=PICTURE
+// RUN: not fad-memory-report %s --entry=sine --policy=fad --recompute=all 2>&1 | FileCheck %s --check-prefix=RECOMPUTE
+// RUN: not fad-memory-report %s --entry=sine --policy=bp --policy=fad --derivative-bits=3 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not fad-memory-report %s --entry=sine --residual-budget=much 2>&1 | FileCheck %s --check-prefix=KEEP
+// RUN: not fad-memory-report %s --entry=product --residual-budget=0 2>&1 | FileCheck %s --check-prefix=LEAST
+// RUN: not fad-memory-report %s --entry=sine --assumed-size=0 2>&1 | FileCheck %s --check-prefix=ASSUMED
+// RUN: not fad-memory-report %s --entry=sine --batch=2 2>&1 | FileCheck %s --check-prefix=SAMPLES
+// RUN: not fad-memory-report %s --entry=sine --format=curve --policy=fad 2>&1 | FileCheck %s --check-prefix=CURVE
+// RUN: not fad-memory-report %s --entry=sine --format=curve --residual-budget=1KB 2>&1 | FileCheck %s --check-prefix=POINT
+// RUN: not fad-memory-report %s --entry=sine --format=svg --optimizer=adam 2>&1 | FileCheck %s --check-prefix=STATE
+// RUN: not fad-memory-report %s --entry=sine --format=json --group 2>&1 | FileCheck %s --check-prefix=GROUP
+// RUN: not fad-memory-report %s --entry=vast 2>&1 | FileCheck %s --check-prefix=VAST
 // RUN: echo 'func.func @f(' | not fad-memory-report - 2>&1 | FileCheck %s --check-prefix=SYNTAX
 
-// WHICH: error: the module has 4 public functions; choose one with 'entry': @integers, @nothing, @sine, @wide
-// ENTRY: error: there is no function @h with a body; name one of @integers, @nothing, @sine, @wide
+// WHICH: error: the module has 6 public functions; choose one with 'entry': @integers, @nothing, @sine, @wide, @product, @vast
+// ENTRY: error: there is no function @h with a body; name one of @integers, @nothing, @sine, @wide, @product, @vast
 // POLICY: for the --policy option: Cannot find option named 'all'!
 // SIZE: for the --size option: '-1' value invalid
 // FORMAT: for the --format option: Cannot find option named 'xml'!
@@ -29,6 +40,15 @@
 // BATCH: error: --batch is 0; give a number of samples of at least 1
 // OPTIMIZER: for the --optimizer option: Cannot find option named 'lamb'!
 // PICTURE: error: a picture is of one policy; give one --policy
+// RECOMPUTE: error: --recompute is for --policy=auto
+// BITS: error: --derivative-bits is for --policy=auto
+// KEEP: error: --residual-budget is 'much'; give a number of bytes, such as 50MB or 64KiB
+// ASSUMED: error: assumed-size is 0; give a size of at least 1
+// SAMPLES: error: --batch is for the largest batch; add --memory-budget
+// CURVE: error: the curve is of the policy auto; leave out --policy
+// POINT: error: the curve is of all budgets; leave out --residual-budget
+// STATE: error: --optimizer is for --format=table and --format=json
+// GROUP: error: --group is for --format=table
 // INPUT: error: cannot open input file '{{.*}}.does-not-exist': No such file or directory
 // OUTPUT: error: cannot open output file '{{.*}}.no-folder/x': No such file or directory
 // SYNTAX: <stdin>:1:14: error: expected
@@ -52,4 +72,21 @@ func.func @sine(%x: tensor<2xf32>) -> tensor<2xf32> {
 func.func @wide(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = math.sin %x : tensor<?x?xf32>
   return %y : tensor<?x?xf32>
+}
+
+// LEAST: memory-report-invalid.mlir:[[#@LINE+1]]:1: error: no choice of residuals takes 0 bytes or fewer: the least is 64 bytes with recompute=elementwise; raise the budget, or let backward compute more again
+func.func @product(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x4xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<4x4xf32>, tensor<4x4xf32>)
+      outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %z = math.sin %y : tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+}
+
+// VAST: error: a training step takes 2^64 bytes or more; give smaller sizes
+func.func @vast(%x: tensor<1000000000000000000xf32>) -> tensor<1000000000000000000xf32> {
+  %y = math.exp %x : tensor<1000000000000000000xf32>
+  %z = math.sin %y : tensor<1000000000000000000xf32>
+  %u = math.sin %z : tensor<1000000000000000000xf32>
+  return %u : tensor<1000000000000000000xf32>
 }

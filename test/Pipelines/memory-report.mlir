@@ -25,11 +25,20 @@
 
 // SIZE-LABEL: What crosses from forward to backward of @block
 // SIZE-NEXT:    d0 = 128: dimension 0 of argument 0
+// SIZE:       {{^}}Backward is taken to overwrite and free what is kept, as with reuse-residuals.{{$}}
 // SIZE:       {{^}}bp {{ *}}4096  total{{$}}
 // SIZE:       {{^}}recompute {{ *}}4096  total{{$}}
 // SIZE:       {{^}}fad {{ *}}4096  total{{$}}
 
 // JSON:      "entry": "block",
+// JSON-NEXT: "symbols": [
+// JSON-NEXT:   {
+// JSON-NEXT:     "name": "d0",
+// JSON-NEXT:     "what": "dimension 0 of argument 0",
+// JSON-NEXT:     "argument": 0,
+// JSON-NEXT:     "dimension": 0
+// JSON-NEXT:   }
+// JSON-NEXT: ],
 // JSON-NEXT: "policies": {
 // JSON-NEXT:   "bp": {
 // JSON-NEXT:     "total_bytes": 4096,

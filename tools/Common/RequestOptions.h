@@ -9,6 +9,7 @@
 #ifndef FAD_TOOLS_COMMON_REQUESTOPTIONS_H
 #define FAD_TOOLS_COMMON_REQUESTOPTIONS_H
 
+#include "fad/Pipelines/ReportMemory.h"
 #include "fad/Transforms/PolicyOptions.h"
 
 namespace mlir::fad {
@@ -49,13 +50,55 @@ struct RequestOptions {
                                   "of an activation with one minimum "
                                   "approximately, from the result and one bit "
                                   "an element: the side of the minimum"),
-                   llvm::cl::cat(category)) {}
+                   llvm::cl::cat(category)),
+        assumedSize("assumed-size",
+                    llvm::cl::desc("What the policy auto takes for a size that "
+                                   "is known only when the program runs"),
+                    llvm::cl::value_desc("N"), llvm::cl::cat(category)),
+        residualBudget(
+            "residual-budget",
+            llvm::cl::desc("Bytes that the policy auto may keep to save time, "
+                           "such as 50MB or 64KiB; default: it keeps the "
+                           "fewest"),
+            llvm::cl::value_desc("bytes"), llvm::cl::cat(category)) {}
+
+  /// Whether each option that is for the policy auto is given.
+  SmallVector<std::pair<StringRef, bool>> getAutomaticOptions() const {
+    return {{"--recompute", recompute.getNumOccurrences() != 0},
+            {"--derivative-bits", derivativeBits.getNumOccurrences() != 0},
+            {"--branch-bits", branchBits},
+            {"--assumed-size", assumedSize.getNumOccurrences() != 0},
+            {"--residual-budget", residualBudget.getNumOccurrences() != 0}};
+  }
+
+  /// Puts these options into `options`, which has members of their names, or
+  /// prints an error.
+  template <typename Options>
+  LogicalResult setAutomatic(Options &options) const {
+    options.recompute = recompute.getValue();
+    options.derivativeBits = derivativeBits.getValue();
+    options.branchBits = branchBits.getValue();
+    if (assumedSize.getNumOccurrences())
+      options.assumedSize = assumedSize.getValue();
+    if (!residualBudget.getNumOccurrences())
+      return success();
+    std::optional<uint64_t> budget = parseBytes(residualBudget);
+    if (!budget) {
+      llvm::errs() << "error: --residual-budget is '" << residualBudget
+                   << "'; give a number of bytes, such as 50MB or 64KiB\n";
+      return failure();
+    }
+    options.residualBudget = static_cast<int64_t>(*budget);
+    return success();
+  }
 
   llvm::cl::opt<std::string> entry;
   llvm::cl::list<int64_t> wrt, results;
   llvm::cl::opt<RecomputeLevel> recompute;
   llvm::cl::opt<int64_t> derivativeBits;
   llvm::cl::opt<bool> branchBits;
+  llvm::cl::opt<int64_t> assumedSize;
+  llvm::cl::opt<std::string> residualBudget;
 };
 
 } // namespace mlir::fad

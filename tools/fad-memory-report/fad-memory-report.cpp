@@ -71,6 +71,43 @@ struct CommandLine {
 };
 } // namespace
 
+/// Prints an error for options that do nothing where others are as they are.
+static LogicalResult checkOptions(const CommandLine &commandLine) {
+  Format format = commandLine.format;
+  bool isReport = format == Format::table || format == Format::json;
+  auto isGiven = [](const llvm::cl::Option &option) {
+    return option.getNumOccurrences() != 0;
+  };
+  auto fail = [](const Twine &message) {
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  };
+  const llvm::cl::Option *reportOptions[] = {
+      &commandLine.memoryBudget, &commandLine.optimizer, &commandLine.batch};
+  for (const llvm::cl::Option *option : reportOptions)
+    if (isGiven(*option) && !isReport)
+      return fail("--" + option->ArgStr +
+                  " is for --format=table and --format=json");
+  for (const llvm::cl::opt<bool> *option :
+       {&commandLine.group, &commandLine.locations})
+    if (*option && format != Format::table)
+      return fail("--" + option->ArgStr + " is for --format=table");
+  if (isGiven(commandLine.batch) && !isGiven(commandLine.memoryBudget))
+    return fail("--batch is for the largest batch; add --memory-budget");
+  bool hasAutomatic =
+      commandLine.policies.empty() ||
+      llvm::is_contained(commandLine.policies, fad::Policy::automatic);
+  if (format == Format::curve &&
+      (!hasAutomatic || commandLine.policies.size() > 1))
+    return fail("the curve is of the policy auto; leave out --policy");
+  if (format == Format::curve && isGiven(commandLine.request.residualBudget))
+    return fail("the curve is of all budgets; leave out --residual-budget");
+  for (auto [name, isGiven] : commandLine.request.getAutomaticOptions())
+    if (isGiven && !hasAutomatic)
+      return fail(name + " is for --policy=auto");
+  return success();
+}
+
 /// What the command line asks for, or an error.
 static FailureOr<fad::ReportRequest>
 makeRequest(const CommandLine &commandLine) {
@@ -81,9 +118,8 @@ makeRequest(const CommandLine &commandLine) {
   if (!commandLine.policies.empty())
     request.policies = SmallVector<fad::Policy>(commandLine.policies.begin(),
                                                 commandLine.policies.end());
-  request.recompute = commandLine.request.recompute;
-  request.derivativeBits = commandLine.request.derivativeBits;
-  request.branchBits = commandLine.request.branchBits;
+  if (failed(commandLine.request.setAutomatic(request)))
+    return failure();
   if (commandLine.size.getNumOccurrences())
     request.sizes.others = commandLine.size;
   request.optimizer = commandLine.optimizer;
@@ -168,6 +204,8 @@ int main(int argc, char **argv) {
       argc, argv,
       "What crosses from the forward to the backward function, by policy\n");
 
+  if (failed(checkOptions(commandLine)))
+    return EXIT_FAILURE;
   FailureOr<fad::ReportRequest> request = makeRequest(commandLine);
   if (failed(request))
     return EXIT_FAILURE;

@@ -91,7 +91,7 @@ private:
   LogicalResult prepare();
   LogicalResult runFunction();
   LogicalResult runNested();
-  void setOptions(NestOptions &options) const;
+  LogicalResult setOptions(NestOptions &options) const;
   /// Calls forward and backward.
   LogicalResult callNested(const NestedFunction &nested,
                            SmallVector<HostTensor> &cotangents,
@@ -158,10 +158,7 @@ LogicalResult Runner::checkOptions() {
     return fail(llvm::createStringError(message));
   };
   const fad::RequestOptions &request = commandLine.request;
-  const std::pair<StringRef, bool> autoOptions[] = {
-      {"--recompute", request.recompute.getNumOccurrences() != 0},
-      {"--derivative-bits", request.derivativeBits.getNumOccurrences() != 0},
-      {"--branch-bits", request.branchBits}};
+  auto autoOptions = request.getAutomaticOptions();
   SmallVector<std::pair<StringRef, bool>> gradientOptions = {
       {"--wrt", !request.wrt.empty()},
       {"--results", !request.results.empty()},
@@ -286,21 +283,20 @@ LogicalResult Runner::runFunction() {
   return finish();
 }
 
-void Runner::setOptions(NestOptions &options) const {
+LogicalResult Runner::setOptions(NestOptions &options) const {
   options.policy = commandLine.policy;
-  options.recompute = commandLine.request.recompute;
-  options.derivativeBits = commandLine.request.derivativeBits.getValue();
-  options.branchBits = commandLine.request.branchBits.getValue();
   options.reuseResiduals = commandLine.reuseResiduals.getValue();
   for (int64_t index : commandLine.request.wrt)
     options.wrt.push_back(index);
   for (int64_t index : commandLine.request.results)
     options.results.push_back(index);
+  return commandLine.request.setAutomatic(options);
 }
 
 LogicalResult Runner::runNested() {
   NestOptions options;
-  setOptions(options);
+  if (failed(setOptions(options)))
+    return failure();
   if (commandLine.wantsStatistics()) {
     auto estimated = estimateMemory(*extracted, options, arguments);
     if (failed(estimated))

@@ -29,6 +29,9 @@ struct ResidualInfo : ValueInfo {
   ResidualKind kind;
   /// Bits an element, where these are fewer than those of its type; else 0.
   int64_t bits = 0;
+  /// How far off the derivative is that backward gets from it, at most and in
+  /// the mean square, where that is not exact.
+  std::optional<double> largestError, meanSquareError;
   /// The primal operations whose adjoints read it.
   SmallVector<std::string> neededBy;
   /// In a word or two, by what rule it is kept.
@@ -65,9 +68,8 @@ struct Footprint {
   /// Gradients, cotangents, results, and what is there for a moment.
   uint64_t workspace = 0;
 
-  uint64_t getTotal() const {
-    return activations + others + weights + inputs + optimizer + workspace;
-  }
+  /// 2^64 - 1 where that is too small.
+  uint64_t getTotal() const;
 };
 
 /// How large a batch fits into a budget.
@@ -127,6 +129,9 @@ public:
 
   StringRef getEntry() const { return entry; }
   ArrayRef<PolicyReport> getPolicies() const { return policies; }
+  ArrayRef<SizeSymbols::Symbol> getSymbols() const {
+    return symbols.getSymbols();
+  }
   /// Bytes of this report, in terms of its symbols.
   std::string toString(const SizeExpr &expr) const;
 

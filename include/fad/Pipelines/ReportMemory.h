@@ -69,6 +69,8 @@ FailureOr<MemoryReport> reportMemory(ModuleOp module,
 struct TimeMemoryCurve {
   std::string entry;
   SmallVector<TimeMemoryPoint> points;
+  /// What dynamic dimensions count as; `nullopt` where arguments have none.
+  std::optional<int64_t> assumedSize;
 
   /// As a table, a point a line.
   void print(raw_ostream &os) const;

@@ -94,6 +94,14 @@ std::optional<uint64_t> fad::parseBytes(StringRef text) {
   return uint64_t(number);
 }
 
+uint64_t Footprint::getTotal() const {
+  uint64_t total = 0;
+  for (uint64_t part :
+       {activations, others, weights, inputs, optimizer, workspace})
+    total = llvm::SaturatingAdd(total, part);
+  return total;
+}
+
 //===----------------------------------------------------------------------===//
 // At one size
 //===----------------------------------------------------------------------===//
@@ -137,11 +145,10 @@ DenseSet<unsigned> TrainingStep::getWeights() {
 uint64_t TrainingStep::evaluate(const SizeExpr &expr,
                                 const SizeSymbols &symbols,
                                 std::optional<uint64_t> batch) {
-  return *expr.substitute([&](unsigned symbol) {
-                return std::optional(
-                    lookup(symbols.getSymbols()[symbol], batch).value_or(0));
-              })
-              .getConstant();
+  auto sizeOf = [&](const SizeSymbols::Symbol &symbol) {
+    return std::optional(lookup(symbol, batch).value_or(0));
+  };
+  return *symbols.substitute(expr, sizeOf).getConstant();
 }
 
 Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
@@ -159,13 +166,15 @@ Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
       continue;
     uint64_t bytes = evaluate(*expr, symbols, batch);
     if (!weights.contains(argument.getArgNumber())) {
-      footprint.inputs += bytes;
+      footprint.inputs = llvm::SaturatingAdd(footprint.inputs, bytes);
       continue;
     }
-    footprint.weights += bytes;
+    footprint.weights = llvm::SaturatingAdd(footprint.weights, bytes);
     uint64_t element = *getScalarBytes(type.getElementType());
-    footprint.optimizer += llvm::SaturatingMultiply(
-        bytes / element * numbers, std::max<uint64_t>(element, 4));
+    uint64_t state = llvm::SaturatingMultiply<uint64_t>(
+        llvm::SaturatingMultiply<uint64_t>(bytes / element, numbers),
+        std::max<uint64_t>(element, 4));
+    footprint.optimizer = llvm::SaturatingAdd(footprint.optimizer, state);
   }
   return footprint;
 }
@@ -185,7 +194,12 @@ FailureOr<std::optional<Footprint>> TrainingStep::measure() {
           *bytes;
       kept += *bytes;
     }
-  footprint.workspace = peak - std::min(peak, kept) + peaks->cotangents;
+  footprint.workspace =
+      llvm::SaturatingAdd(peak - std::min(peak, kept), peaks->cotangents);
+  if (footprint.getTotal() == std::numeric_limits<uint64_t>::max())
+    return forward.emitError("a training step takes 2^64 bytes or more; give "
+                             "smaller sizes"),
+           failure();
   return std::optional(footprint);
 }
 

@@ -28,6 +28,7 @@ private:
   void writeResidual(const ResidualInfo &info);
   void writePolicy(const PolicyReport &policy);
   void writeFootprint(const Footprint &footprint);
+  void writeSymbol(const SizeSymbols::Symbol &symbol);
 
   const MemoryReport &report;
   llvm::json::OStream json;
@@ -64,6 +65,10 @@ void Writer::writeResidual(const ResidualInfo &info) {
   writeSource(info);
   if (info.bits)
     json.attribute("bits", info.bits);
+  if (info.largestError)
+    json.attribute("largest_error", *info.largestError);
+  if (info.meanSquareError)
+    json.attribute("mean_square_error", *info.meanSquareError);
   json.attribute("refused", info.isRefused);
   if (info.allowedBy)
     json.attribute("allowed_by", stringifyRecomputeLevel(*info.allowedBy));
@@ -120,9 +125,23 @@ void Writer::writePolicy(const PolicyReport &policy) {
     });
 }
 
+void Writer::writeSymbol(const SizeSymbols::Symbol &symbol) {
+  json.attribute("name", symbol.name);
+  json.attribute("what", symbol.description);
+  if (!symbol.argumentDim)
+    return;
+  json.attribute("argument", symbol.argumentDim->first);
+  json.attribute("dimension", symbol.argumentDim->second);
+}
+
 void Writer::write() {
   json.object([&] {
     json.attribute("entry", report.getEntry());
+    json.attributeArray("symbols", [&] {
+      for (const SizeSymbols::Symbol &symbol : report.getSymbols())
+        if (!symbol.divisor)
+          json.object([&] { writeSymbol(symbol); });
+    });
     json.attributeObject("policies", [&] {
       for (const PolicyReport &policy : report.getPolicies())
         json.attributeObject(stringifyPolicy(policy.policy),

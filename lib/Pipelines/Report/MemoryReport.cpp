@@ -64,10 +64,11 @@ FailureOr<SizeExpr> MemoryReport::getBytes(Value value, Operation *reader) {
   if (!bytes)
     return reader->emitError()
            << "cannot tell how many bytes a value of type " << value.getType()
-           << " takes; elements must be integers, floating-point numbers, "
-              "index, or complex numbers or fixed vectors of them";
-  return bytes->substitute([&](unsigned symbol) {
-    return sizes.lookup(symbols.getSymbols()[symbol]);
+           << " takes; tensors must be ranked, and elements integers, "
+              "floating-point numbers, index, or complex numbers or fixed "
+              "vectors of them";
+  return symbols.substitute(*bytes, [&](const SizeSymbols::Symbol &symbol) {
+    return sizes.lookup(symbol);
   });
 }
 
@@ -108,6 +109,10 @@ FailureOr<ResidualInfo> MemoryReport::describe(const KeptValue &kept) {
     return info;
   }
   info.reason = residual.getReason();
+  if (std::optional<APFloat> error = residual.getLargestError())
+    info.largestError = error->convertToDouble();
+  if (std::optional<APFloat> error = residual.getMeanSquareError())
+    info.meanSquareError = error->convertToDouble();
   FailureOr<SizeExpr> bytes = getBytes(residual.getValue(), residual);
   if (failed(bytes))
     return failure();

@@ -80,6 +80,9 @@ static std::string toReadable(uint64_t bytes) {
 
 void MemoryReport::printLegend(raw_ostream &os) const {
   for (const SizeSymbols::Symbol &symbol : symbols.getSymbols()) {
+    // The name of a quotient says what it is.
+    if (symbol.divisor)
+      continue;
     os << "  " << symbol.name;
     if (std::optional<uint64_t> size = sizes.lookup(symbol))
       os << " = " << *size;
@@ -172,6 +175,11 @@ void MemoryReport::printTable(raw_ostream &os,
   printSummary(os);
   printFootprints(os);
   os << "\n";
+  if (llvm::any_of(policies, [](const PolicyReport &policy) {
+        return policy.peak || policy.batch;
+      }))
+    os << "Backward is taken to overwrite and free what is kept, as with "
+          "reuse-residuals.\n\n";
 
   auto from = [&](const ValueInfo &info) {
     if (!options.locations || info.location.empty())

@@ -63,7 +63,7 @@ class MemoryReport(unittest.TestCase):
         report = fad.memory_report(module, sizes=16)
         self.assertEqual(str(module), before)
         self.assertEqual(report.entry, "chain")
-        self.assertEqual(list(report.policies), ["bp", "recompute", "fad"])
+        self.assertEqual(list(report.policies), ["bp", "recompute", "fad", "auto"])
         tensor = 16 * 16 * 4
         self.assertEqual(report["bp"].bytes, 3 * tensor)
         self.assertEqual(report["recompute"].bytes, tensor)
@@ -152,7 +152,7 @@ class MemoryReport(unittest.TestCase):
         for options, message in (
             ({"policies": ["best"]}, "there is no policy 'best'; choose one of"),
             (
-                {"recompute": "all"},
+                {"policies": ["fad"], "recompute": "all"},
                 "recompute is an option of the policy 'auto', which is not chosen",
             ),
             ({"policies": ["auto"], "recompute": "some"}, "recompute is 'some'; "),

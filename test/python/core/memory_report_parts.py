@@ -38,6 +38,12 @@ def parse(batch="?"):
     return fad.parse(LAYERS.replace("BATCH", str(batch)))
 
 
+def parse_bounded():
+    """With derivatives between 0 and 1."""
+    text = LAYERS.replace("math.cos", "math.tanh").replace("math.sin", "math.tanh")
+    return fad.parse(text.replace("BATCH", "?"))
+
+
 def report(module=None, **options):
     options.setdefault("policies", ALL)
     return fad.memory_report(module or parse(), wrt=WEIGHTS, **options)
@@ -88,6 +94,26 @@ class Reasons(unittest.TestCase):
         result = report(sizes=8)
         self.assertEqual(list(json.loads(result.json)["policies"]), list(ALL))
         self.assertEqual(json.loads(result.json)["entry"], "layers")
+
+
+    def test_errors_of_few_bits(self):
+        options = {"policies": ["auto"], "recompute": "nothing", "sizes": 8}
+        part = report(parse_bounded(), derivative_bits=3, **options)["auto"]
+        (packed,) = [v for v in part.residuals if v.bits]
+        self.assertEqual((packed.bits, packed.bytes), (3, 8 * WIDTH * 3 // 8))
+        # Eight levels between 0 and 1.
+        self.assertTrue(0 < packed.largest_error < 0.2)
+        self.assertTrue(0 < packed.mean_square_error < packed.largest_error**2)
+        fine = report(parse_bounded(), derivative_bits=8, **options)["auto"]
+        (finer,) = [v for v in fine.residuals if v.bits]
+        self.assertLess(finer.largest_error, packed.largest_error / 8)
+        for value in report(parse_bounded(), **options)["auto"].residuals:
+            self.assertIsNone(value.largest_error)
+            self.assertIsNone(value.mean_square_error)
+
+    def test_symbols(self):
+        self.assertEqual(report().symbols, {"d0": "dimension 0 of argument 0"})
+        self.assertEqual(report(parse(4)).symbols, {})
 
 
 class Footprints(unittest.TestCase):
@@ -223,6 +249,58 @@ class Plots(unittest.TestCase):
         heights = sorted(bar.get_height() * 2**20 for bar in axes.patches)
         self.assertEqual(heights[:4], [0, 0, 0, 0])
         self.assertEqual(heights[4], 512)
+
+
+def curve(module=None, **options):
+    return fad.time_memory_curve(module or parse(), wrt=WEIGHTS, **options)
+
+
+class Curves(unittest.TestCase):
+    def test_points(self):
+        result = curve(assumed_size=8)
+        self.assertEqual((result.entry, result.assumed_size), ("layers", 8))
+        self.assertEqual(curve().assumed_size, 128)
+        self.assertIsNone(curve(parse(8)).assumed_size)
+        self.assertEqual(curve(parse(8)).points, result.points)
+        for before, after in zip(result.points, result.points[1:]):
+            self.assertGreater(before.bytes, after.bytes)
+            self.assertLess(before.time, after.time)
+        # The ends are what auto keeps for any budget and for the least.
+        least = report(sizes=8)["auto"].bytes
+        self.assertEqual(result.points[-1].bytes, least)
+        most = report(sizes=8, policies=["auto"], residual_budget=10**9)
+        self.assertEqual(result.points[0].bytes, most["auto"].bytes)
+        self.assertGreater(result.points[0].bytes, least)
+
+    def test_options(self):
+        options = {"assumed_size": 8, "recompute": "nothing"}
+        fewer = curve(parse_bounded(), derivative_bits=1, **options)
+        exact = curve(parse_bounded(), **options)
+        self.assertLess(fewer.points[-1].bytes, exact.points[-1].bytes)
+        with self.assertRaises(ValueError) as caught:
+            curve(assumed_size=0)
+        self.assertEqual(
+            str(caught.exception), "assumed_size is 0; give a size of at least 1"
+        )
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "no matplotlib")
+    def test_plot(self):
+        result = curve(assumed_size=8)
+        (line,) = fad.plot.curve(result).lines
+        self.assertEqual(line.get_label(), "auto, @layers")
+        self.assertEqual(
+            [x * 2**20 for x in line.get_xdata()],
+            [point.bytes for point in reversed(result.points)],
+        )
+        self.assertEqual(
+            [y * 2**20 for y in line.get_ydata()],
+            [point.time for point in reversed(result.points)],
+        )
+        levels = ("nothing", "elementwise")
+        curves = {level: curve(recompute=level) for level in levels}
+        axes = fad.plot.curve(curves, axes=fad.plot.curve(result))
+        labels = [line.get_label() for line in axes.lines]
+        self.assertEqual(labels, ["auto, @layers", *levels])
 
 
 if __name__ == "__main__":
