@@ -46,23 +46,60 @@ bool fad::mayHaveTangent(Value value) {
   return false;
 }
 
-OpFoldResult fad::getSplat(Value tensor) {
-  DenseElementsAttr dense;
-  if (matchPattern(tensor, m_Constant(&dense))) {
-    // Elements that no scalar constant holds (complex numbers, strings) are not
-    // typed attributes.
-    if (!dense.isSplat() || !isa<TypedAttr>(dense.getSplatValue<Attribute>()))
-      return {};
-    return dense.getSplatValue<Attribute>();
-  }
-  Value scalar;
-  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
-    scalar = fill.value();
-  else if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
-    scalar = splat.getInput();
-  if (!scalar || mayHaveTangent(scalar))
+/// What `tensor` has elements of, arranged and repeated in some way: a tensor,
+/// a scalar, or a constant. Null where it is computed in another way.
+static OpFoldResult getArranged(Value tensor) {
+  Operation *def = tensor.getDefiningOp();
+  if (isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
+                      tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+                      tensor::SplatOp>(def))
+    return def->getOperand(0);
+  auto op = dyn_cast_or_null<linalg::LinalgOp>(def);
+  if (!op || !op.hasPureTensorSemantics() ||
+      op.getNumParallelLoops() != op.getNumLoops())
     return {};
-  return scalar;
+  // The loops write all elements.
+  unsigned result = cast<OpResult>(tensor).getResultNumber();
+  OpOperand *init = op.getDpsInitOperand(result);
+  if (!op.getMatchingIndexingMap(init).isPermutation())
+    return {};
+  Value yielded = op.getBlock()->getTerminator()->getOperand(result);
+  if (yielded.getParentBlock() != op.getBlock())
+    return yielded;
+  if (auto argument = dyn_cast<BlockArgument>(yielded)) {
+    OpOperand *read = op.getMatchingOpOperand(argument);
+    return op.isDpsInput(read) ? OpFoldResult(read->get()) : OpFoldResult();
+  }
+  Attribute constant;
+  if (matchPattern(yielded, m_Constant(&constant)))
+    return constant;
+  return {};
+}
+
+/// How far a constant may be from where it is read: frontends arrange it once
+/// or twice.
+static constexpr unsigned kMaxArrangements = 4;
+
+OpFoldResult fad::getSplat(Value tensor) {
+  for (unsigned step = 0; step < kMaxArrangements; ++step) {
+    OpFoldResult from = getArranged(tensor);
+    auto value = dyn_cast_if_present<Value>(from);
+    if (!value) {
+      if (from)
+        return from;
+      break;
+    }
+    if (!isa<ShapedType>(value.getType()))
+      return mayHaveTangent(value) ? OpFoldResult() : value;
+    tensor = value;
+  }
+  // Elements that no scalar constant holds (complex numbers, strings) are not
+  // typed attributes.
+  DenseElementsAttr dense;
+  if (matchPattern(tensor, m_Constant(&dense)) && dense.isSplat() &&
+      isa<TypedAttr>(dense.getSplatValue<Attribute>()))
+    return dense.getSplatValue<Attribute>();
+  return {};
 }
 
 /// Whether `operand` counts as a constant, given how it is read.
