@@ -49,6 +49,7 @@ def export_joint(
     pattern = CallPattern(model, inputs, loss, targets)
     program = _Weighted(model, pattern)
     graph, signature = _trace(program, pattern.tensors)
+    _share_arguments(graph, signature, program)
     locate_in_model(graph.graph, loss)
     check_graph(graph.graph)
     arguments = _name_arguments(graph, signature, pattern)
@@ -100,6 +101,31 @@ def _trace(program: Program, tensors):
         raise make_error(error, "AOTAutograd cannot trace the model: ") from error
 
 
+def _share_arguments(graph, signature, program) -> None:
+    """Makes parameters that share a tensor one argument, that of the first."""
+    parameters = dict(program.named_parameters(remove_duplicate=False))
+    first = {}
+    for node in graph.graph.find_nodes(op="placeholder"):
+        name = signature.inputs_to_parameters.get(node.name)
+        if name is None:
+            continue
+        other = first.setdefault(id(parameters[name]), node)
+        if other is not node:
+            node.replace_all_uses_with(other)
+            graph.graph.erase_node(node)
+
+
+def _sum_gradients(graph, gradients):
+    """The sum of the nodes `gradients`, of one parameter."""
+    total, *others = gradients
+    with graph.graph.inserting_before(graph.graph.output_node()):
+        for node in others:
+            term = total
+            total = graph.graph.call_function(torch.ops.aten.add.Tensor, (term, node))
+            total.meta = dict(term.meta)
+    return total
+
+
 def _name_arguments(graph, signature, pattern) -> Tuple[Argument, ...]:
     names = iter([*pattern.names, "cotangent"])
     arguments: List[Argument] = []
@@ -126,13 +152,20 @@ def _take_results(graph, signature, program) -> Tuple[Result, ...]:
     buffers = list(signature.buffers_to_mutate.values())
     count = len(buffers)
     gradients = nodes[count + 2 :]
-    trained = [n for n, p in program.named_parameters() if p.requires_grad]
+    # PyTorch differentiates with respect to each name of a parameter.
+    named = program.named_parameters(remove_duplicate=False)
+    trained = [parameter for _, parameter in named if parameter.requires_grad]
+    terms = {}
+    for parameter, node in zip(trained, gradients, strict=True):
+        # One that the loss does not depend on has none.
+        if node is not None:
+            terms.setdefault(id(parameter), []).append(node)
     pairs = [(Result("loss", "loss"), nodes[count + 1])]
     for name, node in zip(buffers, nodes):
         pairs.append((Result("buffer", Program.strip(name)), node))
-    for name, node in zip(trained, gradients):
-        # A parameter that the loss does not depend on has none.
-        if node is not None:
+    for name, parameter in program.named_parameters():
+        if id(parameter) in terms:
+            node = _sum_gradients(graph, terms[id(parameter)])
             pairs.append((Result("gradient", Program.strip(name)), node))
     output.args = (tuple(node for _, node in pairs),)
     graph.graph.eliminate_dead_code()

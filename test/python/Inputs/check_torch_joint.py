@@ -37,6 +37,20 @@ class DataDependent(nn.Linear):
         return y if y > 0 else -y
 
 
+class Tied(nn.Module):
+    """Its two matrices are one parameter, with another one behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows = nn.Embedding(6, 4)
+        self.linear = nn.Linear(4, 6, bias=False)
+        self.linear.weight = self.rows.weight
+        self.scale = nn.Parameter(torch.ones(6))
+
+    def forward(self, ids):
+        return (self.linear(F.silu(self.rows(ids))) * self.scale).flatten(0, 1)
+
+
 class Joint(unittest.TestCase):
     def test_gradients(self):
         torch.manual_seed(1)
@@ -113,6 +127,29 @@ class Joint(unittest.TestCase):
                 numpy.testing.assert_allclose(
                     gradient, parameter.grad.numpy(), rtol=1e-5, atol=1e-6
                 )
+
+    def test_shared_parameters(self):
+        torch.manual_seed(3)
+        model, ids = Tied(), torch.tensor([[1, 2, 0], [2, 4, 3]])
+        labels = torch.tensor([1, 0, 5, 2, 2, 3])
+        exported = fad.torch.export_joint(model, ids, F.cross_entropy, targets=labels)
+        names = ["scale", "rows.weight"]
+        self.assertEqual(
+            [each.name for each in exported.arguments],
+            [*names, "ids", "target", "cotangent"],
+        )
+        self.assertEqual([each.name for each in exported.results], ["loss", *names])
+        F.cross_entropy(model(ids), labels).backward()
+        pair = fad.nest(exported.module, policy="auto")
+        parameters = list(model.parameters())
+        arguments = [each.detach().numpy() for each in (*parameters, ids, labels)]
+        _, *residuals = fad.run(pair.module, pair.forward, *arguments)
+        one = numpy.ones((), numpy.float32)
+        gradients = fad.run(pair.module, pair.backward, *residuals, one)
+        for gradient, parameter in zip(gradients, parameters, strict=True):
+            numpy.testing.assert_allclose(
+                gradient, parameter.grad.numpy(), rtol=1e-5, atol=1e-6
+            )
 
     def test_buffers_and_frozen_parameters(self):
         model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
