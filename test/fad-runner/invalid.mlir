@@ -135,5 +135,11 @@ func.func @external(%x: f32) -> f32 {
 // TOOMANY: error: derivative-bits is 12; give 1 to 8 bits, or 0 to keep derivatives exactly
 // RUN: %{run} --entry=f --size=1 --policy=bp --branch-bits %{check}=BRANCH
 // BRANCH: error: --branch-bits is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=fad --residual-budget=1KB %{check}=KEEP
+// KEEP: error: --residual-budget is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=fad --assumed-size=8 %{check}=ASSUMED
+// ASSUMED: error: --assumed-size is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=auto --residual-budget=some %{check}=SOME
+// SOME: error: --residual-budget is 'some'; give a number of bytes, such as 50MB or 64KiB
 // RUN: %{run} --entry=f --size=1 --policy=auto --recompute=some %{check}=LEVEL
 // LEVEL: for the --recompute option: Cannot find option named 'some'!

@@ -59,6 +59,10 @@ Dependence Linearity::get(Value value) const {
 
 void Linearity::report(Operation *op, const Twine &what) {
   valid = false;
+  // The bodies of named operations are in no source.
+  while (isa<UnknownLoc>(op->getLoc()) &&
+         !isa<FunctionOpInterface>(op->getParentOp()))
+    op = op->getParentOp();
   if (!silent && reported.insert(op).second)
     op->emitOpError(what)
         << "; the backward part of a joint function is linear in its "
