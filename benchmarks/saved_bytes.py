@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "models"))
 
 import saved_tables
+from command_line import positive
 
 # What fad is asked for, by the name of the figure.
 REQUESTS = {
@@ -127,13 +128,6 @@ def measure(name, activation, options, torch_row):
         "activation_bytes": theirs["activation_bytes"],
         **{key: {**theirs[key], **figures[key]} for key in figures},
     }
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("has to be 1 or more")
-    return number
 
 
 def parse_arguments():

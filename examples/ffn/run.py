@@ -17,7 +17,7 @@ import time
 
 import numpy
 
-POLICIES = ("bp", "recompute", "fad")
+POLICIES = ("bp", "recompute", "fad", "auto")
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 # Gradients are sums of a few thousand f32 products, in different orders.
@@ -158,7 +158,7 @@ def process(tools, file, options):
         policy: Run(tools, file, policy, arguments, out / policy, policy == "fad")
         for policy in POLICIES
     }
-    between = max(largest_difference(runs["fad"], runs[p]) for p in POLICIES[:2])
+    between = max(largest_difference(runs["fad"], run) for run in runs.values())
     if between > BETWEEN_BOUND:
         raise Failure(f"{file}: gradients of two policies differ by {between:.1e}")
     kernels = write_ptx(tools, file, options.chip, out / f"{name}.ptx")

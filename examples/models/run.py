@@ -19,6 +19,7 @@ import fad.torch
 import networks
 import saved
 import torch
+from command_line import positive
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 POLICIES = ("bp", "recompute", "fad", "auto")
@@ -76,13 +77,6 @@ def print_row(row):
         f" {columns[3]} {columns[4]}",
         flush=True,
     )
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("has to be 1 or more")
-    return number
 
 
 def parse_arguments():

@@ -60,9 +60,9 @@ def list_runs(options):
     """The names of the runs through fad, and what they ask fad for."""
     runs = {policy: {"policy": policy} for policy in options.policies}
     for bits in options.derivative_bits:
-        name = f"auto, {bits} bit{'s' if bits > 1 else ''}" if bits else "auto"
+        rounding = f"{bits} bit{'s' if bits > 1 else ''}" if bits else "exact"
         # Where activations may be computed again, none of their derivatives is kept.
-        runs[name] = {
+        runs[f"auto, {rounding}"] = {
             "policy": "auto",
             "recompute": "nothing",
             "derivative_bits": bits or None,
