@@ -63,6 +63,31 @@ def _cumprod(x, dim, *, dtype=None):
     return _scan(torch.mul, x, dim, dtype)
 
 
+def _count_dimension(operation):
+    """`operation` of a tensor and a dimension, counted from the first: torch-mlir
+    crashes on one that is counted from the last."""
+
+    def counted(x, dim, *rest):
+        if dim >= 0 or x.dim() == 0:
+            return NotImplemented
+        return operation(x, dim + x.dim(), *rest)
+
+    return counted
+
+
+def _scatter(x, dim, index, source):
+    """What goes to one element of each row, as the gradient of a maximum does,
+    without a scatter."""
+    rows = list(x.shape)
+    rows[dim : dim + 1 or None] = [1]
+    if x.dim() == 0 or list(index.shape) != rows or index.shape != source.shape:
+        return _count_dimension(torch.ops.aten.scatter.src)(x, dim, index, source)
+    places = torch.arange(x.shape[dim], device=x.device)
+    shape = [1] * x.dim()
+    shape[dim] = -1
+    return torch.where(index == places.reshape(shape), source, x)
+
+
 def _drop_all(x, p, train):
     """Dropout that keeps nothing; 0 / 0 is what is left of the general form."""
     if not train or p < 1:
@@ -147,6 +172,9 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table[torch.ops.aten.native_dropout.default] = _drop_all
     table[torch.ops.aten.cumsum.default] = _cumsum
     table[torch.ops.aten.cumprod.default] = _cumprod
+    table[torch.ops.aten.scatter.src] = _scatter
+    for scatter in (torch.ops.aten.scatter.value, torch.ops.aten.scatter_add.default):
+        table[scatter] = _count_dimension(scatter)
     if is_joint:
         table[torch.ops.aten.embedding_dense_backward.default] = _embedding_backward
         table[torch.ops.aten.nll_loss_backward.default] = _nll_loss_backward

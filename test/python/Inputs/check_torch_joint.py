@@ -51,6 +51,12 @@ class Tied(nn.Module):
         return (self.linear(F.silu(self.rows(ids))) * self.scale).flatten(0, 1)
 
 
+class Maxima(nn.Linear):
+    def forward(self, x):
+        y = super().forward(x)
+        return y.max(-1).values + y.min(-2, keepdim=True).values.sum()
+
+
 class Joint(unittest.TestCase):
     def test_gradients(self):
         torch.manual_seed(1)
@@ -106,7 +112,9 @@ class Joint(unittest.TestCase):
         ids = torch.tensor([[1, 2, 0], [2, 4, 3]])
         labels = torch.tensor([1, 0])
         image = torch.randn(2, 2, 7, 8)
+        maxima = nn.Sequential(Maxima(4, 5), nn.Linear(2, 3))
         for model, x in (
+            (maxima, torch.randn(2, 2, 4)),
             (Rows(), ids),
             (nn.Sequential(Pool(), nn.Flatten(), nn.Linear(64, 3)), image),
         ):

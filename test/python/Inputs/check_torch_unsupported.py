@@ -42,6 +42,10 @@ CASES = {
         lambda y: y.sort(1).values,
         "sort or topk becomes 'tm_tensor.sort', which is not supported; sort outside",
     ),
+    "scatter over the last dimension": (
+        lambda y: y.scatter_add(-1, torch.zeros(4, 4, dtype=torch.long), y),
+        "computed indices becomes 'tm_tensor.scatter', which is not supported; write",
+    ),
     "scatter": (
         lambda y: torch.zeros(4, 4).index_add(0, torch.tensor([1, 1, 3, 0]), y),
         "computed indices becomes 'tm_tensor.scatter', which is not supported; write",
