@@ -8,6 +8,7 @@
 
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -24,7 +25,10 @@ Expr fad::detail::sumOfProducts(Operation *op, const Primal &at,
                                 unsigned result, ArrayRef<Expr> tangents,
                                 bool preferResults) {
   auto rule = cast<DerivativeOpInterface>(op);
-  Expr sum;
+  // Where one value is several operands, constants add up first: the derivative
+  // of x - x is zero whatever x is, and needs nothing to be kept.
+  SmallVector<std::pair<Expr, Expr>> products;
+  llvm::SmallDenseMap<Value, unsigned> constantOf;
   for (auto [operand, tangent] : llvm::enumerate(tangents)) {
     if (!tangent)
       continue;
@@ -33,7 +37,22 @@ Expr fad::detail::sumOfProducts(Operation *op, const Primal &at,
       partial = rule.partialFromResult(at, result, operand);
     if (!partial)
       partial = rule.partial(at, result, operand);
-    if (!partial || partial.isConstant(0))
+    if (!partial)
+      continue;
+    if (partial.isConstant()) {
+      auto [it, isNew] =
+          constantOf.try_emplace(op->getOperand(operand), products.size());
+      if (!isNew) {
+        Expr &other = products[it->second].first;
+        other = other + partial;
+        continue;
+      }
+    }
+    products.emplace_back(partial, tangent);
+  }
+  Expr sum;
+  for (const auto &[partial, tangent] : products) {
+    if (partial.isConstant(0))
       continue;
     Expr term = tangentProduct(partial, convert(tangent, at.builder.type));
     sum = sum ? sum + term : term;

@@ -47,6 +47,9 @@ void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   FadRaiseOptions raise;
   raise.withinOperations = tape;
   pm.addPass(createFadRaise(raise));
+  // Equal operations are parts of one chain, not of two; a tape holds both.
+  if (!tape)
+    addSimplify(pm);
   pm.addNestedPass<func::FuncOp>(createFadPartition());
   // Chains of operations are in one body now.
   if (!tape)

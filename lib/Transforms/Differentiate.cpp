@@ -165,6 +165,8 @@ LogicalResult FunctionDifferentiator::run() {
   if (failed(checkFunction()))
     return failure();
   Block &block = function.front();
+  if (form == DerivativeForm::both)
+    exposeIntermediates(rewriter, block);
   for (unsigned index : request.wrt)
     mode.markVaried(function.getArgument(index));
   mode.findVaried(block);

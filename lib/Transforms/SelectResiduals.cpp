@@ -149,6 +149,9 @@ static LogicalResult selectLeast(const JointFunction &joint,
   CostModel costs(recomputation, options.recompute, options.assumedSize,
                   options.derivativeBits);
   chooseAlternatives(joint, costs);
+  // More is alive than in a function that has all alternatives.
+  Recomputation afterChoice(joint);
+  costs.setRecomputation(afterChoice);
   FailureOr<LeastResiduals> least = chooseResiduals(joint, costs, options);
   if (failed(least))
     return failure();
@@ -168,6 +171,32 @@ static LogicalResult selectLeast(const JointFunction &joint,
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+/// Drops results of `op` that nothing reads; a kernel writes all it has.
+static void dropUnusedResults(RewriterBase &rewriter, ElementwiseOp op) {
+  SmallVector<Value> used, yielded;
+  for (auto [result, value] :
+       llvm::zip_equal(op->getResults(), op.getYield().getValues()))
+    if (!result.use_empty()) {
+      used.push_back(result);
+      yielded.push_back(value);
+    }
+  if (used.empty() || used.size() == op->getNumResults() ||
+      op->hasAttr(FadDialect::kKernelAttr))
+    return;
+  Block *block = op.getBodyBlock();
+  std::unique_ptr<Block> body(op->getRegion(0).getBlocks().remove(block));
+  body->getTerminator()->erase();
+  rewriter.setInsertionPoint(op);
+  ElementwiseOp rest =
+      buildElementwise(rewriter, op.getLoc(), TypeRange(ValueRange(used)),
+                       std::move(body), op.getInputs(), yielded);
+  rest->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  simplifyFused(rewriter, rest);
+  for (auto [result, replacement] : llvm::zip_equal(used, rest->getResults()))
+    rewriter.replaceAllUsesWith(result, replacement);
+  rewriter.eraseOp(op);
+}
 
 namespace {
 struct FadSelectResidualsPass
@@ -202,11 +231,31 @@ struct FadSelectResidualsPass
       return function.emitError("derivative-bits is ")
              << derivativeBits.getValue()
              << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
-    if (residualBudget >= 0 && policy != Policy::automatic)
-      return function.emitError(
-                 "a residual-budget is for the policy auto, but the policy is ")
+    if (policy == Policy::automatic)
+      return success();
+    // An option that does nothing is a mistake.
+    auto fail = [&](const Twine &option) {
+      return function.emitError()
+             << option << " is for the policy auto, but the policy is "
              << stringifyPolicy(policy);
+    };
+    if (residualBudget >= 0)
+      return fail("a residual-budget");
+    if (recompute != FadSelectResidualsOptions().recompute)
+      return fail("recompute=" + stringifyRecomputeLevel(recompute));
+    if (derivativeBits != 0)
+      return fail("derivative-bits");
+    if (branchBits)
+      return fail("branch-bits");
     return success();
+  }
+
+  /// What was offered as a candidate and is not read is not computed.
+  static void dropCandidates(func::FuncOp function) {
+    IRRewriter rewriter(function.getContext());
+    for (auto op :
+         llvm::make_early_inc_range(function.front().getOps<ElementwiseOp>()))
+      dropUnusedResults(rewriter, op);
   }
 
   void runOnOperation() override {
@@ -227,6 +276,7 @@ struct FadSelectResidualsPass
     else if (failed(selectLeast(joint, options)))
       return signalPassFailure();
     dropTape(function);
+    dropCandidates(function);
     emitRemarks(function, {policy, recompute, assumedSize});
   }
 };

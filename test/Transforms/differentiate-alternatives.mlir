@@ -6,7 +6,8 @@
 // RUN: fad-runner %s --entry=again --policy=auto --check-gradients
 
 // A region with two results, one of which is computed from the other one: that, and
-// the derivatives, need no more than the one that is returned.
+// the derivatives, need no more than the one that is returned. What is inside and may
+// be worth keeping, like the condition, is a result, too.
 
 // NOTHING: auto {{ *}}0  total
 
@@ -14,12 +15,17 @@
 
 // MASK-LABEL: func.func @mask_joint(
 // MASK:         %[[H:.+]] = linalg.matmul
-// MASK:         %[[R:.+]]:2 = fad.elementwise ins(%[[H]] :
-// MASK:           math.tanh
-// MASK:         fad.elementwise ins(%[[H]] :
-// MASK:         %[[D:.+]]:2 = fad.elementwise ins(%[[R]]#0 :
+// MASK:         %[[R:.+]]:3 = fad.elementwise ins(%[[H]] :
+// MASK:           %[[T:.+]] = math.tanh
+// MASK:           %[[C:.+]] = arith.cmpf ogt, %[[T]]
+// MASK:           %[[Y:.+]] = arith.select %[[C]], %[[T]]
+// MASK:           fad.yield %[[T]], %[[Y]], %[[C]]
+// MASK:         %[[COPY:.+]] = fad.elementwise ins(%[[H]] :
+// MASK:         %[[TANH:.+]] = fad.alternatives %[[R]]#0, %[[COPY]]
+// MASK:         %[[TEST:.+]] = fad.elementwise ins(%[[TANH]] :
+// MASK:         %[[CONDITION:.+]] = fad.alternatives %[[R]]#2, %[[TEST]]
+// MASK:         %[[D:.+]]:2 = fad.elementwise ins(%[[TANH]], %[[CONDITION]] :
 // MASK-NOT:       math
-// MASK:           arith.cmpf ogt
 // MASK:         fad.alternatives %{{.+}}, %[[D]]#0
 // MASK:         fad.alternatives %{{.+}}, %[[D]]#1
 // MASK:         return %[[R]]#0, %[[R]]#1
@@ -37,7 +43,11 @@ func.func @mask(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> (tensor<2x2xf32>, t
 // AGAIN:         %[[R:.+]]:2 = fad.elementwise
 // AGAIN:           math.tanh
 // AGAIN:           math.sin
-// AGAIN:         %[[OTHER:.+]] = fad.elementwise ins(%[[R]]#0 :
+// AGAIN:         %[[COPY:.+]] = fad.elementwise ins(
+// AGAIN:           math.tanh
+// AGAIN-NOT:       math.sin
+// AGAIN:         %[[TANH:.+]] = fad.alternatives %[[R]]#0, %[[COPY]]
+// AGAIN:         %[[OTHER:.+]] = fad.elementwise ins(%[[TANH]] :
 // AGAIN-NOT:       math.tanh
 // AGAIN:           math.sin
 // AGAIN:         %[[BOTH:.+]] = fad.alternatives %[[R]]#1, %[[OTHER]] : tensor<2x2xf32>

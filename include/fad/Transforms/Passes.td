@@ -96,7 +96,9 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     `fad-select-residuals` does. With `derivatives-from=both` it has more to
     choose from: derivatives of single operations, too, are tensors of their
     own, and where one can also be computed from the results of its region,
-    `fad.alternatives` holds both.
+    `fad.alternatives` holds both. So it does with a result that can be computed
+    from other results, or by part of the region; values inside of a region that
+    may be worth keeping become results.
 
     `scf.if` and `scf.for` on tensors are differentiated as they are: the
     adjoint of a conditional computes the branch taken again; that of a loop
@@ -230,6 +232,9 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     of a normalisation is kept once, with its statistics, instead of what was
     made of it. Under `fad` that goes for arithmetic only: no activation is
     computed again.
+
+    Under these policies, `recompute`, `derivative-bits`, `branch-bits` and
+    `residual-budget` are errors, unless they have their defaults.
   }];
   let options = [
     Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::automatic",

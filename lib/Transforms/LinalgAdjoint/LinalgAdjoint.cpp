@@ -18,13 +18,27 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::linalg;
 
+/// Whether `op` only divides. Backward computes a quotient again wherever that
+/// takes fewer bytes than the quotient itself, so that a derivative that reads
+/// it never needs more than one that reads what was divided.
+static bool isQuotient(LinalgOp op) {
+  Block &body = *op.getBlock();
+  return llvm::hasSingleElement(body.without_terminator()) &&
+         isa<arith::DivFOp>(body.front());
+}
+
 namespace {
 /// The adjoint of one structured operation.
 class LinalgAdjoint {
 public:
   LinalgAdjoint(AdjointBuilder &adjoint, LinalgOp op, ValueRange cotangents)
       : adjoint(adjoint), op(op), loc(op.getLoc()), cotangents(cotangents),
-        primal{op, this->cotangents, {}, adjoint.prefersResults(), {}} {}
+        primal{op,
+               this->cotangents,
+               {},
+               adjoint.prefersResults() ||
+                   (adjoint.form == DerivativeForm::both && isQuotient(op)),
+               {}} {}
 
   FailureOr<Cotangents> run();
 

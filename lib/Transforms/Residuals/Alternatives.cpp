@@ -25,7 +25,14 @@ void fad::takeFirstAlternatives(func::FuncOp function) {
   });
 }
 
+/// How many operations between a value and what it is computed from are looked
+/// at, to see whether one operand makes another one superfluous.
+static constexpr unsigned kMaxDepth = 4;
+
 namespace {
+/// The values that an operation reads.
+using Reads = llvm::SmallSetVector<Value, 4>;
+
 /// One `fad.alternatives`, with the operands that are worth a look.
 struct Alternatives {
   AlternativesOp op;
@@ -52,7 +59,13 @@ private:
     return it == chosen.end() ? value : it->second;
   }
   LeastResiduals solve(ArrayRef<Value> values);
+  /// The values that the operation which computes `value` reads.
+  Reads getReads(Value value) const;
 
+  /// What backward reads, or may have to read to compute that.
+  llvm::SetVector<Value> findReachable();
+  /// The operands of `op` that no other one makes superfluous.
+  SmallVector<Value> findCandidates(AlternativesOp op);
   /// Collects what there is to choose, and chooses where one operand needs no
   /// more than the others do.
   void collect();
@@ -62,6 +75,9 @@ private:
     Operation *def = value.getDefiningOp();
     return def ? costs.getRecomputeTime(def) : 0;
   }
+  /// Whether backward can compute `value` from what it has anyway and `from`,
+  /// in so many steps.
+  bool isComputable(Value value, const Reads &from, unsigned depth);
   /// Whether what makes `other` available in backward makes `value` available
   /// too, at no further byte.
   bool dominates(Value value, Value other);
@@ -71,6 +87,9 @@ private:
   std::vector<Component> findComponents();
   void search(Component &component);
   void searchAll(Component &component);
+  /// Takes candidates of one number for all, of the number that is best;
+  /// returns what that costs.
+  Cost takeBestUniform(Component &component);
   void improve(Component &component);
   /// Where the accurate form takes no more bytes and no more time, takes it.
   void preferFirst();
@@ -90,15 +109,26 @@ LeastResiduals Chooser::solve(ArrayRef<Value> values) {
                             [&](Value value) { return resolve(value); });
 }
 
-/// The values that the operation which computes `value` reads.
-static llvm::SmallSetVector<Value, 4> getReads(Value value) {
-  llvm::SmallSetVector<Value, 4> reads;
+Reads Chooser::getReads(Value value) const {
+  Reads reads;
   forEachReadOperand(value.getDefiningOp(),
-                     [&](Value operand) { reads.insert(operand); });
+                     [&](Value operand) { reads.insert(resolve(operand)); });
   return reads;
 }
 
+bool Chooser::isComputable(Value value, const Reads &from, unsigned depth) {
+  if (from.contains(value) || isFree(value))
+    return true;
+  Operation *def = value.getDefiningOp();
+  return depth != 0 && def && costs.mayRecompute(def) &&
+         llvm::all_of(getReads(value), [&](Value operand) {
+           return isComputable(operand, from, depth - 1);
+         });
+}
+
 bool Chooser::dominates(Value value, Value other) {
+  if (isFree(value))
+    return true;
   Operation *def = value.getDefiningOp();
   if (costs.getSaveCost(other).bytes < costs.getSaveCost(value).bytes)
     return false;
@@ -108,40 +138,57 @@ bool Chooser::dominates(Value value, Value other) {
     return !isFree(other);
   if (!def || !costs.mayRecompute(def))
     return false;
-  auto otherReads = getReads(other);
-  auto isThere = [&](Value operand) {
-    return otherReads.contains(operand) || isFree(operand);
-  };
+  Reads otherReads = getReads(other);
   return llvm::all_of(getReads(value), [&](Value operand) {
-    Operation *operandDef = operand.getDefiningOp();
-    return isThere(operand) || (operandDef && costs.mayRecompute(operandDef) &&
-                                llvm::all_of(getReads(operand), isThere));
+    return isComputable(operand, otherReads, kMaxDepth);
   });
+}
+
+SmallVector<Value> Chooser::findCandidates(AlternativesOp op) {
+  SmallVector<Value> candidates;
+  for (auto [index, value] : llvm::enumerate(op.getValues())) {
+    // Of two that need the same, the one that takes less time stays, or else
+    // the first.
+    bool isDominated = false;
+    for (auto [otherIndex, other] : llvm::enumerate(op.getValues())) {
+      if (otherIndex == index || !dominates(other, value))
+        continue;
+      isDominated |= !dominates(value, other) ||
+                     std::make_pair(getTime(other), otherIndex) <
+                         std::make_pair(getTime(value), index);
+    }
+    if (!isDominated)
+      candidates.push_back(value);
+  }
+  return candidates;
+}
+
+llvm::SetVector<Value> Chooser::findReachable() {
+  llvm::SetVector<Value> reached = read;
+  for (unsigned next = 0; next < reached.size(); ++next) {
+    Operation *def = reached[next].getDefiningOp();
+    if (def && (isa<AlternativesOp>(def) || costs.mayRecompute(def)))
+      forEachReadOperand(def, [&](Value operand) { reached.insert(operand); });
+  }
+  return reached;
 }
 
 void Chooser::collect() {
   for (auto op : joint.getFunction().front().getOps<AlternativesOp>())
     all.push_back({op, {}});
+  llvm::SetVector<Value> reachable = findReachable();
   for (Alternatives &alternatives : all) {
-    ValueRange values = alternatives.op.getValues();
-    for (auto [index, value] : llvm::enumerate(values)) {
-      // Of two that need the same, the one that takes less time stays, or else
-      // the first.
-      bool isDominated = false;
-      for (auto [otherIndex, other] : llvm::enumerate(values)) {
-        if (otherIndex == index || !dominates(other, value))
-          continue;
-        isDominated |= !dominates(value, other) ||
-                       std::make_pair(getTime(other), otherIndex) <
-                           std::make_pair(getTime(value), index);
-      }
-      if (!isDominated)
-        alternatives.candidates.push_back(value);
-    }
-    chosen[alternatives.op] = alternatives.candidates.front();
-    if (alternatives.candidates.size() > 1 && read.contains(alternatives.op))
+    alternatives.candidates = findCandidates(alternatives.op);
+    if (alternatives.candidates.size() > 1 &&
+        reachable.contains(alternatives.op))
       open.push_back(&alternatives);
+    else
+      chosen[alternatives.op] = alternatives.candidates.front();
   }
+  // Operands of later ones may be computed from what is open, which stands for
+  // itself until then.
+  for (Alternatives *alternatives : open)
+    chosen[alternatives->op] = alternatives->candidates.front();
 }
 
 void Chooser::takeAvailable() {
@@ -184,6 +231,7 @@ void Chooser::takeAvailable() {
 std::vector<Component> Chooser::findComponents() {
   llvm::EquivalenceClasses<void *> classes;
   auto link = [&](Value a, Value b) {
+    b = resolve(b);
     if (!isFree(b))
       classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
   };
@@ -253,8 +301,31 @@ void Chooser::searchAll(Component &component) {
   choose(best);
 }
 
+Cost Chooser::takeBestUniform(Component &component) {
+  size_t numbers = 0;
+  for (Alternatives *alternatives : component.open)
+    numbers = std::max(numbers, alternatives->candidates.size());
+  auto take = [&](size_t number) {
+    for (Alternatives *alternatives : component.open) {
+      ArrayRef<Value> candidates = alternatives->candidates;
+      chosen[alternatives->op] =
+          candidates[std::min(number, candidates.size() - 1)];
+    }
+    return solve(component.read).cost;
+  };
+  size_t best = 0;
+  Cost least = take(best);
+  for (size_t number = 1; number < numbers; ++number)
+    if (Cost cost = take(number); cost < least) {
+      least = cost;
+      best = number;
+    }
+  return take(best);
+}
+
 void Chooser::improve(Component &component) {
-  Cost least = solve(component.read).cost;
+  // Not to end where one change alone does not help, but all together do.
+  Cost least = takeBestUniform(component);
   uint64_t cuts = 0;
   for (bool improved = true; improved;) {
     improved = false;
@@ -295,7 +366,7 @@ void Chooser::preferFirst() {
     Value value = readers.begin()[next].first;
     if (isComputed(value) && executed.insert(value.getDefiningOp()).second)
       for (Value operand : getReads(value))
-        ++readers[resolve(operand)];
+        ++readers[operand];
   }
   for (Alternatives &alternatives : all) {
     Value first = alternatives.op.getValues().front();

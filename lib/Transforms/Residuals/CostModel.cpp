@@ -67,9 +67,11 @@ static bool isContraction(linalg::LinalgOp op) {
     readsEachIteration |=
         mentionsAllLoops(op.getMatchingIndexingMap(input), ranges);
   }
-  // A window operation that compares its operands sums no products.
+  // A window operation that compares its operands sums no products; those of
+  // indices say where in the window it is.
   auto isProduct = [](Operation &inner) {
-    return isa<arith::MulFOp, arith::MulIOp>(inner);
+    return isa<arith::MulFOp, arith::MulIOp>(inner) &&
+           !inner.getResult(0).getType().isIndex();
   };
   return !readsEachIteration ||
          (numRead > 1 && linalg::isaConvolutionOpInterface(op) &&
@@ -100,7 +102,7 @@ static bool isRepeatable(Operation *op) {
 }
 
 bool CostModel::mayRecompute(Operation *op) {
-  if (recomputation.contains(op))
+  if (recomputation->contains(op))
     return true;
   if (!isRepeatable(op))
     return false;
@@ -144,7 +146,7 @@ int64_t CostModel::getElements(Value tensor) {
 }
 
 std::optional<Encoding> CostModel::findEncoding(Value value) {
-  return recomputation.isKept(value) ? std::nullopt : encodings.find(value);
+  return recomputation->isKept(value) ? std::nullopt : encodings.find(value);
 }
 
 Cost CostModel::getSaveCost(Value value) {
@@ -152,7 +154,7 @@ Cost CostModel::getSaveCost(Value value) {
   if (!bytes)
     return {kLargest, kLargest};
   int64_t traffic = *bytes;
-  if (recomputation.isKept(value))
+  if (recomputation->isKept(value))
     return {0, multiply(8, traffic)};
   // Forward keeps a value in registers where all its readers fuse with it.
   Operation *def = value.getDefiningOp();
@@ -169,7 +171,7 @@ Cost CostModel::getSaveCost(Value value) {
   return cost;
 }
 
-int64_t CostModel::getArithmeticTime(Operation *op) const {
+int64_t fad::getArithmeticTime(Operation *op, const TargetTimes &times) {
   int64_t time = 0;
   op->walk([&](Operation *nested) {
     Dialect *dialect = nested->getDialect();
@@ -192,9 +194,10 @@ int64_t CostModel::getArithmeticTime(Operation *op) const {
 }
 
 bool CostModel::isCheap(Operation *op) {
-  uint64_t bytes = 0;
+  // Often one of several results is read.
+  int64_t bytes = 0;
   for (Value result : op->getResults())
-    bytes += getBytes(result).value_or(0);
+    bytes = std::max(bytes, getBytes(result).value_or(0));
   return getRecomputeTime(op) < multiply(8, bytes);
 }
 
@@ -210,6 +213,6 @@ int64_t CostModel::getRecomputeTime(Operation *op) {
   };
   forEachReadOperand(op, count);
   llvm::for_each(op->getResults(), count);
-  int64_t time = multiply(getArithmeticTime(op), elements);
+  int64_t time = multiply(getArithmeticTime(op, times), elements);
   return isElementwise(op) ? time : clamp(time + multiply(8, traffic));
 }

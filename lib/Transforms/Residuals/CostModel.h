@@ -33,6 +33,9 @@ struct TargetTimes {
 /// derivative of GELU in its tanh form, from polynomials.
 inline constexpr TargetTimes kCPUTimes = {1, 8, 64};
 
+/// The time of one execution of the operations of `op` and its bodies.
+int64_t getArithmeticTime(Operation *op, const TargetTimes &times);
+
 /// What it costs to save a value, or to compute it again in backward.
 class CostModel {
 public:
@@ -41,8 +44,13 @@ public:
   CostModel(const Recomputation &recomputation, RecomputeLevel level,
             int64_t assumedSize, int64_t derivativeBits = 0,
             const TargetTimes &times = kCPUTimes)
-      : recomputation(recomputation), level(level), assumedSize(assumedSize),
+      : recomputation(&recomputation), level(level), assumedSize(assumedSize),
         times(times), encodings(derivativeBits) {}
+
+  /// Goes on with what is known after the function has changed.
+  void setRecomputation(const Recomputation &changed) {
+    recomputation = &changed;
+  }
 
   /// Saving `value`: its bytes, none where it is alive anyway; the time to read
   /// it in backward, and to write it where forward would not. A value whose
@@ -63,12 +71,10 @@ private:
   std::optional<int64_t> getBytes(Value value);
   int64_t getElements(Value tensor);
   /// Whether it takes less time to execute `op`, which is elementwise, again
-  /// than to read its results from memory.
+  /// than to read a result from memory.
   bool isCheap(Operation *op);
-  /// The time of one execution of the operations of `op` and its bodies.
-  int64_t getArithmeticTime(Operation *op) const;
 
-  const Recomputation &recomputation;
+  const Recomputation *recomputation;
   RecomputeLevel level;
   int64_t assumedSize;
   TargetTimes times;

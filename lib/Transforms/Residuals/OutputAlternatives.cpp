@@ -147,29 +147,45 @@ static ElementwiseOp buildDerivative(ImplicitLocOpBuilder &b, Value output,
       });
 }
 
-/// Makes `derivative`, computed from `source` as `output` is, one of two
+/// What stands for `value`: itself, or a choice between it and others.
+static Value getOffered(Value value) {
+  if (value.hasOneUse())
+    if (auto all = dyn_cast<AlternativesOp>(*value.getUsers().begin()))
+      return all;
+  return value;
+}
+
+/// Makes `derivative`, computed from `source` as `output` is, one of several
 /// alternatives; returns what computes the other one.
 static Operation *addAlternative(Value derivative, Value source, Value output,
                                  const OutputForm &form) {
-  Operation *def = derivative.getDefiningOp();
+  Value offered = getOffered(derivative);
+  output = getOffered(output);
+  Operation *def = offered.getDefiningOp();
   Operation *outputDef = output.getDefiningOp();
   ImplicitLocOpBuilder b(def->getLoc(), def);
   b.setInsertionPointAfter(def->isBeforeInBlock(outputDef) ? outputDef : def);
   ElementwiseOp side = buildSide(b, source, form);
   ElementwiseOp other = buildDerivative(b, output, side.getResult(0),
                                         getElementTypeOrSelf(derivative), form);
-  Attribute adjointOf = def->getAttr(FadDialect::kAdjointOfAttr);
+  Attribute adjointOf =
+      derivative.getDefiningOp()->getAttr(FadDialect::kAdjointOfAttr);
   side->setAttr(FadDialect::kAdjointOfAttr, adjointOf);
   other->setAttr(FadDialect::kAdjointOfAttr, adjointOf);
-  auto both = AlternativesOp::create(
-      b, derivative.getType(), ValueRange{derivative, other.getResult(0)});
-  derivative.replaceAllUsesExcept(both.getResult(), both);
+  SmallVector<Value> values = {derivative};
+  if (offered != derivative)
+    values.assign(def->operand_begin(), def->operand_end());
+  values.push_back(other.getResult(0));
+  auto all = AlternativesOp::create(b, derivative.getType(), values);
+  offered.replaceAllUsesExcept(all.getResult(), all);
+  if (offered != derivative)
+    def->erase();
   return other;
 }
 
 /// Whether `derivative` may become an alternative that is built after `output`.
 static bool isReplaceable(Value derivative, Operation *output) {
-  return llvm::all_of(derivative.getUsers(), [&](Operation *user) {
+  return llvm::all_of(getOffered(derivative).getUsers(), [&](Operation *user) {
     Operation *ancestor = output->getBlock()->findAncestorOpInBlock(*user);
     return !isa<AlternativesOp>(user) && output->isBeforeInBlock(ancestor);
   });

@@ -142,11 +142,14 @@ bool Recomputation::isGenerated(Operation *op) const {
   if (!isElementwise || !isMemoryEffectFree(op) ||
       llvm::any_of(op->getResultTypes(), isOneNumber))
     return false;
+  // One number stays one, whatever type it is given.
+  bool isReshape = isa<tensor::CastOp, tensor::CollapseShapeOp,
+                       tensor::ExpandShapeOp, tensor::ReshapeOp>(op);
   bool readsNoData = true;
   forEachReadOperand(op, [&](Value operand) {
     Operation *def = operand.getDefiningOp();
     readsNoData &=
-        isOneNumber(operand.getType()) ||
+        (!isReshape && isOneNumber(operand.getType())) ||
         (def && (generated.contains(def) || isa<tensor::EmptyOp>(def) ||
                  matchPattern(def, m_Constant())));
   });
@@ -166,6 +169,10 @@ Recomputation::Recomputation(const JointFunction &joint) {
   alive = results;
   func::FuncOp function = joint.getFunction();
   for (Operation &op : function.front().without_terminator()) {
+    // What is computed from it may count on the best of the ways.
+    if (isa<AlternativesOp>(op) &&
+        llvm::any_of(op.getOperands(), [&](Value v) { return isAlive(v); }))
+      alive.insert(op.getResult(0));
     bool isNew = isGenerated(&op);
     if (isNew)
       generated.insert(&op);

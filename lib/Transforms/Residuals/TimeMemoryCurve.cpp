@@ -33,6 +33,8 @@ SmallVector<TimeMemoryPoint> fad::findTimeMemoryCurve(func::FuncOp original,
   Recomputation recomputation(*joint);
   CostModel costs(recomputation, recompute, assumedSize, derivativeBits);
   chooseAlternatives(*joint, costs);
+  Recomputation afterChoice(*joint);
+  costs.setRecomputation(afterChoice);
   SmallVector<TimeMemoryPoint> points;
   for (const LeastResiduals &choice :
        findResidualCurve(findReadValues(*joint).getArrayRef(), costs))

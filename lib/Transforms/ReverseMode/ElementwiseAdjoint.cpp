@@ -60,7 +60,7 @@ public:
       for (auto [yielded, result] :
            llvm::zip(op.getYield().getValues(), op.getResults()))
         if (yielded.getParentBlock() == op.getBodyBlock() &&
-            yielded.getDefiningOp())
+            yielded.getDefiningOp() && !primals.contains(yielded))
           primals.map(yielded, addInput(result));
     clonePrimals(builder, *op.getBodyBlock(), primals);
     tangents[op.getBodyArgument(index)] = 1;
@@ -202,8 +202,8 @@ static Value roundTangent(BodyBuilder &body, Value result, Value tangent) {
 }
 
 /// Where the derivatives of `results` with respect to operand `index` can be
-/// computed from the results of `op` alone, makes that an alternative to those
-/// of `derivatives` that are tensors.
+/// computed from results of `op` instead of that operand, makes that an
+/// alternative to those of `derivatives` that are tensors.
 static LogicalResult addAlternatives(AdjointBuilder &adjoint, ElementwiseOp op,
                                      unsigned index, ArrayRef<unsigned> results,
                                      MutableArrayRef<Derivative> derivatives) {
@@ -225,7 +225,8 @@ static LogicalResult addAlternatives(AdjointBuilder &adjoint, ElementwiseOp op,
   }
   ElementwiseOp computed = computeDerivatives(body, last, yielded);
   auto isResult = [&](Value input) { return input.getDefiningOp() == op; };
-  if (!llvm::all_of(computed.getInputs(), isResult)) {
+  if (llvm::is_contained(computed.getInputs(), op.getInputs()[index]) ||
+      llvm::none_of(computed.getInputs(), isResult)) {
     adjoint.builder.eraseOp(computed);
     return success();
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResultAlternatives.h"
+#include "../Residuals/CostModel.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -19,72 +20,180 @@ using namespace mlir::fad;
 namespace {
 /// A computation in the body of an `fad.elementwise`, from what it yields.
 struct Slice {
-  /// The scalars that it begins with.
-  llvm::SmallSetVector<Value, 2> yielded;
+  /// The scalars that it begins with: yielded ones, and arguments of the body.
+  llvm::SmallSetVector<Value, 2> scalars;
   llvm::SmallPtrSet<Operation *, 8> ops;
 };
 } // namespace
 
-/// How `result` is computed from other results of `op`; `nullopt` where it
-/// needs an operand, too.
+/// How `result` is computed from other results of `op` and, where these do not
+/// suffice, operands; `nullopt` where that is all that `op` does.
 static std::optional<Slice> findSlice(ElementwiseOp op, unsigned result) {
   ValueRange yielded = op.getYield().getValues();
   Slice slice;
+  bool readsResults = false;
   SmallVector<Value> worklist = {yielded[result]};
   while (!worklist.empty()) {
     Value scalar = worklist.pop_back_val();
     Operation *def = scalar.getDefiningOp();
-    if (!def)
-      return std::nullopt;
-    if (scalar != yielded[result] && llvm::is_contained(yielded, scalar))
-      slice.yielded.insert(scalar);
+    bool isOtherResult =
+        def && scalar != yielded[result] && llvm::is_contained(yielded, scalar);
+    readsResults |= isOtherResult;
+    if (!def || isOtherResult)
+      slice.scalars.insert(scalar);
     else if (slice.ops.insert(def).second)
       llvm::append_range(worklist, def->getOperands());
   }
-  return slice.yielded.empty() ? std::nullopt : std::optional(slice);
+  Block::OpListType &ops = op.getBodyBlock()->getOperations();
+  bool isShorter = slice.ops.size() + /*yield*/ 1 < ops.size();
+  return readsResults || isShorter ? std::optional(slice) : std::nullopt;
 }
 
-/// Computes `result` of `op` by `slice`, right after `op`.
+/// Computes `result` of `op` by `slice`. `values` are the other results, or
+/// what stands for them.
 static Value compute(RewriterBase &rewriter, ElementwiseOp op, unsigned result,
-                     const Slice &slice) {
+                     const Slice &slice, ArrayRef<Value> values) {
   auto body = std::make_unique<Block>();
   IRMapping mapping;
   SmallVector<Value> inputs;
   ValueRange yielded = op.getYield().getValues();
-  for (Value scalar : slice.yielded) {
+  for (Value scalar : slice.scalars) {
+    auto argument = dyn_cast<BlockArgument>(scalar);
     auto position = llvm::find(yielded, scalar) - yielded.begin();
-    inputs.push_back(op.getResult(position));
+    inputs.push_back(argument ? op.getInputs()[argument.getArgNumber()]
+                              : values[position]);
     mapping.map(scalar, body->addArgument(scalar.getType(), scalar.getLoc()));
   }
   OpBuilder inside = appendTo(*body, op.getContext());
   for (Operation &inner : *op.getBodyBlock())
     if (slice.ops.contains(&inner))
       inside.clone(inner, mapping);
-  rewriter.setInsertionPointAfter(op);
   ElementwiseOp computed = buildElementwise(
       rewriter, op.getLoc(), op.getResult(result).getType(), std::move(body),
       inputs, mapping.lookup(yielded[result]));
   return computed.getResult(0);
 }
 
+/// The results of `op` that are computed in its body, each after those that it
+/// is computed from.
+static SmallVector<OpResult> sortResults(ElementwiseOp op) {
+  ValueRange yielded = op.getYield().getValues();
+  auto getDef = [&](OpResult result) {
+    return yielded[result.getResultNumber()].getDefiningOp();
+  };
+  SmallVector<OpResult> results = llvm::filter_to_vector(
+      op->getResults(), [&](OpResult result) { return getDef(result); });
+  llvm::stable_sort(results, [&](OpResult first, OpResult second) {
+    return getDef(first) != getDef(second) &&
+           getDef(first)->isBeforeInBlock(getDef(second));
+  });
+  return results;
+}
+
+/// Adds alternatives to the results of `op`.
+static void addAlternatives(RewriterBase &rewriter, ElementwiseOp op) {
+  SmallVector<Value> values(op->getResults());
+  rewriter.setInsertionPointAfter(op);
+  for (OpResult result : sortResults(op)) {
+    std::optional<Slice> slice = findSlice(op, result.getResultNumber());
+    if (!slice)
+      continue;
+    Value other =
+        compute(rewriter, op, result.getResultNumber(), *slice, values);
+    auto both = AlternativesOp::create(rewriter, op.getLoc(), result.getType(),
+                                       ValueRange{result, other});
+    values[result.getResultNumber()] = both;
+    rewriter.replaceUsesWithIf(result, both, [&](OpOperand &use) {
+      return use.getOwner() != both && !isa<func::ReturnOp>(use.getOwner());
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Intermediate values
+//===----------------------------------------------------------------------===//
+
+/// Whether it may take less to keep what `inner`, in the body of `op`, computes
+/// than what that is computed from: it is narrower, such as a condition, or
+/// takes longer to compute than to read.
+static bool isWorthKeeping(ElementwiseOp op, Operation &inner) {
+  if (!inner.hasAttr(FadDialect::kTapeAttr) || inner.getNumResults() != 1)
+    return false;
+  Value value = inner.getResult(0);
+  if (!value.getType().isIntOrFloat() ||
+      llvm::is_contained(op.getYield().getValues(), value))
+    return false;
+  // Times and widths are those of CostModel: an eighth of a byte's.
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  if (value.getType().isFloat() &&
+      getArithmeticTime(&inner, kCPUTimes) >= width)
+    return true;
+  return llvm::any_of(op.getInputs(), [&](Value input) {
+    Type type = getElementTypeOrSelf(input);
+    return type.isIntOrFloat() && width < type.getIntOrFloatBitWidth();
+  });
+}
+
+/// `op` with `values`, of its body, as further results.
+static void addResults(RewriterBase &rewriter, ElementwiseOp op,
+                       ArrayRef<Value> values) {
+  auto shape = cast<RankedTensorType>(op.getResult(0).getType());
+  SmallVector<Type> types(op->getResultTypes());
+  SmallVector<Value> yielded(op.getYield().getValues());
+  for (Value value : values) {
+    types.push_back(shape.clone(value.getType()));
+    yielded.push_back(value);
+  }
+  auto body = std::make_unique<Block>();
+  IRMapping mapping;
+  for (BlockArgument argument : op.getBodyBlock()->getArguments())
+    mapping.map(argument,
+                body->addArgument(argument.getType(), argument.getLoc()));
+  OpBuilder inside = appendTo(*body, op.getContext());
+  for (Operation &inner : op.getBodyBlock()->without_terminator())
+    inside.clone(inner, mapping);
+  for (Value &value : yielded)
+    value = mapping.lookupOrDefault(value);
+  rewriter.setInsertionPoint(op);
+  ElementwiseOp extended = buildElementwise(
+      rewriter, op.getLoc(), types, std::move(body), op.getInputs(), yielded);
+  extended->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, extended.getResults().take_front(op.getNumResults()));
+}
+
+/// Reads each value in one of the results that have it.
+static void mergeEqualResults(RewriterBase &rewriter, ElementwiseOp op) {
+  llvm::SmallDenseMap<Value, Value> first;
+  for (auto [value, result] :
+       llvm::zip_equal(op.getYield().getValues(), op->getResults()))
+    if (auto [it, isNew] = first.try_emplace(value, result); !isNew)
+      rewriter.replaceAllUsesWith(result, it->second);
+}
+
+void fad::exposeIntermediates(RewriterBase &rewriter, Block &block) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  for (auto op : llvm::make_early_inc_range(block.getOps<ElementwiseOp>())) {
+    mergeEqualResults(rewriter, op);
+    if (op->hasAttr(FadDialect::kKernelAttr))
+      continue;
+    SmallVector<Value> values;
+    for (Operation &inner : op.getBodyBlock()->without_terminator())
+      if (isWorthKeeping(op, inner))
+        values.push_back(inner.getResult(0));
+    if (!values.empty())
+      addResults(rewriter, op, values);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
 void fad::addResultAlternatives(RewriterBase &rewriter,
                                 ArrayRef<Operation *> primal) {
   OpBuilder::InsertionGuard guard(rewriter);
-  for (Operation *operation : primal) {
-    auto op = dyn_cast<ElementwiseOp>(operation);
-    if (!op || op->getNumResults() < 2)
-      continue;
-    for (OpResult result : op->getResults()) {
-      std::optional<Slice> slice = findSlice(op, result.getResultNumber());
-      if (!slice)
-        continue;
-      Value other = compute(rewriter, op, result.getResultNumber(), *slice);
-      rewriter.setInsertionPointAfter(other.getDefiningOp());
-      auto both = AlternativesOp::create(
-          rewriter, op.getLoc(), result.getType(), ValueRange{result, other});
-      rewriter.replaceUsesWithIf(result, both, [&](OpOperand &use) {
-        return use.getOwner() != both && !isa<func::ReturnOp>(use.getOwner());
-      });
-    }
-  }
+  for (Operation *operation : primal)
+    if (auto op = dyn_cast<ElementwiseOp>(operation);
+        op && op->getNumResults() > 1)
+      addAlternatives(rewriter, op);
 }

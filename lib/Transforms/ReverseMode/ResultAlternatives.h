@@ -12,14 +12,22 @@
 #include "mlir/Support/LLVM.h"
 
 namespace mlir {
+class Block;
 class Operation;
 class RewriterBase;
 
 namespace fad {
 
+/// Makes values inside the bodies of the `fad.elementwise` in `block` results,
+/// where keeping such a value can take less than keeping what it is computed
+/// from, or what is computed from it: those that were tensors in the program as
+/// written and are narrow, or take long to compute.
+void exposeIntermediates(RewriterBase &rewriter, Block &block);
+
 /// Where a result of one of `primal` that is an `fad.elementwise` can be
-/// computed from its other results, adds that as an alternative: these may be
-/// there in backward where the source is not. What is returned stays.
+/// computed from its other results, or by part of the body, adds that as an
+/// alternative: these may be there in backward where the source is not, and a
+/// part may be cheap. What is returned stays.
 void addResultAlternatives(RewriterBase &rewriter,
                            ArrayRef<Operation *> primal);
 

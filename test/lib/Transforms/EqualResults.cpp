@@ -17,13 +17,15 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Compares values of two functions, each pair once.
+/// Compares values of two functions, tensors and those of elementwise bodies,
+/// each pair once.
 class Comparison {
 public:
   bool areEqual(Value selected, Value joint);
 
 private:
   bool findEqual(Value selected, Value joint);
+  bool areEqual(BlockArgument selected, BlockArgument joint);
   bool areEqual(Operation *selected, Operation *joint);
 
   DenseMap<std::pair<Value, Value>, bool> known;
@@ -46,6 +48,11 @@ static Value findSaved(Value value) {
   return encoded ? encoded.getInputs()[0] : value;
 }
 
+/// The scalar in the body of `op` that `result` has for its elements.
+static Value getYielded(ElementwiseOp op, Value result) {
+  return op.getYield().getOperand(cast<OpResult>(result).getResultNumber());
+}
+
 bool Comparison::areEqual(Value selected, Value joint) {
   selected = findSaved(selected);
   auto it = known.find({selected, joint});
@@ -64,15 +71,32 @@ bool Comparison::findEqual(Value selected, Value joint) {
     return false;
   auto argument = dyn_cast<BlockArgument>(selected);
   auto jointArgument = dyn_cast<BlockArgument>(joint);
+  if (argument && jointArgument)
+    return areEqual(argument, jointArgument);
   if (argument || jointArgument)
-    return argument && jointArgument &&
-           argument.getArgNumber() == jointArgument.getArgNumber();
+    return false;
+  // A region has the results that are read, of those that it could have.
+  auto region = selected.getDefiningOp<ElementwiseOp>();
+  auto jointRegion = joint.getDefiningOp<ElementwiseOp>();
+  if (region && jointRegion)
+    return areEqual(getYielded(region, selected),
+                    getYielded(jointRegion, joint));
   // Equal sizes come from where they are at hand.
   if (isa<IndexType>(joint.getType()) && joint.getDefiningOp<tensor::DimOp>())
     return true;
   return cast<OpResult>(selected).getResultNumber() ==
              cast<OpResult>(joint).getResultNumber() &&
          areEqual(selected.getDefiningOp(), joint.getDefiningOp());
+}
+
+bool Comparison::areEqual(BlockArgument selected, BlockArgument joint) {
+  auto region = dyn_cast<ElementwiseOp>(selected.getOwner()->getParentOp());
+  auto jointRegion = dyn_cast<ElementwiseOp>(joint.getOwner()->getParentOp());
+  if (!region || !jointRegion)
+    return !region && !jointRegion &&
+           selected.getArgNumber() == joint.getArgNumber();
+  return areEqual(region.getInputs()[selected.getArgNumber()],
+                  jointRegion.getInputs()[joint.getArgNumber()]);
 }
 
 bool Comparison::areEqual(Operation *selected, Operation *joint) {

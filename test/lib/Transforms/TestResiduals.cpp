@@ -200,7 +200,8 @@ struct TestResidualsPass
       std::optional<Policy> policy = symbolizePolicy(name);
       if (!policy)
         return function.emitError("there is no policy '") << name << "'";
-      FailureOr<Kept> kept = select(function, *policy, RecomputeLevel::nothing);
+      FailureOr<Kept> kept =
+          select(function, *policy, RecomputeLevel::elementwise);
       if (failed(kept))
         return failure();
       json.attribute(name, kept->bytes - kept->sizes);
