@@ -46,7 +46,14 @@ static std::optional<Slice> findSlice(ElementwiseOp op, unsigned result) {
   }
   Block::OpListType &ops = op.getBodyBlock()->getOperations();
   bool isShorter = slice.ops.size() + /*yield*/ 1 < ops.size();
-  return readsResults || isShorter ? std::optional(slice) : std::nullopt;
+  // A constant, or what is made of scalars, would have no shape.
+  bool readsTensor = llvm::any_of(slice.scalars, [&](Value scalar) {
+    auto argument = dyn_cast<BlockArgument>(scalar);
+    return !argument || isa<RankedTensorType>(
+                            op.getInputs()[argument.getArgNumber()].getType());
+  });
+  return readsTensor && (readsResults || isShorter) ? std::optional(slice)
+                                                    : std::nullopt;
 }
 
 /// Computes `result` of `op` by `slice`. `values` are the other results, or
