@@ -81,10 +81,12 @@ def export_joint(
 
 
 def _trace(program: Program, tensors):
+    from torch._export.utils import _compiling_state_context
     from torch._functorch.aot_autograd import aot_export_module
 
     try:
-        with warnings.catch_warnings():
+        # Models that look at values leave that out when they are exported.
+        with warnings.catch_warnings(), _compiling_state_context():
             warnings.simplefilter("ignore")
             return aot_export_module(
                 program,
