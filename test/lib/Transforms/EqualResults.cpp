@@ -32,19 +32,30 @@ private:
 };
 } // namespace
 
+/// The numbers that `unpack` takes out of bytes again; null where they are not
+/// packed in the same function.
+static Value findPacked(UnpackOp unpack) {
+  Value bytes = unpack.getBytes();
+  while (auto residual = bytes.getDefiningOp<ResidualOp>())
+    bytes = residual.getValue();
+  auto pack = bytes.getDefiningOp<PackOp>();
+  return pack ? pack.getCodes() : Value();
+}
+
 /// What `value` was before it was saved: in the forward part, and unpacked.
 static Value findSaved(Value value) {
   while (auto residual = value.getDefiningOp<ResidualOp>())
     value = residual.getValue();
+  // Small numbers are packed as they are, others by their number.
+  if (auto unpack = value.getDefiningOp<UnpackOp>())
+    if (Value packed = findPacked(unpack))
+      return packed;
   auto decoded = value.getDefiningOp<ElementwiseOp>();
   if (!decoded || decoded.getInputs().size() != 1)
     return value;
   auto unpack = decoded.getInputs()[0].getDefiningOp<UnpackOp>();
-  if (!unpack)
-    return value;
-  auto pack = findSaved(unpack.getBytes()).getDefiningOp<PackOp>();
-  auto encoded =
-      pack ? pack.getCodes().getDefiningOp<ElementwiseOp>() : ElementwiseOp();
+  Value codes = unpack ? findPacked(unpack) : Value();
+  auto encoded = codes ? codes.getDefiningOp<ElementwiseOp>() : ElementwiseOp();
   return encoded ? encoded.getInputs()[0] : value;
 }
 
