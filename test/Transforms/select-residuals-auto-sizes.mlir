@@ -16,7 +16,7 @@
 // CHECK:         return
 func.func @border(%w: tensor<?x8xf32>, %x: tensor<8xf32>, %init: tensor<?xf32>, %k: index,
                   %g: tensor<f32> {fad.cotangent = 0 : i64})
-    -> (tensor<f32>, tensor<64xf32> {fad.gradient = 1 : i64}) {
+    -> (tensor<f32>, tensor<64xf32> {fad.gradient = 2 : i64}) {
   %z = arith.constant 0.0 : f32
   %h = linalg.matvec ins(%w, %x : tensor<?x8xf32>, tensor<8xf32>) outs(%init : tensor<?xf32>) -> tensor<?xf32>
   %y = tensor.pad %h low[0] high[%k] {
