@@ -138,21 +138,22 @@ FailureOr<FunctionPeak> BlockPeak::compute(Block &block) {
   added.assign(plan.size(), 0);
   freed.assign(plan.size(), 0);
   // Asking for sizes may insert operations.
-  SmallVector<std::pair<Operation *, unsigned>> controlFlow;
-  for (auto [position, op] : llvm::enumerate(block))
-    if (isa<RegionBranchOpInterface>(op))
-      controlFlow.push_back({&op, position});
+  auto ops = llvm::to_vector(llvm::make_pointer_range(block));
 
   FunctionPeak peak;
   if (failed(addBuffers(plan, isa<func::FuncOp>(block.getParentOp()), peak)))
     return failure();
-  for (auto [op, position] : controlFlow)
-    if (failed(addNested(op, position, peak)))
+  for (auto [position, op] : llvm::enumerate(ops))
+    if (isa<RegionBranchOpInterface>(op) &&
+        failed(addNested(op, position, peak)))
       return failure();
   uint64_t alive = 0;
-  for (auto [more, less] : llvm::zip(added, freed)) {
+  for (auto [op, more, less] : llvm::zip_equal(ops, added, freed)) {
     alive = llvm::SaturatingAdd(alive, more);
-    peak.bytes = std::max(peak.bytes, alive);
+    if (alive > peak.bytes) {
+      peak.bytes = alive;
+      peak.op = op;
+    }
     alive -= less;
   }
   return peak;

@@ -49,6 +49,9 @@ struct FadHoistRecomputationPass
     }
     for (Operation *op : last)
       op->moveBefore(terminator);
+    // What stood elsewhere to be alive for less long may be merged.
+    for (Operation &op : function.front())
+      op.removeDiscardableAttr(FadDialect::kRematerializedAttr);
   }
 };
 } // namespace

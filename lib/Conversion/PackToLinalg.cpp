@@ -175,12 +175,14 @@ struct UnpackToGeneric : OpRewritePattern<UnpackOp> {
         b, b.getLoc(), getMixedValues(type.getShape(), op.getSizes(), b));
     SmallVector<utils::IteratorType> iterators(type.getRank(),
                                                utils::IteratorType::parallel);
-    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
-        op, type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
+    auto generic = linalg::GenericOp::create(
+        b, type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
         iterators, [&](OpBuilder &builder, Location loc, ValueRange) {
           ImplicitLocOpBuilder inner(loc, builder);
           linalg::YieldOp::create(inner, readNumber(inner, op, sizes));
         });
+    generic->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, generic);
     return success();
   }
 

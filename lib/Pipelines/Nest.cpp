@@ -83,6 +83,7 @@ void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
   addSimplify(pm);
+  pm.addPass(createFadRematerialize());
 }
 
 void fad::buildNestPipeline(OpPassManager &pm, const NestOptions &options) {

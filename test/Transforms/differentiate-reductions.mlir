@@ -122,14 +122,30 @@ func.func @spellings(%x: tensor<8xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32
 
 // -----
 
-// Windows: the operand that gives their extent stays.
+// Windows: the first of those terms that equal the maximum gets all, and its
+// position is what backward reads. The operand that gives the extent stays.
 
 // CHECK-LABEL: func @pool_joint(
 // CHECK-SAME:    %[[X:.*]]: tensor<1x2x8x8xf32>, %[[G:.*]]: tensor<1x2x4x4xf32> {
 // CHECK:         %[[K:.*]] = tensor.empty() : tensor<3x3xf32>
 // CHECK:         %[[P:.*]] = tensor.pad %[[X]]
 // CHECK:         %[[Y:.*]] = linalg.pooling_nchw_max
-// CHECK:         linalg.generic {{.*}}"reduction", "reduction"]} ins(%[[P]], %[[K]], %[[Y]] :
+// CHECK:         %[[LAST:.*]] = arith.constant 8 : i8
+// CHECK:         %[[INIT:.*]] = linalg.fill ins(%[[LAST]] : i8)
+// CHECK:         %[[AT:.*]] = linalg.generic {{.*}}"reduction", "reduction"]} ins(%[[P]], %[[K]], %[[Y]] : {{.*}}) outs(%[[INIT]] : tensor<1x2x4x4xi8>)
+// CHECK:           %[[NONE:.*]] = arith.constant 9 : i8
+// CHECK:           %[[I:.*]] = linalg.index 4
+// CHECK:           %[[J:.*]] = linalg.index 5
+// CHECK:           %[[ROW:.*]] = arith.muli %[[I]],
+// CHECK:           %[[INDEX:.*]] = arith.addi %[[ROW]], %[[J]]
+// CHECK:           %[[CODE:.*]] = arith.index_castui %[[INDEX]] : index to i8
+// CHECK:           %[[TERM:.*]] = arith.select %{{.*}}, %[[CODE]], %[[NONE]]
+// CHECK:           arith.minui %{{.*}}, %[[TERM]] : i8
+// CHECK:         %[[SPREAD:.*]] = tensor.insert_slice %[[G]]
+// CHECK:         %[[SPREADAT:.*]] = tensor.insert_slice %[[AT]]
+// CHECK:         linalg.generic {{.*}} ins(%[[SPREAD]], %[[SPREADAT]], %{{.*}} : tensor<1x2x11x11xf32>, tensor<1x2x11x11xi8>, tensor<3x3xf32>)
+// CHECK:           %[[TAKEN:.*]] = arith.cmpi eq
+// CHECK:           arith.select %[[TAKEN]]
 func.func @pool(%x: tensor<1x2x8x8xf32>) -> tensor<1x2x4x4xf32> {
   %init = arith.constant dense<0xFF800000> : tensor<1x2x4x4xf32>
   %p = arith.constant 0xFF800000 : f32
@@ -141,4 +157,58 @@ func.func @pool(%x: tensor<1x2x8x8xf32>) -> tensor<1x2x4x4xf32> {
   %r = linalg.pooling_nchw_max {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
       ins(%padded, %k : tensor<1x2x9x9xf32>, tensor<3x3xf32>) outs(%init : tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   return %r : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// An init that counts has a number of its own, and gets what no term gets.
+
+#window = affine_map<(d0, d1) -> (d0 * 2 + d1)>
+#kernel = affine_map<(d0, d1) -> (d1)>
+#out = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func @init_joint(
+// CHECK-SAME:    %[[X:.*]]: tensor<9xf32>, %[[START:.*]]: tensor<4xf32>, %[[G:.*]]: tensor<4xf32> {
+// CHECK:         %[[SIZE:.*]] = arith.constant 3 : i8
+// CHECK:         %[[INIT:.*]] = linalg.fill ins(%[[SIZE]] : i8)
+// CHECK:         %[[AT:.*]] = linalg.generic {{.*}} outs(%[[INIT]] : tensor<4xi8>)
+// CHECK:         %[[GX:.*]] = linalg.generic
+// CHECK:         %[[GSTART:.*]] = fad.elementwise ins(%[[G]], %[[AT]] :
+// CHECK:           %[[NONE:.*]] = arith.constant 3 : i8
+// CHECK:           %[[KEPT:.*]] = arith.cmpi eq, %{{.*}}, %[[NONE]]
+// CHECK:           arith.select %[[KEPT]]
+// CHECK:         return %{{.*}}, %[[GX]], %[[GSTART]]
+func.func @init(%x: tensor<9xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
+  %k = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [#window, #kernel, #out], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %k : tensor<9xf32>, tensor<3xf32>) outs(%init : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.minimumf %a, %out : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A window whose size is not known, or takes more than eight bits: evenly.
+
+// CHECK-LABEL: func @unknown_joint(
+// CHECK:         linalg.pooling_nwc_max
+// CHECK-NOT:     i8
+// CHECK:         arith.divf
+func.func @unknown(%x: tensor<1x?x1xf32>, %k: tensor<?xf32>, %init: tensor<1x?x1xf32>) -> tensor<1x?x1xf32> {
+  %r = linalg.pooling_nwc_max ins(%x, %k : tensor<1x?x1xf32>, tensor<?xf32>) outs(%init : tensor<1x?x1xf32>) -> tensor<1x?x1xf32>
+  return %r : tensor<1x?x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @large_joint(
+// CHECK:         linalg.pooling_nwc_max
+// CHECK-NOT:     i8
+// CHECK:         arith.divf
+func.func @large(%x: tensor<1x300x1xf32>, %init: tensor<1x45x1xf32>) -> tensor<1x45x1xf32> {
+  %k = tensor.empty() : tensor<256xf32>
+  %r = linalg.pooling_nwc_max ins(%x, %k : tensor<1x300x1xf32>, tensor<256xf32>) outs(%init : tensor<1x45x1xf32>) -> tensor<1x45x1xf32>
+  return %r : tensor<1x45x1xf32>
 }

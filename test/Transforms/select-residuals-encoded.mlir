@@ -76,3 +76,32 @@ func.func @smooth(%x: tensor<5x2xf32>) -> tensor<5xf32> {
   }
   return %y : tensor<5xf32>
 }
+
+// -----
+
+// Positions of maxima: those of a window of two by two take two bits; with an
+// init that may be the maximum, there is one more.
+
+// CHECK-LABEL: func.func @pool_joint(
+// CHECK:         %[[AT3:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x3x3x2xi8>)
+// CHECK:         %[[BYTES3:.*]] = fad.pack %[[AT3]] bits 3 : tensor<1x3x3x2xi8> -> tensor<7xi8>
+// CHECK:         %[[AT2:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x3x3x2xi8>)
+// CHECK:         %[[BYTES2:.*]] = fad.pack %[[AT2]] bits 2 : tensor<1x3x3x2xi8> -> tensor<5xi8>
+// CHECK-DAG:     %[[R3:.*]] = fad.residual %[[BYTES3]] needed_by ["linalg.pooling_nhwc_max"] reason "read by an adjoint, 3 bits an element" : tensor<7xi8>
+// CHECK-DAG:     %[[R2:.*]] = fad.residual %[[BYTES2]] needed_by ["linalg.pooling_nhwc_max"] reason "read by an adjoint, 2 bits an element" : tensor<5xi8>
+// CHECK-NOT:     fad.residual
+// CHECK-DAG:     fad.unpack %[[R2]] bits 2 : tensor<5xi8> -> tensor<1x3x3x2xi8>
+// CHECK-DAG:     fad.unpack %[[R3]] bits 3 : tensor<7xi8> -> tensor<1x3x3x2xi8>
+// CHECK:         return
+func.func @pool(%x: tensor<1x6x6x2x2xf32>, %init: tensor<1x3x3x2xf32>) -> (tensor<1x3x3x2xf32>, tensor<1x3x3x2xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<1x6x6x2xf32>
+  %h = linalg.reduce { arith.addf } ins(%x : tensor<1x6x6x2x2xf32>)
+      outs(%zero : tensor<1x6x6x2xf32>) dimensions = [4]
+  %least = arith.constant dense<0xFF800000> : tensor<1x3x3x2xf32>
+  %k = tensor.empty() : tensor<2x2xf32>
+  %r = linalg.pooling_nhwc_max {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%h, %k : tensor<1x6x6x2xf32>, tensor<2x2xf32>) outs(%least : tensor<1x3x3x2xf32>) -> tensor<1x3x3x2xf32>
+  %s = linalg.pooling_nhwc_max {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%h, %k : tensor<1x6x6x2xf32>, tensor<2x2xf32>) outs(%init : tensor<1x3x3x2xf32>) -> tensor<1x3x3x2xf32>
+  return %r, %s : tensor<1x3x3x2xf32>, tensor<1x3x3x2xf32>
+}

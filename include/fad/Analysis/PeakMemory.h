@@ -12,6 +12,8 @@
 #include "fad/Analysis/SizeExpr.h"
 
 namespace mlir {
+class Operation;
+
 namespace func {
 class FuncOp;
 } // namespace func
@@ -24,6 +26,8 @@ struct FunctionPeak {
   uint64_t bytes = 0;
   /// Buffers that it makes.
   uint64_t allocations = 0;
+  /// The first operation during which they are needed; null where none is.
+  Operation *op = nullptr;
 };
 
 /// Bytes that a pair of functions, as `fad-split` makes it, needs. Constants do

@@ -65,6 +65,10 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";
     static constexpr ::llvm::StringLiteral kBlockSizeAttr = "fad.block_size";
     static constexpr ::llvm::StringLiteral kTileSizeAttr = "fad.tile_size";
+    /// On an operation that `fad-rematerialize` repeats, lest it be merged with
+    /// the one that computes the same. Without the dialect's name, since it stays
+    /// where the dialect has been lowered away.
+    static constexpr ::llvm::StringLiteral kRematerializedAttr = "rematerialized";
   }];
 }
 

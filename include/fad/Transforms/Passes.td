@@ -292,6 +292,31 @@ def FadShortenLifetimes : Pass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
 
+def FadRematerialize : Pass<"fad-rematerialize", "::mlir::ModuleOp"> {
+  let summary = "Compute again what would be alive at the peak of backward";
+  let description = [{
+    In each pair `@f_forward` and `@f_backward`, finds the operation of backward
+    during which the most bytes are alive. A tensor that is alive there only to be
+    read later is computed again before it is read, where that takes a few
+    elementwise operations (or `fad.unpack`), and what these read is alive then anyway
+    or takes at most three quarters of the bytes. This is repeated while it lowers the
+    peak; nothing is computed more than twice, and nothing changes where less than
+    1/64 of the peak is gained.
+
+    The chain of residual connections of a network shows what it is for: the first
+    adjoint that reads the end of the chain has all of it computed again from the
+    beginning, and each part is read once more by an adjoint of its own much later.
+
+    What is computed again has the attribute `rematerialized`, so that no pass merges
+    it with what computes the same. Functions that are not one block are left alone.
+  }];
+  let options = [
+    Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
+           "the size that dynamic dimensions are taken to have">
+  ];
+  let dependentDialects = ["::mlir::fad::FadDialect"];
+}
+
 def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations";
   let description = [{

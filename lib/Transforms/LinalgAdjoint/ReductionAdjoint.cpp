@@ -20,10 +20,19 @@ using namespace mlir::linalg;
 using Kind = Reduction::Kind;
 
 namespace {
-/// A value that the iterations add up or multiply.
+/// A value that the iterations combine, and what they begin with.
 struct Accumulated {
+  Accumulated(Value value, arith::AtomicRMWKind kind, TypedAttr init)
+      : value(value), kind(kind), init(init) {}
+  /// Begins with what changes nothing.
+  Accumulated(OpBuilder &builder, Value value, arith::AtomicRMWKind kind)
+      : Accumulated(value, kind,
+                    arith::getIdentityValueAttr(kind, value.getType(), builder,
+                                                value.getLoc())) {}
+
   Value value;
-  bool multiplies;
+  arith::AtomicRMWKind kind;
+  TypedAttr init;
 };
 } // namespace
 
@@ -64,16 +73,13 @@ static SmallVector<Value> reduce(RewriterBase &rewriter,
   SmallVector<Value> inits, sums;
   for (const Accumulated &accumulated : values) {
     Type type = accumulated.value.getType();
-    Value neutral = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getFloatAttr(type, accumulated.multiplies));
+    Value init = arith::ConstantOp::create(rewriter, loc, accumulated.init);
     Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
-    inits.push_back(FillOp::create(rewriter, loc, neutral, empty).getResult(0));
+    inits.push_back(FillOp::create(rewriter, loc, init, empty).getResult(0));
     body.maps.push_back(map);
-    ExprBuilder eb(inside, loc, type);
-    Expr out(eb, body.block->addArgument(type, loc));
-    Expr value(eb, accumulated.value);
-    Expr sum = accumulated.multiplies ? out * value : out + value;
-    sums.push_back(sum.getValue());
+    Value out = body.block->addArgument(type, loc);
+    sums.push_back(arith::getReductionOp(accumulated.kind, inside, loc, out,
+                                         accumulated.value));
   }
   linalg::YieldOp::create(inside, loc, sums);
   auto generic = GenericOp::create(rewriter, loc, TypeRange(ValueRange(inits)),
@@ -89,7 +95,7 @@ static Expr areSame(const Expr &a, const Expr &b) {
   return equal(a, b) | (isNaN(a) & isNaN(b));
 }
 
-/// What is computed element by element from `inputs`, in type `type`.
+/// What is computed element by element from `inputs`, floats in type `type`.
 static Operation *
 mapElements(RewriterBase &rewriter, Location loc, ValueRange inputs, Type type,
             function_ref<SmallVector<Expr>(ArrayRef<Expr>)> body) {
@@ -99,7 +105,9 @@ mapElements(RewriterBase &rewriter, Location loc, ValueRange inputs, Type type,
         ExprBuilder eb(builder, loc, type);
         SmallVector<Expr> elements;
         for (Value argument : arguments)
-          elements.push_back(convert(Expr(eb, argument), type));
+          elements.push_back(isa<FloatType>(argument.getType())
+                                 ? convert(Expr(eb, argument), type)
+                                 : Expr(eb, argument));
         SmallVector<Value> results;
         for (const Expr &expr : body(elements))
           results.push_back(expr.materialize(eb, type));
@@ -107,10 +115,43 @@ mapElements(RewriterBase &rewriter, Location loc, ValueRange inputs, Type type,
       });
 }
 
+/// The position in `window` of the iteration that the block of `body` is for.
+static Value getPosition(ImplicitLocOpBuilder &b,
+                         ArrayRef<std::pair<unsigned, int64_t>> window) {
+  Value position;
+  for (auto [loop, extent] : window) {
+    Value index = IndexOp::create(b, loop);
+    if (position) {
+      Value size = arith::ConstantIndexOp::create(b, extent);
+      index = arith::AddIOp::create(b, arith::MulIOp::create(b, position, size),
+                                    index);
+    }
+    position = index;
+  }
+  return arith::IndexCastUIOp::create(b, b.getI8Type(), position);
+}
+
+/// The number of elements of `window`.
+static int64_t getSize(ArrayRef<std::pair<unsigned, int64_t>> window) {
+  int64_t size = 1;
+  for (auto [loop, extent] : window)
+    size *= extent;
+  return size;
+}
+
+static TypedAttr getCode(Builder &builder, int64_t position) {
+  return builder.getIntegerAttr(builder.getI8Type(), APInt(8, position));
+}
+
 Expr ReductionAdjoint::isTaken(ExprBuilder &eb, const StructuredPrimal &primal,
                                ScalarBody &body,
                                const IRMapping &primals) const {
   AffineMap map = primal.getResultMap(result);
+  if (position) {
+    Value taken = body.addOperand(position, map);
+    return Expr(eb, arith::CmpIOp::create(eb.b, arith::CmpIPredicate::eq, taken,
+                                          getPosition(eb.b, reduction.window)));
+  }
   Expr isPosition;
   if (reduction.taken) {
     Value taken = body.addOperand(reduction.taken, map);
@@ -136,15 +177,34 @@ Value ReductionAdjoint::emitCount(RewriterBase &rewriter,
   LinalgOp op = primal.op;
   ExprBuilder eb(inside, op.getLoc(), type);
   Expr one = select(isTaken(eb, primal, body, primals), 1, 0);
-  return reduce(rewriter, primal, result, std::move(body),
-                {{one.getValue(), /*multiplies=*/false}})
-      .front();
+  Accumulated count(rewriter, one.getValue(), arith::AtomicRMWKind::addf);
+  return reduce(rewriter, primal, result, std::move(body), count).front();
+}
+
+Value ReductionAdjoint::emitPosition(RewriterBase &rewriter,
+                                     const StructuredPrimal &primal) const {
+  LinalgOp op = primal.op;
+  ScalarBody body;
+  IRMapping primals = clonePrimalBody(primal, body);
+  OpBuilder inside = appendTo(*body.block, rewriter.getContext());
+  ExprBuilder eb(inside, op.getLoc(), getTangentType(reduction.term.getType()));
+  Expr equals = isTaken(eb, primal, body, primals);
+  int64_t size = getSize(reduction.window);
+  Value none = arith::ConstantOp::create(eb.b, getCode(eb.b, size));
+  Value candidate = arith::SelectOp::create(
+      eb.b, equals.getValue(), getPosition(eb.b, reduction.window), none);
+  // Where the init does not count, one term or another equals the result.
+  Accumulated first(candidate, arith::AtomicRMWKind::minu,
+                    getCode(eb.b, size - reduction.hasNeutralInit));
+  return reduce(rewriter, primal, result, std::move(body), first).front();
 }
 
 void ReductionAdjoint::emitShare(RewriterBase &rewriter,
                                  const StructuredPrimal &primal) {
   Value cotangent = primal.cotangents[result];
-  if (reduction.taken) {
+  if (!reduction.window.empty())
+    position = emitPosition(rewriter, primal);
+  if (reduction.taken || position) {
     weights = {cotangent};
     return;
   }
@@ -185,8 +245,10 @@ void ReductionAdjoint::emitProducts(RewriterBase &rewriter,
   SmallVector<Value> inputs = {primal.cotangents[result],
                                op->getResult(result)};
   // The product of all that is not zero, and the number of zeros.
-  llvm::append_range(inputs, reduce(rewriter, primal, result, std::move(body),
-                                    {{factor, true}, {zero, false}}));
+  llvm::append_range(inputs,
+                     reduce(rewriter, primal, result, std::move(body),
+                            {{rewriter, factor, arith::AtomicRMWKind::mulf},
+                             {rewriter, zero, arith::AtomicRMWKind::addf}}));
   if (!reduction.hasNeutralInit)
     inputs.push_back(op.getDpsInits()[result]);
   weights =
@@ -243,11 +305,21 @@ Value ReductionAdjoint::emitInitCotangent(
     inputs = {init, weights[0], weights[1]};
   else if (reduction.taken)
     inputs = {weights[0], emitCount(rewriter, primal)};
+  else if (position)
+    inputs = {weights[0], position};
   else
     inputs = {init, op->getResult(result), weights[0]};
   Type elementType = getElementTypeOrSelf(init);
   Type type = reduction.kind == Kind::Product ? getProductType(op.getContext())
                                               : getTangentType(elementType);
+  auto isBeyond = [&](const Expr &taken) {
+    ImplicitLocOpBuilder &b = taken.getBuilder()->b;
+    Value none =
+        arith::ConstantOp::create(b, getCode(b, getSize(reduction.window)));
+    return Expr(*taken.getBuilder(),
+                arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                      taken.getValue(), none));
+  };
   return mapElements(rewriter, op.getLoc(), inputs, type,
                      [&](ArrayRef<Expr> in) {
                        Expr share;
@@ -255,6 +327,8 @@ Value ReductionAdjoint::emitInitCotangent(
                          share = divide(in[0], in[1], in[2]);
                        else if (reduction.taken)
                          share = select(equal(in[1], 0), in[0], 0);
+                       else if (position)
+                         share = select(isBeyond(in[1]), in[0], 0);
                        else
                          share = select(areSame(in[0], in[1]), in[2], 0);
                        return SmallVector<Expr>{convert(share, elementType)};

@@ -13,6 +13,10 @@
 // - Maximum, minimum: terms equal to the result share the cotangent evenly, as
 //   in PyTorch's `amax`. So does the init where it equals the result. A NaN
 //   result belongs to the terms that are NaN.
+// - Maximum, minimum over windows of at most 255 elements: the first term that
+//   equals the result has it all, as in pooling by maximum everywhere. Its
+//   position in the window takes few bits, and neither what was pooled nor the
+//   result has to be kept. It is the init's where it equals no term.
 // - Maximum, minimum of an operation that also returns the loop index of the
 //   term that it took: that term has it all, as in PyTorch's `max` along a
 //   dimension.
@@ -49,6 +53,9 @@ struct Reduction {
   /// Another result that is the loop index of the term that was taken, and the
   /// value of the body that it was taken from; null where there is none.
   Value taken, position;
+  /// The loops of a window, the outermost first, with their extents; none where
+  /// the terms are not those of a window of known and small size.
+  SmallVector<std::pair<unsigned, int64_t>> window;
 };
 
 /// Whether `value`, in the body of `op`, depends on what other iterations
@@ -69,7 +76,7 @@ public:
 
   Value getTerm() const { return reduction.term; }
 
-  /// Computes what all terms share, before anything else is called.
+  /// Computes what all terms read, before anything else is called.
   void emitWeights(RewriterBase &rewriter, const StructuredPrimal &primal);
   /// In the body of an adjoint, the cotangent of the term of an iteration.
   /// `primals` maps the body of the primal into `body`.
@@ -84,6 +91,10 @@ private:
                ScalarBody &body, const IRMapping &primals) const;
   /// The number of terms that have a share.
   Value emitCount(RewriterBase &rewriter, const StructuredPrimal &primal) const;
+  /// The position of the first term in its window that equals the result, in
+  /// row-major order; the size of the window where none does.
+  Value emitPosition(RewriterBase &rewriter,
+                     const StructuredPrimal &primal) const;
   void emitShare(RewriterBase &rewriter, const StructuredPrimal &primal);
   void emitProducts(RewriterBase &rewriter, const StructuredPrimal &primal);
 
@@ -93,6 +104,8 @@ private:
   /// For a product, two: what is divided by a term that is not zero, and what
   /// a zero gets.
   SmallVector<Value> weights;
+  /// Where there is a window, the position of the term that has it all.
+  Value position;
 };
 
 } // namespace fad

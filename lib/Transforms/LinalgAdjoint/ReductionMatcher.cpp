@@ -171,6 +171,33 @@ static void findIndex(LinalgOp op, unsigned result, Reduction &reduction) {
   }
 }
 
+/// Finds the loops of the window that the terms of result `result` are read
+/// from: those that are added to others where a tensor is read. They have to
+/// be all that are reduced, and the positions to fit into 8 bits.
+static void findWindow(LinalgOp op, unsigned result, Reduction &reduction) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<std::pair<unsigned, int64_t>> window;
+  int64_t size = 1;
+  bool isShared = false;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (map.isFunctionOfDim(loop))
+      continue;
+    if (ShapedType::isDynamic(extents[loop]) || extents[loop] == 0)
+      return;
+    for (AffineMap access : op.getIndexingMapsArray())
+      isShared |= llvm::any_of(access.getResults(), [&](AffineExpr expr) {
+        return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(loop);
+      });
+    window.emplace_back(loop, extents[loop]);
+    size *= extents[loop];
+    if (size > 255)
+      return;
+  }
+  if (isShared)
+    reduction.window = std::move(window);
+}
+
 std::optional<Reduction> fad::matchReduction(LinalgOp op, unsigned result,
                                              ArrayRef<bool> writtenOnce) {
   Value out = op.getRegionOutputArgs()[result];
@@ -182,7 +209,10 @@ std::optional<Reduction> fad::matchReduction(LinalgOp op, unsigned result,
     return std::nullopt;
   reduction->hasNeutralInit =
       isNeutral(op.getDpsInitOperand(result)->get(), reduction->kind);
-  if (reduction->kind != Kind::Product)
+  if (reduction->kind != Kind::Product) {
     findIndex(op, result, *reduction);
+    if (!reduction->taken)
+      findWindow(op, result, *reduction);
+  }
   return reduction;
 }

@@ -10,8 +10,10 @@
 #include "BoundedRange.h"
 #include "fad/Analysis/FiniteValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,12 +39,47 @@ std::string Encoding::describe() const {
   return text;
 }
 
+bool Encoding::isIdentity() const {
+  return llvm::all_of(llvm::enumerate(levels), [](auto level) {
+    auto number = dyn_cast<IntegerAttr>(level.value());
+    return number && number.getType().isInteger(8) &&
+           number.getValue() == level.index();
+  });
+}
+
+/// The encoding of bytes that are the least of a constant and other numbers, as
+/// positions in a window are: the numbers themselves.
+static std::optional<Encoding> findBoundedBytes(Value tensor) {
+  auto op = tensor.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !getElementTypeOrSelf(tensor).isInteger(8))
+    return std::nullopt;
+  unsigned result = cast<OpResult>(tensor).getResultNumber();
+  auto least = op.getBlock()
+                   ->getTerminator()
+                   ->getOperand(result)
+                   .getDefiningOp<arith::MinUIOp>();
+  Value out = op.getRegionOutputArgs()[result];
+  auto fill = op.getDpsInits()[result].getDefiningOp<linalg::FillOp>();
+  APInt greatest;
+  if (!least || !llvm::is_contained(least->getOperands(), out) || !fill ||
+      !matchPattern(fill.value(), m_ConstantInt(&greatest)))
+    return std::nullopt;
+  Encoding encoding;
+  Builder builder(tensor.getContext());
+  for (uint64_t number = 0; number <= greatest.getZExtValue(); ++number)
+    encoding.levels.push_back(
+        builder.getIntegerAttr(builder.getI8Type(), APInt(8, number)));
+  return encoding.getBits() < 8 ? std::optional(encoding) : std::nullopt;
+}
+
 /// The encoding of a tensor that takes few values.
 static std::optional<Encoding> findExactEncoding(Value tensor) {
   Type type = getElementTypeOrSelf(tensor);
   Builder builder(tensor.getContext());
   if (type.isInteger(1))
     return Encoding{{builder.getBoolAttr(false), builder.getBoolAttr(true)}};
+  if (std::optional<Encoding> bytes = findBoundedBytes(tensor))
+    return bytes;
   auto op = tensor.getDefiningOp<ElementwiseOp>();
   if (!op || !type.isIntOrFloat())
     return std::nullopt;
@@ -231,8 +268,11 @@ static Value bisect(ImplicitLocOpBuilder &b, Value element,
   return code;
 }
 
-Value fad::encode(OpBuilder &builder, Value tensor, const Encoding &encoding) {
-  ImplicitLocOpBuilder b(tensor.getLoc(), builder);
+/// The number of the level of each element of `tensor`.
+static Value buildCodes(ImplicitLocOpBuilder &b, Value tensor,
+                        const Encoding &encoding) {
+  if (encoding.isIdentity())
+    return tensor;
   auto codes = ElementwiseOp::create(
       b, tensor, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder inner(loc, inside);
@@ -241,13 +281,19 @@ Value fad::encode(OpBuilder &builder, Value tensor, const Encoding &encoding) {
                          : bisect(inner, arguments[0], encoding);
         return SmallVector<Value>{code};
       });
+  return codes.getResult(0);
+}
+
+Value fad::encode(OpBuilder &builder, Value tensor, const Encoding &encoding) {
+  ImplicitLocOpBuilder b(tensor.getLoc(), builder);
+  Value codes = buildCodes(b, tensor, encoding);
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t size =
       type.hasStaticShape()
           ? llvm::divideCeil(type.getNumElements() * encoding.getBits(), 8)
           : ShapedType::kDynamic;
-  return PackOp::create(b, RankedTensorType::get(size, b.getI8Type()),
-                        codes.getResult(0), encoding.getBits());
+  return PackOp::create(b, RankedTensorType::get(size, b.getI8Type()), codes,
+                        encoding.getBits());
 }
 
 Value fad::decode(OpBuilder &builder, Location loc, Value bytes,
@@ -257,6 +303,8 @@ Value fad::decode(OpBuilder &builder, Location loc, Value bytes,
   int64_t bits = encoding.getBits();
   Value codes =
       UnpackOp::create(b, type.clone(b.getI8Type()), bytes, sizes, bits);
+  if (encoding.isIdentity())
+    return codes;
   auto decoded = ElementwiseOp::create(
       b, codes, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder inner(loc, inside);

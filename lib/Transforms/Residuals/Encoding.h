@@ -31,6 +31,8 @@ struct Encoding {
 
   int64_t getBits() const;
   bool isExact() const { return boundaries.empty(); }
+  /// Whether the levels are bytes, each of which is its own number.
+  bool isIdentity() const;
   /// What it does, in words.
   std::string describe() const;
 };
@@ -43,9 +45,10 @@ public:
   explicit Encodings(int64_t derivativeBits = 0)
       : derivativeBits(derivativeBits) {}
 
-  /// The encoding of `tensor`: exact for a tensor of i1, or a result of
+  /// The encoding of `tensor`: exact for a tensor of i1, for a result of
   /// fad.elementwise whose body yields constants only (the derivative of a
-  /// rectifier is 0 or 1); `nullopt` where there is none.
+  /// rectifier is 0 or 1), and for positions in windows; `nullopt` where there
+  /// is none.
   std::optional<Encoding> find(Value tensor);
 
 private:

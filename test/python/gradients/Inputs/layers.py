@@ -202,6 +202,11 @@ POOLING = {
         lambda x: weighted(F.max_pool2d(x, 3, 2, 1)),
         randn(2, 3, 8, 7),
     ),
+    # Many windows with several maxima.
+    "max_pool2d_ties": lambda: (
+        lambda x: weighted(F.max_pool2d(x, 3, 2, 1)),
+        randn(2, 3, 9, 9).round(),
+    ),
     "max_pool2d_dilated": lambda: (
         lambda x: weighted(F.max_pool2d(x, 2, 1, dilation=2)),
         randn(2, 3, 6, 6),
