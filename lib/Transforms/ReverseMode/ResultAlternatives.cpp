@@ -9,8 +9,12 @@
 #include "ResultAlternatives.h"
 #include "../Residuals/CostModel.h"
 #include "fad/Transforms/ElementwiseUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -177,12 +181,33 @@ static void mergeEqualResults(RewriterBase &rewriter, ElementwiseOp op) {
       rewriter.replaceAllUsesWith(result, it->second);
 }
 
+/// Fills tensors with the constants that `op` yields: these need not be kept.
+static void splitConstants(RewriterBase &rewriter, ElementwiseOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  for (auto [value, result] :
+       llvm::zip_equal(op.getYield().getValues(), op->getResults())) {
+    TypedAttr constant;
+    if (result.use_empty() || !matchPattern(value, m_Constant(&constant)))
+      continue;
+    Value scalar = arith::ConstantOp::create(rewriter, loc, constant);
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, op.getShapeOperand());
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, sizes, constant.getType());
+    rewriter.replaceAllUsesWith(
+        result,
+        linalg::FillOp::create(rewriter, loc, scalar, empty).getResult(0));
+  }
+}
+
 void fad::exposeIntermediates(RewriterBase &rewriter, Block &block) {
   OpBuilder::InsertionGuard guard(rewriter);
   for (auto op : llvm::make_early_inc_range(block.getOps<ElementwiseOp>())) {
     mergeEqualResults(rewriter, op);
     if (op->hasAttr(FadDialect::kKernelAttr))
       continue;
+    splitConstants(rewriter, op);
     SmallVector<Value> values;
     for (Operation &inner : op.getBodyBlock()->without_terminator())
       if (isWorthKeeping(op, inner))
