@@ -120,7 +120,7 @@ func.func @no_gradient(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 :
 func.func @named(%x: tensor<4x4xf32>, %g: tensor<4x4xf32> {fad.cotangent = 0 : i64})
     -> (tensor<4x4xf32>, tensor<4x4xf32> {fad.gradient = 0 : i64}) {
   %zero = arith.constant dense<0.0> : tensor<4x4xf32>
-  // expected-error @below {{'linalg.exp' op is no linear function of an operand that depends on a cotangent; the backward part}}
+  // expected-error @below {{'math.exp' op is no linear function of an operand that depends on a cotangent; the backward part}}
   %1 = linalg.exp ins(%g : tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32>
   // expected-error @below {{'linalg.matmul' op multiplies two values that depend on cotangents; the backward part}}
   %2 = linalg.matmul ins(%1, %g : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -59,12 +59,17 @@ Dependence Linearity::get(Value value) const {
 
 void Linearity::report(Operation *op, const Twine &what) {
   valid = false;
-  // The bodies of named operations are in no source.
-  while (isa<UnknownLoc>(op->getLoc()) &&
-         !isa<FunctionOpInterface>(op->getParentOp()))
-    op = op->getParentOp();
+  // The body of a named operation is in no source; what it was may be a
+  // linalg.generic by now.
+  Operation *place = op;
+  while (isa<UnknownLoc>(place->getLoc()) &&
+         !isa<FunctionOpInterface>(place->getParentOp()))
+    place = place->getParentOp();
+  if (!isa<linalg::GenericOp>(place))
+    op = place;
   if (!silent && reported.insert(op).second)
-    op->emitOpError(what)
+    emitError(place->getLoc())
+        << "'" << op->getName() << "' op " << what
         << "; the backward part of a joint function is linear in its "
            "cotangents: mark cotangents only, with "
         << FadDialect::kCotangentAttr;
