@@ -158,6 +158,10 @@ def draw_residuals(
     results: Iterable[int] | None = None,
     recompute: str | None = None,
     format: str = "svg",
+    assumed_size: int | None = None,
+    derivative_bits: int | None = None,
+    branch_bits: bool = False,
+    residual_budget: int | None = None,
 ) -> str:
     """A picture of a function with the residuals of a policy.
 
@@ -165,7 +169,14 @@ def draw_residuals(
     kept; elementwise regions and what is computed again have colors of their own.
     `format` is "svg", or "dot" for Graphviz. `size` stands in for all dynamic
     dimensions of arguments; the rest is as for `fad.nest`."""
-    check_automatic([policy], recompute=recompute)
+    check_automatic(
+        [policy],
+        recompute=recompute,
+        assumed_size=assumed_size,
+        derivative_bits=derivative_bits,
+        branch_bits=branch_bits,
+        residual_budget=residual_budget,
+    )
     return _fad.draw_residuals(
         get_handle(module),
         check_entry(entry),
@@ -174,6 +185,10 @@ def draw_residuals(
         check_policy(policy),
         None if size is None else _check_size(size),
         check_recompute(recompute),
+        check_assumed_size(assumed_size),
+        check_derivative_bits(derivative_bits),
+        bool(branch_bits),
+        check_residual_budget(residual_budget),
         _check_name(format, "format"),
     )
 

@@ -93,6 +93,9 @@ static std::string draw(python::Module &module, const std::string &entry,
                         const std::vector<int64_t> &results,
                         const std::string &policy, std::optional<uint64_t> size,
                         const std::optional<std::string> &recompute,
+                        std::optional<int64_t> assumedSize,
+                        int64_t derivativeBits, bool branchBits,
+                        std::optional<int64_t> residualBudget,
                         const std::string &format) {
   if (format != "svg" && format != "dot") {
     std::string message =
@@ -101,6 +104,10 @@ static std::string draw(python::Module &module, const std::string &entry,
   }
   ReportRequest request = makeRequest(entry, wrt, results, {policy}, recompute);
   request.sizes.others = size;
+  request.assumedSize = assumedSize;
+  request.derivativeBits = derivativeBits;
+  request.branchBits = branchBits;
+  request.residualBudget = residualBudget;
   std::string text;
   module.run([&](ModuleOp op) {
     llvm::raw_string_ostream os(text);
@@ -144,5 +151,7 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
              nb::arg("size").none(), nb::arg("recompute").none(),
+             nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
+             nb::arg("branch_bits"), nb::arg("residual_budget").none(),
              nb::arg("format"));
 }

@@ -204,11 +204,15 @@ class Footprints(unittest.TestCase):
             self.assertEqual(str(caught.exception), message)
 
 
+def get_titles(svg):
+    root = xml.fromstring(svg)
+    return [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+
+
 class Pictures(unittest.TestCase):
     def test_svg(self):
         text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="fad", size=8)
-        root = xml.fromstring(text)
-        titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+        titles = get_titles(text)
         self.assertEqual(sum("512 bytes" in title for title in titles), 2)
         self.assertTrue(any("fad.elementwise" in title for title in titles))
         self.assertTrue(any("alive anyway" in title for title in titles))
@@ -222,7 +226,23 @@ class Pictures(unittest.TestCase):
             self.assertIn(f"subgraph cluster_{part} {{", text)
         self.assertIn("64*d0 bytes", text)
 
+    def test_options(self):
+        options = {"wrt": WEIGHTS, "size": 8, "recompute": "nothing"}
+        text = fad.draw_residuals(parse_bounded(), derivative_bits=3, **options)
+        self.assertIn("3 bits an element", text)
+        self.assertNotIn("3 bits", fad.draw_residuals(parse_bounded(), **options))
+        options["recompute"] = "elementwise"
+        for budget, count in ((512, 1), (2000, 2)):
+            text = fad.draw_residuals(parse(), residual_budget=budget, **options)
+            self.assertEqual(sum("512 bytes" in title for title in get_titles(text)), count)
+
     def test_errors(self):
+        with self.assertRaises(ValueError) as caught:
+            fad.draw_residuals(parse(), policy="fad", derivative_bits=3)
+        self.assertEqual(
+            str(caught.exception),
+            "derivative_bits is an option of the policy 'auto', which is not chosen",
+        )
         with self.assertRaises(ValueError) as caught:
             fad.draw_residuals(parse(), format="png")
         self.assertEqual(
