@@ -60,7 +60,8 @@ public:
       for (auto [yielded, result] :
            llvm::zip(op.getYield().getValues(), op.getResults()))
         if (yielded.getParentBlock() == op.getBodyBlock() &&
-            yielded.getDefiningOp() && !primals.contains(yielded))
+            yielded.getDefiningOp() && !primals.contains(yielded) &&
+            !matchPattern(yielded, m_Constant()))
           primals.map(yielded, addInput(result));
     clonePrimals(builder, *op.getBodyBlock(), primals);
     tangents[op.getBodyArgument(index)] = 1;

@@ -40,8 +40,9 @@ static std::optional<Slice> findSlice(ElementwiseOp op, unsigned result) {
   while (!worklist.empty()) {
     Value scalar = worklist.pop_back_val();
     Operation *def = scalar.getDefiningOp();
-    bool isOtherResult =
-        def && scalar != yielded[result] && llvm::is_contained(yielded, scalar);
+    bool isOtherResult = def && scalar != yielded[result] &&
+                         !matchPattern(def, m_Constant()) &&
+                         llvm::is_contained(yielded, scalar);
     readsResults |= isOtherResult;
     if (!def || isOtherResult)
       slice.scalars.insert(scalar);
