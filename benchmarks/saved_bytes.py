@@ -97,6 +97,31 @@ def measure_fad(name, activation, options):
     return figures
 
 
+def measure_within(name, activation, options, theirs):
+    """What auto keeps, and how long it computes again, where it may keep as much as
+    each point of PyTorch's curve does: by the name of the point. A point that fad
+    cannot keep as little as is left out."""
+    import fad
+
+    module, wanted = export(name, activation, options.batch, options)
+    within = {}
+    for point, time in theirs["recompute_time"].items():
+        if point not in saved_tables.TORCH_CURVE or time is None:
+            continue
+        try:
+            (part,) = fad.memory_report(
+                module,
+                **wanted,
+                policies=["auto"],
+                recompute="all",
+                residual_budget=theirs["bytes"][point],
+            ).policies.values()
+        except fad.Error:
+            continue
+        within[point] = {"bytes": part.bytes, "recompute_time": part.recompute_time}
+    return within
+
+
 def measure(name, activation, options, torch_row):
     """What there is to say of one network with one activation. `torch_row` is what
     an earlier run said of it, or None."""
@@ -127,6 +152,7 @@ def measure(name, activation, options, torch_row):
         "input_bytes": sum(value.nbytes for value in network.inputs.values()),
         "activation_bytes": theirs["activation_bytes"],
         **{key: {**theirs[key], **figures[key]} for key in figures},
+        "within": measure_within(name, activation, options, theirs),
     }
 
 

@@ -30,20 +30,22 @@ KEPT = {
     "fad": FAD,
     "auto, which may recompute": AUTO,
 }
+TORCH_CURVE = {
+    "inductor-default": "default",
+    "inductor-min-cut": "min-cut",
+    "inductor-aggressive": "aggress.",
+    "inductor-materialized": "material.",
+    "inductor-all": "all",
+    "inductor-aggressive-all": "both",
+    "inductor-budget-0.75": "0.75",
+    "inductor-budget-0.5": "0.5",
+    "inductor-budget-0.25": "0.25",
+}
 CURVE = {
-    "PyTorch's min-cut, Inductor's decompositions": {
-        "inductor-default": "default",
-        "inductor-min-cut": "min-cut",
-        "inductor-aggressive": "aggress.",
-        "inductor-materialized": "material.",
-        "inductor-all": "all",
-        "inductor-aggressive-all": "both",
-        "inductor-budget-0.75": "0.75",
-        "inductor-budget-0.5": "0.5",
-        "inductor-budget-0.25": "0.25",
-    },
+    "PyTorch's min-cut, Inductor's decompositions": TORCH_CURVE,
     "auto, which may recompute": AUTO,
 }
+WITHIN = {"auto, within the bytes of PyTorch's min-cut": TORCH_CURVE}
 
 
 def print_header(title, groups, label):
@@ -95,6 +97,12 @@ def get_time(row, name):
     could be moved meanwhile, or None where that is not known."""
     time = row["recompute_time"].get(name)
     return None if time is None else time / row["batch"] / MIB
+
+
+def get_time_within(row, name):
+    """The same for auto, within the bytes of the point `name` of PyTorch's curve."""
+    point = row["within"].get(name)
+    return None if point is None else point["recompute_time"] / row["batch"] / MIB
 
 
 def get_peak(row, name):
@@ -170,17 +178,21 @@ def print_ratios(rows, batches):
 
 
 def print_points_ahead(rows):
-    """The points of PyTorch's curve that are ahead of fad's: where every policy of
+    """The points of PyTorch's curve that are ahead of fad's: where every choice of
     fad keeps more, or takes more time to compute again."""
     names = [name for columns in (FAD, AUTO) for name in columns]
     print("\nWhere PyTorch is ahead: kept, and computed again, MiB a sample\n")
     found = False
     for row in rows:
         points = [(get_kept(row, name), get_time(row, name)) for name in names]
+        points += [
+            (point["bytes"] / row["batch"], get_time_within(row, name))
+            for name, point in row["within"].items()
+        ]
         points = [(kept, time) for kept, time in points if time is not None]
         if not points:
             continue
-        for name in CURVE["PyTorch's min-cut, Inductor's decompositions"]:
+        for name in TORCH_CURVE:
             kept, time = get_kept(row, name), get_time(row, name)
             if time is None or any(k <= kept and t <= time for k, t in points):
                 continue
@@ -219,6 +231,13 @@ def print_tables(rows):
         rows,
         CURVE,
         get_time,
+        ".2f",
+    )
+    print_table(
+        "Time of auto within as many bytes, MiB a sample that could be moved meanwhile",
+        rows,
+        WITHIN,
+        get_time_within,
         ".2f",
     )
     print_points_ahead(rows)

@@ -24,6 +24,10 @@ TRANSCENDENTALS = {
     aten.softplus,
 }
 CONTRACTIONS = {aten.mm, aten.addmm, aten.bmm, aten.baddbmm, aten.convolution}
+# What reads no more elements of its first operand than it has results.
+PICKING = {aten.embedding, aten.gather, aten.index, aten.index_select}
+# Philox has ten rounds of eight operations for a number.
+RANDOM, RANDOM_OPERATIONS = {"inductor_random", "rand", "rand_like"}, 80
 CONSTANTS = {aten.full, aten.scalar_tensor, aten.arange, aten.empty}
 
 
@@ -48,10 +52,9 @@ def estimate(node):
     if packet in CONSTANTS or is_view(target):
         return 0
     results = get_tensors(node.meta["val"])
+    arguments = node.all_input_nodes[packet in PICKING :]
     tensors = results + [
-        each
-        for argument in node.all_input_nodes
-        for each in get_tensors(argument.meta["val"])
+        each for argument in arguments for each in get_tensors(argument.meta["val"])
     ]
     weight = ARITHMETIC
     if packet in DIVISIONS:
@@ -60,10 +63,14 @@ def estimate(node):
         weight = TRANSCENDENTAL
     elif packet is aten.pow and node.args[1] not in (2, 3):
         weight = TRANSCENDENTAL
+    elif target._schema.name.split("::")[1] in RANDOM:
+        weight = RANDOM_OPERATIONS
     elements = max(each.numel() for each in tensors)
     # What only moves elements fuses as elementwise operations do.
     fuses = all(each.numel() == elements for each in results)
     traffic = 0 if fuses else sum(each.nbytes for each in tensors)
+    if packet in PICKING:
+        traffic += sum(each.nbytes for each in results)
     return weight * elements / 8 + traffic
 
 

@@ -201,6 +201,14 @@ bool CostModel::isCheap(Operation *op) {
   return getRecomputeTime(op) < multiply(8, bytes);
 }
 
+/// Whether `op` reads no more elements of `operand`, a slice or what indices
+/// say, than it has iterations.
+static bool picksElements(Operation *op, Value operand) {
+  return isa<RankedTensorType>(operand.getType()) &&
+         (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(op) ||
+          !llvm::is_contained(op->getOperands(), operand));
+}
+
 int64_t CostModel::getRecomputeTime(Operation *op) {
   if (isView(op))
     return 0;
@@ -211,8 +219,60 @@ int64_t CostModel::getRecomputeTime(Operation *op) {
     elements = std::max(elements, getElements(value));
     traffic = clamp(traffic + getBytes(value).value_or(0));
   };
-  forEachReadOperand(op, count);
+  SmallVector<Value> picked;
+  forEachReadOperand(op, [&](Value operand) {
+    if (picksElements(op, operand))
+      picked.push_back(operand);
+    else
+      count(operand);
+  });
   llvm::for_each(op->getResults(), count);
+  for (Value tensor : picked) {
+    int64_t bytes = getBytes(tensor).value_or(0);
+    int64_t all = std::max<int64_t>(1, getElements(tensor));
+    traffic = clamp(traffic + multiply(bytes / all, std::min(all, elements)));
+  }
   int64_t time = multiply(getArithmeticTime(op, times), elements);
   return isElementwise(op) ? time : clamp(time + multiply(8, traffic));
+}
+
+/// Whether `a` and `b` read the same tensors.
+static bool haveSameInputs(ElementwiseOp a, ElementwiseOp b) {
+  auto readsAll = [](ElementwiseOp reader, ElementwiseOp of) {
+    return llvm::all_of(of.getInputs(), [&](Value input) {
+      return llvm::is_contained(reader.getInputs(), input);
+    });
+  };
+  return readsAll(a, b) && readsAll(b, a);
+}
+
+SharedWork CostModel::findSharedWork(Operation *op) {
+  // So many readers are the parts of a network, not a value and its derivative.
+  constexpr unsigned kManyReaders = 16;
+  auto elementwise = dyn_cast<ElementwiseOp>(op);
+  if (!elementwise || elementwise.getInputs().empty() ||
+      elementwise.getInputs().front().hasNUsesOrMore(kManyReaders))
+    return {};
+  const TargetTimes transcendental = {0, 0, times.transcendental};
+  int64_t least = getArithmeticTime(op, transcendental);
+  if (least == 0)
+    return {};
+  SharedWork shared;
+  llvm::SmallPtrSet<Operation *, 8> sharing;
+  for (Operation *user : elementwise.getInputs().front().getUsers()) {
+    auto other = dyn_cast<ElementwiseOp>(user);
+    if (!other || other->getBlock() != op->getBlock() ||
+        !haveSameInputs(elementwise, other))
+      continue;
+    int64_t time = getArithmeticTime(other, transcendental);
+    if (time == 0 || !sharing.insert(other).second)
+      continue;
+    least = std::min(least, time);
+    if (!shared.leader || other->isBeforeInBlock(shared.leader))
+      shared.leader = other;
+  }
+  if (sharing.size() < 2)
+    return {};
+  shared.time = multiply(least, getElements(op->getResult(0)));
+  return shared;
 }

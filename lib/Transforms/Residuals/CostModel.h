@@ -36,6 +36,17 @@ inline constexpr TargetTimes kCPUTimes = {1, 8, 64};
 /// The time of one execution of the operations of `op` and its bodies.
 int64_t getArithmeticTime(Operation *op, const TargetTimes &times);
 
+/// What elementwise operations that read the same tensors have in common, a
+/// value and its derivative: transcendental functions, computed once where
+/// several of these operations are executed.
+struct SharedWork {
+  /// The first of the operations; null where nothing is shared.
+  Operation *leader = nullptr;
+  /// The time of what is shared: the transcendental functions of the operation
+  /// that has the fewest.
+  int64_t time = 0;
+};
+
 /// What it costs to save a value, or to compute it again in backward.
 class CostModel {
 public:
@@ -65,6 +76,8 @@ public:
   /// The time that it takes: for what fuses with its readers the arithmetic,
   /// for the rest also what is read and written.
   int64_t getRecomputeTime(Operation *op);
+  /// What of that time `op` shares with others.
+  SharedWork findSharedWork(Operation *op);
 
 private:
   /// Bytes of `value`; `nullopt` where its type does not say.

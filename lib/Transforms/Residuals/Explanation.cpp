@@ -189,8 +189,12 @@ void Explainer::findRecomputed() {
            });
   };
   for (Operation &op : joint.getFunction().front().without_terminator())
-    if (executedAgain.contains(&op) && !isView(&op) && !isLookup(&op))
-      result.recomputed.push_back({&op, costs.getRecomputeTime(&op)});
+    if (executedAgain.contains(&op) && !isView(&op) && !isLookup(&op)) {
+      SharedWork shared = costs.findSharedWork(&op);
+      bool isFirst = !shared.leader || shared.leader == &op;
+      result.recomputed.push_back(
+          {&op, costs.getRecomputeTime(&op) - (isFirst ? 0 : shared.time)});
+    }
 }
 
 Explanation Explainer::run() {

@@ -44,11 +44,23 @@ unsigned ResidualNetwork::getNode(Operation *op) {
   if (!isNew)
     return it->second;
   unsigned node = it->second = numNodes++;
-  addEdge(source, node, {0, costs.getRecomputeTime(op)});
+  SharedWork shared = costs.findSharedWork(op);
+  if (shared.leader)
+    addEdge(getSharedNode(shared), node, Cost::infinite());
+  addEdge(source, node, {0, costs.getRecomputeTime(op) - shared.time});
   forEachReadOperand(op, [&](Value operand) {
     addEdge(getNode(operand), node, Cost::infinite());
   });
   return node;
+}
+
+unsigned ResidualNetwork::getSharedNode(const SharedWork &shared) {
+  auto [it, isNew] = nodeOfShared.try_emplace(shared.leader);
+  if (isNew) {
+    it->second = numNodes++;
+    addEdge(source, it->second, {0, shared.time});
+  }
+  return it->second;
 }
 
 /// What `cost` counts under `objective`.

@@ -16,6 +16,7 @@
 
 namespace mlir::fad {
 class CostModel;
+struct SharedWork;
 
 /// Which values of the forward part are saved, so that backward can compute
 /// all others that it reads, and what that costs.
@@ -41,6 +42,8 @@ struct Objective {
 ///
 ///     source -> operation   execute it again in backward: its time
 ///     operand -> operation  impossible: it needs its operands
+///     source -> shared      execute what operations share: its time
+///     shared -> operation   impossible: the operation needs that
 ///     operation -> result   save the result: its bytes
 ///     source -> value       the same, where nothing computes it again
 ///     value -> sink         impossible: backward reads it
@@ -77,6 +80,8 @@ private:
   unsigned getNode(Value value);
   /// The node of `op`, or the source where backward cannot execute it.
   unsigned getNode(Operation *op);
+  /// The node of what operations share.
+  unsigned getSharedNode(const SharedWork &shared);
   void addEdge(unsigned from, unsigned to, Cost cost) {
     edges.push_back({from, to, cost});
   }
@@ -88,7 +93,7 @@ private:
   unsigned numNodes = 2;
   std::vector<Edge> edges;
   llvm::DenseMap<Value, unsigned> nodeOf;
-  llvm::DenseMap<Operation *, unsigned> nodeOfOp;
+  llvm::DenseMap<Operation *, unsigned> nodeOfOp, nodeOfShared;
   SmallVector<Value> values;
 };
 
