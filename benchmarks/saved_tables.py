@@ -93,16 +93,19 @@ def get_kept(row, name):
 
 
 def get_time(row, name):
-    """The time of what backward computes again under `name`, in MiB a sample that
-    could be moved meanwhile, or None where that is not known."""
+    """The time in which backward reads what `name` keeps and computes the rest
+    again, in MiB a sample that could be moved meanwhile, or None where that is not
+    known."""
     time = row["recompute_time"].get(name)
-    return None if time is None else time / row["batch"] / MIB
+    return None if time is None else (time + row["bytes"][name]) / row["batch"] / MIB
 
 
 def get_time_within(row, name):
     """The same for auto, within the bytes of the point `name` of PyTorch's curve."""
     point = row["within"].get(name)
-    return None if point is None else point["recompute_time"] / row["batch"] / MIB
+    if point is None:
+        return None
+    return (point["recompute_time"] + point["bytes"]) / row["batch"] / MIB
 
 
 def get_peak(row, name):
@@ -179,9 +182,9 @@ def print_ratios(rows, batches):
 
 def print_points_ahead(rows):
     """The points of PyTorch's curve that are ahead of fad's: where every choice of
-    fad keeps more, or takes more time to compute again."""
+    fad keeps more, or takes more time."""
     names = [name for columns in (FAD, AUTO) for name in columns]
-    print("\nWhere PyTorch is ahead: kept, and computed again, MiB a sample\n")
+    print("\nWhere PyTorch is ahead: kept, and time, MiB a sample\n")
     found = False
     for row in rows:
         points = [(get_kept(row, name), get_time(row, name)) for name in names]
@@ -227,14 +230,14 @@ def print_tables(rows):
     )
     print_table("Kept by what may be recomputed, MiB a sample", rows, CURVE, mib, ".2f")
     print_table(
-        "Time to compute it again, MiB a sample that could be moved meanwhile",
+        "Time to read that and compute the rest, MiB a sample that could be moved",
         rows,
         CURVE,
         get_time,
         ".2f",
     )
     print_table(
-        "Time of auto within as many bytes, MiB a sample that could be moved meanwhile",
+        "The same for auto within as many bytes",
         rows,
         WITHIN,
         get_time_within,

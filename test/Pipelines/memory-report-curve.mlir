@@ -8,8 +8,8 @@
 //CHECK-EMPTY:
 // CHECK-NEXT:           bytes            time
 // CHECK-NEXT:             768            2048
-// CHECK-NEXT:             512            2864
-// CHECK-NEXT:             384            3436
+// CHECK-NEXT:             512            2352
+// CHECK-NEXT:             384            2668
 //  CHECK-NOT:{{.+}}
 
 //      NOTHING:           bytes            time

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// The values that backward needs, by the numbers that the search gives them.
+/// The values that backward needs, by the numbers that the search gives them,
+/// and the work that operations share and that one of them has done.
 using Needed = std::set<unsigned>;
 
 class Search {
@@ -33,6 +34,12 @@ private:
   unsigned getNumber(Value value) {
     return numbers.try_emplace(value, numbers.size()).first->second;
   }
+  unsigned getNumber(const SharedWork &shared) {
+    constexpr unsigned kFirst = 1u << 30;
+    return sharedNumbers
+        .try_emplace(shared.leader, kFirst + sharedNumbers.size())
+        .first->second;
+  }
   /// Notes a choice that needs `needed` of what comes before.
   static void add(std::map<Needed, Cost> &states, const Needed &needed,
                   Cost cost) {
@@ -47,6 +54,8 @@ private:
   CostModel &costs;
   size_t maxStates;
   DenseMap<Value, unsigned> numbers;
+  /// The numbers of shared work, above those of values, by its leader.
+  DenseMap<Operation *, unsigned> sharedNumbers;
   llvm::SetVector<Value> values;
   SmallVector<Operation *> ops;
 };
@@ -71,13 +80,21 @@ void Search::collect(ArrayRef<Value> read) {
 std::map<Needed, Cost> Search::choose(Operation *op,
                                       const std::map<Needed, Cost> &states) {
   std::map<Needed, Cost> next;
+  SharedWork shared = costs.findSharedWork(op);
   for (const auto &[needed, cost] : states) {
     Needed others = needed;
+    // The leader is the last that asks whether it was done.
+    int64_t time = costs.mayRecompute(op) ? costs.getRecomputeTime(op) : 0;
+    if (shared.leader && others.count(getNumber(shared)))
+      time -= shared.time;
+    if (shared.leader == op)
+      others.erase(getNumber(shared));
+    size_t before = others.size();
     Cost saved = cost;
     for (Value result : op->getResults())
       if (others.erase(getNumber(result)))
         saved += costs.getSaveCost(result);
-    bool isNeeded = others.size() != needed.size();
+    bool isNeeded = others.size() != before;
     if (isNeeded && isa<AlternativesOp>(op)) {
       for (Value value : op->getOperands()) {
         Needed either = others;
@@ -91,7 +108,9 @@ std::map<Needed, Cost> Search::choose(Operation *op,
       continue;
     forEachReadOperand(
         op, [&](Value operand) { others.insert(getNumber(operand)); });
-    add(next, others, cost + Cost{0, costs.getRecomputeTime(op)});
+    if (shared.leader && shared.leader != op)
+      others.insert(getNumber(shared));
+    add(next, others, cost + Cost{0, time});
   }
   return next;
 }
