@@ -137,6 +137,27 @@ ElementwiseOp fad::buildElementwise(OpBuilder &builder, Location loc,
   return op;
 }
 
+ElementwiseOp fad::cloneYielding(OpBuilder &builder, ElementwiseOp op,
+                                 ArrayRef<Value> scalars) {
+  auto body = std::make_unique<Block>();
+  IRMapping mapping;
+  for (BlockArgument argument : op.getBodyBlock()->getArguments())
+    mapping.map(argument,
+                body->addArgument(argument.getType(), argument.getLoc()));
+  OpBuilder inside = appendTo(*body, op.getContext());
+  for (Operation &inner : op.getBodyBlock()->without_terminator())
+    inside.clone(inner, mapping);
+  auto shape = cast<RankedTensorType>(op.getResult(0).getType());
+  SmallVector<Type> types;
+  SmallVector<Value> yielded;
+  for (Value scalar : scalars) {
+    types.push_back(shape.clone(scalar.getType()));
+    yielded.push_back(mapping.lookupOrDefault(scalar));
+  }
+  return buildElementwise(builder, op.getLoc(), types, std::move(body),
+                          op.getInputs(), yielded);
+}
+
 /// Moves the operations of `from` to the end of the body of `to`, reading
 /// `arguments` in place of the body arguments of `from`. Returns what `from`
 /// yielded.

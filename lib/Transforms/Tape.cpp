@@ -54,34 +54,6 @@ static ElementwiseOp findPrimal(ElementwiseOp derivative) {
   return primal;
 }
 
-/// The types of tensors shaped like the results of `op` that hold `scalars`.
-static SmallVector<Type> getTensorTypes(ElementwiseOp op,
-                                        ArrayRef<Value> scalars) {
-  auto shape = cast<RankedTensorType>(op.getResult(0).getType());
-  SmallVector<Type> types;
-  for (Value scalar : scalars)
-    types.push_back(shape.clone(scalar.getType()));
-  return types;
-}
-
-/// Computes the scalars `saved` of the body of `op` in an operation of its own.
-static ElementwiseOp computeTape(RewriterBase &rewriter, ElementwiseOp op,
-                                 ArrayRef<Value> saved) {
-  auto body = std::make_unique<Block>();
-  IRMapping mapping;
-  for (BlockArgument argument : op.getBodyBlock()->getArguments())
-    mapping.map(argument,
-                body->addArgument(argument.getType(), argument.getLoc()));
-  OpBuilder inside = appendTo(*body, op.getContext());
-  for (Operation &inner : op.getBodyBlock()->without_terminator())
-    inside.clone(inner, mapping);
-  SmallVector<Value> yielded;
-  for (Value scalar : saved)
-    yielded.push_back(mapping.lookup(scalar));
-  return buildElementwise(rewriter, op.getLoc(), getTensorTypes(op, saved),
-                          std::move(body), op.getInputs(), yielded);
-}
-
 /// Computes the results of `op` from `tape`, whose scalars are the elements of
 /// `tensors`.
 static ElementwiseOp computeFromTape(RewriterBase &rewriter, ElementwiseOp op,
@@ -119,7 +91,7 @@ static void exposeTape(RewriterBase &rewriter, ElementwiseOp derivative) {
     return;
 
   rewriter.setInsertionPointAfter(primal);
-  ElementwiseOp computed = computeTape(rewriter, derivative, saved);
+  ElementwiseOp computed = cloneYielding(rewriter, derivative, saved);
   SmallVector<Value> tensors;
   unsigned next = 0;
   for (Value scalar : tape) {

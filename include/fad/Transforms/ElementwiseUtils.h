@@ -44,6 +44,11 @@ ElementwiseOp buildElementwise(OpBuilder &builder, Location loc,
                                std::unique_ptr<Block> body, ValueRange inputs,
                                ValueRange yielded);
 
+/// Builds an operation like `op` whose results are `scalars`, values that the
+/// body of `op` computes, captures, or has as arguments.
+ElementwiseOp cloneYielding(OpBuilder &builder, ElementwiseOp op,
+                            ArrayRef<Value> scalars);
+
 /// Simplifies an operation that others were fused into. Fusing leaves that for
 /// the end: done after each of many fusions, it would take quadratic time.
 void simplifyFused(RewriterBase &rewriter, ElementwiseOp op);

@@ -149,26 +149,10 @@ static bool isWorthKeeping(ElementwiseOp op, Operation &inner) {
 /// `op` with `values`, of its body, as further results.
 static void addResults(RewriterBase &rewriter, ElementwiseOp op,
                        ArrayRef<Value> values) {
-  auto shape = cast<RankedTensorType>(op.getResult(0).getType());
-  SmallVector<Type> types(op->getResultTypes());
   SmallVector<Value> yielded(op.getYield().getValues());
-  for (Value value : values) {
-    types.push_back(shape.clone(value.getType()));
-    yielded.push_back(value);
-  }
-  auto body = std::make_unique<Block>();
-  IRMapping mapping;
-  for (BlockArgument argument : op.getBodyBlock()->getArguments())
-    mapping.map(argument,
-                body->addArgument(argument.getType(), argument.getLoc()));
-  OpBuilder inside = appendTo(*body, op.getContext());
-  for (Operation &inner : op.getBodyBlock()->without_terminator())
-    inside.clone(inner, mapping);
-  for (Value &value : yielded)
-    value = mapping.lookupOrDefault(value);
+  llvm::append_range(yielded, values);
   rewriter.setInsertionPoint(op);
-  ElementwiseOp extended = buildElementwise(
-      rewriter, op.getLoc(), types, std::move(body), op.getInputs(), yielded);
+  ElementwiseOp extended = cloneYielding(rewriter, op, yielded);
   extended->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   rewriter.replaceOp(op, extended.getResults().take_front(op.getNumResults()));
 }
