@@ -48,9 +48,8 @@ public:
   void run();
 
 private:
-  /// Where backward needs the most, unless forward needs more; nothing where
-  /// that cannot be told.
-  std::optional<FunctionPeak> findPeak();
+  /// What forward and backward need; nothing where that cannot be told.
+  std::optional<PeakEstimate> estimate();
   /// Computes again, behind `peak`, what is alive there for what comes later.
   /// Returns whether there was anything.
   bool shorten(const FunctionPeak &peak, unsigned maxSlice);
@@ -105,17 +104,21 @@ uint64_t Rematerializer::getResultBytes(Operation *op) {
   return bytes;
 }
 
-std::optional<FunctionPeak> Rematerializer::findPeak() {
+std::optional<PeakEstimate> Rematerializer::estimate() {
   // A type whose bytes are unknown is an error of whoever asks for a number.
   ScopedDiagnosticHandler quiet(backward.getContext(),
                                 [](Diagnostic &) { return success(); });
   FailureOr<PeakEstimate> estimate = estimatePeak(
       forward, backward,
       [&](const SizeSymbols::Symbol &) -> uint64_t { return assumedSize; });
-  if (failed(estimate) ||
-      estimate->forward.bytes > estimate->results + estimate->backward.bytes)
+  if (failed(estimate))
     return std::nullopt;
-  return estimate->backward;
+  return *estimate;
+}
+
+/// Whether forward needs more than backward, which then may need what it does.
+static bool isInForward(const PeakEstimate &estimate) {
+  return estimate.getPeak() == estimate.forward.bytes;
 }
 
 bool Rematerializer::mayCompute(Operation *op) const {
@@ -224,17 +227,50 @@ void Rematerializer::undo() {
 }
 
 void Rematerializer::run() {
-  std::optional<FunctionPeak> first = findPeak(), last = first;
-  for (unsigned round = 0; round < kMaxRounds && last; ++round) {
+  std::optional<PeakEstimate> first = estimate(), last = first;
+  for (unsigned round = 0; round < kMaxRounds && last && !isInForward(*last);
+       ++round) {
     // One operation where that does.
-    if (!shorten(*last, 1) && !shorten(*last, kMaxSlice))
+    if (!shorten(last->backward, 1) && !shorten(last->backward, kMaxSlice))
       break;
-    last = findPeak();
+    last = estimate();
   }
-  if (!last || last->bytes > first->bytes - first->bytes / kLeastGain)
+  if (!last ||
+      last->getPeak() > first->getPeak() - first->getPeak() / kLeastGain)
     undo();
   // What is only read behind the peak, and what asking for sizes left.
   eraseDeadOps(block);
+}
+
+/// Whether `forward` hands its residuals to `backward`, as `fad-split` leaves
+/// the two: residuals are the last results of the one and the first arguments
+/// of the other, which has a cotangent of another result for all others.
+static bool arePair(func::FuncOp forward, func::FuncOp backward) {
+  for (func::FuncOp function : {forward, backward})
+    if (function.isExternal() || !function.getBody().hasOneBlock())
+      return false;
+  int64_t numResiduals = 0;
+  while (numResiduals < backward.getNumArguments() &&
+         backward.getArgAttr(numResiduals, FadDialect::kResidualAttr))
+    ++numResiduals;
+  int64_t numResults = int64_t(forward.getNumResults()) - numResiduals;
+  if (numResults < 0)
+    return false;
+  for (int64_t i = 0, end = forward.getNumResults(); i < end; ++i)
+    if (bool(forward.getResultAttr(i, FadDialect::kResidualAttr)) !=
+            (i >= numResults) ||
+        (i >= numResults && forward.getResultTypes()[i] !=
+                                backward.getArgumentTypes()[i - numResults]))
+      return false;
+  for (int64_t i = numResiduals, end = backward.getNumArguments(); i < end;
+       ++i) {
+    auto cotangent =
+        backward.getArgAttrOfType<IntegerAttr>(i, FadDialect::kCotangentAttr);
+    if (!cotangent || cotangent.getInt() < 0 ||
+        cotangent.getInt() >= numResults)
+      return false;
+  }
+  return numResiduals > 0;
 }
 
 /// The function that hands its residuals to `backward`; null where there is
@@ -244,23 +280,7 @@ static func::FuncOp findForward(SymbolTable &symbols, func::FuncOp backward) {
   if (!name.consume_back("_backward"))
     return {};
   auto forward = symbols.lookup<func::FuncOp>((name + "_forward").str());
-  if (!forward)
-    return {};
-  for (func::FuncOp function : {forward, backward})
-    if (function.isExternal() || !function.getBody().hasOneBlock())
-      return {};
-  auto count = [](ArrayAttr attributes) {
-    return attributes ? llvm::count_if(
-                            attributes,
-                            [](Attribute attribute) {
-                              return cast<DictionaryAttr>(attribute).contains(
-                                  FadDialect::kResidualAttr);
-                            })
-                      : 0;
-  };
-  return count(forward.getResAttrsAttr()) == count(backward.getArgAttrsAttr())
-             ? forward
-             : func::FuncOp();
+  return forward && arePair(forward, backward) ? forward : func::FuncOp();
 }
 
 namespace {

@@ -74,16 +74,29 @@ func.func @g_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> 
 
 // -----
 
-// A function without a partner, and one of several blocks, are left alone, as is
-// one with a value whose bytes cannot be told.
+// A function without a partner is left alone, as is one that does not fit its
+// partner, and one with a value whose bytes cannot be told.
 
 // CHECK-LABEL: @alone_backward
+// CHECK-COUNT-1: math.exp
+// CHECK-NOT:     math.exp
+// CHECK-LABEL: @other_backward
 // CHECK-COUNT-1: math.exp
 // CHECK-NOT:     math.exp
 // CHECK-LABEL: @unranked_backward
 // CHECK-COUNT-1: math.exp
 // CHECK-NOT:     math.exp
 func.func @alone_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<1024xf32> {fad.gradient = 0 : i64}) {
+  %a = math.exp %r : tensor<1024xf32>
+  %b = arith.mulf %g, %a : tensor<1024xf32>
+  %c = arith.mulf %b, %r : tensor<1024xf32>
+  return %c : tensor<1024xf32>
+}
+func.func @other_forward(%x: tensor<1024xf32>) -> (tensor<1024xf32> {fad.residual}) {
+  return %x : tensor<1024xf32>
+}
+func.func @other_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> {fad.cotangent = 7 : i64})
     -> (tensor<1024xf32> {fad.gradient = 0 : i64}) {
   %a = math.exp %r : tensor<1024xf32>
   %b = arith.mulf %g, %a : tensor<1024xf32>
