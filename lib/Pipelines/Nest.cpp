@@ -9,6 +9,7 @@
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MLProgram/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
@@ -41,6 +42,9 @@ void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   // One function, of the operations that rules cover. Inlining leaves what it
   // inlines as it was written.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  // A generator's state goes from one operation to the next, not through
+  // memory: backward computes all seeds from one.
+  pm.addPass(ml_program::createMLProgramPipelineGlobalsPass());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
   // Activations get their name. A tape sees a chain of several operations as
   // it was written.

@@ -22,6 +22,18 @@
 // REPORT-NOT: i1
 // REPORT:     total
 
+// The state goes through memory once, and auto keeps one seed for all masks.
+// RUN: fad-opt %s --fad-nest=entry=masks | FileCheck %s --check-prefix=NEST
+// NEST:      func.func @masks_forward({{.*}}) -> (tensor<?xf32>, i64 {fad.residual}, tensor<?xf32> {fad.residual})
+// NEST-COUNT-1: ml_program.global_load @state
+// NEST-NOT:  ml_program.global_load @state
+// NEST-COUNT-1: ml_program.global_store @state
+// NEST-NOT:  ml_program
+// NEST:      func.func @masks_backward(%[[SEED:.*]]: i64 {fad.residual},
+// NEST-DAG:    arith.muli %[[SEED]],
+// NEST-DAG:    arith.muli %[[SEED]],
+// NEST-NOT:  ml_program
+
 #id = affine_map<(d0) -> (d0)>
 ml_program.global private mutable @state(dense<5> : tensor<i64>) : tensor<i64>
 
