@@ -9,17 +9,39 @@
 #include "fad/Transforms/Explanation.h"
 #include "CostModel.h"
 #include "Recomputation.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
+/// The operations of the backward part without those that only depend on how
+/// large a cotangent is.
+static DenseSet<Operation *> findBackward(const JointFunction &joint) {
+  DenseSet<Value> dependent(joint.getCotangents().begin(),
+                            joint.getCotangents().end());
+  DenseSet<Operation *> backward;
+  for (Operation *op : joint.getBackward()) {
+    bool depends = false;
+    if (!isa<tensor::DimOp>(op))
+      forEachOutsideOperand(op, [&](OpOperand &operand) {
+        depends |= dependent.contains(operand.get());
+      });
+    if (!depends)
+      continue;
+    backward.insert(op);
+    dependent.insert(op->result_begin(), op->result_end());
+  }
+  return backward;
+}
+
 namespace {
 class Explainer {
 public:
   Explainer(const JointFunction &joint, const ExplanationOptions &options)
-      : joint(joint), options(options), recomputation(joint),
+      : joint(joint), options(options), backward(findBackward(joint)),
+        recomputation(joint),
         costs(recomputation, options.recompute, options.assumedSize),
         anyCosts(recomputation, RecomputeLevel::all, options.assumedSize) {}
 
@@ -43,6 +65,8 @@ private:
 
   const JointFunction &joint;
   ExplanationOptions options;
+  /// What depends on the elements of a cotangent.
+  DenseSet<Operation *> backward;
   Recomputation recomputation;
   CostModel costs;
   /// Those of the level that allows most.
@@ -110,8 +134,6 @@ std::optional<Refusal> Explainer::getRefusal(Operation *op) {
 }
 
 void Explainer::findAvailable() {
-  DenseSet<Operation *> backward(joint.getBackward().begin(),
-                                 joint.getBackward().end());
   unsigned layer = 0;
   for (Operation &op : joint.getFunction().front().without_terminator()) {
     if (backward.contains(&op) || executedAgain.contains(&op))
@@ -169,8 +191,6 @@ void Explainer::explain(KeptValue &kept) {
 //===----------------------------------------------------------------------===//
 
 void Explainer::findRecomputed() {
-  DenseSet<Operation *> backward(joint.getBackward().begin(),
-                                 joint.getBackward().end());
   SmallVector<Value> worklist(joint.getGradients());
   auto push = [&](OpOperand &operand) { worklist.push_back(operand.get()); };
   for (Operation *op : joint.getBackward())
