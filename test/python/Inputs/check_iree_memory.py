@@ -152,7 +152,9 @@ class Memory(unittest.TestCase):
         executable = fad.iree.compile(fad.parse(STORE))
         array = aligned(numpy.ones(4, "f4"))
         device = executable._arrays.to_device(array, copy=False)
-        executable.call("step", device)
+        (first,) = executable.call("step", device)
+        # A call goes on until its result is read.
+        numpy.testing.assert_array_equal(first, numpy.zeros(4))
         array[...] = 2
         (old,) = executable.call("step", device)
         numpy.testing.assert_array_equal(old, numpy.ones(4))
