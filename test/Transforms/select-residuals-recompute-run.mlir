@@ -10,16 +10,16 @@
 
 // Both seeds cross, and nothing of the masks.
 // RUN: fad-memory-report %s --entry=masks --size=6 | FileCheck %s --check-prefix=REPORT
-// REPORT-NOT: i1
+// REPORT-NOT: {{[0-9]}} tensor<?xi1>
 // REPORT:     bp {{ *}}8 i64
 // REPORT:     bp {{ *}}8 i64
-// REPORT-NOT: i1
+// REPORT-NOT: {{[0-9]}} tensor<?xi1>
 // REPORT:     recompute {{ *}}8 i64
 // REPORT:     recompute {{ *}}8 i64
-// REPORT-NOT: i1
+// REPORT-NOT: {{[0-9]}} tensor<?xi1>
 // REPORT:     fad {{ *}}8 i64
 // REPORT:     fad {{ *}}8 i64
-// REPORT-NOT: i1
+// REPORT-NOT: {{[0-9]}} tensor<?xi1>
 // REPORT:     total
 
 // The state goes through memory once, and auto keeps one seed for all masks.
