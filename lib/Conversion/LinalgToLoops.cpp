@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "VectorLoops.h"
 #include "fad/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,6 +14,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::fad {
@@ -159,25 +162,78 @@ static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
   return tiled->op;
 }
 
+/// `op` with loops joined along which all its operands lie one after the other,
+/// so that short rows make long vectors.
+static linalg::LinalgOp collapse(RewriterBase &rewriter, linalg::LinalgOp op) {
+  if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() < 2 ||
+      !isa<linalg::GenericOp>(op) || op.hasIndexSemantics() ||
+      !llvm::all_of(op->getOperandTypes(), [](Type type) {
+        auto buffer = dyn_cast<MemRefType>(type);
+        return !buffer || buffer.getLayout().isIdentity();
+      }))
+    return op;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return op;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (!groups.empty()) {
+      ReassociationIndices joined = groups.back();
+      joined.push_back(loop);
+      if (linalg::areDimSequencesPreserved(maps, joined)) {
+        groups.back() = joined;
+        continue;
+      }
+    }
+    groups.push_back({loop});
+  }
+  if (groups.size() == op.getNumLoops())
+    return op;
+  FailureOr<linalg::CollapseResult> collapsed =
+      linalg::collapseOpIterationDims(op, groups, rewriter);
+  if (failed(collapsed))
+    return op;
+  rewriter.eraseOp(op);
+  return collapsed->collapsedOp;
+}
+
 namespace {
 struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
   using FadLinalgToLoopsBase::FadLinalgToLoopsBase;
 
   void runOnOperation() override {
+    if (vectorBits < 0 || (vectorBits & (vectorBits - 1)) != 0) {
+      mlir::emitError(getOperation().getLoc(), "vector-bits is ")
+          << static_cast<int64_t>(vectorBits)
+          << "; give a power of two, or 0 for loops over elements";
+      return signalPassFailure();
+    }
     SmallVector<linalg::LinalgOp> ops;
     if (failed(collect(ops)))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
       rewriter.setInsertionPoint(op);
+      if (vectorBits)
+        op = collapse(rewriter, op);
+      rewriter.setInsertionPoint(op);
       linalg::LinalgOp tiled = tile(rewriter, op, parallel);
       rewriter.setInsertionPoint(tiled);
+      auto generic = dyn_cast<linalg::GenericOp>(*tiled);
+      if (generic && vectorBits &&
+          succeeded(emitVectorLoops(rewriter, generic, vectorBits)))
+        continue;
       if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {
         tiled.emitOpError("has no lowering to loops");
         return signalPassFailure();
       }
       rewriter.eraseOp(tiled);
     }
+    RewritePatternSet patterns(&getContext());
+    populateVectorLoopPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
   }
 
   /// Finds all operations to lower, or emits an error for those that cannot be.

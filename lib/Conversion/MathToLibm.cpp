@@ -8,13 +8,17 @@
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "fad/Conversion/Passes.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fad {
@@ -28,8 +32,11 @@ using namespace mlir::fad;
 /// Functions that LLVM may call without being told to. A function of the
 /// program that has such a name would be called instead.
 static constexpr StringLiteral kImplicitCalls[] = {
-    "abort", "fmax",   "fmaxf",  "fmin",    "fminf",  "fmod",   "fmodf",
-    "free",  "malloc", "memcpy", "memmove", "memset", "sincos", "sincosf"};
+    "abort",     "ceil",       "ceilf",  "floor",   "floorf",  "fma",
+    "fmaf",      "fmax",       "fmaxf",  "fmin",    "fminf",   "fmod",
+    "fmodf",     "free",       "malloc", "memcpy",  "memmove", "memset",
+    "roundeven", "roundevenf", "sincos", "sincosf", "sqrt",    "sqrtf",
+    "trunc",     "truncf"};
 
 /// Whether `function` is declared as a function of libm is.
 static bool isLibmDeclaration(func::FuncOp function) {
@@ -138,6 +145,8 @@ struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
 
 struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
   void runOnOperation() override {
+    if (failed(lowerToInstructions()))
+      return signalPassFailure();
     HiddenFunctions hidden(getOperation());
     // libm has no such functions, whatever its patterns say: these go first.
     RewritePatternSet expansions(&getContext());
@@ -152,6 +161,24 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
     dropConversionFlags(getOperation());
     if (failed(hidden.restore()))
       signalPassFailure();
+  }
+
+  /// Lowers what processors have instructions for, in f32 and f64: upstream
+  /// would call libm, and no loop with a call becomes vector code.
+  LogicalResult lowerToInstructions() {
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addDynamicallyLegalOp<math::AbsFOp, math::CeilOp, math::CopySignOp,
+                                 math::FloorOp, math::FmaOp, math::RoundEvenOp,
+                                 math::SqrtOp, math::TruncOp>(
+        [](Operation *op) {
+          Type type = getElementTypeOrSelf(op->getResult(0));
+          return !type.isF32() && !type.isF64();
+        });
+    LLVMTypeConverter converter(&getContext());
+    RewritePatternSet patterns(&getContext());
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 };
 } // namespace

@@ -67,8 +67,9 @@ static void addBufferize(OpPassManager &pm, uint64_t alignment) {
 }
 
 /// From linalg on buffers to loops and control flow.
-static void addLoops(OpPassManager &pm, bool parallel) {
-  pm.addNestedPass<func::FuncOp>(createFadLinalgToLoops({parallel}));
+static void addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
+  pm.addNestedPass<func::FuncOp>(
+      createFadLinalgToLoops({parallel, vectorBits}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
@@ -92,6 +93,7 @@ static void addScalars(OpPassManager &pm) {
   emulate.sourceTypeStrs = {"bf16"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(createFadApproximateMath());
   pm.addPass(createFadMathToLibm());
 }
 
@@ -102,6 +104,7 @@ static void addToLLVM(OpPassManager &pm, bool parallel) {
   pm.addPass(createConvertMathToLLVMPass(math));
   if (parallel)
     pm.addPass(createConvertOpenMPToLLVMPass());
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
@@ -114,7 +117,7 @@ static void addToLLVM(OpPassManager &pm, bool parallel) {
 void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
   buildToLinalgPipeline(pm, options.checkShapes);
   addBufferize(pm, options.alignment);
-  addLoops(pm, options.parallel);
+  addLoops(pm, options.parallel, options.vectorBits);
   addScalars(pm);
   addToLLVM(pm, options.parallel);
 }

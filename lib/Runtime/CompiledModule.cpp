@@ -23,6 +23,7 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -196,6 +197,14 @@ void CompiledModule::resetGlobals() const {
     reset(nullptr);
 }
 
+/// Bits of the widest vectors that this machine computes with.
+static int64_t getVectorBits() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f"))
+    return 512;
+  return features.lookup("avx2") ? 256 : 128;
+}
+
 FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
                                                   bool parallel) {
   CompiledModule compiled;
@@ -207,6 +216,7 @@ FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
   options.parallel = parallel;
   // The allocator aligns all buffers.
   options.alignment = 0;
+  options.vectorBits = getVectorBits();
   buildToCPUPipeline(pm, options);
   if (failed(pm.run(module)))
     return emitError(

@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/Memory.h"
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <mutex>
 
 using namespace mlir::fad;
 
@@ -20,8 +23,84 @@ namespace {
 /// What stands there.
 struct Header {
   size_t bytes, numOwners;
+  /// Of the block: all that was allocated.
+  size_t blockBytes;
+};
+
+/// Large blocks that were freed, for those to come: the pages of a fresh block
+/// cost more time than an activation takes to fill them. Blocks in use and kept
+/// together never take more than those in use did at their peak.
+class FreeBlocks {
+public:
+  /// A block of `bytes` or little more, whose size goes to `bytes`, or null.
+  void *allocate(size_t &bytes);
+  void free(void *block, size_t bytes);
+  void release();
+
+private:
+  void releaseDownTo(size_t bytes);
+
+  std::mutex mutex;
+  std::multimap<size_t, void *> blocks;
+  size_t keptBytes = 0, usedBytes = 0, peakBytes = 0;
 };
 } // namespace
+
+/// What is smaller comes from pages that the C library keeps.
+static constexpr size_t kLargeBlock = 1 << 20;
+
+void *FreeBlocks::allocate(size_t &bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto fit = blocks.lower_bound(bytes);
+  if (fit != blocks.end() && fit->first <= bytes + bytes / 8) {
+    void *block = fit->second;
+    bytes = fit->first;
+    keptBytes -= bytes;
+    usedBytes += bytes;
+    blocks.erase(fit);
+    return block;
+  }
+  size_t used = usedBytes + bytes;
+  releaseDownTo(std::max(peakBytes, used) - used);
+  void *block = std::aligned_alloc(kLine, bytes);
+  if (!block) {
+    releaseDownTo(0);
+    block = std::aligned_alloc(kLine, bytes);
+  }
+  if (block) {
+    usedBytes = used;
+    peakBytes = std::max(peakBytes, used);
+  }
+  return block;
+}
+
+void FreeBlocks::free(void *block, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  blocks.emplace(bytes, block);
+  usedBytes -= bytes;
+  keptBytes += bytes;
+}
+
+void FreeBlocks::release() {
+  std::lock_guard<std::mutex> lock(mutex);
+  releaseDownTo(0);
+  peakBytes = usedBytes;
+}
+
+void FreeBlocks::releaseDownTo(size_t bytes) {
+  while (keptBytes > bytes) {
+    auto smallest = blocks.begin();
+    keptBytes -= smallest->first;
+    std::free(smallest->second);
+    blocks.erase(smallest);
+  }
+}
+
+/// Never destroyed: threads may free buffers while the process ends.
+static FreeBlocks &getFreeBlocks() {
+  static auto *blocks = new FreeBlocks;
+  return *blocks;
+}
 
 static Header &getHeader(void *buffer) {
   return *reinterpret_cast<Header *>(static_cast<char *>(buffer) - kLine);
@@ -34,11 +113,12 @@ void *mlir::fad::allocateBuffer(size_t bytes) {
     return nullptr;
   // aligned_alloc takes multiples of the alignment only.
   size_t total = (bytes + 2 * kLine - 1) / kLine * kLine;
-  void *line = std::aligned_alloc(kLine, total);
+  void *line = total < kLargeBlock ? std::aligned_alloc(kLine, total)
+                                   : getFreeBlocks().allocate(total);
   if (!line)
     return nullptr;
   void *buffer = static_cast<char *>(line) + kLine;
-  getHeader(buffer) = {bytes, /*numOwners=*/1};
+  getHeader(buffer) = {bytes, /*numOwners=*/1, total};
   ++numAllocations;
   size_t now = currentBytes += bytes;
   size_t peak = peakBytes;
@@ -50,9 +130,15 @@ void *mlir::fad::allocateBuffer(size_t bytes) {
 void mlir::fad::freeBuffer(void *buffer) {
   if (!buffer || --getHeader(buffer).numOwners)
     return;
-  currentBytes -= getHeader(buffer).bytes;
-  std::free(&getHeader(buffer));
+  auto [bytes, numOwners, blockBytes] = getHeader(buffer);
+  currentBytes -= bytes;
+  if (blockBytes < kLargeBlock)
+    std::free(&getHeader(buffer));
+  else
+    getFreeBlocks().free(&getHeader(buffer), blockBytes);
 }
+
+void mlir::fad::releaseFreeBuffers() { getFreeBlocks().release(); }
 
 void mlir::fad::retainBuffer(void *buffer) { ++getHeader(buffer).numOwners; }
 

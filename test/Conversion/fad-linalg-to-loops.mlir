@@ -1,5 +1,5 @@
-// RUN: fad-opt %s -fad-linalg-to-loops -canonicalize | FileCheck %s
-// RUN: fad-opt %s -fad-linalg-to-loops=parallel=false -canonicalize | FileCheck %s --check-prefix=SERIAL
+// RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=0 -canonicalize | FileCheck %s
+// RUN: fad-opt %s -fad-linalg-to-loops="parallel=false vector-bits=0" -canonicalize | FileCheck %s --check-prefix=SERIAL
 // Executed in test/Pipelines/to-cpu-run.mlir.
 
 // SERIAL-NOT: scf.parallel

@@ -12,7 +12,9 @@
 
 // CHECK-LABEL: llvm.func @silu(
 // CHECK:         llvm.call @malloc
-// CHECK:         llvm.call @expf
+// CHECK-NOT:     llvm.call @expf
+// CHECK:         llvm.fdiv %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK-NOT:     llvm.call @expf
 // LLVM-LABEL: define {{.*}} @silu(
 // LLVM:         call {{.*}} @__kmpc_fork_call
 // CHECKED-LABEL: llvm.func @silu(

@@ -282,13 +282,43 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     Splits each `linalg` operation into tiles and lowers it to `scf` loops: an
     `scf.parallel` over the tiles, where there is enough to do for several
     threads, around `scf.for` loops over the elements of one tile.
+
+    Elementwise operations become loops over vectors: loops along which all
+    operands lie one after the other are joined, the innermost one is split into
+    vectors of `vector-bits` of the widest type that the body computes with, and
+    what is left is computed element by element. Bodies with more than scalar
+    arithmetic, elements of `i1`, transposes and reductions are left to the
+    compiler of the loops.
   }];
   let options = [
     Option<"parallel", "parallel", "bool", /*default=*/"true",
-           "Use scf.parallel for loops over tiles">
+           "Use scf.parallel for loops over tiles">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+           "Bits of a vector: 512 with AVX-512, 256 with AVX2, 128 with NEON; "
+           "0 for loops over elements">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FadApproximateMath : Pass<"fad-approximate-math"> {
+  let summary = "Compute functions of f32 by arithmetic";
+  let description = [{
+    Rewrites `exp`, `expm1`, `log`, `log1p`, `tanh`, `erf` and `erfc` of the math
+    dialect, on `f32` and vectors of it, to arithmetic without branches, which
+    compilers make vector code of: calls of libm keep loops from it. Narrower types
+    are to be extended first; `f64`, tensors and other functions are left as they
+    are.
+
+    The largest errors, in units in the last place of results that are normal:
+
+    | function | error |
+    |---|---|
+
+    Infinities, NaN and zeros give what libm gives, except that `expm1(-0)` is 0.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
@@ -296,15 +326,18 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's `convert-math-to-llvm` turns `math.expm1` and `math.log1p` into
     `exp(x) - 1` and `log(1 + x)`. This pass goes before it and calls libm for
-    all that libm has. It also expands `math.clampf`, `math.fpowi` (as a power)
-    and conversions from and to bf16, which are exact here on every processor,
-    rounding to nearest and keeping subnormal numbers. Fast-math flags of
-    conversions, which the LLVM dialect has no place for, are dropped.
+    all that libm has, but for what processors have instructions for: absolute
+    value, copysign, rounding, square root and fused multiply-add. It also expands
+    `math.clampf`, `math.fpowi` (as a power) and conversions from and to bf16, which
+    are exact here on every processor, rounding to nearest and keeping subnormal
+    numbers. Fast-math flags of conversions, which the LLVM dialect has no place for,
+    are dropped.
 
     A function that has the name of one that compiled code calls is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 //===----------------------------------------------------------------------===//

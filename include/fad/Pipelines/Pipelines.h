@@ -115,6 +115,11 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       llvm::cl::desc("Bytes that buffers are aligned to; 0 leaves that to "
                      "malloc"),
       llvm::cl::init(64)};
+  Option<int64_t> vectorBits{
+      *this, "vector-bits",
+      llvm::cl::desc("Bits of a vector: 512 with AVX-512, 256 with AVX2, 128 "
+                     "with NEON; 0 for loops over elements"),
+      llvm::cl::init(256)};
 };
 
 /// The first part of `fad-to-cpu`: from tensors to operations of `linalg`,

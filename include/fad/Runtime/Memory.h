@@ -15,8 +15,14 @@ namespace mlir::fad {
 
 /// `bytes` bytes, aligned to a cache line, or null where there is no memory.
 /// Generated code allocates through this as well, so that all tensors count.
+///
+/// Large buffers that are freed are kept for those to come, as long as that
+/// takes no more memory than buffers did at their peak: fresh pages cost more
+/// time than what is computed in them.
 void *allocateBuffer(size_t bytes);
 void freeBuffer(void *buffer);
+/// Gives the buffers that are kept for others back to the system.
+void releaseFreeBuffers();
 /// Lets `buffer` have one more owner: it takes one more call of `freeBuffer`
 /// to free it. Not for several threads at a time.
 void retainBuffer(void *buffer);

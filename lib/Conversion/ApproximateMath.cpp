@@ -1,0 +1,304 @@
+//===- ApproximateMath.cpp - Functions of f32 by arithmetic ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Conversion/Passes.h"
+#include "fad/Interfaces/Expr.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
+#include <limits>
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADAPPROXIMATEMATH
+#include "fad/Conversion/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+//===----------------------------------------------------------------------===//
+// Polynomials
+//===----------------------------------------------------------------------===//
+//
+// utils/fit-math.py makes these, and states the error that each leaves.
+
+/// exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2: 3.1e-9.
+static constexpr float kExp[] = {0.49999994f, 0.16666521f, 0.04166839f,
+                                 0.0083687175f, 0.0013814594f};
+/// log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2):
+/// 5.8e-9.
+static constexpr float kLog1p[] = {0.3333333f,   -0.25000823f, 0.20001234f,
+                                   -0.16623299f, 0.14201553f,  -0.1316058f,
+                                   0.1276332f,   -0.07635649f};
+/// tanh(x) = x + x^3 * P(x^2), |x| <= 0.625: 4.4e-9.
+static constexpr float kTanh[] = {-0.3333328f, 0.13331442f, -0.053739715f,
+                                  0.020639084f, -0.005704983f};
+/// erf(x) = x * (2 / sqrt(pi) + x^2 * P(x^2)), |x| <= 0.5: 1.5e-9.
+static constexpr float kErf[] = {-0.37612617f, 0.1128295f, -0.02676403f,
+                                 0.004730235f};
+/// erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + x / 2), x >= 0.5: 8.3e-9.
+static constexpr float kErfc[] = {0.2820761f,  0.2825822f,    0.24140085f,
+                                  0.21020328f, -0.046081465f, 0.3082891f,
+                                  -0.5146421f, 0.29780504f,   -0.061623093f};
+
+/// The polynomial of `coefficients`, constant first, by Horner's scheme.
+static Expr evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x) {
+  Expr sum = coefficients.back();
+  for (float coefficient : llvm::reverse(coefficients.drop_back()))
+    sum = fma(sum, x, coefficient);
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+/// The type of integers with the width and shape of `type`, f32 or a vector.
+static Type getBitsType(Type type) {
+  Type i32 = IntegerType::get(type.getContext(), 32);
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? shaped.clone(i32) : i32;
+}
+
+static Value toBits(const Expr &x) {
+  ImplicitLocOpBuilder &b = x.getBuilder()->b;
+  Type type = getBitsType(x.getValue().getType());
+  return arith::BitcastOp::create(b, type, x.getValue());
+}
+
+/// Integers: `integer` of the type of `like`.
+static Value constantBits(ExprBuilder &eb, Type type, int32_t integer) {
+  TypedAttr attr = eb.b.getI32IntegerAttr(integer);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, cast<Attribute>(attr));
+  return arith::ConstantOp::create(eb.b, attr);
+}
+
+template <typename OpTy>
+static Value combine(ExprBuilder &eb, Value bits, int32_t integer) {
+  Value constant = constantBits(eb, bits.getType(), integer);
+  return OpTy::create(eb.b, bits, constant);
+}
+
+/// 2^exponent, for exponents from -127, which give 0, to 127.
+static Expr powerOfTwo(ExprBuilder &eb, Value exponent) {
+  Value biased = combine<arith::AddIOp>(eb, exponent, 127);
+  Value bits = combine<arith::ShLIOp>(eb, biased, 23);
+  return {eb, arith::BitcastOp::create(eb.b, eb.type, bits).getResult()};
+}
+
+/// 1.5 * 2^23: the sum of it and a small number is rounded to an integer, which
+/// its low bits hold.
+static constexpr float kRound = 12582912;
+static constexpr int32_t kRoundBits = 0x4b400000;
+/// ln 2 in two parts, the first of so few bits that multiples are exact.
+static constexpr float kLn2High = 0.693145751953125f;
+static constexpr float kLn2Low = 1.42860682030941723e-6f;
+/// exp of less is 0, of more is infinite.
+static constexpr float kLeastExponent = -104, kGreatestExponent = 89;
+
+//===----------------------------------------------------------------------===//
+// One formula per function
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// x = n * ln 2 + r with |r| <= ln 2 / 2.
+struct Reduced {
+  Value n;
+  Expr r;
+};
+} // namespace
+
+/// For `x` between the least and the greatest exponent.
+static Reduced reduceByLn2(const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  Expr shifted = fma(x, M_LOG2E, kRound);
+  Expr n = shifted - kRound;
+  Expr high = fma(n, -kLn2High, x);
+  Expr r = fma(n, -kLn2Low, high);
+  return {combine<arith::SubIOp>(eb, toBits(shifted), kRoundBits), r};
+}
+
+/// NaN stays, unlike with min and max.
+static Expr clampExponent(const Expr &x) {
+  Expr above = select(x < kLeastExponent, kLeastExponent, x);
+  return select(above > kGreatestExponent, kGreatestExponent, above);
+}
+
+/// `result`, but `x` where that is zero, of either sign.
+static Expr selectZero(const Expr &x, const Expr &result) {
+  return select(equal(x, 0), x, result);
+}
+
+/// 2^n * exp(r). The power is in two parts, each normal.
+static Expr evaluate(math::ExpOp, const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  auto [n, r] = reduceByLn2(clampExponent(x));
+  Expr rounded = 1 + r;
+  Expr lost = r - (rounded - 1);
+  Expr power = rounded + fma(evaluatePolynomial(kExp, r), square(r), lost);
+  Value half = combine<arith::ShRSIOp>(eb, n, 1);
+  Expr low = powerOfTwo(eb, half);
+  Expr high = powerOfTwo(eb, arith::SubIOp::create(eb.b, n, half));
+  return power * low * high;
+}
+
+/// 2^n * expm1(r) + (2^n - 1), halved where that would overflow too soon.
+static Expr evaluate(math::ExpM1Op, const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  auto [n, r] = reduceByLn2(clampExponent(x));
+  Expr power = fma(evaluatePolynomial(kExp, r), square(r), r);
+  // Below 2^-126 the power does not count.
+  Value least = constantBits(eb, n.getType(), -126);
+  Value above = arith::MaxSIOp::create(eb.b, n, least);
+  Expr half = powerOfTwo(eb, combine<arith::SubIOp>(eb, above, 1));
+  return selectZero(x, 2 * fma(power, half, half - 0.5));
+}
+
+/// log(1 + m) + k * ln 2.
+static Expr sumLog(const Expr &m, const Expr &k) {
+  Expr tail = fma(evaluatePolynomial(kLog1p, m), m, -0.5);
+  Expr core = fma(tail, square(m), m);
+  return fma(k, kLn2High, fma(k, kLn2Low, core));
+}
+
+/// `finite` where `x` is above zero and finite, or what log(x) is there.
+static Expr selectLog(const Expr &x, const Expr &finite) {
+  Expr positive = select(x < kInfinity, finite, x);
+  double notANumber = std::numeric_limits<double>::quiet_NaN();
+  Expr other = select(equal(x, 0), -kInfinity, notANumber);
+  return select(x > 0, positive, other);
+}
+
+namespace {
+/// x = 2^exponent * (1 + mantissa) with sqrt(1/2) <= 1 + mantissa < sqrt(2).
+struct Split {
+  Value exponent;
+  Expr mantissa;
+};
+} // namespace
+
+/// For a normal `x` above zero.
+static Split splitExponent(const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  constexpr int32_t kRootBits = 0x3f3504f3; // sqrt(1/2)
+  Value bits = toBits(x);
+  Value offset = combine<arith::SubIOp>(eb, bits, kRootBits);
+  Value exponent = combine<arith::ShRSIOp>(eb, offset, 23);
+  Value scale = combine<arith::ShLIOp>(eb, exponent, 23);
+  Value mantissa = arith::SubIOp::create(eb.b, bits, scale);
+  return {exponent,
+          Expr(eb, arith::BitcastOp::create(eb.b, eb.type, mantissa)) - 1};
+}
+
+static Expr toFloat(ExprBuilder &eb, Value integer) {
+  return {eb, arith::SIToFPOp::create(eb.b, eb.type, integer).getResult()};
+}
+
+static Expr evaluate(math::LogOp, const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  // 2^-126, below which numbers have fewer digits.
+  Expr isSmall = x < 0x1p-126;
+  auto [exponent, mantissa] = splitExponent(select(isSmall, x * 0x1p23, x));
+  Expr k = toFloat(eb, exponent) - select(isSmall, 23, 0);
+  return selectLog(x, sumLog(mantissa, k));
+}
+
+/// log(u) with u = 1 + x, and what was lost when u was rounded.
+static Expr evaluate(math::Log1pOp, const Expr &x) {
+  ExprBuilder &eb = *x.getBuilder();
+  Expr u = 1 + x;
+  Expr lost = x - (u - 1);
+  auto [exponent, mantissa] = splitExponent(u);
+  // Above 2^126 nothing was.
+  Value zero = constantBits(eb, exponent.getType(), 0);
+  Value opposite = arith::SubIOp::create(eb.b, zero, exponent);
+  Value least = constantBits(eb, exponent.getType(), -127);
+  Expr scale = powerOfTwo(eb, arith::MaxSIOp::create(eb.b, opposite, least));
+  Expr m = fma(lost, scale, mantissa);
+  return selectZero(x, selectLog(u, sumLog(m, toFloat(eb, exponent))));
+}
+
+static Expr evaluate(math::TanhOp, const Expr &x) {
+  Expr size = abs(x);
+  Expr s = square(x);
+  Expr small = fma(evaluatePolynomial(kTanh, s) * s, size, size);
+  Expr large = 1 - 2 / (exp(2 * size) + 1);
+  return copysign(select(size < 0.625, small, large), x);
+}
+
+/// exp(-x^2), with what was lost when the square was rounded. `x` is finite.
+static Expr gaussian(const Expr &x) {
+  Expr exponent = -square(x);
+  Expr lost = fma(x, x, exponent);
+  Expr rounded = exp(exponent);
+  return fma(rounded, -lost, rounded);
+}
+
+/// erf(x) for |x| <= 0.5.
+static Expr erfOfSmall(const Expr &x) {
+  Expr s = square(x);
+  return x * fma(evaluatePolynomial(kErf, s), s, M_2_SQRTPI);
+}
+
+/// erfc(x) for x >= 0.5.
+static Expr erfcOfLarge(const Expr &x) {
+  // 10.06^2 > 101: less than half the least number.
+  Expr bounded = select(x > 10.06, 10.06, x);
+  Expr t = 1 / fma(bounded, 0.5, 1);
+  return gaussian(bounded) * (evaluatePolynomial(kErfc, t) * t);
+}
+
+static Expr evaluate(math::ErfOp, const Expr &x) {
+  Expr size = abs(x);
+  Expr large = 1 - erfcOfLarge(size);
+  return select(size < 0.5, erfOfSmall(x), copysign(large, x));
+}
+
+static Expr evaluate(math::ErfcOp, const Expr &x) {
+  Expr size = abs(x);
+  Expr above = erfcOfLarge(size);
+  Expr large = select(x < 0, 2 - above, above);
+  return select(size < 0.5, 1 - erfOfSmall(x), large);
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <typename OpTy> struct Approximate : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (isa<TensorType>(type) || !getElementTypeOrSelf(type).isF32())
+      return rewriter.notifyMatchFailure(op, "not of f32 or vectors of it");
+    ExprBuilder eb(rewriter, op.getLoc(), type, op.getFastmath());
+    Expr result = evaluate(op, Expr(eb, op.getOperand()));
+    rewriter.replaceOp(op, result.getValue());
+    return success();
+  }
+};
+
+struct ApproximateMathPass
+    : fad::impl::FadApproximateMathBase<ApproximateMathPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<Approximate<math::ExpOp>, Approximate<math::ExpM1Op>,
+                 Approximate<math::LogOp>, Approximate<math::Log1pOp>,
+                 Approximate<math::TanhOp>, Approximate<math::ErfOp>,
+                 Approximate<math::ErfcOp>>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,179 @@
+//===- VectorLoops.cpp - Vector code for elementwise linalg ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VectorLoops.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// What becomes vector code
+//===----------------------------------------------------------------------===//
+
+/// Whether the elements of `operand` along the innermost loop are neighbours in
+/// memory or, for what is read, one element.
+static bool isContiguous(linalg::GenericOp op, OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type)
+    return true;
+  // Vectors have eight i1 in a byte, buffers have one.
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (type.getElementTypeBitWidth() < 8 || !map.isProjectedPermutation())
+    return false;
+  unsigned inner = op.getNumLoops() - 1;
+  if (!map.isFunctionOfDim(inner))
+    return op.isDpsInput(&operand);
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last && last.getPosition() == inner && type.isLastDimUnitStride();
+}
+
+/// Whether `op`, of a body, computes each element of a vector for itself.
+static bool isVectorizable(Operation &op) {
+  auto isScalar = [](Type type) { return isa<FloatType, IntegerType>(type); };
+  if (isa<linalg::YieldOp>(op))
+    return true;
+  return (op.hasTrait<OpTrait::ConstantLike>() ||
+          OpTrait::hasElementwiseMappableTraits(&op)) &&
+         llvm::all_of(op.getOperandTypes(), isScalar) &&
+         llvm::all_of(op.getResultTypes(), isScalar);
+}
+
+/// The widest number that `op` computes with, in bits.
+static int64_t getWidestBits(linalg::GenericOp op) {
+  int64_t bits = 8;
+  auto count = [&](Type type) {
+    bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
+  };
+  llvm::for_each(op.getBody()->getArgumentTypes(), count);
+  for (Operation &inner : *op.getBody())
+    llvm::for_each(inner.getResultTypes(), count);
+  return bits;
+}
+
+static bool isCandidate(linalg::GenericOp op) {
+  return op.getNumLoops() != 0 &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         llvm::all_of(
+             op->getOpOperands(),
+             [&](OpOperand &operand) { return isContiguous(op, operand); }) &&
+         llvm::all_of(op.getBody()->getArgumentTypes(),
+                      llvm::IsaPred<FloatType, IntegerType>) &&
+         llvm::all_of(*op.getBody(), isVectorizable);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// The part of `operand` that `op` touches in `size` iterations of the
+/// innermost loop from `ivs` on, with no other dimension than that one.
+static Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
+                   ArrayRef<OpFoldResult> ivs, OpFoldResult size) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type)
+    return operand.get();
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  OpFoldResult one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets, sizes, strides(map.getNumResults(), one);
+  SmallVector<int64_t> shape;
+  for (unsigned i = 0; i < map.getNumResults(); ++i) {
+    unsigned dim = map.getDimPosition(i);
+    bool isInner = dim + 1 == op.getNumLoops();
+    offsets.push_back(ivs[dim]);
+    sizes.push_back(isInner ? size : one);
+    if (isInner)
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  }
+  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(b, op.getLoc(), reduced, operand.get(),
+                                   offsets, sizes, strides);
+}
+
+/// `op` for `size` iterations of the innermost loop from `ivs` on.
+static linalg::GenericOp createSlice(OpBuilder &b, linalg::GenericOp op,
+                                     ArrayRef<OpFoldResult> ivs,
+                                     OpFoldResult size) {
+  SmallVector<Value> inputs, outputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : op->getOpOperands()) {
+    (op.isDpsInput(&operand) ? inputs : outputs)
+        .push_back(slice(b, op, operand, ivs, size));
+    bool hasInner = op.getMatchingIndexingMap(&operand).isFunctionOfDim(
+        op.getNumLoops() - 1);
+    maps.push_back(hasInner ? b.getMultiDimIdentityMap(1)
+                            : AffineMap::get(1, 0, b.getContext()));
+  }
+  auto sliced =
+      linalg::GenericOp::create(b, op.getLoc(), TypeRange(), inputs, outputs,
+                                maps, ArrayRef(utils::IteratorType::parallel));
+  IRMapping mapping;
+  op.getRegion().cloneInto(&sliced.getRegion(), mapping);
+  return sliced;
+}
+
+LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
+                                   int64_t vectorBits) {
+  if (!isCandidate(op))
+    return failure();
+  int64_t lanes = vectorBits / getWidestBits(op);
+  int64_t range = op.getStaticLoopRanges().back();
+  if (lanes < 2 || (!ShapedType::isDynamic(range) && range < lanes))
+    return failure();
+
+  Location loc = op.getLoc();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value step = arith::ConstantIndexOp::create(rewriter, loc, lanes);
+  SmallVector<Range> ranges =
+      cast<linalg::LinalgOp>(*op).createLoopRanges(rewriter, loc);
+  SmallVector<OpFoldResult> ivs;
+  for (Range outer : ArrayRef(ranges).drop_back()) {
+    Value size = getValueOrCreateConstantIndexOp(rewriter, loc, outer.size);
+    auto loop = scf::ForOp::create(rewriter, loc, zero, size, one);
+    rewriter.setInsertionPointToStart(loop.getBody());
+    ivs.push_back(loop.getInductionVar());
+  }
+
+  AffineExpr size = rewriter.getAffineSymbolExpr(0);
+  OpFoldResult whole = affine::makeComposedFoldedAffineApply(
+      rewriter, loc, size.floorDiv(lanes) * lanes, {ranges.back().size});
+  OpFoldResult left = affine::makeComposedFoldedAffineApply(
+      rewriter, loc, size % lanes, {ranges.back().size});
+  Value end = getValueOrCreateConstantIndexOp(rewriter, loc, whole);
+  auto vectors = scf::ForOp::create(rewriter, loc, zero, end, step);
+  if (!isConstantIntValue(left, 0)) {
+    ivs.push_back(whole);
+    linalg::GenericOp scalars = createSlice(rewriter, op, ivs, left);
+    ivs.pop_back();
+    (void)linalg::linalgOpToLoops(rewriter, scalars);
+    rewriter.eraseOp(scalars);
+  }
+  rewriter.setInsertionPointToStart(vectors.getBody());
+  ivs.push_back(vectors.getInductionVar());
+  linalg::GenericOp lanesOp =
+      createSlice(rewriter, op, ivs, rewriter.getIndexAttr(lanes));
+  if (failed(linalg::vectorize(rewriter, lanesOp)))
+    (void)linalg::linalgOpToLoops(rewriter, lanesOp);
+  rewriter.eraseOp(lanesOp);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+void fad::populateVectorLoopPatterns(RewritePatternSet &patterns) {
+  vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
+  vector::populateVectorTransferLoweringPatterns(patterns);
+}

@@ -1,0 +1,124 @@
+// RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=256 -canonicalize -cse | FileCheck %s
+// RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=0 -canonicalize -cse | FileCheck %s --check-prefix=SCALAR
+// Executed in test/python/core/vector_loops.py.
+
+// SCALAR-NOT: vector
+
+#id1 = affine_map<(d0) -> (d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d1)>
+#column = affine_map<(d0, d1) -> (d0)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+// Vectors, and then what is left one by one.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME:    %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>)
+// CHECK-DAG:     %[[LANES:.*]] = arith.constant 8 : index
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:         scf.parallel
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[LANES]] {
+// CHECK:             %[[LOADED:.*]] = vector.load %{{.*}} : {{.*}}, vector<8xf32>
+// CHECK:             %[[SUM:.*]] = arith.addf %[[LOADED]], %[[LOADED]] : vector<8xf32>
+// CHECK:             vector.store %[[SUM]], %{{.*}} : {{.*}}, vector<8xf32>
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[ONE]] {
+// CHECK:             memref.load
+// CHECK:             arith.addf %{{.*}} : f32
+// CHECK:             memref.store
+func.func @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Short rows are one after the other; nothing is left.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME:    %[[X:.*]]: memref<8x3xf32>
+// CHECK:         %[[FLAT:.*]] = memref.collapse_shape %[[X]] {{\[}}[0, 1]] : memref<8x3xf32> into memref<24xf32>
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT:     scf.for
+// CHECK:           vector.load
+func.func @rows(%x: memref<8x3xf32>) {
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%x : memref<8x3xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// A row and a column of operands: the one is loaded, the other spread.
+// CHECK-LABEL: func.func @broadcasts(
+// CHECK-SAME:    %[[ROW:[^:]*]]: memref<32xf32>, %[[COLUMN:[^:]*]]: memref<5xf32>,
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK-DAG:         %[[R:.*]] = vector.load
+// CHECK-DAG:         %[[C:.*]] = vector.broadcast %{{.*}} : {{.*}} to vector<8xf32>
+// CHECK:             %[[PRODUCT:.*]] = arith.mulf %[[R]], %[[C]] : vector<8xf32>
+// CHECK:             vector.store %[[PRODUCT]]
+func.func @broadcasts(%row: memref<32xf32>, %column: memref<5xf32>, %y: memref<5x32xf32>) {
+  linalg.generic {indexing_maps = [#row, #column, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%row, %column : memref<32xf32>, memref<5xf32>) outs(%y : memref<5x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// As many lanes as the widest number allows.
+// CHECK-LABEL: func.func @mixed(
+// CHECK:         vector.load %{{.*}} : {{.*}}, vector<8xbf16>
+// CHECK:         arith.extf %{{.*}} : vector<8xbf16> to vector<8xf32>
+func.func @mixed(%x: memref<64xbf16>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%x : memref<64xbf16>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+// CHECK-LABEL: func.func @wide(
+// CHECK:         vector.load %{{.*}} : {{.*}}, vector<4xf64>
+func.func @wide(%x: memref<64xf64>) {
+  linalg.generic {indexing_maps = [#id1], iterator_types = ["parallel"]} outs(%x : memref<64xf64>) {
+  ^bb0(%a: f64):
+    %0 = arith.negf %a : f64
+    linalg.yield %0 : f64
+  }
+  return
+}
+
+// Bits take bytes in memory, operands that lie the other way are no vectors, and
+// five elements are not enough.
+// CHECK-LABEL: func.func @scalar(
+// CHECK-NOT:     vector
+// CHECK:         return
+func.func @scalar(%x: memref<64xi1>, %y: memref<64x64xf32>, %z: memref<64x64xf32>, %w: memref<5xf32>, %s: memref<64xf32, strided<[2]>>) {
+  linalg.generic {indexing_maps = [#id1], iterator_types = ["parallel"]} outs(%x : memref<64xi1>) {
+  ^bb0(%a: i1):
+    %true = arith.constant true
+    %0 = arith.xori %a, %true : i1
+    linalg.yield %0 : i1
+  }
+  linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%y : memref<64x64xf32>) outs(%z : memref<64x64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#id1], iterator_types = ["parallel"]} outs(%w : memref<5xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id1], iterator_types = ["parallel"]} outs(%s : memref<64xf32, strided<[2]>>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
