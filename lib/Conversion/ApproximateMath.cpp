@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Conversion/Passes.h"
-#include "fad/Interfaces/Expr.h"
+#include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -235,12 +235,23 @@ static Expr evaluate(math::TanhOp, const Expr &x) {
   return copysign(select(size < 0.625, small, large), x);
 }
 
-/// exp(-x^2), with what was lost when the square was rounded. `x` is finite.
-static Expr gaussian(const Expr &x) {
-  Expr exponent = -square(x);
-  Expr lost = fma(x, x, exponent);
-  Expr rounded = exp(exponent);
-  return fma(rounded, -lost, rounded);
+/// exp(-x^2), spelled as the derivative of GELU spells it where `x` is a number
+/// times the root of a power of two, so that CSE leaves one.
+static Expr gaussianOf(const Expr &x) {
+  auto product = x.getValue().getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return gaussian(x, 1);
+  ExprBuilder &eb = *x.getBuilder();
+  Expr factor = viewConstant(Expr(eb, product.getRhs()));
+  if (!factor.isConstant() || factor.isConstant(0))
+    return gaussian(x, 1);
+  double scale = factor.getConstant() * factor.getConstant();
+  double power = std::exp2(std::round(std::log2(scale)));
+  // As near as a number of f32 comes to the root.
+  bool isRoot = std::abs(scale - power) <= scale * 0x1p-22;
+  if (!isRoot || power < 0x1p-16 || power > 0x1p16)
+    return gaussian(x, 1);
+  return gaussian(Expr(eb, product.getLhs()), power);
 }
 
 /// erf(x) for |x| <= 0.5.
@@ -249,25 +260,21 @@ static Expr erfOfSmall(const Expr &x) {
   return x * fma(evaluatePolynomial(kErf, s), s, M_2_SQRTPI);
 }
 
-/// erfc(x) for x >= 0.5.
-static Expr erfcOfLarge(const Expr &x) {
-  // 10.06^2 > 101: less than half the least number.
-  Expr bounded = select(x > 10.06, 10.06, x);
-  Expr t = 1 / fma(bounded, 0.5, 1);
-  return gaussian(bounded) * (evaluatePolynomial(kErfc, t) * t);
+/// erfc(|x|) for |x| >= 0.5, where `density` is exp(-x^2).
+static Expr erfcOfLarge(const Expr &x, const Expr &density) {
+  Expr t = 1 / fma(abs(x), 0.5, 1);
+  return density * (evaluatePolynomial(kErfc, t) * t);
 }
 
 static Expr evaluate(math::ErfOp, const Expr &x) {
-  Expr size = abs(x);
-  Expr large = 1 - erfcOfLarge(size);
-  return select(size < 0.5, erfOfSmall(x), copysign(large, x));
+  Expr large = copysign(1 - erfcOfLarge(x, gaussian(x, 1)), x);
+  return select(abs(x) < 0.5, erfOfSmall(x), large);
 }
 
 static Expr evaluate(math::ErfcOp, const Expr &x) {
-  Expr size = abs(x);
-  Expr above = erfcOfLarge(size);
+  Expr above = erfcOfLarge(x, gaussianOf(x));
   Expr large = select(x < 0, 2 - above, above);
-  return select(size < 0.5, 1 - erfOfSmall(x), large);
+  return select(abs(x) < 0.5, 1 - erfOfSmall(x), large);
 }
 
 //===----------------------------------------------------------------------===//

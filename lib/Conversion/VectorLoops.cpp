@@ -29,7 +29,8 @@ static bool isContiguous(linalg::GenericOp op, OpOperand &operand) {
     return true;
   // Vectors have eight i1 in a byte, buffers have one.
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (type.getElementTypeBitWidth() < 8 || !map.isProjectedPermutation())
+  if (!isa<FloatType, IntegerType>(type.getElementType()) ||
+      type.getElementTypeBitWidth() < 8 || !map.isProjectedPermutation())
     return false;
   unsigned inner = op.getNumLoops() - 1;
   if (!map.isFunctionOfDim(inner))

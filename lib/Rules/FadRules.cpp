@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formulas.h"
 #include "ScatterAddRule.h"
 #include "fad/IR/Fad.h"
+#include "fad/Interfaces/Formulas.h"
 #include "fad/Rules/Rules.h"
 #include "fad/Rules/ScalarRules.h"
 #include <cmath>
@@ -128,10 +128,8 @@ struct Gelu : UnaryRule<Gelu, GeluOp> {
   /// Phi(x) + x * phi(x) with the normal distribution Phi and its density phi.
   static Expr dExact(Expr x) {
     Expr Phi = 0.5 * erfc(x * -M_SQRT1_2);
-    return gate(x, edge(x), [&](Expr top) {
-      Expr phi = M_2_SQRTPI * M_SQRT1_2 / 2 * gaussian(top, 0.5);
-      return Phi + top * phi;
-    });
+    Expr phi = M_2_SQRTPI * M_SQRT1_2 / 2 * gaussian(x, 0.5);
+    return gate(x, edge(x), [&](Expr top) { return Phi + top * phi; });
   }
 
   /// s + x * s * (1 - s) * v' with s = sigmoid(v), v = k * (x + c * x^3).

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formulas.h"
+#include "fad/Interfaces/Formulas.h"
 #include "fad/Rules/Rules.h"
 #include "fad/Rules/ScalarRules.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -47,7 +47,7 @@ private:
 } // namespace
 
 /// What is smaller comes from pages that the C library keeps.
-static constexpr size_t kLargeBlock = 1 << 20;
+static constexpr size_t kLargeBlock = 1 << 16;
 
 void *FreeBlocks::allocate(size_t &bytes) {
   std::lock_guard<std::mutex> lock(mutex);

@@ -48,7 +48,7 @@ func.func @log1p(%x: f32) -> f32 {
 }
 
 // VALUE: tanh = tanh(x)
-// BOUND: 2.5
+// BOUND: 1.5
 // AT: inf -> 1
 // AT: -inf -> -1
 func.func @tanh(%x: f32) -> f32 {

@@ -9,7 +9,7 @@
 // CHECK-NEXT:           bytes            time
 // CHECK-NEXT:             768            2048
 // CHECK-NEXT:             512            2352
-// CHECK-NEXT:             384            2668
+// CHECK-NEXT:             384            2676
 //  CHECK-NOT:{{.+}}
 
 //      NOTHING:           bytes            time

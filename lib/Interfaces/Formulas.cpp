@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formulas.h"
+#include "fad/Interfaces/Formulas.h"
 #include "mlir/IR/TypeUtilities.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -18,8 +19,11 @@ double fad::underflow(const Expr &x) {
 }
 
 Expr fad::gaussian(const Expr &x, double scale) {
-  Expr exponent = -square(x);
-  Expr lost = fma(x, x, exponent);
+  // Beyond, the exponential is zero.
+  double edge = std::sqrt((underflow(x) + 8) / scale);
+  Expr size = min(abs(x), edge);
+  Expr exponent = -square(size);
+  Expr lost = fma(size, size, exponent);
   Expr rounded = exp(scale * exponent);
   return rounded - scale * rounded * lost;
 }

@@ -1,4 +1,4 @@
-//===- Formulas.h - Formulas that several rules share -----------*- C++ -*-===//
+//===- Formulas.h - Formulas that rules and lowerings share -----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_RULES_FORMULAS_H
-#define FAD_LIB_RULES_FORMULAS_H
+#ifndef FAD_INTERFACES_FORMULAS_H
+#define FAD_INTERFACES_FORMULAS_H
 
 #include "fad/Interfaces/Expr.h"
 
@@ -21,8 +21,10 @@ namespace mlir::fad {
 /// that happens to be zero does not.
 double underflow(const Expr &x);
 
-/// `exp(-scale * x * x)`. `scale` is a power of two. The rounding error of the
-/// square, which the exponential magnifies, is made up for.
+/// `exp(-scale * x * x)`, zero where `x` is infinite. `scale` is a power of two.
+/// The rounding error of the square, which the exponential magnifies, is made up
+/// for. The error function and the derivatives that it occurs in spell it alike,
+/// so that CSE leaves one exponential.
 Expr gaussian(const Expr &x, double scale);
 
 /// The logistic function `s = 1 / (1 + exp(-x))` and `1 - s`, each accurate
@@ -42,4 +44,4 @@ Expr oneMinusSquare(const Expr &x);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_RULES_FORMULAS_H
+#endif // FAD_INTERFACES_FORMULAS_H

@@ -1,0 +1,53 @@
+"""Checks what utils/accuracy.py --torch printed.
+
+usage: check_accuracy.py FILE
+
+In f16 and bf16, what is computed in f32 and rounded once errs by half a unit, and by
+a little more where f32 errs; a derivative that passes through zero by more units, but
+not more in all. In f32 the bounds are of the error, relative to 1 and above.
+"""
+
+import sys
+
+# Half a unit of numbers just below 1, of the type.
+ROUNDING = {"f16": 2.0**-11, "bf16": 2.0**-8}
+# The error of values and derivatives in f32.
+F32 = {
+    "sigmoid": (1e-7, 1e-7),
+    "tanh": (8e-8, 1.2e-7),
+    "softplus": (1e-7, 1e-7),
+    "elu": (5e-8, 4e-8),
+    "silu": (1.5e-7, 2.2e-7),
+    "gelu": (1.2e-7, 1.5e-7),
+    "gelu_tanh": (1.6e-7, 2.3e-7),
+    "mish": (1.5e-7, 1.6e-7),
+}
+# Where PyTorch errs less in f32, as it does with libraries that keep twice the digits
+# on the way: by no more than this factor.
+LESS = {
+    ("tanh", "value"): 2.4,
+    ("tanh", "slope"): 1.7,
+    ("softplus", "value"): 1.3,
+    ("softplus", "slope"): 1.1,
+    ("silu", "value"): 1.3,
+    ("mish", "value"): 1.6,
+}
+
+failed = False
+with open(sys.argv[1]) as file:
+    lines = file.read().splitlines()[2:]
+assert len(lines) == len(F32) * 3 * 2, len(lines)
+for line in lines:
+    name, kind, title, *figures = line.split()
+    error, _, theirs, _ = (float(figure) for figure in figures)
+    bound = F32[name][title == "slope"] if kind == "f32" else 1.15 * ROUNDING[kind]
+    # A derivative that is read off the value has the error of that, too.
+    if (name, title) == ("tanh", "slope") and kind != "f32":
+        bound = 2.4 * ROUNDING[kind]
+    factor = LESS.get((name, title), 1.02) if kind == "f32" else 1.02
+    for limit, what in (bound, "the bound"), (factor * theirs, "PyTorch's error"):
+        # Not a number is no error that is small enough.
+        if not error <= limit and not (what != "the bound" and theirs != theirs):
+            print(f"{line}: more than {what}, {limit:.2e}")
+            failed = True
+sys.exit(failed)

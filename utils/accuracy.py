@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Prints how accurate the values and derivatives of activations are that fad computes
+on this CPU: over all numbers of f16 and bf16, and a dense sample of those of f32.
+
+  utils/accuracy.py
+  utils/accuracy.py gelu silu --types bf16 --torch
+
+An error is the difference to a reference in f64, whose formulas do not cancel. The
+largest is stated twice: as it is, or relative to the reference where that is above 1,
+and in units in the last place of the reference as its type has it. An error is not
+counted where the reference is infinite, or below the normal numbers of the type.
+--torch adds what PyTorch's own activations and their gradients err by. Takes fad's
+Python package, numpy, and ml_dtypes for bf16."""
+
+import argparse
+import functools
+import math
+import sys
+
+import fad
+import numpy
+
+# The integer as wide as a type, bits of its fraction, and its least exponent.
+TYPES = {
+    "f16": (numpy.uint16, 10, -14),
+    "bf16": (numpy.uint16, 7, -126),
+    "f32": (numpy.uint32, 23, -126),
+}
+# So many numbers of f32: every 4093rd, by their bits.
+STRIDE = 4093
+
+erfc = numpy.vectorize(math.erfc, otypes=[float])
+
+
+def sigmoid(x):
+    e = numpy.exp(-abs(x))
+    return numpy.where(x < 0, e, 1) / (1 + e)
+
+
+def slope_of_gate(value, x, slope):
+    """value + x * slope, where an infinite x has no slope."""
+    with numpy.errstate(all="ignore"):
+        return value + numpy.where(slope == 0, 0, x * slope)
+
+
+def silu(x):
+    s = sigmoid(x)
+    return x * s, slope_of_gate(s, x, s * sigmoid(-x))
+
+
+def gelu(x):
+    value = erfc(-x / math.sqrt(2)) / 2
+    density = numpy.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return x * value, slope_of_gate(value, x, density)
+
+
+def gelu_tanh(x):
+    factor, cubic = 2 * math.sqrt(2 / math.pi), 0.044715
+    v = factor * (x + cubic * x**3)
+    s = sigmoid(v)
+    slope = s * sigmoid(-v)
+    inner = numpy.where(slope == 0, 0, factor * (1 + 3 * cubic * x * x))
+    return x * s, slope_of_gate(s, x, slope * inner)
+
+
+def mish(x):
+    e = numpy.exp(-abs(x))
+    n = numpy.where(x < 0, e * (e + 2), 1 + 2 * e)
+    m = n + numpy.where(x < 0, 2, 2 * e * e)
+    slope = 4 * numpy.where(x < 0, e, e * e) * (1 + e) / m**2
+    return x * (n / m), slope_of_gate(n / m, x, slope)
+
+
+def softplus(x):
+    """With the threshold that PyTorch has unless told otherwise."""
+    value = numpy.maximum(x, 0) + numpy.log1p(numpy.exp(-abs(x)))
+    return numpy.where(x > 20, x, value), numpy.where(x > 20, 1, sigmoid(x))
+
+
+def elu(x):
+    return numpy.where(x > 0, x, numpy.expm1(x)), numpy.where(x > 0, 1, numpy.exp(x))
+
+
+def tanh(x):
+    return numpy.tanh(x), 4 * sigmoid(2 * x) * sigmoid(-2 * x)
+
+
+# The operation, the reference for value and derivative, and the name and arguments of
+# PyTorch's function.
+ACTIVATIONS = {
+    "sigmoid": ("fad.sigmoid", lambda x: (sigmoid(x), sigmoid(x) * sigmoid(-x)), "sigmoid", {}),
+    "tanh": ("math.tanh", tanh, "tanh", {}),
+    "softplus": ("fad.softplus", softplus, "softplus", {}),
+    "elu": ("fad.elu", elu, "elu", {}),
+    "silu": ("fad.silu", silu, "silu", {}),
+    "gelu": ("fad.gelu", gelu, "gelu", {}),
+    "gelu_tanh": ("fad.gelu", gelu_tanh, "gelu", {"approximate": "tanh"}),
+    "mish": ("fad.mish", mish, "mish", {}),
+}
+ATTRIBUTES = {"gelu_tanh": " approximate <tanh>", "softplus": " threshold 20.0"}
+
+
+def get_dtype(kind):
+    if kind != "bf16":
+        return numpy.dtype({"f16": "f2", "f32": "f4"}[kind])
+    import ml_dtypes
+
+    return numpy.dtype(ml_dtypes.bfloat16)
+
+
+def sample(kind):
+    """All finite numbers of `kind`, or a dense sample of them."""
+    unsigned = TYPES[kind][0]
+    step = STRIDE if kind == "f32" else 1
+    count = 1 << (32 if kind == "f32" else 16)
+    x = numpy.arange(0, count, step, dtype=numpy.uint64).astype(unsigned)
+    x = x.view(get_dtype(kind))
+    return x[numpy.isfinite(x.astype("f4"))]
+
+
+def parse(name, kind):
+    """The activation as a module with one function, @f."""
+    operation, attributes = ACTIVATIONS[name][0], ATTRIBUTES.get(name, "")
+    tensor = f"tensor<?x{kind}>"
+    return fad.parse(
+        f"func.func @f(%x: {tensor}) -> {tensor} {{\n"
+        f"  %y = {operation} %x{attributes} : {tensor}\n"
+        f"  return %y : {tensor}\n}}\n"
+    )
+
+
+def evaluate(name, kind, x):
+    """What fad computes: the values, and the derivatives as the gradients where the
+    cotangent is one."""
+    nested = fad.nest(parse(name, kind), policy="fad")
+    compiled = fad.compile(nested)
+    y, *residuals = compiled.call(nested.forward, x)
+    (d,) = compiled.call(nested.backward, *residuals, numpy.ones_like(x))
+    return y, d
+
+
+def get_torch_function(name):
+    """PyTorch's own function for the activation."""
+    import torch
+
+    _, _, function, arguments = ACTIVATIONS[name]
+    where = torch if function in ("tanh", "sigmoid") else torch.nn.functional
+    return functools.partial(getattr(where, function), **arguments)
+
+
+def evaluate_torch(name, kind, x):
+    """The same as evaluate, as PyTorch computes it."""
+    import torch
+
+    dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[kind]
+    t = torch.from_numpy(x.astype("f4")).to(dtype).requires_grad_()
+    y = get_torch_function(name)(t)
+    y.backward(torch.ones_like(y))
+    return (each.detach().float().numpy() for each in (y, t.grad))
+
+
+def measure(got, reference, kind):
+    """The largest error, and the largest in units in the last place."""
+    got = numpy.asarray(got).astype("f8")
+    _, fraction, least_exponent = TYPES[kind]
+    with numpy.errstate(all="ignore"):
+        rounded = reference.astype(get_dtype(kind)).astype("f8")
+    counted = numpy.isfinite(rounded) & (abs(reference) >= 2.0**least_exponent)
+    with numpy.errstate(all="ignore"):
+        error = numpy.where(counted, abs(got - reference), 0)
+        exponent = numpy.floor(numpy.log2(numpy.where(counted, abs(reference), 1)))
+    units = error / 2.0 ** (exponent - fraction)
+    return (error / numpy.maximum(1, abs(reference))).max(), units.max()
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="ACTIVATION", help=", ".join(ACTIVATIONS))
+    parser.add_argument("--types", nargs="+", choices=TYPES, default=list(TYPES))
+    parser.add_argument("--torch", action="store_true", help="PyTorch's errors beside")
+    args = parser.parse_args()
+    for name in args.names:
+        if name not in ACTIVATIONS:
+            parser.error(f"there is no {name}; choose of {', '.join(ACTIVATIONS)}")
+    columns = ["fad"] + (["PyTorch"] if args.torch else [])
+    print(" " * 26 + "".join(f"{column:>22}" for column in columns))
+    print(f"{'activation':<12}{'type':<6}{'':<8}" + f"{'error':>12}{'units':>10}" * len(columns))
+    for name in args.names or ACTIVATIONS:
+        for kind in args.types:
+            x = sample(kind)
+            with numpy.errstate(all="ignore"):
+                references = ACTIVATIONS[name][1](x.astype("f8"))
+            computed = [evaluate(name, kind, x)]
+            if args.torch:
+                computed.append(evaluate_torch(name, kind, x))
+            for title, reference, *got in zip(("value", "slope"), references, *computed):
+                line = f"{name:<12}{kind:<6}{title:<8}"
+                for each in got:
+                    error, units = measure(each, reference, kind)
+                    line += f"{error:>12.2e}{units:>10.3g}"
+                print(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
