@@ -128,7 +128,7 @@ def main():
     options = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
     options.folder.mkdir(parents=True)
-    for name in ("benchmarks", "docs", "examples", "include", "lib", "test"):
+    for name in ("benchmarks", "docs", "examples", "include", "lib", "test", "utils"):
         (options.folder / name).symlink_to(root / name)
     runnable = ["sh", "sh cuda"] if options.cuda else ["sh"]
     python = ["python", "python torch"] if options.torch else ["python"]
