@@ -35,6 +35,9 @@ static constexpr int64_t kLeastParallelWork = 2 * kGrain;
 static constexpr int64_t kContractionRows = 8;
 static constexpr int64_t kContractionColumns = 512;
 
+/// Wider vectors are in no processor's registers.
+static constexpr int64_t kMostVectorBits = 4096;
+
 /// The side of the tile of a transpose.
 static constexpr int64_t kTransposeSide = 32;
 
@@ -203,10 +206,11 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
   using FadLinalgToLoopsBase::FadLinalgToLoopsBase;
 
   void runOnOperation() override {
-    if (vectorBits < 0 || (vectorBits & (vectorBits - 1)) != 0) {
+    if (vectorBits < 0 || vectorBits > kMostVectorBits ||
+        (vectorBits & (vectorBits - 1)) != 0) {
       mlir::emitError(getOperation().getLoc(), "vector-bits is ")
-          << static_cast<int64_t>(vectorBits)
-          << "; give a power of two, or 0 for loops over elements";
+          << static_cast<int64_t>(vectorBits) << "; give a power of two up to "
+          << kMostVectorBits << ", or 0 for loops over elements";
       return signalPassFailure();
     }
     SmallVector<linalg::LinalgOp> ops;

@@ -36,6 +36,7 @@ public:
   void *allocate(size_t &bytes);
   void free(void *block, size_t bytes);
   void release();
+  size_t getKeptBytes();
 
 private:
   void releaseDownTo(size_t bytes);
@@ -85,6 +86,11 @@ void FreeBlocks::release() {
   std::lock_guard<std::mutex> lock(mutex);
   releaseDownTo(0);
   peakBytes = usedBytes;
+}
+
+size_t FreeBlocks::getKeptBytes() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return keptBytes;
 }
 
 void FreeBlocks::releaseDownTo(size_t bytes) {
@@ -139,6 +145,10 @@ void mlir::fad::freeBuffer(void *buffer) {
 }
 
 void mlir::fad::releaseFreeBuffers() { getFreeBlocks().release(); }
+
+size_t mlir::fad::getFreeBufferBytes() {
+  return getFreeBlocks().getKeptBytes();
+}
 
 void mlir::fad::retainBuffer(void *buffer) { ++getHeader(buffer).numOwners; }
 

@@ -23,6 +23,9 @@ void *allocateBuffer(size_t bytes);
 void freeBuffer(void *buffer);
 /// Gives the buffers that are kept for others back to the system.
 void releaseFreeBuffers();
+/// Bytes in buffers that are kept for others, with what stands in front of
+/// them.
+size_t getFreeBufferBytes();
 /// Lets `buffer` have one more owner: it takes one more call of `freeBuffer`
 /// to free it. Not for several threads at a time.
 void retainBuffer(void *buffer);
