@@ -21,7 +21,7 @@ from ._memory import (
 from ._module import Module, parse, parse_file
 from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
 from ._report import draw_residuals, memory_report, time_memory_curve
-from ._run import Executable, compile, run
+from ._run import Executable, compile, release_memory, run
 from ._types import Signature, ValueType
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "nest",
     "parse",
     "parse_file",
+    "release_memory",
     "run",
     "time_memory_curve",
 ]

@@ -88,3 +88,12 @@ def run(
     when it has changed; what the program keeps from call to call then starts
     anew."""
     return _get_compiled(_get_module(module)).call(function, *arguments)
+
+
+def release_memory() -> int:
+    """Gives memory of freed arrays back to the system; returns how many bytes.
+
+    Arrays that calls return, and what they need meanwhile, are allocated where
+    freed ones were: fad keeps these, as long as all together take no more memory
+    than arrays in use did at their peak."""
+    return _fad.release_memory()

@@ -9,6 +9,7 @@
 #include "Bindings.h"
 #include "Module.h"
 #include "fad/Runtime/CompiledModule.h"
+#include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "nanobind/ndarray.h"
@@ -229,4 +230,9 @@ void mlir::fad::python::bindExecutable(nb::module_ &module) {
       .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"));
   module.def("compile", &Executable::compile, nb::arg("module"),
              nb::arg("check"));
+  module.def("release_memory", [] {
+    size_t bytes = getFreeBufferBytes();
+    releaseFreeBuffers();
+    return bytes;
+  });
 }

@@ -279,6 +279,20 @@ class State(unittest.TestCase):
             thread.join()
         self.assertEqual(sorted(seen), list(range(1, 801)))
 
+    def test_memory_is_kept_and_released(self):
+        executable = fad.compile(fad.parse(PRODUCT))
+        a = np.ones((512, 512))
+        fad.release_memory()
+        address = None
+        for _ in range(3):
+            (result,) = executable.call("product", a, a)
+            # What the last call returned is gone, and its memory is taken.
+            self.assertIn(address, (None, result.ctypes.data))
+            address = result.ctypes.data
+            del result
+        self.assertGreaterEqual(fad.release_memory(), a.nbytes)
+        self.assertEqual(fad.release_memory(), 0)
+
 
 class Threads(unittest.TestCase):
     def progress_during(self, work):
