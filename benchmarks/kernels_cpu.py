@@ -50,7 +50,7 @@ STREAMS(bf16, unsigned short)
 STREAMS(f16, unsigned short)
 """
 
-# What PyTorch has no function for, composed of its primitives as models spell it.
+# The same composed of PyTorch's primitives, as models spell it.
 COMPOSED = {
     "silu": lambda torch, x: x * torch.sigmoid(x),
     "gelu": lambda torch, x: x * 0.5 * (1 + torch.erf(x / 2**0.5)),
@@ -103,6 +103,14 @@ def make_torch(function, x, g):
     }
 
 
+def to_torch(array, kind):
+    """A copy for PyTorch, which may not read the types of ml_dtypes."""
+    import torch
+
+    dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[kind]
+    return torch.from_numpy(array.view("i4" if kind == "f32" else "i2")).view(dtype).clone()
+
+
 def make_contestants(name, kind, size, library, options):
     """What is compared, by name: functions for the two directions."""
     import accuracy
@@ -122,12 +130,8 @@ def make_contestants(name, kind, size, library, options):
     }
     for policy in "fad", "recompute":
         contestants[f"fad, {policy}"] = make_fad(name, kind, policy, x, g)
-    # PyTorch may not read what numpy has no type for.
-    as_torch = lambda array: torch.from_numpy(array.view("u2" if kind != "f32" else "f4")).view(
-        {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[kind]
-    )
-    leaf = as_torch(x).clone().requires_grad_()
-    cotangent = as_torch(g).clone()
+    leaf = to_torch(x, kind).requires_grad_()
+    cotangent = to_torch(g, kind)
     builtin = accuracy.get_torch_function(name)
     contestants["PyTorch"] = make_torch(builtin, leaf, cotangent)
     if name in COMPOSED:
@@ -173,8 +177,11 @@ def describe_machine(threads):
     import fad
     import torch
 
-    with open("/proc/cpuinfo") as file:
-        names = [line.split(": ")[1].strip() for line in file if line.startswith("model name")]
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.split(": ")[1].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = [platform.processor()]
     return {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {(names or ['?'])[0]}",
         "system": platform.platform(),

@@ -74,7 +74,11 @@ static Value toBits(const Expr &x) {
   return arith::BitcastOp::create(b, type, x.getValue());
 }
 
-/// Integers: `integer` of the type of `like`.
+static Expr fromBits(ExprBuilder &eb, Value bits) {
+  return {eb, arith::BitcastOp::create(eb.b, eb.type, bits).getResult()};
+}
+
+/// `integer` in `type`, i32 or a vector of it.
 static Value constantBits(ExprBuilder &eb, Type type, int32_t integer) {
   TypedAttr attr = eb.b.getI32IntegerAttr(integer);
   if (auto shaped = dyn_cast<ShapedType>(type))
@@ -82,6 +86,7 @@ static Value constantBits(ExprBuilder &eb, Type type, int32_t integer) {
   return arith::ConstantOp::create(eb.b, attr);
 }
 
+/// What `OpTy` makes of `bits` and `integer`.
 template <typename OpTy>
 static Value combine(ExprBuilder &eb, Value bits, int32_t integer) {
   Value constant = constantBits(eb, bits.getType(), integer);
@@ -91,8 +96,7 @@ static Value combine(ExprBuilder &eb, Value bits, int32_t integer) {
 /// 2^exponent, for exponents from -127, which give 0, to 127.
 static Expr powerOfTwo(ExprBuilder &eb, Value exponent) {
   Value biased = combine<arith::AddIOp>(eb, exponent, 127);
-  Value bits = combine<arith::ShLIOp>(eb, biased, 23);
-  return {eb, arith::BitcastOp::create(eb.b, eb.type, bits).getResult()};
+  return fromBits(eb, combine<arith::ShLIOp>(eb, biased, 23));
 }
 
 /// 1.5 * 2^23: the sum of it and a small number is rounded to an integer, which
@@ -195,8 +199,7 @@ static Split splitExponent(const Expr &x) {
   Value exponent = combine<arith::ShRSIOp>(eb, offset, 23);
   Value scale = combine<arith::ShLIOp>(eb, exponent, 23);
   Value mantissa = arith::SubIOp::create(eb.b, bits, scale);
-  return {exponent,
-          Expr(eb, arith::BitcastOp::create(eb.b, eb.type, mantissa)) - 1};
+  return {exponent, fromBits(eb, mantissa) - 1};
 }
 
 static Expr toFloat(ExprBuilder &eb, Value integer) {

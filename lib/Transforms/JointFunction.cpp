@@ -169,17 +169,26 @@ func::ReturnOp JointFunction::getReturn() const {
 }
 
 void JointFunction::findBackward() {
-  DenseSet<Value> dependent(cotangents.begin(), cotangents.end());
-  for (Operation &op : function.front().without_terminator()) {
+  backward = findDependent(function.front(), cotangents);
+}
+
+SmallVector<Operation *>
+fad::findDependent(Block &block, ValueRange values,
+                   llvm::function_ref<bool(Operation *)> ignored) {
+  SmallVector<Operation *> ops;
+  DenseSet<Value> dependent(values.begin(), values.end());
+  for (Operation &op : block.without_terminator()) {
     bool depends = false;
-    forEachOutsideOperand(&op, [&](OpOperand &operand) {
-      depends |= dependent.contains(operand.get());
-    });
+    if (!ignored || !ignored(&op))
+      forEachOutsideOperand(&op, [&](OpOperand &operand) {
+        depends |= dependent.contains(operand.get());
+      });
     if (!depends)
       continue;
-    backward.push_back(&op);
+    ops.push_back(&op);
     dependent.insert(op.result_begin(), op.result_end());
   }
+  return ops;
 }
 
 void fad::forEachOutsideOperand(

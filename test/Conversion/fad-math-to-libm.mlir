@@ -35,6 +35,21 @@ func.func @cosf(%x: tensor<4xf32>, %y: f64) -> (tensor<4xf32>, f64) {
   return %0, %1 : tensor<4xf32>, f64
 }
 
+// Processors have these, in f32 and f64.
+// CHECK-LABEL: func.func @instructions(
+// CHECK-NOT:     call
+// CHECK:         llvm.intr.fabs(%{{.*}}) : (f32) -> f32
+// CHECK:         llvm.intr.sqrt(%{{.*}}) : (f64) -> f64
+// CHECK:         llvm.intr.fma(%{{.*}}) : (vector<4xf32>
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @instructions(%x: f32, %y: f64, %z: vector<4xf32>) -> (f32, f64, vector<4xf32>) {
+  %0 = math.absf %x : f32
+  %1 = math.sqrt %y : f64
+  %2 = math.fma %z, %z, %z : vector<4xf32>
+  return %0, %1, %2 : f32, f64, vector<4xf32>
+}
+
 // libm has neither.
 // CHECK-LABEL: func.func @expanded(
 func.func @expanded(%x: f32, %n: i32) -> (f32, f32) {

@@ -65,6 +65,12 @@ private:
   SmallVector<Operation *> backward;
 };
 
+/// The operations of `block` that depend on `values`, in order, without those
+/// that are `ignored` and what depends on `values` through these alone.
+SmallVector<Operation *>
+findDependent(Block &block, ValueRange values,
+              llvm::function_ref<bool(Operation *)> ignored = {});
+
 /// Calls `callback` on each operand of `op` and of the operations nested in it
 /// that is defined outside `op`.
 void forEachOutsideOperand(Operation *op,

@@ -19,21 +19,10 @@ using namespace mlir::fad;
 /// The operations of the backward part without those that only depend on how
 /// large a cotangent is.
 static DenseSet<Operation *> findBackward(const JointFunction &joint) {
-  DenseSet<Value> dependent(joint.getCotangents().begin(),
-                            joint.getCotangents().end());
-  DenseSet<Operation *> backward;
-  for (Operation *op : joint.getBackward()) {
-    bool depends = false;
-    if (!isa<tensor::DimOp>(op))
-      forEachOutsideOperand(op, [&](OpOperand &operand) {
-        depends |= dependent.contains(operand.get());
-      });
-    if (!depends)
-      continue;
-    backward.insert(op);
-    dependent.insert(op->result_begin(), op->result_end());
-  }
-  return backward;
+  SmallVector<Operation *> ops =
+      findDependent(joint.getFunction().front(), joint.getCotangents(),
+                    [](Operation *op) { return isa<tensor::DimOp>(op); });
+  return {ops.begin(), ops.end()};
 }
 
 namespace {
