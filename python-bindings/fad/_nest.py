@@ -7,14 +7,7 @@ from typing import Any, TypeVar
 
 from . import _fad
 from ._module import Module, get_handle
-from ._policy import (
-    check_assumed_size,
-    check_automatic,
-    check_derivative_bits,
-    check_policy,
-    check_recompute,
-    check_residual_budget,
-)
+from ._policy import check_options, check_policy
 from ._types import Shape, ValueType, make_type
 
 
@@ -148,7 +141,7 @@ def nest(
     operations that are in the way. Raises ValueError for a policy that there
     is not, for an option of another policy, and where `entry`, `wrt` or
     `results` is empty."""
-    check_automatic(
+    options = check_options(
         [policy],
         recompute=recompute,
         assumed_size=assumed_size,
@@ -162,11 +155,7 @@ def nest(
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
         check_policy(policy),
-        check_recompute(recompute),
-        check_assumed_size(assumed_size),
-        check_derivative_bits(derivative_bits),
-        bool(branch_bits),
-        check_residual_budget(residual_budget),
+        **options,
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
     return Nested(

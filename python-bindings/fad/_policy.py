@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from operator import index
+from typing import Any
 
 
 def check_integer(name: str, value: int) -> int:
@@ -71,3 +72,31 @@ def check_automatic(policies: Iterable[str], **options) -> None:
             raise ValueError(
                 f"{name} is an option of the policy 'auto', which is not chosen"
             )
+
+
+def check_options(
+    policies: Iterable[str],
+    *,
+    recompute: str | None,
+    assumed_size: int | None,
+    derivative_bits: int | None,
+    branch_bits: bool,
+    residual_budget: int | None,
+) -> dict[str, Any]:
+    """The options of the policy "auto" for C++, by name; one of them without that
+    policy is an error."""
+    check_automatic(
+        policies,
+        recompute=recompute,
+        assumed_size=assumed_size,
+        derivative_bits=derivative_bits,
+        branch_bits=branch_bits,
+        residual_budget=residual_budget,
+    )
+    return {
+        "recompute": check_recompute(recompute),
+        "assumed_size": check_assumed_size(assumed_size),
+        "derivative_bits": check_derivative_bits(derivative_bits),
+        "branch_bits": bool(branch_bits),
+        "residual_budget": check_residual_budget(residual_budget),
+    }

@@ -9,12 +9,11 @@ from ._module import Module, get_handle
 from ._nest import check_entry, check_numbers
 from ._policy import (
     check_assumed_size,
-    check_automatic,
     check_derivative_bits,
     check_integer,
+    check_options,
     check_policy,
     check_recompute,
-    check_residual_budget,
 )
 
 Sizes = int | Mapping[tuple[int, int], int]
@@ -120,7 +119,7 @@ def memory_report(
     if isinstance(policies, str):
         raise TypeError(f"policies is {policies!r}; list it: [{policies!r}]")
     policies = [check_policy(policy) for policy in policies]
-    check_automatic(
+    options = check_options(
         policies,
         recompute=recompute,
         assumed_size=assumed_size,
@@ -136,14 +135,10 @@ def memory_report(
         policies,
         by_dimension,
         others,
-        check_recompute(recompute),
-        check_assumed_size(assumed_size),
-        check_derivative_bits(derivative_bits),
-        bool(branch_bits),
-        None if memory_budget is None else str(memory_budget),
-        _check_name(optimizer, "optimizer"),
-        _check_batch(batch),
-        check_residual_budget(residual_budget),
+        memory_budget=None if memory_budget is None else str(memory_budget),
+        optimizer=_check_name(optimizer, "optimizer"),
+        batch=_check_batch(batch),
+        **options,
     )
     _check_dimensions(module, name, by_dimension)
     return make_report(text, table, types)
@@ -169,7 +164,7 @@ def draw_residuals(
     kept; elementwise regions and what is computed again have colors of their own.
     `format` is "svg", or "dot" for Graphviz. `size` stands in for all dynamic
     dimensions of arguments; the rest is as for `fad.nest`."""
-    check_automatic(
+    options = check_options(
         [policy],
         recompute=recompute,
         assumed_size=assumed_size,
@@ -184,12 +179,8 @@ def draw_residuals(
         check_numbers(results, "results"),
         check_policy(policy),
         None if size is None else _check_size(size),
-        check_recompute(recompute),
-        check_assumed_size(assumed_size),
-        check_derivative_bits(derivative_bits),
-        bool(branch_bits),
-        check_residual_budget(residual_budget),
-        _check_name(format, "format"),
+        format=_check_name(format, "format"),
+        **options,
     )
 
 

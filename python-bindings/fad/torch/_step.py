@@ -183,25 +183,19 @@ def train_step(
         raise ValueError(f"there is no engine {engine!r}; choose one of {ENGINES}")
     if flags and engine != "iree":
         raise ValueError("flags are those of IREE; choose engine='iree'")
-    check_automatic(
-        [policy],
-        recompute=recompute,
-        assumed_size=assumed_size,
-        derivative_bits=derivative_bits,
-        branch_bits=branch_bits,
-        residual_budget=residual_budget,
-    )
-    # What is counted for another batch is to be the same choice.
-    options = {}
-    if policy == "auto":
-        size = check_assumed_size(assumed_size)
-        options = {
-            "recompute": recompute,
-            "assumed_size": ASSUMED_SIZE if size is None else size,
-            "derivative_bits": derivative_bits,
-            "branch_bits": branch_bits,
-            "residual_budget": residual_budget,
-        }
+    options = {
+        "recompute": recompute,
+        "assumed_size": check_assumed_size(assumed_size),
+        "derivative_bits": derivative_bits,
+        "branch_bits": branch_bits,
+        "residual_budget": residual_budget,
+    }
+    check_automatic([policy], **options)
+    if policy != "auto":
+        options = {}
+    elif assumed_size is None:
+        # What is counted for another batch is to be the same choice.
+        options["assumed_size"] = ASSUMED_SIZE
     exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
     if not exported.wrt:
         raise ValueError(
