@@ -18,10 +18,8 @@ Takes fad's Python package, numpy, PyTorch and a C compiler; ml_dtypes for bf16.
 
 import argparse
 import ctypes
-import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
@@ -29,6 +27,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "utils"))
+
+import kernel_figures
+from activations import ACTIVATIONS, COMPOSED, get_torch_function, spell
 
 STREAMS = r"""
 #include <stddef.h>
@@ -50,16 +51,6 @@ STREAMS(bf16, unsigned short)
 STREAMS(f16, unsigned short)
 """
 
-# The same composed of PyTorch's primitives, as models spell it.
-COMPOSED = {
-    "silu": lambda torch, x: x * torch.sigmoid(x),
-    "gelu": lambda torch, x: x * 0.5 * (1 + torch.erf(x / 2**0.5)),
-    "gelu_tanh": lambda torch, x: 0.5
-    * x
-    * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))),
-    "mish": lambda torch, x: x * torch.tanh(torch.nn.functional.softplus(x)),
-}
-
 
 def build_streams(folder):
     """The streams, from C."""
@@ -80,10 +71,9 @@ def make_stream(library, direction, kind, arrays):
 
 def make_fad(name, kind, policy, x, g):
     """The two directions, by fad."""
-    import accuracy
     import fad
 
-    nested = fad.nest(accuracy.parse(name, kind), policy=policy)
+    nested = fad.nest(fad.parse(spell(name, kind)), policy=policy)
     compiled = fad.compile(nested)
     _, *residuals = compiled.call(nested.forward, x)
     return {
@@ -132,8 +122,7 @@ def make_contestants(name, kind, size, library, options):
         contestants[f"fad, {policy}"] = make_fad(name, kind, policy, x, g)
     leaf = to_torch(x, kind).requires_grad_()
     cotangent = to_torch(g, kind)
-    builtin = accuracy.get_torch_function(name)
-    contestants["PyTorch"] = make_torch(builtin, leaf, cotangent)
+    contestants["PyTorch"] = make_torch(get_torch_function(name), leaf, cotangent)
     if name in COMPOSED:
         composed = lambda t: COMPOSED[name](torch, t)
         contestants["composed"] = make_torch(composed, leaf, cotangent)
@@ -166,7 +155,7 @@ def check(name, kind):
     import numpy
 
     x = numpy.random.default_rng().standard_normal(100003).astype(accuracy.get_dtype(kind))
-    references = accuracy.ACTIVATIONS[name][1](x.astype("f8"))
+    references = accuracy.compute_reference(name, x)
     for got, reference in zip(accuracy.evaluate(name, kind, x), references):
         error, _ = accuracy.measure(got, reference, kind)
         if not error < {"f32": 1e-6, "f16": 2e-3, "bf16": 2e-2}[kind]:
@@ -177,72 +166,19 @@ def describe_machine(threads):
     import fad
     import torch
 
-    try:
-        with open("/proc/cpuinfo") as file:
-            names = [line.split(": ")[1].strip() for line in file if line.startswith("model name")]
-    except OSError:
-        names = [platform.processor()]
     return {
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {(names or ['?'])[0]}",
-        "system": platform.platform(),
-        "python": platform.python_version(),
+        **kernel_figures.describe_machine(),
         "fad": fad.__version__,
         "torch": torch.__version__,
         "threads": threads,
     }
 
 
-def print_table(rows):
-    print(f"\n{'':34}{'stream':>10}   as multiples of the stream")
-    names = [who for who in rows[0]["seconds"] if who != "stream"]
-    for row in rows:
-        names += [who for who in row["seconds"] if who not in names and who != "stream"]
-    print(f"{'activation type elements  pass':<34}{'GB/s':>10}" + "".join(f"{n:>16}" for n in names))
-    for row in rows:
-        for direction in "forward", "backward":
-            stream = row["seconds"]["stream"][direction]
-            moved = 3 * row["size"] * (4 if row["type"] == "f32" else 2)
-            line = f"{row['activation']:<10} {row['type']:<5}{row['size']:<9} {direction:<8}"
-            line += f"{moved / stream / 1e9:>10.1f}"
-            for who in names:
-                taken = row["seconds"].get(who, {}).get(direction)
-                line += f"{taken / stream:>16.2f}" if taken else " " * 16
-            print(line.rstrip())
-
-
 def print_figures(figures, options):
-    for key, value in figures["made_with"].items():
-        print(f"{key}: {value}")
-    print(f"repetitions: {figures['repetitions']}; the least time counts")
-    print_table(figures["rows"])
+    kernel_figures.print_facts(figures, counted="least")
+    kernel_figures.print_table(figures["rows"])
     if options.plot:
-        plot(figures["rows"], options.plot)
-
-
-def plot(rows, path):
-    """Both passes together, as a multiple of both streams."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    names = [who for who in rows[0]["seconds"] if "backward" in rows[0]["seconds"][who]]
-    figure, axes = plt.subplots(figsize=(9, 4))
-    width = 0.8 / len(names)
-    for index, who in enumerate(names):
-        heights = [
-            sum(row["seconds"][who].values()) / sum(row["seconds"]["stream"].values())
-            if who in row["seconds"]
-            else 0
-            for row in rows
-        ]
-        axes.bar([i + index * width for i in range(len(rows))], heights, width, label=who)
-    labels = [f"{row['activation']}\n{row['type']}\n{row['size']}" for row in rows]
-    axes.set_xticks([i + 0.4 for i in range(len(rows))], labels, fontsize=7)
-    axes.set_ylabel("forward + backward, in streams")
-    axes.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path)
+        kernel_figures.plot(figures["rows"], options.plot)
 
 
 def main():
@@ -255,24 +191,16 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--compile", action="store_true", help="torch.compile, too")
-    parser.add_argument("--json", help="file for the figures")
-    parser.add_argument("--table", help="file of figures to print")
-    parser.add_argument("--plot", help="file for a picture, .svg or .png")
+    kernel_figures.add_options(parser)
     options = parser.parse_args()
     if options.table:
-        try:
-            stored = json.loads(pathlib.Path(options.table).read_text())
-        except OSError as error:
-            parser.error(str(error))
-        return print_figures(stored, options)
+        return print_figures(kernel_figures.read(parser, options.table), options)
     # Before any library starts its threads.
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
 
-    import accuracy
-
     for name in options.names:
-        if name not in accuracy.ACTIVATIONS:
-            parser.error(f"there is no {name}; choose of {', '.join(accuracy.ACTIVATIONS)}")
+        if name not in ACTIVATIONS:
+            parser.error(f"there is no {name}; choose of {', '.join(ACTIVATIONS)}")
     if min(*options.sizes, options.threads, options.repetitions) < 1:
         parser.error("sizes, threads and repetitions are above zero")
     rows = []
@@ -293,7 +221,7 @@ def main():
         "rows": rows,
     }
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
+        kernel_figures.write(figures, options.json)
     print_figures(figures, options)
 
 

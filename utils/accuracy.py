@@ -13,12 +13,11 @@ counted where the reference is infinite, or below the normal numbers of the type
 Python package, numpy, and ml_dtypes for bf16."""
 
 import argparse
-import functools
-import math
 import sys
 
 import fad
 import numpy
+from activations import ACTIVATIONS, get_torch_function, spell
 
 # The integer as wide as a type, bits of its fraction, and its least exponent.
 TYPES = {
@@ -28,76 +27,6 @@ TYPES = {
 }
 # So many numbers of f32: every 4093rd, by their bits.
 STRIDE = 4093
-
-erfc = numpy.vectorize(math.erfc, otypes=[float])
-
-
-def sigmoid(x):
-    e = numpy.exp(-abs(x))
-    return numpy.where(x < 0, e, 1) / (1 + e)
-
-
-def slope_of_gate(value, x, slope):
-    """value + x * slope, where an infinite x has no slope."""
-    with numpy.errstate(all="ignore"):
-        return value + numpy.where(slope == 0, 0, x * slope)
-
-
-def silu(x):
-    s = sigmoid(x)
-    return x * s, slope_of_gate(s, x, s * sigmoid(-x))
-
-
-def gelu(x):
-    value = erfc(-x / math.sqrt(2)) / 2
-    density = numpy.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-    return x * value, slope_of_gate(value, x, density)
-
-
-def gelu_tanh(x):
-    factor, cubic = 2 * math.sqrt(2 / math.pi), 0.044715
-    v = factor * (x + cubic * x**3)
-    s = sigmoid(v)
-    slope = s * sigmoid(-v)
-    inner = numpy.where(slope == 0, 0, factor * (1 + 3 * cubic * x * x))
-    return x * s, slope_of_gate(s, x, slope * inner)
-
-
-def mish(x):
-    e = numpy.exp(-abs(x))
-    n = numpy.where(x < 0, e * (e + 2), 1 + 2 * e)
-    m = n + numpy.where(x < 0, 2, 2 * e * e)
-    slope = 4 * numpy.where(x < 0, e, e * e) * (1 + e) / m**2
-    return x * (n / m), slope_of_gate(n / m, x, slope)
-
-
-def softplus(x):
-    """With the threshold that PyTorch has unless told otherwise."""
-    value = numpy.maximum(x, 0) + numpy.log1p(numpy.exp(-abs(x)))
-    return numpy.where(x > 20, x, value), numpy.where(x > 20, 1, sigmoid(x))
-
-
-def elu(x):
-    return numpy.where(x > 0, x, numpy.expm1(x)), numpy.where(x > 0, 1, numpy.exp(x))
-
-
-def tanh(x):
-    return numpy.tanh(x), 4 * sigmoid(2 * x) * sigmoid(-2 * x)
-
-
-# The operation, the reference for value and derivative, and the name and arguments of
-# PyTorch's function.
-ACTIVATIONS = {
-    "sigmoid": ("fad.sigmoid", lambda x: (sigmoid(x), sigmoid(x) * sigmoid(-x)), "sigmoid", {}),
-    "tanh": ("math.tanh", tanh, "tanh", {}),
-    "softplus": ("fad.softplus", softplus, "softplus", {}),
-    "elu": ("fad.elu", elu, "elu", {}),
-    "silu": ("fad.silu", silu, "silu", {}),
-    "gelu": ("fad.gelu", gelu, "gelu", {}),
-    "gelu_tanh": ("fad.gelu", gelu_tanh, "gelu", {"approximate": "tanh"}),
-    "mish": ("fad.mish", mish, "mish", {}),
-}
-ATTRIBUTES = {"gelu_tanh": " approximate <tanh>", "softplus": " threshold 20.0"}
 
 
 def get_dtype(kind):
@@ -118,34 +47,20 @@ def sample(kind):
     return x[numpy.isfinite(x.astype("f4"))]
 
 
-def parse(name, kind):
-    """The activation as a module with one function, @f."""
-    operation, attributes = ACTIVATIONS[name][0], ATTRIBUTES.get(name, "")
-    tensor = f"tensor<?x{kind}>"
-    return fad.parse(
-        f"func.func @f(%x: {tensor}) -> {tensor} {{\n"
-        f"  %y = {operation} %x{attributes} : {tensor}\n"
-        f"  return %y : {tensor}\n}}\n"
-    )
+def compute_reference(name, x):
+    """Value and derivative of `x`, in f64."""
+    with numpy.errstate(all="ignore"):
+        return ACTIVATIONS[name].reference(x.astype("f8"), numpy)
 
 
 def evaluate(name, kind, x):
     """What fad computes: the values, and the derivatives as the gradients where the
     cotangent is one."""
-    nested = fad.nest(parse(name, kind), policy="fad")
+    nested = fad.nest(fad.parse(spell(name, kind)), policy="fad")
     compiled = fad.compile(nested)
     y, *residuals = compiled.call(nested.forward, x)
     (d,) = compiled.call(nested.backward, *residuals, numpy.ones_like(x))
     return y, d
-
-
-def get_torch_function(name):
-    """PyTorch's own function for the activation."""
-    import torch
-
-    _, _, function, arguments = ACTIVATIONS[name]
-    where = torch if function in ("tanh", "sigmoid") else torch.nn.functional
-    return functools.partial(getattr(where, function), **arguments)
 
 
 def evaluate_torch(name, kind, x):
@@ -190,8 +105,7 @@ def main():
     for name in args.names or ACTIVATIONS:
         for kind in args.types:
             x = sample(kind)
-            with numpy.errstate(all="ignore"):
-                references = ACTIVATIONS[name][1](x.astype("f8"))
+            references = compute_reference(name, x)
             computed = [evaluate(name, kind, x)]
             if args.torch:
                 computed.append(evaluate_torch(name, kind, x))
