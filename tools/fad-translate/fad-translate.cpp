@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GPUBinaryToPTX.h"
+#include "GPUBinary.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
-  mlir::fad::registerGPUBinaryToPTX();
+  mlir::fad::registerGPUBinaryTranslations();
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "fad translation driver"));
 }

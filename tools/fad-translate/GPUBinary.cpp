@@ -1,4 +1,4 @@
-//===- GPUBinaryToPTX.cpp - Print the PTX of a gpu.binary -----------------===//
+//===- GPUBinary.cpp - Print what a gpu.binary holds ----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GPUBinaryToPTX.h"
+#include "GPUBinary.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -48,8 +48,11 @@ static FailureOr<gpu::BinaryOp> findBinary(Operation *root) {
   return failure();
 }
 
+/// Prints the only object of the gpu.binary if its format is one of `wanted`.
 /// Errors are located at `root`: the line of a gpu.binary would show its bytes.
-static LogicalResult printPTX(Operation *root, raw_ostream &os) {
+static LogicalResult print(Operation *root, raw_ostream &os,
+                           ArrayRef<gpu::CompilationTarget> wanted,
+                           StringRef what) {
   FailureOr<gpu::BinaryOp> binary = findBinary(root);
   if (failed(binary))
     return failure();
@@ -58,20 +61,36 @@ static LogicalResult printPTX(Operation *root, raw_ostream &os) {
            << binary->getSymName() << "' has " << binary->getObjects().size()
            << " objects; compile it for one chip";
   auto object = cast<gpu::ObjectAttr>(binary->getObjects()[0]);
-  if (object.getFormat() != gpu::CompilationTarget::Assembly)
+  if (!llvm::is_contained(wanted, object.getFormat()))
     return emitError(root->getLoc(), "gpu.binary '")
            << binary->getSymName() << "' holds "
-           << gpu::stringifyCompilationTarget(object.getFormat())
-           << " and not PTX; compile it with --fad-to-nvvm=format=isa";
+           << gpu::stringifyCompilationTarget(object.getFormat()) << " and not "
+           << what;
   os << object.getObject().getValue();
   return success();
 }
 
-void mlir::fad::registerGPUBinaryToPTX() {
-  static TranslateFromMLIRRegistration registration(
-      "gpu-binary-to-ptx", "print the PTX of a gpu.binary", printPTX,
-      [](DialectRegistry &registry) {
-        registerAllDialects(registry);
-        registry.insert<FadDialect>();
-      });
+static LogicalResult printPTX(Operation *root, raw_ostream &os) {
+  return print(root, os, gpu::CompilationTarget::Assembly,
+               "PTX; compile it with --fad-to-nvvm=format=isa");
+}
+
+static LogicalResult printObject(Operation *root, raw_ostream &os) {
+  return print(root, os,
+               {gpu::CompilationTarget::Binary, gpu::CompilationTarget::Fatbin},
+               "machine code; compile it with --fad-to-nvvm=format=bin or "
+               "format=fatbin");
+}
+
+void mlir::fad::registerGPUBinaryTranslations() {
+  auto registerDialects = [](DialectRegistry &registry) {
+    registerAllDialects(registry);
+    registry.insert<FadDialect>();
+  };
+  static TranslateFromMLIRRegistration ptx("gpu-binary-to-ptx",
+                                           "print the PTX of a gpu.binary",
+                                           printPTX, registerDialects);
+  static TranslateFromMLIRRegistration object(
+      "gpu-binary-to-object", "print the cubin or fatbin of a gpu.binary",
+      printObject, registerDialects);
 }
