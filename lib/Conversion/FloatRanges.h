@@ -1,0 +1,47 @@
+//===- FloatRanges.h - Bounds of the floats of a body -----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CONVERSION_FLOATRANGES_H
+#define FAD_LIB_CONVERSION_FLOATRANGES_H
+
+#include "mlir/IR/Value.h"
+#include <limits>
+
+namespace mlir::fad {
+
+/// Where a float lies unless it is NaN, both bounds included.
+struct FloatRange {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  bool isNonNegative() const { return low >= 0; }
+  bool isNonPositive() const { return high <= 0; }
+};
+
+/// The ranges of all floats, and vectors of them, that operations below one
+/// compute. They follow from constants and from the range of each operation
+/// alone: that two operands depend on each other counts only where both are
+/// selected by one condition. Rounding is allowed for. Takes time linear in the
+/// number of operations.
+class FloatRanges {
+public:
+  explicit FloatRanges(Operation *root);
+
+  /// The range of `value`; any number where nothing is known.
+  FloatRange get(Value value) const;
+
+private:
+  FloatRange infer(Operation *op) const;
+  FloatRange inferSum(Value lhs, Value rhs) const;
+
+  llvm::DenseMap<Value, FloatRange> ranges;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_CONVERSION_FLOATRANGES_H

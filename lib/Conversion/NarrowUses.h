@@ -1,0 +1,59 @@
+//===- NarrowUses.h - Numbers that end up in 16 bits ------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CONVERSION_NARROWUSES_H
+#define FAD_LIB_CONVERSION_NARROWUSES_H
+
+#include "FloatRanges.h"
+
+namespace mlir::fad {
+
+/// How far the f32 values below an operation, and vectors of f32, may be off
+/// because all that is computed of them is rounded to bf16 or f16. Two
+/// questions, of which the second allows larger errors:
+///
+/// `endsNarrow`: every path of uses ends in a truncation to bf16 or f16,
+/// through operations of arith and math on f32. What computes such a value may
+/// err by some units in the last place of f32: then cancellation leaves no more
+/// than it would leave of any other library's function.
+///
+/// `isNarrow`: an error of 2^-18 relative to the value, of either sign, moves
+/// no result by more than 2^-14 relative to the result before it is rounded,
+/// even if all values for which the answer is yes have such errors: 1/128 of a
+/// unit in the last place of bf16, 1/16 of one of f16. So these pass an error
+/// on:
+///
+/// - multiplication, which halves what its operands may add to the error,
+/// unless
+///   one is a constant, or comes from memory; division and sqrt, which do it
+///   once more, as they may have such an error of their own;
+/// - the branches of a selection; negf, absf, copysign, minima, maxima;
+/// - sums, differences and fma, of numbers the ranges of which have one sign.
+///
+/// Other sums may cancel, exponents magnify their error, and so nothing else
+/// passes it on; comparisons do with zero alone, as the sign is right. What is
+/// stored, yielded, called with, or cast to another type before it is truncated
+/// counts with all its digits. Takes time linear in the number of operations.
+class NarrowUses {
+public:
+  explicit NarrowUses(Operation *root) : NarrowUses(root, FloatRanges(root)) {}
+  /// With ranges that are known already.
+  NarrowUses(Operation *root, const FloatRanges &ranges);
+
+  bool endsNarrow(Value value) const { return depths.contains(value); }
+  bool isNarrow(Value value) const;
+
+private:
+  /// How often what a value may add to the error has been halved, if it is not
+  /// above kMostHalvings.
+  llvm::DenseMap<Value, unsigned> depths;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_CONVERSION_NARROWUSES_H
