@@ -44,7 +44,7 @@ static FloatRange unite(FloatRange lhs, FloatRange rhs) {
   return {std::min(lhs.low, rhs.low), std::max(lhs.high, rhs.high)};
 }
 
-static FloatRange negate(FloatRange x) { return {-x.high, -x.low}; }
+static FloatRange negate(FloatRange x) { return {0 - x.high, 0 - x.low}; }
 
 static FloatRange getSize(FloatRange x) {
   double least = x.low > 0 ? x.low : x.high < 0 ? -x.high : 0;

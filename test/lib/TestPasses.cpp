@@ -12,5 +12,6 @@ void mlir::fad::test::registerTestPasses() {
   registerTestBreakPass();
   registerTestDerivativePass();
   registerTestKernelToHostPass();
+  registerTestNarrowUsesPass();
   registerTestResidualsPass();
 }

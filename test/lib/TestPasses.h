@@ -26,6 +26,9 @@ void registerTestBreakPass();
 /// Registers `test-fad-derivative`.
 void registerTestDerivativePass();
 
+/// Registers `test-fad-narrow-uses`.
+void registerTestNarrowUsesPass();
+
 /// Registers `test-fad-residuals`.
 void registerTestResidualsPass();
 
