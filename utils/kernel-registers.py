@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from cubin import find_code
+
 # Registers of a multiprocessor from sm_70 on; a warp gets a multiple of 256.
 REGISTERS, GRANULE = 65536, 256
 
@@ -50,23 +52,12 @@ def assemble(ptxas, arch, ptx):
 
 def count_instructions(elf):
     """By kernel: all instructions without padding, and the special ones."""
-    table, entry_size, entries, names = struct.unpack_from("<Q10xHHH", elf, 0x28)
-    sections = [
-        struct.unpack_from("<IIQQQQ", elf, table + index * entry_size) for index in range(entries)
-    ]
     counts = {}
-    for name, _, _, _, offset, size in sections:
-        begin = sections[names][4] + name
-        title = elf[begin : elf.index(b"\0", begin)].decode()
-        if title.startswith(".text."):
-            kinds = [
-                struct.unpack_from("<H", elf, at)[0] & 0x1FF
-                for at in range(offset, offset + size, 16)
-            ]
-            counts[title.removeprefix(".text.")] = (
-                len(kinds) - kinds.count(PADDING),
-                kinds.count(SPECIAL),
-            )
+    for name, (offset, size) in find_code(elf).items():
+        kinds = [
+            struct.unpack_from("<H", elf, at)[0] & 0x1FF for at in range(offset, offset + size, 16)
+        ]
+        counts[name] = len(kinds) - kinds.count(PADDING), kinds.count(SPECIAL)
     return counts
 
 
