@@ -1,0 +1,206 @@
+//===- CUDARuntime.h - Loading and launching CUDA kernels -------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// libfad_cuda_runtime.so is a small layer over the CUDA driver API. It opens
+// the driver when it is first used, so a program that links it starts on a
+// machine without one, too, and building it takes no CUDA headers. It depends
+// on nothing of LLVM or MLIR.
+//
+// Every function returns a status. Where that is not FAD_CUDA_SUCCESS,
+// fadCudaGetErrorMessage has a text with the driver's own words in it, and what
+// a function would have written through its pointers is left alone.
+//
+// Functions may be called from any thread. One that works in a context takes
+// the context that is current in its thread, whoever made it. Where there is
+// none, it makes the primary context of device 0 current in that thread and
+// leaves it so, which is what the CUDA runtime (and PyTorch with it) does; that
+// context is retained once, for as long as the process lives.
+//
+// Nothing here waits for the device, save fadCudaStreamSynchronize,
+// fadCudaEventSynchronize, and where the driver itself does, as in freeing
+// memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_C_CUDARUNTIME_H
+#define FAD_C_CUDARUNTIME_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FAD_CUDA_EXPORTED __attribute__((visibility("default")))
+
+typedef enum FadCudaStatus {
+  FAD_CUDA_SUCCESS = 0,
+  /// The driver's library cannot be opened, or lacks functions.
+  FAD_CUDA_NO_DRIVER = 1,
+  /// There is a driver, and it does not start.
+  FAD_CUDA_INIT_FAILED = 2,
+  /// The driver knows no device.
+  FAD_CUDA_NO_DEVICE = 3,
+  /// An argument that no driver is asked about: a null pointer, or an image
+  /// that is neither PTX nor a whole cubin or fatbin.
+  FAD_CUDA_INVALID_ARGUMENT = 4,
+  /// The driver does not compile the PTX.
+  FAD_CUDA_COMPILE_FAILED = 5,
+  /// Any other call of the driver failed.
+  FAD_CUDA_DRIVER_ERROR = 6
+} FadCudaStatus;
+
+/// A module: kernels in the memory of one context.
+typedef struct FadCudaModuleStorage *FadCudaModule;
+/// A kernel of a module, which owns it.
+typedef struct FadCudaFunctionStorage *FadCudaFunction;
+/// The driver's CUstream. Null is the default stream. One of another library
+/// can be given as well, `torch.cuda.current_stream().cuda_stream` for example.
+typedef void *FadCudaStream;
+/// The driver's CUevent.
+typedef void *FadCudaEvent;
+
+/// What the last function that failed in this thread says about it. Never null;
+/// the next function that fails in this thread overwrites it.
+FAD_CUDA_EXPORTED const char *fadCudaGetErrorMessage(void);
+
+//===----------------------------------------------------------------------===//
+// Driver and devices
+//===----------------------------------------------------------------------===//
+
+/// Whether there is a driver and a device: opens the driver's library and
+/// initializes it. All other functions do that by themselves. The answer is
+/// found once for a process.
+///
+/// The library is libcuda.so.1, or what the environment variable
+/// FAD_CUDA_DRIVER names.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaInit(void);
+
+/// The version of CUDA that the driver supports, 13000 for 13.0.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetDriverVersion(int *version);
+
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetDeviceCount(int *count);
+
+/// Writes a name of up to `size` bytes, the null byte included.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetDeviceName(int device, char *name,
+                                                     int size);
+
+/// 9 and 0 for sm_90.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetComputeCapability(int device,
+                                                            int *major,
+                                                            int *minor);
+
+/// The number of streaming multiprocessors.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetMultiprocessorCount(int device,
+                                                              int *count);
+
+/// Makes the primary context of `device` current in this thread, in the place
+/// of the one that was.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaSetDevice(int device);
+
+//===----------------------------------------------------------------------===//
+// Modules and launches
+//===----------------------------------------------------------------------===//
+
+/// Loads PTX (a null byte at its end is not needed), a cubin or a fatbin of
+/// `size` bytes into the current context. The image can be freed afterwards.
+///
+/// PTX is compiled by the driver, and the cubin kept on disk: under
+/// $FAD_CACHE_DIR, or else $XDG_CACHE_HOME/fad, or else $HOME/.cache/fad. The
+/// next load of the same text on such a device with such a driver takes it from
+/// there. An empty FAD_CACHE_DIR switches that off. What the driver's compiler
+/// says about faulty PTX is in the message.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleLoad(const void *image,
+                                                  size_t size,
+                                                  FadCudaModule *module);
+
+/// Unloads a module, and its functions with it. Null is allowed. What runs in
+/// them has to have ended.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleUnload(FadCudaModule module);
+
+/// Finds a kernel by its name.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleGetFunction(
+    FadCudaModule module, const char *name, FadCudaFunction *function);
+
+/// Starts a kernel on `stream`, in the context of its module, and returns
+/// without waiting for it. `parameters` has a pointer to each parameter's
+/// value; values are read before this returns. A grid without blocks starts
+/// nothing. `sharedBytes` of dynamic shared memory are there for each block.
+FAD_CUDA_EXPORTED FadCudaStatus
+fadCudaLaunch(FadCudaFunction function, unsigned gridX, unsigned gridY,
+              unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
+              unsigned sharedBytes, FadCudaStream stream, void **parameters);
+
+/// The first error since the last call of this function that compiled code met,
+/// in any thread, and forgets it. Compiled code calls MLIR's functions for GPUs
+/// (mgpuLaunchKernel and the like, which this library has), and these return no
+/// status: ask here after the call.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaTakeError(void);
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Allocates memory on the device. No bytes are the null pointer.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaMalloc(size_t bytes, void **pointer);
+
+/// Allocates memory that the host and the device both can use.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaMallocManaged(size_t bytes,
+                                                     void **pointer);
+
+/// Frees memory of either kind. Null is allowed.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaFree(void *pointer);
+
+/// Copies in the order of the stream. The host's memory has to stay as it is
+/// until the stream is synchronized.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopyToDevice(void *destination,
+                                                    const void *source,
+                                                    size_t bytes,
+                                                    FadCudaStream stream);
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopyToHost(void *destination,
+                                                  const void *source,
+                                                  size_t bytes,
+                                                  FadCudaStream stream);
+/// Between any two places: the driver knows which memory a pointer is to.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopy(void *destination,
+                                            const void *source, size_t bytes,
+                                            FadCudaStream stream);
+
+//===----------------------------------------------------------------------===//
+// Streams and events
+//===----------------------------------------------------------------------===//
+
+/// Creates a stream that does not wait for the default stream.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamCreate(FadCudaStream *stream);
+/// Null is allowed.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamDestroy(FadCudaStream stream);
+/// Waits for all that was put on the stream. An error that a kernel met while
+/// it ran is returned here.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamSynchronize(FadCudaStream stream);
+/// Makes what comes on the stream later wait for the event.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamWaitEvent(FadCudaStream stream,
+                                                       FadCudaEvent event);
+
+/// Creates an event that takes the time.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventCreate(FadCudaEvent *event);
+/// Null is allowed.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventDestroy(FadCudaEvent event);
+/// Puts the event on the stream.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventRecord(FadCudaEvent event,
+                                                   FadCudaStream stream);
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventSynchronize(FadCudaEvent event);
+/// The time between two events that both have passed.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventElapsedTime(FadCudaEvent start,
+                                                        FadCudaEvent stop,
+                                                        float *milliseconds);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // FAD_C_CUDARUNTIME_H

@@ -1,0 +1,24 @@
+//===- Image.h - What kind of code a module is loaded from ------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CUDARUNTIME_IMAGE_H
+#define FAD_LIB_CUDARUNTIME_IMAGE_H
+
+#include <cstddef>
+#include <string>
+
+namespace fad::cuda {
+enum class ImageKind { Ptx, Binary, Invalid };
+
+/// What an image of `size` bytes is: PTX, or a cubin or fatbin all of whose
+/// bytes are there, which the driver, not knowing the size, relies on. If it is
+/// neither, `reason` says why.
+ImageKind classifyImage(const void *image, size_t size, std::string &reason);
+} // namespace fad::cuda
+
+#endif // FAD_LIB_CUDARUNTIME_IMAGE_H
