@@ -10,6 +10,7 @@
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -29,19 +30,12 @@ using namespace mlir::fad;
 // One formula per primitive
 //===----------------------------------------------------------------------===//
 //
-// exp(-|x|) neither overflows nor loses the smaller side, and it is what the
-// derivatives in lib/Rules/FadRules.cpp are made of too, so that CSE leaves one
-// exponential for a value and its derivative. Operands that emit operations
-// have names: C++ leaves the order of evaluation open.
+// They have their exponentials from fad/Interfaces/Formulas.h, as the
+// derivatives in lib/Rules/FadRules.cpp do, so that CSE leaves one for a value
+// and its derivative. Operands that emit operations have names: C++ leaves the
+// order of evaluation open.
 
-/// 1 / (1 + exp(-x)).
-static Expr sigmoid(const Expr &x) {
-  Expr e = exp(-abs(x));
-  Expr numerator = select(x < 0, e, 1);
-  return numerator / (1 + e);
-}
-
-static Expr evaluate(SigmoidOp, const Expr &x) { return sigmoid(x); }
+static Expr evaluate(SigmoidOp, const Expr &x) { return logistic(x); }
 
 static Expr evaluate(SoftplusOp op, const Expr &x) {
   Expr positive = max(x, 0);
@@ -61,26 +55,17 @@ static Expr evaluate(EluOp op, const Expr &x) {
   return select(x > 0, x, op.getAlpha().convertToDouble() * expm1(x));
 }
 
-static Expr evaluate(SiluOp, const Expr &x) { return x * sigmoid(x); }
+static Expr evaluate(SiluOp, const Expr &x) { return x * logistic(x); }
 
 static Expr evaluate(GeluOp op, const Expr &x) {
   if (op.getApproximate() == GeluApproximation::none)
-    return x * (0.5 * erfc(x * -M_SQRT1_2));
+    return x * normal(x).Phi;
   double k = 2 * std::sqrt(M_2_PI);
-  return x * sigmoid(x * (k + k * 0.044715 * square(x)));
+  Expr top = min(x, std::sqrt(2 * (underflow(x) + 8)));
+  return x * logistic(top * (k + k * 0.044715 * square(top)));
 }
 
-/// tanh(log(1 + e^x)) = n / (n + 2) with n = e^2x + 2e^x, both sides scaled by
-/// e^-2x where x is positive.
-static Expr evaluate(MishOp, const Expr &x) {
-  Expr e = exp(-abs(x));
-  Expr negative = x < 0;
-  Expr small = e * (e + 2);
-  Expr large = 1 + 2 * e;
-  Expr n = select(negative, small, large);
-  Expr two = select(negative, 2, 2 * square(e));
-  return x * (n / (n + two));
-}
+static Expr evaluate(MishOp, const Expr &x) { return x * mish(x).value; }
 
 static Expr hardsigmoid(const Expr &x) { return min(max(x + 3, 0), 6) / 6; }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Interfaces/Formulas.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
@@ -18,25 +19,66 @@ double fad::underflow(const Expr &x) {
   return getElementTypeOrSelf(x.getValue()).isF64() ? 746 : 104;
 }
 
+/// Where exp(-scale * x * x) is zero, even times `x`.
+static double gaussianEdge(const Expr &x, double scale) {
+  return std::sqrt((underflow(x) + 8) / scale);
+}
+
+/// Whether `x` is min(|y|, edge) already.
+static bool isClamped(const Expr &x, double edge) {
+  auto least = x.getValue().getDefiningOp<arith::MinimumFOp>();
+  if (!least || !least.getLhs().getDefiningOp<math::AbsFOp>())
+    return false;
+  Expr bound = viewConstant(Expr(*x.getBuilder(), least.getRhs()));
+  return bound.isConstant() && bound.getConstant() <= edge * (1 + 0x1p-20);
+}
+
 Expr fad::gaussian(const Expr &x, double scale) {
-  // Beyond, the exponential is zero.
-  double edge = std::sqrt((underflow(x) + 8) / scale);
-  Expr size = min(abs(x), edge);
+  double edge = gaussianEdge(x, scale);
+  Expr size = isClamped(x, edge) ? x : min(abs(x), edge);
   Expr exponent = -square(size);
   Expr lost = fma(size, size, exponent);
   Expr rounded = exp(scale * exponent);
   return rounded - scale * rounded * lost;
 }
 
+Normal fad::normal(const Expr &x) {
+  double edge = gaussianEdge(x, 0.5);
+  Expr size = min(abs(x), edge);
+  Expr tail = 0.5 * erfc(size * M_SQRT1_2);
+  Expr negative = x < 0;
+  return {size, select(negative, tail, 1 - tail), edge};
+}
+
+/// 1 / (1 + exp(-x)), where `e` is exp(-|x|), which neither overflows nor loses
+/// the smaller side.
+static Expr logistic(const Expr &negative, const Expr &e) {
+  Expr numerator = select(negative, e, 1);
+  return numerator / (1 + e);
+}
+
+Expr fad::logistic(const Expr &x) {
+  Expr e = exp(-abs(x));
+  return ::logistic(x < 0, e);
+}
+
 Sigmoid fad::sigmoid(const Expr &x) {
-  // With e = exp(-|x|) the two are e / (1 + e) and 1 / (1 + e). The value is
-  // spelled as fad-expand-primitives spells it, so that CSE joins them.
   Expr negative = x < 0;
   Expr e = exp(-abs(x));
-  Expr numerator = select(negative, e, 1);
-  Expr s = numerator / (1 + e);
+  Expr s = ::logistic(negative, e);
   Expr difference = 1 - s;
   return {s, select(negative, difference, e * s)};
+}
+
+Mish fad::mish(const Expr &x) {
+  // Above, the value rounds to 1 and its derivative to 0, and the square of m
+  // is finite.
+  double edge = getElementTypeOrSelf(x.getValue()).isF64() ? 40 : 20;
+  Expr top = min(x, edge);
+  Expr e = exp(top);
+  Expr n = e * (e + 2);
+  Expr m = n + 2;
+  return {top, e, n / m, m};
 }
 
 Expr fad::saturating(const Expr &slope) {

@@ -127,40 +127,33 @@ struct Gelu : UnaryRule<Gelu, GeluOp> {
 
   /// Phi(x) + x * phi(x) with the normal distribution Phi and its density phi.
   static Expr dExact(Expr x) {
-    Expr Phi = 0.5 * erfc(x * -M_SQRT1_2);
-    Expr phi = M_2_SQRTPI * M_SQRT1_2 / 2 * gaussian(x, 0.5);
-    return gate(x, edge(x), [&](Expr top) { return Phi + top * phi; });
+    auto [size, Phi, edge] = normal(x);
+    Expr phi = M_2_SQRTPI * M_SQRT1_2 / 2 * gaussian(size, 0.5);
+    Expr slope = Phi + copysign(size, x) * phi;
+    return select(x < -edge, 0, slope);
   }
 
   /// s + x * s * (1 - s) * v' with s = sigmoid(v), v = k * (x + c * x^3).
   static Expr dTanh(Expr x) {
     double k = 2 * std::sqrt(M_2_PI);
     double c = 0.044715;
-    auto [s, complement] = sigmoid(x * (k + k * c * square(x)));
-    return gate(x, edge(x), [&, s = s, r = complement](Expr top) {
-      Expr slope = k + 3 * k * c * square(top);
-      return s * (1 + top * r * slope);
+    double edge = std::sqrt(2 * (underflow(x) + 8));
+    return gate(x, edge, [&](Expr top) {
+      Expr s2 = square(top);
+      auto [s, complement] = sigmoid(top * (k + k * c * s2));
+      return s * (1 + top * complement * (k + 3 * k * c * s2));
     });
   }
-
-  /// exp(-edge^2 / 2) is zero, even times `edge`.
-  static double edge(Expr x) { return std::sqrt(2 * (underflow(x) + 8)); }
 };
 
-/// With e = exp(-|x|): tanh(softplus(x)) is n / m, and its derivative r / m^2.
-struct Mish : UnaryRule<Mish, MishOp> {
+/// tanh(softplus(x)) is n / m with e = exp(x), n = e * (e + 2) and m = n + 2;
+/// its derivative is 4 * e * (1 + e) / m^2.
+struct MishRule : UnaryRule<MishRule, MishOp> {
   static Expr d(Expr x) {
-    Expr negative = x < 0;
-    Expr e = exp(-abs(x));
-    Expr product = e * (e + 2);
-    Expr n = select(negative, product, 1 + 2 * e);
-    Expr m = n + select(negative, 2, 2 * square(e));
-    Expr scale = 4 * select(negative, e, square(e));
-    Expr r = scale * (1 + e);
-    Expr value = n / m;
-    Expr slope = r / square(m);
-    return gate(x, underflow(x) + 8,
-                [&](Expr top) { return value + top * slope; });
+    auto [top, e, value, m] = mish(x);
+    Expr scale = 4 * e;
+    Expr slope = scale * (1 + e) / square(m);
+    return select(x < -underflow(x) - 8, 0, value + top * slope);
   }
 };
 
@@ -169,7 +162,7 @@ struct Mish : UnaryRule<Mish, MishOp> {
 void fad::registerFadRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, FadDialect *) {
     attachRules<Relu, LeakyRelu, Elu, HardSigmoid, HardSwish, SigmoidRule,
-                Softplus, Silu, Gelu, Mish>(context);
+                Softplus, Silu, Gelu, MishRule>(context);
     attachScatterAddRule(context);
   });
 }

@@ -91,11 +91,19 @@ func.func @silu(%x: f32) -> f32 {
 // CHECK-SAME:    %[[X:[^:]*]]: f32)
 func.func @gelu(%x: f32) -> f32 {
   // CHECK-DAG:  %[[HALF:.*]] = arith.constant 5.0{{.*}}e-01 : f32
-  // CHECK-DAG:  %[[C:.*]] = arith.constant -0.707106769 : f32
+  // CHECK-DAG:  %[[ONE:.*]] = arith.constant 1.0{{.*}} : f32
+  // CHECK-DAG:  %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f32
+  // CHECK-DAG:  %[[EDGE:.*]] = arith.constant 14.96663 : f32
+  // CHECK-DAG:  %[[C:.*]] = arith.constant 0.707106769 : f32
   // CHECK-NOT:  math.erf %
-  // CHECK:      %[[Z:.*]] = arith.mulf %[[X]], %[[C]] : f32
+  // CHECK:      %[[ABS:.*]] = math.absf %[[X]] : f32
+  // CHECK-NEXT: %[[SIZE:.*]] = arith.minimumf %[[ABS]], %[[EDGE]] : f32
+  // CHECK-NEXT: %[[Z:.*]] = arith.mulf %[[SIZE]], %[[C]] : f32
   // CHECK-NEXT: %[[ERFC:.*]] = math.erfc %[[Z]] : f32
-  // CHECK-NEXT: %[[PHI:.*]] = arith.mulf %[[ERFC]], %[[HALF]] : f32
+  // CHECK-NEXT: %[[TAIL:.*]] = arith.mulf %[[ERFC]], %[[HALF]] : f32
+  // CHECK-NEXT: %[[NEGATIVE:.*]] = arith.cmpf olt, %[[X]], %[[ZERO]] : f32
+  // CHECK-NEXT: %[[REST:.*]] = arith.subf %[[ONE]], %[[TAIL]] : f32
+  // CHECK-NEXT: %[[PHI:.*]] = arith.select %[[NEGATIVE]], %[[TAIL]], %[[REST]] : f32
   // CHECK-NEXT: %[[Y:.*]] = arith.mulf %[[X]], %[[PHI]] : f32
   // CHECK-NEXT: return %[[Y]]
   %y = fad.gelu %x : f32
@@ -108,10 +116,11 @@ func.func @gelu_tanh(%x: f32) -> f32 {
   // CHECK-DAG:  %[[A:.*]] = arith.constant 1.59576917 : f32
   // CHECK-DAG:  %[[B:.*]] = arith.constant 0.0713548139 : f32
   // CHECK-NOT:  math.tanh
-  // CHECK:      %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  // CHECK:      %[[TOP:.*]] = arith.minimumf %[[X]], %{{.*}} : f32
+  // CHECK-NEXT: %[[SQUARE:.*]] = arith.mulf %[[TOP]], %[[TOP]] : f32
   // CHECK-NEXT: %[[TERM:.*]] = arith.mulf %[[SQUARE]], %[[B]] : f32
   // CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[TERM]], %[[A]] : f32
-  // CHECK-NEXT: %[[Z:.*]] = arith.mulf %[[X]], %[[SUM]] : f32
+  // CHECK-NEXT: %[[Z:.*]] = arith.mulf %[[TOP]], %[[SUM]] : f32
   // CHECK-NEXT: math.absf %[[Z]] : f32
   // CHECK:      %[[S:.*]] = arith.divf
   // CHECK-NEXT: %[[Y:.*]] = arith.mulf %[[X]], %[[S]] : f32

@@ -19,9 +19,12 @@ func.func @gelu(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32> {fad.residua
   %0:2 = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32>, tensor<?xf32> {
   ^bb0(%a: f32):
     %half = arith.constant 0.5 : f32
-    %scale = arith.constant -0.707106781 : f32
+    %scale = arith.constant 0.707106769 : f32
+    %edge = arith.constant 14.96663 : f32
     %y = fad.gelu %a : f32
-    %scaled = arith.mulf %a, %scale : f32
+    %abs = math.absf %a : f32
+    %size = arith.minimumf %abs, %edge : f32
+    %scaled = arith.mulf %size, %scale : f32
     %erfc = math.erfc %scaled : f32
     %phi = arith.mulf %half, %erfc : f32
     %square = arith.mulf %a, %a : f32

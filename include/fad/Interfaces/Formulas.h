@@ -27,6 +27,20 @@ double underflow(const Expr &x);
 /// so that CSE leaves one exponential.
 Expr gaussian(const Expr &x, double scale);
 
+/// The distribution function `Phi` of the normal distribution, `erfc(-x / sqrt(2))
+/// / 2`, accurate where it is close to zero. `size` is `min(|x|, edge)`; beyond
+/// `edge` the density is zero, even times `edge`. The value and the derivative of
+/// GELU spell it alike, so that CSE leaves one.
+struct Normal {
+  Expr size;
+  Expr Phi;
+  double edge;
+};
+Normal normal(const Expr &x);
+
+/// The logistic function, `1 / (1 + exp(-x))`.
+Expr logistic(const Expr &x);
+
 /// The logistic function `s = 1 / (1 + exp(-x))` and `1 - s`, each accurate
 /// where it is close to zero.
 struct Sigmoid {
@@ -34,6 +48,17 @@ struct Sigmoid {
   Expr complement;
 };
 Sigmoid sigmoid(const Expr &x);
+
+/// `tanh(log(1 + exp(x)))`, without cancellation and without overflow: with
+/// `e = exp(top)`, `n = e * (e + 2)` and `m = n + 2` it is `n / m`. `top` is `x`, but
+/// where the value rounds to 1.
+struct Mish {
+  Expr top;
+  Expr e;
+  Expr value;
+  Expr m;
+};
+Mish mish(const Expr &x);
 
 /// `slope`, with a constant zero where it is zero; for derivatives that are
 /// read off the result of a function that saturates.
