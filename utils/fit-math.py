@@ -44,7 +44,8 @@ ROOT = 2**-0.5 - 1.0001, 2**0.5 - 0.9999
 TANH = 0.625
 # erf(x) = x * (2 / sqrt(pi) + x^2 * P(x^2)), |x| <= 0.5.
 ERF = 0.5
-# erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + x / 2), 0.5 <= x <= 10.06.
+# erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + x / 2), 0.5 <= x <= 10.06, or
+# from 0 on where 16 bits are enough.
 ERFC = 0.5, 10.06
 
 
@@ -59,6 +60,13 @@ POLYNOMIALS = {
         -HALF,
         HALF,
         4,
+        lambda r: r**2 / exp(r),
+    ),
+    "exp of 16 bits": (
+        lambda r: (expm1(r) - r) / r**2,
+        -HALF,
+        HALF,
+        3,
         lambda r: r**2 / exp(r),
     ),
     "log1p": (
@@ -88,9 +96,16 @@ POLYNOMIALS = {
         8,
         lambda t: 1 / erfc_of(t),
     ),
+    "erfc of 16 bits": (
+        erfc_of,
+        1 / (1 + ERFC[1] / 2),
+        1.0,
+        8,
+        lambda t: 1 / erfc_of(t),
+    ),
 }
 
 for name, arguments in POLYNOMIALS.items():
     coefficients, error = fit(*arguments)
     rounded = ", ".join(f"{numpy.float32(c)!s}f" for c in coefficients)
-    print(f"{name:6} {error:.1e}  {rounded}")
+    print(f"{name:15} {error:.1e}  {rounded}")

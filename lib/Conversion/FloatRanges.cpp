@@ -112,6 +112,21 @@ FloatRange FloatRanges::get(Value value) const {
   return found == ranges.end() ? getConstantRange(value) : found->second;
 }
 
+/// A selection may be a minimum or maximum that is spelled out, with a constant.
+FloatRange FloatRanges::inferSelect(Value condition, Value ifTrue,
+                                    Value ifFalse) const {
+  FloatRange first = get(ifTrue), second = get(ifFalse);
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  if (!compare || compare.getLhs() != ifFalse || compare.getRhs() != ifTrue ||
+      !matchPattern(ifTrue, m_Constant()))
+    return unite(first, second);
+  if (compare.getPredicate() == arith::CmpFPredicate::OGT)
+    return {std::min(first.low, second.low), std::min(first.high, second.high)};
+  if (compare.getPredicate() == arith::CmpFPredicate::OLT)
+    return {std::max(first.low, second.low), std::max(first.high, second.high)};
+  return unite(first, second);
+}
+
 FloatRange FloatRanges::inferSum(Value lhs, Value rhs) const {
   auto first = lhs.getDefiningOp<arith::SelectOp>();
   auto second = rhs.getDefiningOp<arith::SelectOp>();
@@ -131,7 +146,8 @@ FloatRange FloatRanges::infer(Operation *op) const {
       .Case<math::AbsFOp>([&](auto) { return getSize(at(0)); })
       .Case<arith::NegFOp>([&](auto) { return negate(at(0)); })
       .Case([&](arith::SelectOp select) {
-        return unite(get(select.getTrueValue()), get(select.getFalseValue()));
+        return inferSelect(select.getCondition(), select.getTrueValue(),
+                           select.getFalseValue());
       })
       .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
         // The other operand, where one is NaN, is a result of minnumf.

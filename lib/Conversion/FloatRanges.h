@@ -37,6 +37,7 @@ public:
 
 private:
   FloatRange infer(Operation *op) const;
+  FloatRange inferSelect(Value condition, Value ifTrue, Value ifFalse) const;
   FloatRange inferSum(Value lhs, Value rhs) const;
 
   llvm::DenseMap<Value, FloatRange> ranges;

@@ -322,6 +322,15 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
     | `erfc` | 6 |
 
     Infinities, NaN and zeros give what libm gives.
+
+    Where everything that is computed of a value is rounded to bf16 or f16, shorter
+    forms are used, which err by up to two units more: polynomials of lower degree,
+    and multiplication with a reciprocal for division where the divisor is known to
+    be from 2^-120 to 2^120. No instructions that estimate are used: results are the
+    same in vectors and alone, and on every processor.
+
+    Minima and maxima with a constant other than zero become a comparison and a
+    selection, one instruction of x86.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

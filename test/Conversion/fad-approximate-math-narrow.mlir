@@ -1,0 +1,100 @@
+// RUN: fad-opt %s -fad-approximate-math | FileCheck %s
+// Executed, for all numbers of 16 bits, in test/python/accuracy.test.
+
+// The exponent is not above zero: 2^n is one factor. The divisor is from 1 to 2: a
+// number made of its bits is the first guess of its reciprocal.
+// CHECK-LABEL: func.func @sigmoid(
+// CHECK-NOT:     arith.shrsi
+// CHECK:         %[[POWER:.*]] = arith.shli
+// CHECK:         %[[SCALE:.*]] = arith.bitcast %[[POWER]] : vector<8xi32> to vector<8xf32>
+// CHECK-COUNT-5: math.fma
+// CHECK:         %[[E:.*]] = arith.mulf %{{.*}}, %[[SCALE]]
+// CHECK:         %[[SUM:.*]] = arith.addf %[[E]], %{{.*}}
+// CHECK:         %[[BITS:.*]] = arith.bitcast %[[SUM]] : vector<8xf32> to vector<8xi32>
+// CHECK:         %[[GUESS:.*]] = arith.subi %{{.*}}, %[[BITS]]
+// CHECK-COUNT-4: math.fma
+// CHECK-NOT:     arith.divf
+// CHECK:         return
+func.func @sigmoid(%x: vector<8xf16>) -> vector<8xf16> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %0 = arith.extf %x : vector<8xf16> to vector<8xf32>
+  %1 = math.absf %0 : vector<8xf32>
+  %2 = arith.negf %1 : vector<8xf32>
+  %3 = math.exp %2 : vector<8xf32>
+  %4 = arith.addf %3, %one : vector<8xf32>
+  %5 = arith.divf %one, %4 : vector<8xf32>
+  %6 = arith.truncf %5 : vector<8xf32> to vector<8xf16>
+  return %6 : vector<8xf16>
+}
+
+// A quotient of which a square is the divisor has the reciprocal of its root.
+// CHECK-LABEL: func.func @square(
+// CHECK:         %[[M:.*]] = arith.addf
+// CHECK:         arith.bitcast %[[M]] : f32 to i32
+// CHECK-COUNT-3: math.fma
+// CHECK:         %[[RECIPROCAL:.*]] = math.fma
+// CHECK:         %[[SQUARE:.*]] = arith.mulf %[[RECIPROCAL]], %[[RECIPROCAL]]
+// CHECK:         arith.mulf %{{.*}}, %[[SQUARE]]
+func.func @square(%x: bf16, %y: bf16) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %20 = arith.constant 20.0 : f32
+  %0 = arith.extf %x : bf16 to f32
+  %1 = arith.extf %y : bf16 to f32
+  %2 = math.absf %0 : f32
+  %size = arith.minimumf %2, %20 : f32
+  %3 = arith.addf %size, %one : f32
+  %4 = arith.mulf %3, %3 : f32
+  %5 = arith.divf %1, %4 : f32
+  %6 = arith.truncf %5 : f32 to bf16
+  return %6 : bf16
+}
+
+// erfc of what is not negative is one polynomial times an exponential.
+// CHECK-LABEL: func.func @erfc(
+// CHECK-NOT:     arith.cmpf olt
+// CHECK-NOT:     arith.divf
+// CHECK:         return
+func.func @erfc(%x: bf16) -> bf16 {
+  %20 = arith.constant 20.0 : f32
+  %0 = arith.extf %x : bf16 to f32
+  %1 = math.absf %0 : f32
+  %size = arith.minimumf %1, %20 : f32
+  %2 = math.erfc %size : f32
+  %3 = arith.truncf %2 : f32 to bf16
+  return %3 : bf16
+}
+
+// What is kept in f32 is divided, and so is what may be divided by zero.
+// CHECK-LABEL: func.func @kept(
+// CHECK:         %[[KEPT:.*]] = arith.divf
+// CHECK:         %[[FREE:.*]] = arith.divf
+// CHECK:         return %[[KEPT]]
+func.func @kept(%x: f32) -> (f32, bf16, bf16) {
+  %one = arith.constant 1.0 : f32
+  %0 = math.absf %x : f32
+  %two = arith.constant 2.0 : f32
+  %1 = arith.minimumf %0, %two : f32
+  %2 = arith.addf %1, %one : f32
+  %3 = arith.divf %one, %2 : f32
+  %4 = arith.truncf %3 : f32 to bf16
+  %5 = arith.divf %one, %x : f32
+  %6 = arith.truncf %5 : f32 to bf16
+  return %3, %4, %6 : f32, bf16, bf16
+}
+
+// A maximum with zero has the zero with the greater sign.
+// CHECK-LABEL: func.func @bounds(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[X]], %[[BOUND:.*]] : f32
+// CHECK:         arith.select %[[ABOVE]], %[[BOUND]], %[[X]] : f32
+// CHECK:         %[[BELOW:.*]] = arith.cmpf olt, %[[X]], %[[BOUND]] : f32
+// CHECK:         arith.select %[[BELOW]], %[[BOUND]], %[[X]] : f32
+// CHECK:         arith.maximumf %[[X]],
+func.func @bounds(%x: f32) -> (f32, f32, f32) {
+  %zero = arith.constant 0.0 : f32
+  %three = arith.constant 3.0 : f32
+  %0 = arith.minimumf %x, %three : f32
+  %1 = arith.maximumf %x, %three : f32
+  %2 = arith.maximumf %x, %zero : f32
+  return %0, %1, %2 : f32, f32, f32
+}
