@@ -27,6 +27,8 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # Models are built from a configuration; no test downloads anything.
 config.environment["HF_HUB_OFFLINE"] = "1"
+# No test keeps compiled kernels in the user's cache.
+config.environment["FAD_CACHE_DIR"] = ""
 
 # Whole models take memory and all cores: a folder whose lit.local.cfg says
 # `config.parallelism_group = "models"` runs one test at a time.
@@ -93,6 +95,7 @@ toolkit = find_toolkit()
 if toolkit:
     config.available_features.add("cuda-toolkit")
     config.substitutions.append(("%ptxas", os.path.join(toolkit, "bin", "ptxas")))
+    config.substitutions.append(("%cuda_toolkit", toolkit))
 
 if config.enable_sanitizers:
     config.available_features.add("sanitizers")
@@ -107,12 +110,16 @@ config.substitutions += [
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),
+    ("%fad_cuda_runtime", os.path.join(config.fad_obj_root, "lib", "libfad_cuda_runtime.so")),
+    ("%fad_fake_cuda", os.path.join(config.fad_obj_root, "lib", "libfad_fake_cuda.so")),
+    ("%fad_fake_kernels", os.path.join(config.fad_obj_root, "lib", "libfad_fake_kernels.so")),
     ("%fad_plugin", os.path.join(config.fad_obj_root, "lib", "fad-plugin.so")),
     ("%fad_src_root", config.fad_src_root),
 ]
 
 fad_tools = [
     "fad-capi-test",
+    "fad-cuda-test",
     "fad-lsp-server",
     "fad-memory-report",
     "fad-opt",

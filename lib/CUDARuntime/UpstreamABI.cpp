@@ -16,7 +16,9 @@
 #include "Module.h"
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <set>
 #include <vector>
 
 using namespace fad::cuda;
@@ -228,16 +230,51 @@ FAD_CUDA_UPSTREAM void mgpuEventRecord(void *event, void *stream) {
 // Memory
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Compiled code writes to memory that it shares with the device without asking
+/// whether there is some. Where the driver has none, it gets the host's, and so
+/// comes to its end, after which somebody asks for the error.
+class Substitutes {
+public:
+  void *allocate(size_t bytes) {
+    void *pointer = std::malloc(bytes);
+    std::lock_guard<std::mutex> lock(mutex);
+    pointers.insert(pointer);
+    return pointer;
+  }
+  /// False if it is not one of these.
+  bool free(void *pointer) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!pointers.erase(pointer))
+      return false;
+    std::free(pointer);
+    return true;
+  }
+
+private:
+  std::mutex mutex;
+  std::set<void *> pointers;
+};
+} // namespace
+
+static Substitutes &getSubstitutes() {
+  static Substitutes &substitutes = *new Substitutes();
+  return substitutes;
+}
+
 FAD_CUDA_UPSTREAM void *mgpuMemAlloc(uint64_t bytes, void * /*stream*/,
                                      bool isHostShared) {
   void *pointer = nullptr;
-  report("mgpuMemAlloc", isHostShared ? fadCudaMallocManaged(bytes, &pointer)
-                                      : fadCudaMalloc(bytes, &pointer));
+  if (!isHostShared)
+    report("mgpuMemAlloc", fadCudaMalloc(bytes, &pointer));
+  else if (!report("mgpuMemAlloc", fadCudaMallocManaged(bytes, &pointer)))
+    pointer = getSubstitutes().allocate(bytes);
   return pointer;
 }
 
 FAD_CUDA_UPSTREAM void mgpuMemFree(void *pointer, void * /*stream*/) {
-  report("mgpuMemFree", fadCudaFree(pointer));
+  if (!getSubstitutes().free(pointer))
+    report("mgpuMemFree", fadCudaFree(pointer));
 }
 
 FAD_CUDA_UPSTREAM void mgpuMemcpy(void *destination, void *source, size_t bytes,
