@@ -43,17 +43,18 @@ def find_names(rows):
 
 
 def print_table(rows):
-    names = find_names(rows)
+    widths = {who: max(16, len(who) + 2) for who in find_names(rows)}
     print(f"\n{'':34}{'stream':>10}   as multiples of the stream")
-    print(f"{'activation type elements  pass':<34}{'GB/s':>10}" + "".join(f"{n:>16}" for n in names))
+    titles = "".join(f"{who:>{width}}" for who, width in widths.items())
+    print(f"{'activation type elements  pass':<34}{'GB/s':>10}{titles}")
     for row in rows:
         for direction, stream in row["seconds"]["stream"].items():
             moved = MOVED[direction] * row["size"] * BYTES[row["type"]]
             line = f"{row['activation']:<10} {row['type']:<5}{row['size']:<9} {direction:<8}"
             line += f"{moved / stream / 1e9:>10.1f}"
-            for who in names:
+            for who, width in widths.items():
                 taken = row["seconds"].get(who, {}).get(direction)
-                line += f"{taken / stream:>16.2f}" if taken else " " * 16
+                line += f"{taken / stream:>{width}.2f}" if taken else " " * width
             print(line.rstrip())
 
 
