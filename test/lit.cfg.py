@@ -78,24 +78,28 @@ for feature, package in [
         config.available_features.add(feature)
 
 
-def find_toolkit():
-    """The directory of a CUDA toolkit, or None."""
+def find_toolkit(part):
+    """The directory of a CUDA toolkit with a part of it, or None."""
     candidates = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
     ptxas = shutil.which("ptxas")
     if ptxas:
         candidates.append(os.path.dirname(os.path.dirname(os.path.realpath(ptxas))))
     candidates.append("/usr/local/cuda")
     for candidate in candidates:
-        if candidate and os.path.exists(os.path.join(candidate, "bin", "ptxas")):
+        if candidate and os.path.exists(os.path.join(candidate, part)):
             return candidate
     return None
 
 
-toolkit = find_toolkit()
+toolkit = find_toolkit("bin/ptxas")
 if toolkit:
     config.available_features.add("cuda-toolkit")
     config.substitutions.append(("%ptxas", os.path.join(toolkit, "bin", "ptxas")))
     config.substitutions.append(("%cuda_toolkit", toolkit))
+with_headers = find_toolkit("include/cuda.h")
+if with_headers:
+    config.available_features.add("cuda-headers")
+    config.substitutions.append(("%cuda_include", os.path.join(with_headers, "include")))
 
 if config.enable_sanitizers:
     config.available_features.add("sanitizers")

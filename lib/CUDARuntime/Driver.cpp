@@ -124,14 +124,19 @@ FadCudaStatus fad::cuda::getDriver(const Driver *&driver) {
 // Contexts
 //===----------------------------------------------------------------------===//
 
+static FadCudaStatus getDevice(const Driver &driver, int ordinal,
+                               Device &device) {
+  return check(driver, "device " + std::to_string(ordinal) + ": cuDeviceGet",
+               driver.cuDeviceGet(&device, ordinal));
+}
+
 /// Retains the primary context of a device the first time that it is asked for.
 static FadCudaStatus getPrimaryContext(const Driver &driver, int ordinal,
                                        CUctx_st *&context) {
   static std::mutex mutex;
   static std::vector<CUctx_st *> &contexts = *new std::vector<CUctx_st *>();
   Device device;
-  if (FadCudaStatus status =
-          check(driver, "cuDeviceGet", driver.cuDeviceGet(&device, ordinal)))
+  if (FadCudaStatus status = getDevice(driver, ordinal, device))
     return status;
   std::lock_guard<std::mutex> lock(mutex);
   if (contexts.size() <= static_cast<size_t>(ordinal))
@@ -197,9 +202,7 @@ static FadCudaStatus callForDevice(const char *name, int ordinal, Call call) {
   if (FadCudaStatus status = getDriver(driver))
     return status;
   Device device;
-  if (FadCudaStatus status =
-          check(*driver, "device " + std::to_string(ordinal) + ": cuDeviceGet",
-                driver->cuDeviceGet(&device, ordinal)))
+  if (FadCudaStatus status = getDevice(*driver, ordinal, device))
     return status;
   return check(*driver, name, call(*driver, device));
 }
