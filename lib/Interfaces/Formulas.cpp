@@ -19,9 +19,29 @@ double fad::underflow(const Expr &x) {
   return getElementTypeOrSelf(x.getValue()).isF64() ? 746 : 104;
 }
 
-/// Where exp(-scale * x * x) is zero, even times `x`.
+/// Where exp(-scale * x * x) is zero, even times `x`; a number of few bits.
 static double gaussianEdge(const Expr &x, double scale) {
-  return std::sqrt((underflow(x) + 8) / scale);
+  return std::ceil(8 * std::sqrt((underflow(x) + 8) / scale)) / 8;
+}
+
+/// Whether `x`, an f32, is a number of bf16 or f16, or a constant of as few
+/// bits, or a bound or the size of such, so that its square is exact.
+static bool isShort(const Expr &x) {
+  Expr constant = viewConstant(x);
+  if (constant.isConstant()) {
+    double times = 16 * constant.getConstant();
+    return std::abs(times) < 256 && times == std::round(times);
+  }
+  Operation *op = x.getValue().getDefiningOp();
+  if (auto extended = dyn_cast_or_null<arith::ExtFOp>(op)) {
+    Type from = getElementTypeOrSelf(extended.getIn());
+    return (from.isBF16() || from.isF16()) &&
+           getElementTypeOrSelf(x.getValue()).isF32();
+  }
+  return isa_and_nonnull<math::AbsFOp, arith::MinimumFOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isShort(Expr(*x.getBuilder(), operand));
+         });
 }
 
 /// Whether `x` is min(|y|, edge) already.
@@ -36,7 +56,10 @@ static bool isClamped(const Expr &x, double edge) {
 Expr fad::gaussian(const Expr &x, double scale) {
   double edge = gaussianEdge(x, scale);
   Expr size = isClamped(x, edge) ? x : min(abs(x), edge);
-  Expr exponent = -square(size);
+  Expr s = square(size);
+  if (isShort(size))
+    return exp(-scale * s);
+  Expr exponent = -s;
   Expr lost = fma(size, size, exponent);
   Expr rounded = exp(scale * exponent);
   return rounded - scale * rounded * lost;

@@ -93,7 +93,7 @@ func.func @gelu(%x: f32) -> f32 {
   // CHECK-DAG:  %[[HALF:.*]] = arith.constant 5.0{{.*}}e-01 : f32
   // CHECK-DAG:  %[[ONE:.*]] = arith.constant 1.0{{.*}} : f32
   // CHECK-DAG:  %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f32
-  // CHECK-DAG:  %[[EDGE:.*]] = arith.constant 14.96663 : f32
+  // CHECK-DAG:  %[[EDGE:.*]] = arith.constant 1.500000e+01 : f32
   // CHECK-DAG:  %[[C:.*]] = arith.constant 0.707106769 : f32
   // CHECK-NOT:  math.erf %
   // CHECK:      %[[ABS:.*]] = math.absf %[[X]] : f32

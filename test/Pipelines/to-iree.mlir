@@ -20,7 +20,7 @@ func.func @gelu(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32> {fad.residua
   ^bb0(%a: f32):
     %half = arith.constant 0.5 : f32
     %scale = arith.constant 0.707106769 : f32
-    %edge = arith.constant 14.96663 : f32
+    %edge = arith.constant 15.0 : f32
     %y = fad.gelu %a : f32
     %abs = math.absf %a : f32
     %size = arith.minimumf %abs, %edge : f32

@@ -46,13 +46,13 @@ func.func @approximate(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @gelu_d0(
 // CHECK-SAME: %[[X:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[C1:.+]] = arith.constant -14.96663 : f32
+// CHECK-DAG: %[[C1:.+]] = arith.constant -1.500000e+01 : f32
 // CHECK-DAG: %[[C2:.+]] = arith.constant 0.398942292 : f32
 // CHECK-DAG: %[[C3:.+]] = arith.constant 1.000000e+00 : f32
 // CHECK-DAG: %[[C4:.+]] = arith.constant 0.000000e+00 : f32
 // CHECK-DAG: %[[C5:.+]] = arith.constant 5.000000e-01 : f32
 // CHECK-DAG: %[[C6:.+]] = arith.constant 0.707106769 : f32
-// CHECK-DAG: %[[C7:.+]] = arith.constant 14.96663 : f32
+// CHECK-DAG: %[[C7:.+]] = arith.constant 1.500000e+01 : f32
 // CHECK: %[[ABS:.+]] = math.absf %[[X]] : f32
 // CHECK-NEXT: %[[MIN:.+]] = arith.minimumf %[[ABS]], %[[C7]] : f32
 // CHECK-NEXT: %[[PROD1:.+]] = arith.mulf %[[MIN]], %[[C6]] : f32

@@ -25,7 +25,7 @@ func.func @erf(%x: f32) -> f32 {
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
 // CHECK-DAG: %[[C1:.+]] = arith.constant 10.2469511 : f32
 // CHECK-DAG: %[[C2:.+]] = arith.constant 1.12837923 : f32
-// CHECK-DAG: %[[C3:.+]] = arith.constant 10.583005 : f32
+// CHECK-DAG: %[[C3:.+]] = arith.constant 1.062500e+01 : f32
 // CHECK: %[[ABS:.+]] = math.absf %[[X]] : f32
 // CHECK-NEXT: %[[MIN:.+]] = arith.minimumf %[[ABS]], %[[C3]] : f32
 // CHECK-NEXT: %[[PROD1:.+]] = arith.mulf %[[MIN]], %[[MIN]] : f32

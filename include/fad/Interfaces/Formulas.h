@@ -23,8 +23,9 @@ double underflow(const Expr &x);
 
 /// `exp(-scale * x * x)`, zero where `x` is infinite. `scale` is a power of two.
 /// The rounding error of the square, which the exponential magnifies, is made up
-/// for. The error function and the derivatives that it occurs in spell it alike,
-/// so that CSE leaves one exponential.
+/// for, unless `x` is known to have so few bits that there is none. The error
+/// function and the derivatives that it occurs in spell it alike, so that CSE
+/// leaves one exponential.
 Expr gaussian(const Expr &x, double scale);
 
 /// The distribution function `Phi` of the normal distribution, `erfc(-x / sqrt(2))
