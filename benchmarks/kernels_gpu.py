@@ -31,7 +31,6 @@ ROOT = HERE.parent
 sys.path.insert(0, str(ROOT / "utils"))
 
 import kernel_figures
-from activations import ACTIVATIONS
 from gpu import budget, checks, comparison, device, streams, sweep
 from gpu.kit import Kit, KitError, LoadedKit
 from kernel_figures import BYTES, MOVED
@@ -204,20 +203,20 @@ def print_figures(figures, options):
         print(f"error: {failure}")
     if figures["failures"]:
         sys.exit(f"error: {len(figures['failures'])} checks failed")
+    if not figures["rows"] and not figures["sweep"]:
+        sys.exit("error: nothing was measured")
 
 
 def parse_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", default=["gelu", "gelu_tanh", "silu", "mish"])
-    parser.add_argument("--types", nargs="+", choices=BYTES, default=list(BYTES))
+    parser.add_argument("names", nargs="*", help="activations; default: all of the kit")
+    parser.add_argument("--types", nargs="+", help="default: all of the kit")
     parser.add_argument(
         "--sizes", nargs="+", type=int, default=[1 << 16, 1 << 20, 1 << 24, 1 << 28]
     )
-    parser.add_argument(
-        "--policies", nargs="+", choices=["fad", "recompute"], default=["fad", "recompute"]
-    )
+    parser.add_argument("--policies", nargs="+", help="default: all of the kit")
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--budget", type=float, default=440, help="seconds that the run may take")
     parser.add_argument("--kit", help="folder of the kit; default: this one, or build/gpu-kit")
@@ -227,9 +226,6 @@ def parse_options():
     parser.add_argument("--dry-run", action="store_true", help="all but what takes a device")
     kernel_figures.add_options(parser)
     options = parser.parse_args()
-    for name in options.names:
-        if name not in ACTIVATIONS:
-            parser.error(f"there is no {name}; choose of {', '.join(ACTIVATIONS)}")
     if min(options.sizes) < 16 or max(options.sizes) > MOST or any(s % 16 for s in options.sizes):
         parser.error(f"sizes are multiples of 16 of up to {MOST}")
     if min(options.repetitions, options.budget) < 1:
@@ -246,6 +242,9 @@ def main(make_device=device.Device):
     here = (HERE / "manifest.json").exists()
     try:
         kit = Kit(options.kit or (HERE if here else ROOT / "build" / "gpu-kit"))
+        options.names = kit.choose("activation", options.names)
+        options.types = kit.choose("type", options.types)
+        options.policies = kit.choose("policy", options.policies)
         if options.dry_run:
             kit.load_runtime()
             return print_plan(kit, options)

@@ -166,11 +166,11 @@ class Packer:
             "llvm": re.search(r"LLVM version (\S+)", version)[1],
         }
         # A copy of the sources need not be a checkout.
-        git = subprocess.run(
-            ["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True
-        )
-        if git.returncode == 0:
-            facts["commit"] = git.stdout.strip()
+        if shutil.which("git"):
+            command = ["git", "-C", ROOT, "describe", "--always", "--dirty"]
+            git = subprocess.run(command, capture_output=True, text=True)
+            if git.returncode == 0:
+                facts["commit"] = git.stdout.strip()
         if self.ptxas:
             facts["ptxas"] = re.search(r"release (\S+),", run([self.ptxas, "--version"]).decode())[1]
         return facts
@@ -209,15 +209,13 @@ def describe_stream(stream):
 
 
 def find_ptxas(toolkit):
-    """ptxas of a toolkit, or else of the PATH; None where there is none."""
-    folders = [toolkit] if toolkit else [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
-    for folder in folders:
-        path = folder and shutil.which("ptxas", path=os.path.join(folder, "bin"))
-        if path:
-            return path
-    if toolkit:
+    """ptxas of a toolkit, where fad-opt finds one, too; None where there is none."""
+    if toolkit and not shutil.which("ptxas", path=os.path.join(toolkit, "bin")):
         raise PackError(f"{toolkit}: has no bin/ptxas")
-    return shutil.which("ptxas")
+    folders = [toolkit] if toolkit else [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
+    folders += [] if toolkit else ["/usr/local/cuda"]
+    paths = [os.path.join(folder, "bin") for folder in folders if folder]
+    return shutil.which("ptxas", path=os.pathsep.join(paths)) or shutil.which("ptxas")
 
 
 def find_runtime(build):

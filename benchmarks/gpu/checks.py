@@ -183,6 +183,16 @@ def check_pair(torch, device, pair, generator, sizes=None):
         check_backward(torch, device, backward, known, slope, generator)
 
 
+def check_results(torch, what, activation, tensors):
+    """What others computed, who may err a little more than fad."""
+    x, g = tensors["x"].double(), tensors["g"].double()
+    value, slope = activations.ACTIVATIONS[activation].reference(x, torch)
+    kind = {get_dtype(torch, each): each for each in TOLERANCE}[tensors["x"].dtype]
+    for role, reference in ("y", value), ("d", slope), ("dx", g * slope):
+        allowed = 4 * TOLERANCE[kind] * torch.maximum(reference.abs(), g.abs().clamp(min=1))
+        compare(torch, f"{what}, {role}", tensors[role], reference, allowed)
+
+
 def check_stream(torch, device, kernel, generator):
     """Every output of a stream is the exclusive or of its inputs."""
     entry = kernel.entry

@@ -9,6 +9,8 @@ from kernel_figures import BYTES, MOVED
 ROUNDS = 3
 # Repetitions by which a configuration is chosen, of streams and of Triton's kernels.
 TRIALS = 5
+# Elements of Triton's results that are held against the reference.
+CHECKED = 1 << 20
 # Tensors that are there at once, at most: those of the kernels, copies, and what
 # PyTorch keeps of the composed activations.
 TENSORS = 32
@@ -100,7 +102,11 @@ class Comparison:
             }
             chosen[direction] = min(taken, key=taken.get)
         best = chosen["forward"], chosen["backward"]
-        return triton_kernels.make(activation, tensors, best)
+        passes = triton_kernels.make(activation, tensors, best)
+        passes["both"]()
+        first = {role: tensor[:CHECKED] for role, tensor in tensors.items()}
+        checks.check_results(self.torch, "Triton", activation, first)
+        return passes
 
     def list_makers(self, activation, kind, tensors):
         """By who computes: a function that makes those of the passes."""

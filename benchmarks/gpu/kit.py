@@ -155,10 +155,18 @@ class Kit:
         tiles = [module.get("tile") for module in self.manifest["modules"]]
         return [tile for index, tile in enumerate(tiles) if tile and tile not in tiles[:index]]
 
-    def list_kernels(self):
-        """The kernels with the default tile, whatever the chip."""
-        modules = (m for m in self.manifest["modules"] if m["purpose"] == "kernels")
-        return next(modules)["kernels"]
+    def list(self, key):
+        """What there is, in order, of "activation", "type" or "policy"."""
+        kernels = [k for m in self.manifest["modules"] if m["purpose"] == "kernels" for k in m["kernels"]]
+        return list(dict.fromkeys(kernel[key] for kernel in kernels))
+
+    def choose(self, key, wanted):
+        """What is wanted of those, or all; fails where the kit does not have it."""
+        there = self.list(key)
+        for each in wanted or []:
+            if each not in there:
+                raise KitError(f"the kit has no {each}; it has {', '.join(there)}; pack it anew")
+        return wanted or there
 
 
 class LoadedKit:

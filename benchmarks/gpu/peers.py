@@ -53,6 +53,8 @@ def make_eager(torch, name, tensors):
 def make_compiled(torch, name, tensors):
     def make():
         torch._dynamo.reset()
+        # Backward is called again and again for one call of forward.
+        torch._functorch.config.donated_buffer = False
         function = activations.get_torch_function(name)
         compiled = torch.compile(lambda t: function(t), dynamic=False)
         return make_autograd(torch, compiled, tensors["x"], tensors["g"])
