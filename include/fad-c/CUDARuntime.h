@@ -139,7 +139,8 @@ fadCudaLaunch(FadCudaFunction function, unsigned gridX, unsigned gridY,
 /// The first error since the last call of this function that compiled code met,
 /// in any thread, and forgets it. Compiled code calls MLIR's functions for GPUs
 /// (mgpuLaunchKernel and the like, which this library has), and these return no
-/// status: ask here after the call.
+/// status: ask here after the call. The error is printed, too, and until it is
+/// taken, compiled code starts no kernel and copies nothing.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaTakeError(void);
 
 //===----------------------------------------------------------------------===//

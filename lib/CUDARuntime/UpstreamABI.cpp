@@ -62,6 +62,13 @@ static bool report(const char *function, FadCudaStatus status) {
   return false;
 }
 
+/// Whether no error waits to be taken.
+static bool isSound() {
+  ErrorRecord &record = getErrorRecord();
+  std::lock_guard<std::mutex> lock(record.mutex);
+  return !record.status;
+}
+
 FadCudaStatus fadCudaTakeError() {
   ErrorRecord &record = getErrorRecord();
   std::lock_guard<std::mutex> lock(record.mutex);
@@ -161,8 +168,9 @@ FAD_CUDA_UPSTREAM void mgpuLaunchKernel(void *function, intptr_t gridX,
                        {blockX, blockY, blockZ},
                        sharedBytes,
                        /*cluster=*/nullptr};
-  report("mgpuLaunchKernel", launch(static_cast<FadCudaFunction>(function),
-                                    shape, stream, parameters, extra));
+  if (isSound())
+    report("mgpuLaunchKernel", launch(static_cast<FadCudaFunction>(function),
+                                      shape, stream, parameters, extra));
 }
 
 FAD_CUDA_UPSTREAM void
@@ -174,9 +182,10 @@ mgpuLaunchClusterKernel(void *function, intptr_t clusterX, intptr_t clusterY,
   const long long cluster[] = {clusterX, clusterY, clusterZ};
   LaunchShape shape = {
       {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes, cluster};
-  report("mgpuLaunchClusterKernel",
-         launch(static_cast<FadCudaFunction>(function), shape, stream,
-                parameters, extra));
+  if (isSound())
+    report("mgpuLaunchClusterKernel",
+           launch(static_cast<FadCudaFunction>(function), shape, stream,
+                  parameters, extra));
 }
 
 FAD_CUDA_UPSTREAM void mgpuSetDefaultDevice(int32_t device) {
@@ -279,12 +288,13 @@ FAD_CUDA_UPSTREAM void mgpuMemFree(void *pointer, void * /*stream*/) {
 
 FAD_CUDA_UPSTREAM void mgpuMemcpy(void *destination, void *source, size_t bytes,
                                   void *stream) {
-  report("mgpuMemcpy", fadCudaCopy(destination, source, bytes, stream));
+  if (isSound())
+    report("mgpuMemcpy", fadCudaCopy(destination, source, bytes, stream));
 }
 
 FAD_CUDA_UPSTREAM void mgpuMemset32(void *destination, unsigned value,
                                     size_t count, void *stream) {
-  if (count)
+  if (count && isSound())
     report("mgpuMemset32",
            callInContext("cuMemsetD32Async", [&](const Driver &driver) {
              return driver.cuMemsetD32Async(toDevicePointer(destination), value,
@@ -294,7 +304,7 @@ FAD_CUDA_UPSTREAM void mgpuMemset32(void *destination, unsigned value,
 
 FAD_CUDA_UPSTREAM void mgpuMemset16(void *destination, unsigned short value,
                                     size_t count, void *stream) {
-  if (count)
+  if (count && isSound())
     report("mgpuMemset16",
            callInContext("cuMemsetD16Async", [&](const Driver &driver) {
              return driver.cuMemsetD16Async(toDevicePointer(destination), value,
