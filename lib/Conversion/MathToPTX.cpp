@@ -90,6 +90,46 @@ template <typename SourceOp> struct CallIntrinsic : OpRewritePattern<SourceOp> {
   StringRef intrinsic;
 };
 
+/// The estimates that fad-approximate-gpu-math marks, which take numbers below
+/// 2^-126 for zero.
+struct EstimateExp2 : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!isEstimate(op))
+      return rewriter.notifyMatchFailure(op, "has to be accurate");
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(),
+        rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"),
+        ValueRange{op.getOperand()});
+    return success();
+  }
+
+  static bool isEstimate(math::Exp2Op op) {
+    return op.getType().isF32() &&
+           bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
+  }
+};
+
+struct EstimateReciprocal : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isEstimate(op))
+      return rewriter.notifyMatchFailure(op, "has to be accurate");
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(), rewriter.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"),
+        ValueRange{op.getRhs()});
+    return success();
+  }
+
+  static bool isEstimate(arith::DivFOp op) {
+    return op.getType().isF32() && matchPattern(op.getLhs(), m_OneFloat()) &&
+           bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn |
+                                                    arith::FastMathFlags::arcp);
+  }
+};
+
 struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
   using FadMathToPTXBase::FadMathToPTXBase;
 
@@ -102,6 +142,10 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
         math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
         math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsNaNOp,
         math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>();
+    target.addDynamicallyLegalOp<math::Exp2Op>(
+        [](math::Exp2Op op) { return !EstimateExp2::isEstimate(op); });
+    target.addDynamicallyLegalOp<arith::DivFOp>(
+        [](arith::DivFOp op) { return !EstimateReciprocal::isEstimate(op); });
     target.addDynamicallyLegalOp<math::FPowIOp>(
         [](math::FPowIOp op) { return !hasConvertibleExponent(op); });
 
@@ -111,6 +155,9 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     math::populateExpansionPatterns(patterns, {"clampf"});
     patterns.add<ConvertExponent>(&getContext());
+    // Before those that upstream has for the same operations.
+    patterns.add<EstimateExp2, EstimateReciprocal>(&getContext(),
+                                                   /*benefit=*/2);
     patterns.add<CallIntrinsic<math::AbsFOp>>(&getContext(), "llvm.fabs");
     patterns.add<CallIntrinsic<math::CeilOp>>(&getContext(), "llvm.ceil");
     patterns.add<CallIntrinsic<math::CopySignOp>>(&getContext(),

@@ -30,6 +30,9 @@ void mlir::fad::buildToNVVMPipeline(OpPassManager &pm,
   // The lanes of a vector share what does not depend on their elements.
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  kernels.addPass(createFadApproximateGPUMath());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
   // Before upstream's lowering, which would call libdevice for these too.
   kernels.addPass(createFadMathToPTX());
   kernels.addPass(createSCFToControlFlowPass());

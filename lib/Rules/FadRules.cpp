@@ -129,7 +129,8 @@ struct Gelu : UnaryRule<Gelu, GeluOp> {
   static Expr dExact(Expr x) {
     auto [size, Phi, edge] = normal(x);
     Expr phi = M_2_SQRTPI * M_SQRT1_2 / 2 * gaussian(size, 0.5);
-    Expr slope = Phi + copysign(size, x) * phi;
+    Expr negative = x < 0;
+    Expr slope = Phi + select(negative, -size, size) * phi;
     return select(x < -edge, 0, slope);
   }
 

@@ -15,6 +15,10 @@ namespace mlir {
 class ModuleOp;
 class RewritePatternSet;
 
+namespace gpu {
+class GPUModuleOp;
+} // namespace gpu
+
 namespace fad {
 
 #define GEN_PASS_DECL

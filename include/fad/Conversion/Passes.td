@@ -335,6 +335,35 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Compute functions of f32 by what GPUs estimate";
+  let description = [{
+    Decides how kernels compute `exp`, `tanh`, `erf` and `erfc` of the math dialect and
+    divisions, on scalars of `f32`. GPUs have instructions that estimate `2^x` and
+    `1 / x`, marked `fastmath<arcp,afn>` here, which `fad-math-to-ptx` makes
+    instructions of.
+
+    | operation | how | error |
+    |---|---|---|
+    | `exp` | an integer power of two times the estimate of the rest | 2 |
+    | `tanh` | a polynomial near zero, else an exponential | 3 |
+    | `erf` | a polynomial near zero, else `exp(-x^2)` times one | 3 |
+    | `erfc` | `exp(-x^2)` times a polynomial | 6 |
+    | `x / y` | the estimate of `1 / y`, and a step of Newton's method | 1 |
+
+    Errors are the largest, in units in the last place of results that are normal. A
+    division is left as it is where the range of values does not show that the
+    divisor has a normal reciprocal and the dividend is finite.
+
+    Values that end up in `bf16` or `f16`, after arithmetic in `f32`, are computed with
+    fewer operations: their errors are up to 2^-16 relative to the result. A sigmoid
+    and its complement are computed from one exponential without selections.
+
+    Exponentials that a value and its derivative share stay shared.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
   let summary = "Lower math operations to the accurate functions of libm";
   let description = [{
