@@ -37,6 +37,7 @@ from kernel_programs import PackError, read_program
 POLICIES = "fad", "recompute"
 TYPES = {"f32": 4, "bf16": 2, "f16": 2}
 MEBIBYTE = 1 << 20
+LIBRARY = "libfad_cuda_runtime.so"
 
 
 def run(command):
@@ -53,7 +54,7 @@ def run(command):
 class Packer:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
-        self.tools = pathlib.Path(options.build) / "bin"
+        self.tools = options.build / "bin"
         self.nested = folder / "nested.mlir"
         self.ptxas = find_ptxas(options.toolkit)
         self.modules = []
@@ -141,8 +142,8 @@ class Packer:
             shutil.copy(ROOT / path, self.folder)
         for path in "utils/activations.py", "utils/cubin.py":
             shutil.copy(ROOT / path, self.folder)
-        library = pathlib.Path(self.options.runtime or find_runtime(self.options.build))
-        target = self.folder / "libfad_cuda_runtime.so"
+        library = self.options.runtime or self.options.build / "lib" / LIBRARY
+        target = self.folder / LIBRARY
         try:
             shutil.copy(library, target)
         except OSError as error:
@@ -154,7 +155,7 @@ class Packer:
         manifest = {
             "format": kit.FORMAT,
             "made_with": self.describe(),
-            "runtime": "libfad_cuda_runtime.so",
+            "runtime": LIBRARY,
             "modules": self.modules,
         }
         (self.folder / kit.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
@@ -218,8 +219,9 @@ def find_ptxas(toolkit):
     return shutil.which("ptxas", path=os.pathsep.join(paths)) or shutil.which("ptxas")
 
 
-def find_runtime(build):
-    return pathlib.Path(build) / "lib" / "libfad_cuda_runtime.so"
+def find_build():
+    tool = shutil.which("fad-opt")
+    return pathlib.Path(tool).resolve().parent.parent if tool else ROOT / "build"
 
 
 def measure_folder(folder):
@@ -251,7 +253,9 @@ def parse_options():
     parser.add_argument("names", nargs="*", default=["gelu", "gelu_tanh", "silu", "mish"])
     parser.add_argument("--types", nargs="+", choices=TYPES, default=list(TYPES))
     parser.add_argument("--chips", nargs="+", default=["sm_90", "sm_80"])
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument(
+        "--build", type=pathlib.Path, default=find_build(), help="default: that of the fad-opt on the PATH"
+    )
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "gpu-kit")
     parser.add_argument("--tar", type=pathlib.Path, help="a .tar.gz of the folder, too")
     parser.add_argument("--runtime", help="libfad_cuda_runtime.so, if not that of the build")
