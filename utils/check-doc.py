@@ -4,12 +4,12 @@
 Each block fenced as `sh` is run by bash, in order, in one scratch folder that
 has the checkout's files. Each block fenced as `python` is run there by the Python
 that runs this script; later blocks know the names of earlier ones. A block fenced
-as `mlir output` or `text output` has to be what the commands before it printed, and
-one fenced as `LANGUAGE from FILE` what that file says; a line `...` stands for any
-lines. Blocks fenced as `sh cuda` need a CUDA toolkit and are run with --cuda;
-those fenced as `python torch` need PyTorch, torch-mlir and IREE and are run with
---torch; those fenced as `sh install` are not run here, because they install
-packages."""
+as `mlir output` or `text output` has to be what the commands before it printed, if
+they were run, and one fenced as `LANGUAGE from FILE` what that file says; a line
+`...` stands for any lines. Blocks fenced as `sh cuda` need a CUDA toolkit and are run
+with --cuda; those fenced as `python torch` need PyTorch, torch-mlir and IREE and are
+run with --torch; those fenced as `sh install` are not run here, because they install
+packages, nor those fenced as `sh gpu`, because they need one."""
 
 import argparse
 import contextlib
@@ -107,7 +107,10 @@ def check(page, folder, tools, runnable, runnable_python):
             output = run_python(lines, where, folder, names)
             print(output)
             printed = normalize(output.splitlines())
-        elif info.endswith(" output"):
+        elif info.partition(" ")[0] in ("sh", "python"):
+            # Nothing that is known was printed.
+            printed = None
+        elif info.endswith(" output") and printed is not None:
             chunk = missing_chunk(lines, printed)
             if chunk is not None:
                 sys.exit(f"{where}: not printed:\n" + "\n".join(chunk))
