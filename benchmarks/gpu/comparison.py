@@ -14,18 +14,23 @@ CHECKED = 1 << 20
 # Tensors that are there at once, at most: those of the kernels, copies, and what
 # PyTorch keeps of the composed activations.
 TENSORS = 32
-# The stream that reads and writes as much.
-STREAM_OF = {"fad, fad": "stream", "Triton": "stream", "fad, recompute": "stream, recompute"}
+# How many tensors are read and written.
 MIXES = {
     "stream": {"forward": (1, 2), "backward": (2, 1)},
     "stream, recompute": {"forward": (1, 1), "backward": (2, 1)},
 }
 
 
-def count_moved(who, direction):
+def count_moved(stream, direction):
     """Tensors that a pass reads and writes."""
-    mixes = MIXES[STREAM_OF.get(who, who)]
+    mixes = MIXES[stream]
     return sum(sum(mixes[each]) for each in mixes if direction in (each, "both"))
+
+
+def find_stream(pair):
+    """The stream that reads and writes as much as a pair of kernels."""
+    mixes = {each: (k.entry["reads"], k.entry["writes"]) for each, k in pair.items()}
+    return next((stream for stream in MIXES if MIXES[stream] == mixes), None)
 
 
 def run_both(passes):
@@ -108,6 +113,14 @@ class Comparison:
         checks.check_results(self.torch, "Triton", activation, first)
         return passes
 
+    def find_streams(self, activation, kind):
+        """Of those who move tensors of known sizes, the streams that move as much."""
+        policies = {
+            f"fad, {policy}": find_stream(self.kit.find_pair(activation, kind, policy))
+            for policy in self.options.policies
+        }
+        return {**policies, "Triton": "stream"}
+
     def list_makers(self, activation, kind, tensors):
         """By who computes: a function that makes those of the passes."""
         makers = {who: lambda who=who: self.make_streams(who, tensors) for who in MIXES}
@@ -178,6 +191,7 @@ class Comparison:
         contestants = self.make_contestants(dict(row), makers)
         self.measure(row, contestants)
         if not compiled:
+            row["stream_of"] = self.find_streams(activation, kind)
             row["streams"] = {
                 f"{reads}r{writes}w": name
                 for ((reads, writes), nbytes), name in self.best_streams.items()
@@ -190,25 +204,23 @@ class Comparison:
 
 def print_fractions(rows):
     """How near to a stream of as many reads and writes, and to a copy that moves as
-    much, those come who move a number of tensors that is known."""
-    names = [who for who in STREAM_OF if any(who in row["seconds"] for row in rows)]
-    if not names:
-        return
-    print(f"\n{'':34}" + "".join(f"{who:>30}" for who in names))
+    much, those come who move tensors of known sizes."""
+    streams_of = {who: None for row in rows for who in row["stream_of"] if who in row["seconds"]}
+    print(f"\n{'':34}" + "".join(f"{who:>30}" for who in streams_of))
     columns = f"{'GB/s':>10}{'of stream':>10}{'of copy':>10}"
-    print(f"{'activation type elements  pass':<34}" + columns * len(names))
+    print(f"{'activation type elements  pass':<34}" + columns * len(streams_of))
     for row in rows:
         seconds = row["seconds"]
         for direction in MOVED:
             line = f"{row['activation']:<10} {row['type']:<5}{row['size']:<9} {direction:<8}"
             nbytes = row["size"] * BYTES[row["type"]]
-            for who in names:
-                taken = seconds.get(who, {}).get(direction)
-                if not taken:
+            for who in streams_of:
+                taken, stream = seconds.get(who, {}).get(direction), row["stream_of"].get(who)
+                if not taken or not stream or "copy" not in seconds:
                     line += " " * 30
                     continue
-                rate = count_moved(who, direction) * nbytes / taken
+                rate = count_moved(stream, direction) * nbytes / taken
                 copied = MOVED[direction] * nbytes / seconds["copy"][direction]
-                of_stream = seconds[STREAM_OF[who]][direction] / taken
+                of_stream = seconds[stream][direction] / taken
                 line += f"{rate / 1e9:>10.1f}{of_stream:>10.1%}{rate / copied:>10.1%}"
             print(line.rstrip())

@@ -100,7 +100,9 @@ class Kit:
         try:
             self.manifest = json.loads((self.folder / MANIFEST).read_text())
         except (OSError, ValueError) as error:
-            raise KitError(f"{self.folder / MANIFEST}: {error}") from None
+            raise KitError(
+                f"{self.folder / MANIFEST}: {error}; utils/pack-gpu-kit.py packs a kit"
+            ) from None
         if not isinstance(self.manifest, dict) or self.manifest.get("format") != FORMAT:
             raise KitError(
                 f"{self.folder / MANIFEST}: not a manifest of this version; pack the kit anew"
