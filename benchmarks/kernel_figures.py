@@ -58,8 +58,12 @@ def print_table(rows):
             print(line.rstrip())
 
 
-def get_total(seconds):
-    """The time of both passes: measured, or that of one and of the other."""
+def get_total(row, who):
+    """The time of both passes, measured, or that of one and of the other. Nothing for
+    who has no backward pass, such as a copy."""
+    seconds = row["seconds"].get(who, {})
+    if "backward" not in seconds:
+        return 0
     return seconds["both"] if "both" in seconds else sum(seconds.values())
 
 
@@ -70,18 +74,12 @@ def plot(rows, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    # What has no backward pass, such as a copy, has no bar.
-    passes = {who: row["seconds"][who] for row in rows for who in row["seconds"]}
-    names = [who for who in passes if "backward" in passes[who]]
+    totals = {who: [get_total(row, who) for row in rows] for who in ["stream", *find_names(rows)]}
+    names = [who for who, each in totals.items() if any(each)]
     figure, axes = plt.subplots(figsize=(max(9, 0.55 * len(rows)), 4))
     width = 0.8 / len(names)
     for index, who in enumerate(names):
-        heights = [
-            get_total(row["seconds"][who]) / get_total(row["seconds"]["stream"])
-            if who in row["seconds"]
-            else 0
-            for row in rows
-        ]
+        heights = [total / stream for total, stream in zip(totals[who], totals["stream"])]
         axes.bar([i + index * width for i in range(len(rows))], heights, width, label=who)
     labels = [f"{row['activation']}\n{row['type']}\n{row['size']}" for row in rows]
     axes.set_xticks([i + 0.4 for i in range(len(rows))], labels, fontsize=7)

@@ -18,8 +18,8 @@ and Triton's kernels are run in the best of several configurations.
 Times are of CUDA's events; the median counts. The largest sizes come first, and what
 torch.compile makes comes last: what is not done when the time is out is listed. --sweep
 measures kernels with several tiles instead, to choose the best one by. --dry-run does
-all but what takes a device. --json keeps all figures, --plot draws them; --table prints
-those of such a file, and measures nothing."""
+all but what takes a device. --json keeps all figures, --plot draws those of the largest
+size; --table prints those of such a file, and measures nothing."""
 
 import argparse
 import pathlib
@@ -193,7 +193,9 @@ def print_figures(figures, options):
         kernel_figures.print_table(figures["rows"])
         comparison.print_fractions(figures["rows"])
         if options.plot:
-            kernel_figures.plot(figures["rows"], options.plot)
+            largest = max(row["size"] for row in figures["rows"])
+            rows = [row for row in figures["rows"] if row["size"] == largest]
+            kernel_figures.plot(rows, options.plot)
     if figures["sweep"]:
         sweep.print_sweep(figures["sweep"])
     for each in figures["not_measured"]:
