@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "ExpandBF16.h"
 #include "fad/Conversion/Passes.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -145,18 +146,20 @@ struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
 
 struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
   void runOnOperation() override {
-    if (failed(lowerToInstructions()))
-      return signalPassFailure();
-    HiddenFunctions hidden(getOperation());
-    // libm has no such functions, whatever its patterns say: these go first.
+    // libm has no such functions, whatever its patterns say. What they become
+    // has instructions.
     RewritePatternSet expansions(&getContext());
     math::populateExpansionPatterns(expansions, {"clampf", "fpowi", "rsqrt"});
+    expansions.add<RoundF64ToBF16>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))) ||
+        failed(expandBF16(getOperation())) || failed(lowerToInstructions()))
+      return signalPassFailure();
+    HiddenFunctions hidden(getOperation());
     RewritePatternSet calls(&getContext());
     populateMathToLibmConversionPatterns(calls);
-    arith::populateExpandBFloat16Patterns(calls);
-    calls.add<RoundF64ToBF16>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(calls))))
+    // Some calls are in f32 for operations on bf16.
+    if (failed(applyPatternsGreedily(getOperation(), std::move(calls))) ||
+        failed(expandBF16(getOperation())))
       return signalPassFailure();
     dropConversionFlags(getOperation());
     if (failed(hidden.restore()))

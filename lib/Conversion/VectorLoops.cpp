@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -60,6 +61,14 @@ static int64_t getWidestBits(linalg::GenericOp op) {
   for (Operation &inner : *op.getBody())
     llvm::for_each(inner.getResultTypes(), count);
   return bits;
+}
+
+/// Whether `op` reads and writes nothing but bf16, and computes in f32.
+static bool isInBF16(linalg::GenericOp op) {
+  return getWidestBits(op) == 32 &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) {
+           return getElementTypeOrSelf(type).isBF16();
+         });
 }
 
 static bool isCandidate(linalg::GenericOp op) {
@@ -124,6 +133,30 @@ static linalg::GenericOp createSlice(OpBuilder &b, linalg::GenericOp op,
   return sliced;
 }
 
+/// `op` for vectors of `lanes` of the innermost loop, from `begin` to `end`;
+/// with `splits`, computed for the even and the odd lanes apart.
+static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
+                        SmallVector<OpFoldResult> ivs, OpFoldResult begin,
+                        OpFoldResult end, int64_t lanes, bool splits = false) {
+  Location loc = op.getLoc();
+  if (isEqualConstantIntOrValue(begin, end))
+    return;
+  OpBuilder::InsertionGuard guard(rewriter);
+  Value low = getValueOrCreateConstantIndexOp(rewriter, loc, begin);
+  Value high = getValueOrCreateConstantIndexOp(rewriter, loc, end);
+  Value step = arith::ConstantIndexOp::create(rewriter, loc, lanes);
+  auto loop = scf::ForOp::create(rewriter, loc, low, high, step);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  ivs.push_back(loop.getInductionVar());
+  linalg::GenericOp slice =
+      createSlice(rewriter, op, ivs, rewriter.getIndexAttr(lanes));
+  if (failed(linalg::vectorize(rewriter, slice)))
+    (void)linalg::linalgOpToLoops(rewriter, slice);
+  else if (splits)
+    splitLanes(rewriter, *loop.getBody(), lanes);
+  rewriter.eraseOp(slice);
+}
+
 LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                                    int64_t vectorBits) {
   if (!isCandidate(op))
@@ -138,7 +171,6 @@ LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
   rewriter.setInsertionPoint(op);
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value step = arith::ConstantIndexOp::create(rewriter, loc, lanes);
   SmallVector<Range> ranges =
       cast<linalg::LinalgOp>(*op).createLoopRanges(rewriter, loc);
   SmallVector<OpFoldResult> ivs;
@@ -150,26 +182,27 @@ LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
   }
 
   AffineExpr size = rewriter.getAffineSymbolExpr(0);
-  OpFoldResult whole = affine::makeComposedFoldedAffineApply(
-      rewriter, loc, size.floorDiv(lanes) * lanes, {ranges.back().size});
-  OpFoldResult left = affine::makeComposedFoldedAffineApply(
-      rewriter, loc, size % lanes, {ranges.back().size});
-  Value end = getValueOrCreateConstantIndexOp(rewriter, loc, whole);
-  auto vectors = scf::ForOp::create(rewriter, loc, zero, end, step);
+  auto compute = [&](AffineExpr expr) {
+    return affine::makeComposedFoldedAffineApply(rewriter, loc, expr,
+                                                 {ranges.back().size});
+  };
+  OpFoldResult begin = rewriter.getIndexAttr(0);
+  if (isInBF16(op)) {
+    // Numbers of bf16 are loaded and stored in full vectors, the even ones and
+    // the odd ones of which are two vectors of f32 without moving any.
+    OpFoldResult end = compute(size.floorDiv(2 * lanes) * (2 * lanes));
+    emitVectors(rewriter, op, ivs, begin, end, 2 * lanes, /*splits=*/true);
+    begin = end;
+  }
+  OpFoldResult end = compute(size.floorDiv(lanes) * lanes);
+  emitVectors(rewriter, op, ivs, begin, end, lanes);
+  OpFoldResult left = compute(size % lanes);
   if (!isConstantIntValue(left, 0)) {
-    ivs.push_back(whole);
+    ivs.push_back(end);
     linalg::GenericOp scalars = createSlice(rewriter, op, ivs, left);
-    ivs.pop_back();
     (void)linalg::linalgOpToLoops(rewriter, scalars);
     rewriter.eraseOp(scalars);
   }
-  rewriter.setInsertionPointToStart(vectors.getBody());
-  ivs.push_back(vectors.getInductionVar());
-  linalg::GenericOp lanesOp =
-      createSlice(rewriter, op, ivs, rewriter.getIndexAttr(lanes));
-  if (failed(linalg::vectorize(rewriter, lanesOp)))
-    (void)linalg::linalgOpToLoops(rewriter, lanesOp);
-  rewriter.eraseOp(lanesOp);
   rewriter.eraseOp(op);
   return success();
 }

@@ -20,6 +20,10 @@ namespace mlir::fad {
 LogicalResult emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                               int64_t vectorBits);
 
+/// Splits operations of `block` on vectors of `lanes` numbers, element by
+/// element, into operations on the numbers at even places and at odd ones.
+void splitLanes(RewriterBase &rewriter, Block &block, int64_t lanes);
+
 /// Lowers what emitVectorLoops leaves of transfers to loads and stores.
 void populateVectorLoopPatterns(RewritePatternSet &patterns);
 

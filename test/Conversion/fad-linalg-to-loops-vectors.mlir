@@ -82,6 +82,33 @@ func.func @mixed(%x: memref<64xbf16>, %y: memref<64xf32>) {
   }
   return
 }
+// Nothing but bf16: twice as many, of which the even ones and the odd ones are
+// computed apart; then as many as are in one vector of f32.
+// CHECK-LABEL: func.func @pairs(
+// CHECK:         %[[LOADED:.*]] = vector.load %{{.*}} : {{.*}}, vector<16xbf16>
+// CHECK:         %[[EVEN:.*]], %[[ODD:.*]] = vector.deinterleave %[[LOADED]] : vector<16xbf16> -> vector<8xbf16>
+// CHECK-DAG:     %[[WIDE_EVEN:.*]] = arith.extf %[[EVEN]] : vector<8xbf16> to vector<8xf32>
+// CHECK-DAG:     %[[WIDE_ODD:.*]] = arith.extf %[[ODD]] : vector<8xbf16> to vector<8xf32>
+// CHECK-DAG:     arith.mulf %[[WIDE_EVEN]], %[[THREE:.*]] : vector<8xf32>
+// CHECK-DAG:     arith.mulf %[[WIDE_ODD]], %[[THREE]] : vector<8xf32>
+// CHECK:         %[[JOINED:.*]] = vector.interleave %{{.*}}, %{{.*}} : vector<8xbf16> -> vector<16xbf16>
+// CHECK:         vector.store %[[JOINED]]
+// CHECK:         vector.load %{{.*}} : {{.*}}, vector<8xbf16>
+// CHECK-NOT:     interleave
+// CHECK:         memref.load
+func.func @pairs(%x: memref<?xbf16>, %y: memref<?xbf16>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%x : memref<?xbf16>) outs(%y : memref<?xbf16>) {
+  ^bb0(%a: bf16, %b: bf16):
+    %three = arith.constant 3.0 : f32
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.mulf %0, %three : f32
+    %2 = arith.truncf %1 : f32 to bf16
+    linalg.yield %2 : bf16
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @wide(
 // CHECK:         vector.load %{{.*}} : {{.*}}, vector<4xf64>
 func.func @wide(%x: memref<64xf64>) {

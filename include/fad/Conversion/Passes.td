@@ -286,8 +286,10 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     Elementwise operations become loops over vectors: loops along which all
     operands lie one after the other are joined, the innermost one is split into
     vectors of `vector-bits` of the widest type that the body computes with, and
-    what is left is computed element by element. Bodies with more than scalar
-    arithmetic, elements of `i1`, transposes and reductions are left to the
+    what is left is computed element by element. Where all operands are bf16, and
+    f32 is computed with, vectors of bf16 are loaded whole, and the even numbers and
+    the odd ones are computed apart: neither has to move. Bodies with more than
+    scalar arithmetic, elements of `i1`, transposes and reductions are left to the
     compiler of the loops.
   }];
   let options = [
@@ -371,9 +373,9 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
     `exp(x) - 1` and `log(1 + x)`. This pass goes before it and calls libm for
     all that libm has, but for what processors have instructions for: absolute
     value, copysign, rounding, square root and fused multiply-add. It also expands
-    `math.clampf`, `math.fpowi` (as a power) and conversions from and to bf16, which
-    are exact here on every processor, rounding to nearest and keeping subnormal
-    numbers. Fast-math flags of conversions, which the LLVM dialect has no place for,
+    `math.clampf`, `math.rsqrt`, `math.fpowi` (as a power) and conversions from and to
+    bf16, which are exact here on every processor, rounding to nearest and keeping
+    subnormal numbers. Fast-math flags of conversions, which the LLVM dialect has no place for,
     are dropped.
 
     A function that has the name of one that compiled code calls is an error.

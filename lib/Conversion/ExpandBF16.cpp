@@ -1,0 +1,181 @@
+//===- ExpandBF16.cpp - Conversions of bf16 by integers -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// A bf16 is the upper half of an f32. Pairs of neighbours in memory are taken
+// as one integer: in the lower half the first, as on every processor that
+// counts bytes from the least.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExpandBF16.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The upper half of an f32.
+static constexpr int32_t kUpperHalf = static_cast<int32_t>(0xffff0000);
+
+/// `element` in the shape of `type`, a scalar or a vector.
+static Type withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? shaped.clone(element) : element;
+}
+
+static Value constant(ImplicitLocOpBuilder &b, Type type, int32_t integer) {
+  TypedAttr attr = b.getI32IntegerAttr(integer);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, cast<Attribute>(attr));
+  return arith::ConstantOp::create(b, attr);
+}
+
+/// What `OpTy` makes of `bits` and `integer`.
+template <typename OpTy>
+static Value combine(ImplicitLocOpBuilder &b, Value bits, int32_t integer) {
+  return OpTy::create(b, bits, constant(b, bits.getType(), integer));
+}
+
+/// Whether `value` is a constant other than NaN.
+static bool isNumber(Value value) {
+  Attribute attr;
+  if (!matchPattern(value, m_Constant(&attr)))
+    return false;
+  if (auto splat = dyn_cast<SplatElementsAttr>(attr))
+    attr = splat.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(attr);
+  return number && !number.getValue().isNaN();
+}
+
+/// Whether `value`, where it is NaN, has the first bit of its fraction set, as
+/// all results of arithmetic have. Looks through `depth` selections.
+static bool isQuiet(Value value, unsigned depth = 3) {
+  Operation *op = value.getDefiningOp();
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return depth != 0 && isQuiet(select.getTrueValue(), depth - 1) &&
+           isQuiet(select.getFalseValue(), depth - 1);
+  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                         arith::DivFOp, math::FmaOp>(op) ||
+         isNumber(value);
+}
+
+/// `wide`, an f32 or a vector of it, rounded to a bf16, which is in the upper
+/// half of the result; what is in the lower half has no meaning.
+static Value roundInUpperHalf(ImplicitLocOpBuilder &b, Value wide) {
+  Type type = withElement(wide.getType(), b.getI32Type());
+  Value bits = arith::BitcastOp::create(b, type, wide);
+  // A tie goes to the even neighbour.
+  Value half = combine<arith::ShRUIOp>(b, bits, 16);
+  Value odd = combine<arith::AndIOp>(b, half, 1);
+  Value bias = combine<arith::AddIOp>(b, odd, 0x7fff);
+  Value sum = arith::AddIOp::create(b, bits, bias);
+  // NaN must not become something else.
+  Value ordered =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, wide, wide);
+  Value other = isQuiet(wide) ? bits : constant(b, type, 0x7fc00000);
+  return arith::SelectOp::create(b, ordered, sum, other);
+}
+
+/// The f32, or vector of it, that has `bits`.
+static Value asF32(ImplicitLocOpBuilder &b, Value bits) {
+  Type type = withElement(bits.getType(), b.getF32Type());
+  return arith::BitcastOp::create(b, type, bits);
+}
+
+static bool converts(Type narrow, Type wide) {
+  return getElementTypeOrSelf(narrow).isBF16() &&
+         getElementTypeOrSelf(wide).isF32() && !isa<TensorType>(narrow);
+}
+
+/// `value` as a truncation from f32 to bf16, or null.
+static arith::TruncFOp getRounding(Value value) {
+  auto round = value.getDefiningOp<arith::TruncFOp>();
+  return round && converts(round.getType(), round.getIn().getType()) ? round
+                                                                     : nullptr;
+}
+
+namespace {
+struct ExtendBF16 : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!converts(op.getIn().getType(), op.getType()))
+      return rewriter.notifyMatchFailure(op, "not from bf16 to f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, asF32(b, extend(b, op.getIn())));
+    return success();
+  }
+
+  /// The bits of `narrow` as an f32.
+  static Value extend(ImplicitLocOpBuilder &b, Value narrow) {
+    if (arith::TruncFOp rounding = getRounding(narrow))
+      return combine<arith::AndIOp>(b, roundInUpperHalf(b, rounding.getIn()),
+                                    kUpperHalf);
+    Type type = withElement(narrow.getType(), b.getI32Type());
+    if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) {
+      Value both = vector::BitCastOp::create(b, cast<VectorType>(type),
+                                             pairs.getSource());
+      if (narrow == pairs.getRes1())
+        return combine<arith::ShLIOp>(b, both, 16);
+      return combine<arith::AndIOp>(b, both, kUpperHalf);
+    }
+    Type half = withElement(type, b.getI16Type());
+    Value bits = arith::BitcastOp::create(b, half, narrow);
+    return combine<arith::ShLIOp>(b, arith::ExtUIOp::create(b, type, bits), 16);
+  }
+};
+
+struct RoundToBF16 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getRounding(op.getResult()))
+      return rewriter.notifyMatchFailure(op, "not from f32 to bf16");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value rounded = roundInUpperHalf(b, op.getIn());
+    Value upper = combine<arith::ShRUIOp>(b, rounded, 16);
+    Type half = withElement(op.getType(), b.getI16Type());
+    Value narrow = arith::TruncIOp::create(b, half, upper);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), narrow);
+    return success();
+  }
+};
+
+struct RoundPairsToBF16 : OpRewritePattern<vector::InterleaveOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::InterleaveOp op,
+                                PatternRewriter &rewriter) const override {
+    arith::TruncFOp first = getRounding(op.getLhs());
+    arith::TruncFOp second = getRounding(op.getRhs());
+    if (!first || !second)
+      return rewriter.notifyMatchFailure(op, "not of two roundings to bf16");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value low =
+        combine<arith::ShRUIOp>(b, roundInUpperHalf(b, first.getIn()), 16);
+    Value high = combine<arith::AndIOp>(b, roundInUpperHalf(b, second.getIn()),
+                                        kUpperHalf);
+    Value both = arith::OrIOp::create(b, low, high);
+    rewriter.replaceOpWithNewOp<vector::BitCastOp>(op, op.getType(), both);
+    return success();
+  }
+};
+} // namespace
+
+LogicalResult fad::expandBF16(Operation *root) {
+  // What is rounded in pairs, or extended at once, is not rounded alone.
+  RewritePatternSet joint(root->getContext()), alone(root->getContext());
+  joint.add<ExtendBF16, RoundPairsToBF16>(root->getContext());
+  alone.add<RoundToBF16>(root->getContext());
+  return success(succeeded(applyPatternsGreedily(root, std::move(joint))) &&
+                 succeeded(applyPatternsGreedily(root, std::move(alone))));
+}
