@@ -69,6 +69,7 @@ for feature, package in [
     ("transformers", "transformers"),
     ("iree", "iree.compiler"),
     ("sklearn", "sklearn"),
+    ("triton", "triton"),
     ("matplotlib", "matplotlib"),
     ("nanobind", "nanobind"),
     ("ml_dtypes", "ml_dtypes"),
