@@ -62,8 +62,8 @@ def print_plan(kit, options):
     for key, value in kit.manifest["made_with"].items():
         print(f"{key}: {value}")
     for module in kit.manifest["modules"]:
-        files = ", ".join(module["files"].values())
-        print(f"{module['purpose']}: {len(module['kernels'])} kernels for {module['chip']}: {files}")
+        what = f"{module['purpose']}: {len(module['kernels'])} kernels for {module['chip']}"
+        print(f"{what}: {', '.join(module['files'].values())}")
     print(f"{kit.check_files()} kernels are where they should be, and the library loads")
     print(f"\n{'activation type elements':<27}{'MB forward':>12}{'MB backward':>12}{'seconds':>9}")
     total = 0

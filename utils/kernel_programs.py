@@ -28,7 +28,8 @@ def read_pass(text, program, direction, kind):
         raise PackError(f"fad-opt made no {program}_{direction}")
     arguments, body = function.groups()
     kernels = KERNEL.findall(body)
-    types = {type_ for kernel in kernels for part in (kernel[2], kernel[4]) for type_ in part.split(", ")}
+    parts = [part for _, _, operands, _, results in kernels for part in (operands, results)]
+    types = {each for part in parts for each in part.split(", ")}
     if len(kernels) != 1 or types != {f"tensor<?x{kind}>"}:
         raise PackError(
             f"{program}_{direction} is not one kernel of {kind} alone; the kit takes "

@@ -173,7 +173,8 @@ class Packer:
             if git.returncode == 0:
                 facts["commit"] = git.stdout.strip()
         if self.ptxas:
-            facts["ptxas"] = re.search(r"release (\S+),", run([self.ptxas, "--version"]).decode())[1]
+            version = run([self.ptxas, "--version"]).decode()
+            facts["ptxas"] = re.search(r"release (\S+),", version)[1]
         return facts
 
     def pack(self):
@@ -253,9 +254,8 @@ def parse_options():
     parser.add_argument("names", nargs="*", default=["gelu", "gelu_tanh", "silu", "mish"])
     parser.add_argument("--types", nargs="+", choices=TYPES, default=list(TYPES))
     parser.add_argument("--chips", nargs="+", default=["sm_90", "sm_80"])
-    parser.add_argument(
-        "--build", type=pathlib.Path, default=find_build(), help="default: that of the fad-opt on the PATH"
-    )
+    build = "default: that of the fad-opt on the PATH"
+    parser.add_argument("--build", type=pathlib.Path, default=find_build(), help=build)
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "gpu-kit")
     parser.add_argument("--tar", type=pathlib.Path, help="a .tar.gz of the folder, too")
     parser.add_argument("--runtime", help="libfad_cuda_runtime.so, if not that of the build")

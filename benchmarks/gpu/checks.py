@@ -34,7 +34,8 @@ class Buffers:
     def allocate(self, size):
         """A tensor full of what no kernel writes. Its address is that of a vector, or
         `shift` elements behind it."""
-        outer = self.torch.empty(size + 2 * MARGIN + self.shift, dtype=self.dtype, device=self.device)
+        whole = size + 2 * MARGIN + self.shift
+        outer = self.torch.empty(whole, dtype=self.dtype, device=self.device)
         outer.view(self.torch.uint8).fill_(FILLING)
         begin = MARGIN + self.shift
         self.outer.append((outer, begin, begin + size))

@@ -28,8 +28,8 @@ class Runtime:
             self.call_launch = self.library.fadCudaLaunch
         except (OSError, AttributeError) as error:
             raise KitError(f"{path}: {error}") from None
-        number = ctypes.c_uint
-        self.call_launch.argtypes = [ctypes.c_void_p, *[number] * 7, ctypes.c_void_p, ctypes.c_void_p]
+        pointer = ctypes.c_void_p
+        self.call_launch.argtypes = [pointer, *[ctypes.c_uint] * 7, pointer, pointer]
 
     def check(self, status):
         if status:
@@ -159,8 +159,8 @@ class Kit:
 
     def list(self, key):
         """What there is, in order, of "activation", "type" or "policy"."""
-        kernels = [k for m in self.manifest["modules"] if m["purpose"] == "kernels" for k in m["kernels"]]
-        return list(dict.fromkeys(kernel[key] for kernel in kernels))
+        modules = (m for m in self.manifest["modules"] if m["purpose"] == "kernels")
+        return list(dict.fromkeys(kernel[key] for m in modules for kernel in m["kernels"]))
 
     def choose(self, key, wanted):
         """What is wanted of those, or all; fails where the kit does not have it."""

@@ -93,11 +93,12 @@ def check(stream, lines, random):
         memory = random.integers(0, 2**32, len(buffers) * SPACE // 64, dtype=numpy.uint64)
         size = len(memory) // len(buffers)
         expected = memory.copy()
-        parts = {name: expected[i * size : i * size + 4 * vectors] for i, name in enumerate(buffers)}
+        begins = {name: i * size for i, name in enumerate(buffers)}
+        parts = {name: expected[at : at + 4 * vectors] for name, at in begins.items()}
         result = numpy.bitwise_xor.reduce([parts[f"in{i}"] for i in range(stream.reads)])
         for i in range(stream.writes):
             parts[f"out{i}"][:] = result
-        parameters = {f"{stream.name}_{name}": 4 * i * size for i, name in enumerate(buffers)}
+        parameters = {f"{stream.name}_{name}": 4 * at for name, at in begins.items()}
         parameters[f"{stream.name}_count"] = vectors
         for number in range(-(-vectors // stream.tile)):
             Block(memory, parameters, number, stream.threads).run(lines)

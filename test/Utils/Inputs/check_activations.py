@@ -36,7 +36,8 @@ VALUES = {
     "mish": lambda x: x * mpmath.tanh(mpmath.log1p(mpmath.exp(x))),
 }
 # What is finite, up to where f64 has denormal results, and near zeros of slopes.
-POINTS = [sign * p for p in (1e-300, 1e-8, 0.3, 0.7517, 1.19, 2.5, 5.9, 15.0, 25.5) for sign in (1, -1)]
+POSITIVE = 1e-300, 1e-8, 0.3, 0.7517, 1.19, 2.5, 5.9, 15.0, 25.5
+POINTS = [sign * point for point in POSITIVE for sign in (1, -1)]
 
 
 def get_modules():
