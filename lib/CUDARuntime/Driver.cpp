@@ -230,6 +230,9 @@ FadCudaStatus fadCudaGetDeviceName(int device, char *name, int size) {
 }
 
 FadCudaStatus fadCudaGetComputeCapability(int device, int *major, int *minor) {
+  if (!major || !minor)
+    return fail(FAD_CUDA_INVALID_ARGUMENT,
+                "cannot get the compute capability: no place for it");
   return callForDevice("cuDeviceGetAttribute", device,
                        [&](const Driver &driver, Device device) {
                          int found = 0;

@@ -101,6 +101,9 @@ static FadCudaStatus callWithEvent(const char *name, FadCudaEvent event,
 }
 
 FadCudaStatus fadCudaStreamCreate(FadCudaStream *stream) {
+  if (!stream)
+    return fail(FAD_CUDA_INVALID_ARGUMENT,
+                "cannot create a stream: no place for its handle");
   CUstream_st *created = nullptr;
   FadCudaStatus status =
       callInContext("cuStreamCreate", [&](const Driver &driver) {
@@ -132,6 +135,9 @@ FadCudaStatus fadCudaStreamWaitEvent(FadCudaStream stream, FadCudaEvent event) {
 }
 
 FadCudaStatus fadCudaEventCreate(FadCudaEvent *event) {
+  if (!event)
+    return fail(FAD_CUDA_INVALID_ARGUMENT,
+                "cannot create an event: no place for its handle");
   CUevent_st *created = nullptr;
   FadCudaStatus status =
       callInContext("cuEventCreate", [&](const Driver &driver) {

@@ -125,13 +125,21 @@ FAKE_CUDA cuInit(unsigned flags) {
 }
 
 FAKE_CUDA cuDriverGetVersion(int *version) {
+  if (Result result = enter("cuDriverGetVersion"))
+    return result;
+  if (!version)
+    return kInvalidValue;
   *version = getNumber("FAD_FAKE_CUDA_VERSION", 13000);
-  return enter("cuDriverGetVersion");
+  return 0;
 }
 
 FAKE_CUDA cuDeviceGetCount(int *count) {
+  if (Result result = enter("cuDeviceGetCount"))
+    return result;
+  if (!count)
+    return kInvalidValue;
   *count = getDeviceCount();
-  return enter("cuDeviceGetCount");
+  return 0;
 }
 
 FAKE_CUDA cuDeviceGet(int *device, int ordinal) {
@@ -142,13 +150,19 @@ FAKE_CUDA cuDeviceGet(int *device, int ordinal) {
 }
 
 FAKE_CUDA cuDeviceGetName(char *name, int size, int device) {
+  if (Result result = enter("cuDeviceGetName"))
+    return result;
+  if (!name || size <= 0)
+    return kInvalidValue;
   std::snprintf(name, size, "Fake GPU %d", device);
-  return enter("cuDeviceGetName");
+  return 0;
 }
 
 FAKE_CUDA cuDeviceGetAttribute(int *value, int attribute, int) {
   if (Result result = enter("cuDeviceGetAttribute", std::to_string(attribute)))
     return result;
+  if (!value)
+    return kInvalidValue;
   int capability = getNumber("FAD_FAKE_CUDA_CAPABILITY", 90);
   switch (attribute) {
   case 16:

@@ -309,8 +309,10 @@ FAKE_CUDA cuEventSynchronize(CUevent_st *) {
 
 FAKE_CUDA cuEventElapsedTime(float *milliseconds, CUevent_st *start,
                              CUevent_st *stop) {
-  *milliseconds = stop->time - start->time;
   if (Result result = enterInContext("cuEventElapsedTime"))
     return result;
+  if (!milliseconds)
+    return kInvalidValue;
+  *milliseconds = stop->time - start->time;
   return start->takesTime && stop->takesTime ? 0 : kInvalidHandle;
 }

@@ -243,6 +243,30 @@ static FadCudaStatus runElapsed(State *state, const char *argument) {
   return status;
 }
 
+/// Everywhere where a result would be written. Prints what is said.
+static FadCudaStatus runNowhere(State *state, const char *argument) {
+  (void)argument;
+  const FadCudaStatus statuses[] = {
+      fadCudaGetDriverVersion(NULL),
+      fadCudaGetDeviceCount(NULL),
+      fadCudaGetDeviceName(0, NULL, 0),
+      fadCudaGetComputeCapability(0, NULL, NULL),
+      fadCudaGetMultiprocessorCount(0, NULL),
+      fadCudaModuleLoad("", 1, NULL),
+      fadCudaModuleGetFunction(state->module, "axpy", NULL),
+      fadCudaMalloc(1, NULL),
+      fadCudaMallocManaged(1, NULL),
+      fadCudaStreamCreate(NULL),
+      fadCudaEventCreate(NULL),
+      fadCudaEventRecord(NULL, NULL),
+      fadCudaEventElapsedTime(state->start, state->stop, NULL),
+  };
+  for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); ++i)
+    printf("%d%c", statuses[i],
+           i + 1 < sizeof(statuses) / sizeof(*statuses) ? ' ' : '\n');
+  return FAD_CUDA_SUCCESS;
+}
+
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
@@ -251,25 +275,16 @@ static const struct {
   const char *name;
   FadCudaStatus (*run)(State *, const char *);
 } commands[] = {
-    {"context", runContext},
-    {"destroy", runDestroy},
-    {"device", runDevice},
-    {"devices", runDevices},
-    {"elapsed", runElapsed},
-    {"f32", runF32},
-    {"floats", runFloats},
-    {"free", runFree},
-    {"function", runFunction},
-    {"i32", runI32},
-    {"init", runInit},
-    {"launch", runLaunch},
-    {"load", runLoad},
-    {"managed", runManaged},
-    {"print", runPrint},
-    {"start", runStart},
-    {"stop", runStop},
-    {"stream", runStream},
-    {"synchronize", runSynchronize},
+    {"context", runContext},   {"destroy", runDestroy},
+    {"device", runDevice},     {"devices", runDevices},
+    {"elapsed", runElapsed},   {"f32", runF32},
+    {"floats", runFloats},     {"free", runFree},
+    {"function", runFunction}, {"i32", runI32},
+    {"init", runInit},         {"launch", runLaunch},
+    {"load", runLoad},         {"managed", runManaged},
+    {"nowhere", runNowhere},   {"print", runPrint},
+    {"start", runStart},       {"stop", runStop},
+    {"stream", runStream},     {"synchronize", runSynchronize},
     {"unload", runUnload},
 };
 
