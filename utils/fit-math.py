@@ -36,7 +36,7 @@ def fit(function, low, high, degree, weight, nodes=300, rounds=300):
     return series.convert(kind=numpy.polynomial.Polynomial).coef, best[0]
 
 
-# exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2.
+# exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2; of bf16, 1 + r * P(r).
 HALF = float(log(2)) / 2 * 1.0001
 # log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2).
 ROOT = 2**-0.5 - 1.0001, 2**0.5 - 0.9999
@@ -68,6 +68,13 @@ POLYNOMIALS = {
         HALF,
         3,
         lambda r: r**2 / exp(r),
+    ),
+    "exp of bf16": (
+        lambda r: expm1(r) / r,
+        -HALF,
+        HALF,
+        3,
+        lambda r: r / exp(r),
     ),
     "log1p": (
         lambda m: (log1p(m) - m + m * m / 2) / m**3,
@@ -101,6 +108,13 @@ POLYNOMIALS = {
         1 / (1 + ERFC[1] / 2),
         1.0,
         8,
+        lambda t: 1 / erfc_of(t),
+    ),
+    "erfc of bf16": (
+        erfc_of,
+        1 / (1 + ERFC[1] / 2),
+        1.0,
+        6,
         lambda t: 1 / erfc_of(t),
     ),
 }

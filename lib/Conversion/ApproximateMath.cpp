@@ -39,6 +39,9 @@ static constexpr float kExp[] = {0.49999994f, 0.16666521f, 0.04166839f,
 /// The same where 16 bits are enough: 1.0e-7.
 static constexpr float kShortExp[] = {0.4999923f, 0.16667114f, 0.041890167f,
                                       0.008312527f};
+/// exp(r) = 1 + r * P(r), where bf16 is enough: 2.8e-6.
+static constexpr float kShortestExp[] = {0.9999668f, 0.50003016f, 0.16787498f,
+                                         0.041513816f};
 /// log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2):
 /// 5.8e-9.
 static constexpr float kLog1p[] = {0.3333333f,   -0.25000823f, 0.20001234f,
@@ -56,9 +59,13 @@ static constexpr float kErfc[] = {0.2820761f,  0.2825822f,    0.24140085f,
                                   -0.5146421f, 0.29780504f,   -0.061623093f};
 
 /// The same for x >= 0, where 16 bits are enough: 4.3e-8.
-static constexpr float kWholeErfc[] = {
+static constexpr float kShortErfc[] = {
     0.28208628f, 0.2823774f,   0.2430886f,  0.20274656f, -0.026766123f,
     0.27827027f, -0.48737687f, 0.28466016f, -0.05908638f};
+/// The same for x >= 0, where bf16 is enough: 1.4e-6.
+static constexpr float kShortestErfc[] = {
+    0.28232953f, 0.2776083f,   0.28136346f, 0.038265754f,
+    0.3886936f,  -0.35635832f, 0.0880963f};
 
 /// The polynomial of `coefficients`, constant first, times `scale`, a power of
 /// two, by Horner's scheme.
@@ -127,13 +134,15 @@ static constexpr float kLeastExponent = -104, kGreatestExponent = 89;
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// All that f32 has, or what is left of that in 16 bits of f16, or of bf16.
+enum class Accuracy { f32, f16, bf16 };
+
 /// What is known of an operation that is to be replaced.
 struct Site {
   Operation *op;
   /// Where the operand lies, or the divisor of a quotient.
   FloatRange range;
-  /// Whether the result ends up in 16 bits.
-  bool endsNarrow;
+  Accuracy accuracy;
 };
 
 /// x = n * ln 2 + r with |r| <= ln 2 / 2, and n in the low bits of `shifted`.
@@ -144,10 +153,12 @@ struct Reduced {
 } // namespace
 
 /// For `x` of up to some hundreds, n plus `bias` in `shifted`.
-static Reduced reduceByLn2(const Expr &x, int32_t bias = 0) {
+static Reduced reduceByLn2(const Expr &x, Accuracy accuracy, int32_t bias = 0) {
   double round = kRound + bias;
   Expr shifted = fma(x, M_LOG2E, round);
   Expr n = shifted - round;
+  if (accuracy != Accuracy::f32)
+    return {shifted, fma(n, -M_LN2, x)};
   Expr high = fma(n, -kLn2High, x);
   return {shifted, fma(n, -kLn2Low, high)};
 }
@@ -163,10 +174,14 @@ static Expr selectZero(const Expr &x, const Expr &result) {
   return select(equal(x, 0), x, result);
 }
 
-/// exp(r) times `scale`, a power of two. Where it ends up in 16 bits, a shorter
-/// polynomial is enough, and what rounding takes from r counts for nothing.
-static Expr scaledExp(const Expr &r, double scale, bool endsNarrow) {
-  if (endsNarrow) {
+/// exp(r) times `scale`, a power of two.
+static Expr scaledExp(const Expr &r, double scale, Accuracy accuracy) {
+  if (accuracy == Accuracy::bf16) {
+    Expr slope = evaluatePolynomial(kShortestExp, r, scale);
+    return fma(slope, r, scale);
+  }
+  if (accuracy == Accuracy::f16) {
+    // What rounding takes from r counts for nothing.
     Expr slope = fma(evaluatePolynomial(kShortExp, r, scale), r, scale);
     return fma(slope, r, scale);
   }
@@ -186,23 +201,23 @@ static Expr evaluate(math::ExpOp, const Expr &x, const Site &site) {
     bool mayUnderflow = site.range.low < -130;
     Expr bounded =
         mayUnderflow ? select(x < kLeastExponent, kLeastExponent, x) : x;
-    auto [shifted, r] = reduceByLn2(bounded, kShift + kBias);
+    auto [shifted, r] = reduceByLn2(bounded, site.accuracy, kShift + kBias);
     Expr power = fromBits(eb, combine<arith::ShLIOp>(eb, toBits(shifted), 23));
-    return scaledExp(r, 0x1p-64, site.endsNarrow) * power;
+    return scaledExp(r, 0x1p-64, site.accuracy) * power;
   }
   // Otherwise the power is in two parts, each normal.
-  auto [shifted, r] = reduceByLn2(clampExponent(x));
+  auto [shifted, r] = reduceByLn2(clampExponent(x), site.accuracy);
   Value n = combine<arith::SubIOp>(eb, toBits(shifted), kRoundBits);
   Value half = combine<arith::ShRSIOp>(eb, n, 1);
   Expr low = powerOfTwo(eb, half);
   Expr high = powerOfTwo(eb, arith::SubIOp::create(eb.b, n, half));
-  return scaledExp(r, 1, site.endsNarrow) * low * high;
+  return scaledExp(r, 1, site.accuracy) * low * high;
 }
 
 /// 2^n * expm1(r) + (2^n - 1), halved where that would overflow too soon.
 static Expr evaluate(math::ExpM1Op, const Expr &x, const Site &) {
   ExprBuilder &eb = *x.getBuilder();
-  auto [shifted, r] = reduceByLn2(clampExponent(x));
+  auto [shifted, r] = reduceByLn2(clampExponent(x), Accuracy::f32);
   Value n = combine<arith::SubIOp>(eb, toBits(shifted), kRoundBits);
   Expr power = fma(evaluatePolynomial(kExp, r), square(r), r);
   // Below 2^-126 the power does not count.
@@ -310,10 +325,21 @@ static Expr erfOfSmall(const Expr &x) {
   return x * fma(evaluatePolynomial(kErf, s), s, M_2_SQRTPI);
 }
 
+/// 1 + x / 2.
+static Expr onePlusHalf(const Expr &x) {
+  auto product = x.getValue().getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return fma(x, 0.5, 1);
+  ExprBuilder &eb = *x.getBuilder();
+  Expr factor = viewConstant(Expr(eb, product.getRhs()));
+  return factor.isConstant() ? fma(Expr(eb, product.getLhs()), factor * 0.5, 1)
+                             : fma(x, 0.5, 1);
+}
+
 /// erfc(x) for x >= 0 as `polynomial` has it, where `density` is exp(-x^2).
 static Expr erfcOfLarge(const Expr &x, const Expr &density,
                         ArrayRef<float> polynomial) {
-  Expr t = 1 / fma(x, 0.5, 1);
+  Expr t = 1 / onePlusHalf(x);
   return density * (evaluatePolynomial(polynomial, t) * t);
 }
 
@@ -324,17 +350,20 @@ static Expr evaluate(math::ErfOp, const Expr &x, const Site &) {
 
 static Expr evaluate(math::ErfcOp, const Expr &x, const Site &site) {
   Expr density = gaussianOf(x);
-  if (site.endsNarrow && site.range.low >= 0 && site.range.high < 0x1p64)
-    return erfcOfLarge(x, density, kWholeErfc);
+  bool isInReach = site.range.low >= 0 && site.range.high < 0x1p64;
+  if (isInReach && site.accuracy == Accuracy::bf16)
+    return erfcOfLarge(x, density, kShortestErfc);
+  if (isInReach && site.accuracy == Accuracy::f16)
+    return erfcOfLarge(x, density, kShortErfc);
   Expr above = erfcOfLarge(abs(x), density, kErfc);
   Expr large = select(x < 0, 2 - above, above);
   return select(abs(x) < 0.5, 1 - erfOfSmall(x), large);
 }
 
-/// 1 / x, for |x| from 2^-120 to 2^120, with an error of one unit in the last
-/// place. From the bits comes a number that errs by 5%, one step of Newton's
-/// method leaves 0.13%, and a step of third order nothing.
-static Expr reciprocal(const Expr &x) {
+/// 1 / x, for |x| from 2^-120 to 2^120. From the bits comes a number that errs
+/// by 5%. One step of Newton's method leaves 0.13%, and another 1.7e-6; one of
+/// third order leaves a unit in the last place.
+static Expr reciprocal(const Expr &x, Accuracy accuracy) {
   ExprBuilder &eb = *x.getBuilder();
   Value bits = toBits(x);
   Value seed = constantBits(eb, bits.getType(), 0x7ef34000);
@@ -343,18 +372,21 @@ static Expr reciprocal(const Expr &x) {
   // 2.0013 leaves errors of both signs, alike in size.
   Expr better = y * fma(negative, y, 2.0013);
   Expr error = fma(negative, better, 1);
-  return fma(better, fma(error, error, error), better);
+  if (accuracy != Accuracy::bf16)
+    error = fma(error, error, error);
+  return fma(better, error, better);
 }
 
 /// lhs / rhs, for rhs from 2^-120 to 2^120.
-static Expr evaluate(arith::DivFOp op, const Expr &rhs, const Site &) {
+static Expr evaluate(arith::DivFOp op, const Expr &rhs, const Site &site) {
   ExprBuilder &eb = *rhs.getBuilder();
   Expr lhs = viewConstant(Expr(eb, op.getLhs()));
   // (a / b^2) is a * (1 / b)^2, and 1 / b may be there.
   auto product = op.getRhs().getDefiningOp<arith::MulFOp>();
-  if (product && product.getLhs() == product.getRhs())
-    return lhs * square(reciprocal(Expr(eb, product.getLhs())));
-  return lhs * reciprocal(rhs);
+  if (!product || product.getLhs() != product.getRhs())
+    return lhs * reciprocal(rhs, site.accuracy);
+  Expr root(eb, product.getLhs());
+  return lhs * square(reciprocal(root, site.accuracy));
 }
 
 /// Minima and maxima with a constant other than zero, which has no sign to
@@ -393,8 +425,8 @@ static Expr evaluate(const Site &site, ExprBuilder &eb) {
       .Case([&](arith::DivFOp op) -> Expr {
         bool isInReach =
             site.range.low >= 0x1p-120 && site.range.high <= 0x1p120;
-        return site.endsNarrow && isInReach ? evaluate(op, at(1), site)
-                                            : Expr();
+        bool isShort = site.accuracy != Accuracy::f32;
+        return isShort && isInReach ? evaluate(op, at(1), site) : Expr();
       })
       .Case<arith::MinimumFOp, arith::MaximumFOp>([&](auto op) -> Expr {
         return hasBound(op, site.range) ? evaluateBound(op, at(0)) : Expr();
@@ -414,7 +446,10 @@ static void replaceAll(IRRewriter &rewriter, Operation *root) {
         !getElementTypeOrSelf(op->getResult(0)).isF32())
       return;
     FloatRange range = ranges.get(op->getOperands().back());
-    sites.push_back({op, range, uses.endsNarrow(op->getResult(0))});
+    Accuracy accuracy = uses.endsInBF16(op->getResult(0))   ? Accuracy::bf16
+                        : uses.endsNarrow(op->getResult(0)) ? Accuracy::f16
+                                                            : Accuracy::f32;
+    sites.push_back({op, range, accuracy});
   });
   for (const Site &site : sites) {
     rewriter.setInsertionPoint(site.op);

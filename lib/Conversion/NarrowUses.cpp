@@ -83,48 +83,57 @@ static unsigned getDepth(OpOperand &operand, unsigned depth,
   return passes ? depth : kKeepsDigits;
 }
 
-NarrowUses::NarrowUses(Operation *root, const FloatRanges &ranges) {
-  // What a use asks for, or nothing where it does not end in 16 bits.
-  auto getUse = [&](OpOperand &use) -> std::optional<unsigned> {
-    Operation *user = use.getOwner();
-    if (isa<arith::TruncFOp>(user)) {
-      Type type = getElementTypeOrSelf(user->getResult(0));
-      return type.isF16() || type.isBF16() ? std::optional(0u) : std::nullopt;
-    }
-    if (auto compare = dyn_cast<arith::CmpFOp>(user))
-      return matchPattern(compare.getRhs(), m_AnyZeroFloat()) &&
-                     use.getOperandNumber() == 0
-                 ? std::optional(0u)
-                 : std::nullopt;
-    if (!isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) ||
-        user->getNumResults() != 1 || !isF32(user->getResult(0)))
-      return std::nullopt;
-    auto found = depths.find(user->getResult(0));
-    if (found == depths.end())
-      return std::nullopt;
-    return getDepth(use, found->second, ranges);
-  };
+/// What `use` asks for, or nothing where it does not end in 16 bits.
+std::optional<NarrowUses::Use>
+NarrowUses::inferUse(OpOperand &use, const FloatRanges &ranges) const {
+  Operation *user = use.getOwner();
+  if (isa<arith::TruncFOp>(user)) {
+    Type type = getElementTypeOrSelf(user->getResult(0));
+    bool isNarrow = type.isF16() || type.isBF16();
+    return isNarrow ? std::optional(Use{0, type.isBF16()}) : std::nullopt;
+  }
+  if (auto compare = dyn_cast<arith::CmpFOp>(user)) {
+    bool withZero = use.getOperandNumber() == 0 &&
+                    matchPattern(compare.getRhs(), m_AnyZeroFloat());
+    return withZero ? std::optional(Use()) : std::nullopt;
+  }
+  if (!isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) ||
+      user->getNumResults() != 1)
+    return std::nullopt;
+  auto found = uses.find(user->getResult(0));
+  if (found == uses.end())
+    return std::nullopt;
+  return Use{getDepth(use, found->second.depth, ranges), found->second.inBF16};
+}
 
+NarrowUses::NarrowUses(Operation *root, const FloatRanges &ranges) {
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops))
     for (Value result : op->getResults()) {
       if (!isF32(result) || isa<TensorType>(result.getType()))
         continue;
-      unsigned depth = 0;
+      Use all;
       bool ends = !result.use_empty() &&
-                  llvm::all_of(result.getUses(), [&](OpOperand &use) {
-                    std::optional<unsigned> wanted = getUse(use);
-                    if (wanted)
-                      depth = std::max(depth, *wanted);
-                    return wanted.has_value();
+                  llvm::all_of(result.getUses(), [&](OpOperand &operand) {
+                    std::optional<Use> use = inferUse(operand, ranges);
+                    if (!use)
+                      return false;
+                    all.depth = std::max(all.depth, use->depth);
+                    all.inBF16 &= use->inBF16;
+                    return true;
                   });
       if (ends)
-        depths[result] = std::min(depth, kKeepsDigits);
+        uses[result] = all;
     }
 }
 
+bool NarrowUses::endsInBF16(Value value) const {
+  auto found = uses.find(value);
+  return found != uses.end() && found->second.inBF16;
+}
+
 bool NarrowUses::isNarrow(Value value) const {
-  auto found = depths.find(value);
-  return found != depths.end() && found->second <= kMostHalvings;
+  auto found = uses.find(value);
+  return found != uses.end() && found->second.depth <= kMostHalvings;
 }

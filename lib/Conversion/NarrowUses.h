@@ -14,13 +14,18 @@
 namespace mlir::fad {
 
 /// How far the f32 values below an operation, and vectors of f32, may be off
-/// because all that is computed of them is rounded to bf16 or f16. Two
-/// questions, of which the second allows larger errors:
+/// because all that is computed of them is rounded to bf16 or f16. Three
+/// questions, each of which allows larger errors than the one before:
 ///
 /// `endsNarrow`: every path of uses ends in a truncation to bf16 or f16,
 /// through operations of arith and math on f32. What computes such a value may
 /// err by some units in the last place of f32: then cancellation leaves no more
 /// than it would leave of any other library's function.
+///
+/// `endsInBF16`: the same with bf16 alone. It may err by 2^-18 relative to the
+/// value, 1/512 of what rounding took from the numbers that it is computed
+/// from: where two values nearly cancel, what is left is no more uncertain than
+/// it was.
 ///
 /// `isNarrow`: an error of 2^-18 relative to the value, of either sign, moves
 /// no result by more than 2^-14 relative to the result before it is rounded,
@@ -45,13 +50,19 @@ public:
   /// With ranges that are known already.
   NarrowUses(Operation *root, const FloatRanges &ranges);
 
-  bool endsNarrow(Value value) const { return depths.contains(value); }
+  bool endsNarrow(Value value) const { return uses.contains(value); }
+  bool endsInBF16(Value value) const;
   bool isNarrow(Value value) const;
 
 private:
-  /// How often what a value may add to the error has been halved, if it is not
-  /// above kMostHalvings.
-  llvm::DenseMap<Value, unsigned> depths;
+  struct Use {
+    /// How often what the value may add to the error has been halved.
+    unsigned depth = 0;
+    bool inBF16 = true;
+  };
+  std::optional<Use> inferUse(OpOperand &use, const FloatRanges &ranges) const;
+
+  llvm::DenseMap<Value, Use> uses;
 };
 
 } // namespace mlir::fad

@@ -27,11 +27,12 @@ func.func @sigmoid(%x: vector<8xf16>) -> vector<8xf16> {
   return %6 : vector<8xf16>
 }
 
-// A quotient of which a square is the divisor has the reciprocal of its root.
+// A quotient of which a square is the divisor has the reciprocal of its root, for
+// bf16 after two steps of Newton's method.
 // CHECK-LABEL: func.func @square(
 // CHECK:         %[[M:.*]] = arith.addf
 // CHECK:         arith.bitcast %[[M]] : f32 to i32
-// CHECK-COUNT-3: math.fma
+// CHECK-COUNT-2: math.fma
 // CHECK:         %[[RECIPROCAL:.*]] = math.fma
 // CHECK:         %[[SQUARE:.*]] = arith.mulf %[[RECIPROCAL]], %[[RECIPROCAL]]
 // CHECK:         arith.mulf %{{.*}}, %[[SQUARE]]
@@ -62,6 +63,23 @@ func.func @erfc(%x: bf16) -> bf16 {
   %2 = math.erfc %size : f32
   %3 = arith.truncf %2 : f32 to bf16
   return %3 : bf16
+}
+
+// For bf16 an exponential is a polynomial of degree four, of what one multiple of
+// ln 2 leaves.
+// CHECK-LABEL: func.func @exp(
+// CHECK:         %[[SHIFTED:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK:         %[[N:.*]] = arith.subf %[[SHIFTED]],
+// CHECK:         %[[R:.*]] = math.fma %[[N]],
+// CHECK:         math.fma %{{.*}}, %[[R]], %{{.*}} : f32
+// CHECK-COUNT-3: math.fma %{{.*}}, %[[R]], %{{.*}} : f32
+// CHECK-NOT:     math.fma
+// CHECK:         return
+func.func @exp(%x: bf16) -> bf16 {
+  %0 = arith.extf %x : bf16 to f32
+  %1 = math.exp %0 : f32
+  %2 = arith.truncf %1 : f32 to bf16
+  return %2 : bf16
 }
 
 // What is kept in f32 is divided, and so is what may be divided by zero.

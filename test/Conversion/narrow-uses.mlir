@@ -5,27 +5,27 @@
 func.func @silu(%x: bf16) -> (bf16, bf16) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
-  // expected-remark @+1 {{[-inf, inf], ends narrow}}
+  // expected-remark @+1 {{[-inf, inf], ends in bf16}}
   %wide = arith.extf %x : bf16 to f32
-  // expected-remark @+1 {{[0, inf], ends narrow}}
+  // expected-remark @+1 {{[0, inf], ends in bf16}}
   %size = math.absf %wide : f32
-  // expected-remark @+1 {{[-inf, 0], ends narrow}}
+  // expected-remark @+1 {{[-inf, 0], ends in bf16}}
   %minus = arith.negf %size : f32
-  // expected-remark @+1 {{[0, 1], ends narrow}}
+  // expected-remark @+1 {{[0, 1], ends in bf16}}
   %e = math.exp %minus : f32
   %negative = arith.cmpf olt, %wide, %zero : f32
-  // expected-remark @+1 {{[0, 1], ends narrow}}
+  // expected-remark @+1 {{[0, 1], ends in bf16}}
   %numerator = arith.select %negative, %e, %one : f32
-  // expected-remark @+1 {{[1, 2], ends narrow}}
+  // expected-remark @+1 {{[1, 2], ends in bf16}}
   %sum = arith.addf %e, %one : f32
-  // expected-remark @+1 {{[0, 1], ends narrow}}
+  // expected-remark @+1 {{[0, 1], ends in bf16}}
   %s = arith.divf %numerator, %sum : f32
   // expected-remark @+1 {{[-inf, inf], narrow}}
   %y = arith.mulf %wide, %s : f32
   %rounded = arith.truncf %y : f32 to bf16
-  // expected-remark @+1 {{[-2.86e-06, 1], ends narrow}}
+  // expected-remark @+1 {{[-2.86e-06, 1], ends in bf16}}
   %complement = arith.subf %one, %s : f32
-  // expected-remark @+1 {{[-inf, inf], ends narrow}}
+  // expected-remark @+1 {{[-inf, inf], ends in bf16}}
   %product = arith.mulf %wide, %complement : f32
   // expected-remark @+1 {{[-inf, inf], narrow}}
   %slope = arith.addf %product, %one : f32
@@ -39,11 +39,11 @@ func.func @mish(%x: vector<8xbf16>) -> vector<8xbf16> {
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %one = arith.constant dense<1.0> : vector<8xf32>
   %two = arith.constant dense<2.0> : vector<8xf32>
-  // expected-remark @+1 {{[-inf, inf], ends narrow}}
+  // expected-remark @+1 {{[-inf, inf], ends in bf16}}
   %wide = arith.extf %x : vector<8xbf16> to vector<8xf32>
-  // expected-remark @+1 {{[0, inf], ends narrow}}
+  // expected-remark @+1 {{[0, inf], ends in bf16}}
   %size = math.absf %wide : vector<8xf32>
-  // expected-remark @+1 {{[-inf, 0], ends narrow}}
+  // expected-remark @+1 {{[-inf, 0], ends in bf16}}
   %minus = arith.negf %size : vector<8xf32>
   // expected-remark @+1 {{[0, 1], narrow}}
   %e = math.exp %minus : vector<8xf32>

@@ -38,6 +38,7 @@ struct TestNarrowUsesPass : PassWrapper<TestNarrowUsesPass, OperationPass<>> {
       Value value = op->getResult(0);
       fad::FloatRange range = ranges.get(value);
       StringRef precision = uses.isNarrow(value)     ? "narrow"
+                            : uses.endsInBF16(value) ? "ends in bf16"
                             : uses.endsNarrow(value) ? "ends narrow"
                                                      : "full";
       std::string text;
