@@ -324,6 +324,8 @@ public:
       : root(root), rewriter(root->getContext()), ranges(root),
         narrow(root, ranges) {}
 
+  /// Drops selections of a zero where the other branch is zero too.
+  void dropSelections();
   /// Replaces functions, by others that `rewriteExponentials` replaces.
   void rewriteFunctions();
   /// Drops what makes up for rounding where it does not show.
@@ -365,6 +367,23 @@ Expr Rewriter::start(Operation *op, Value value) {
   rewriter.setInsertionPoint(op);
   builder.emplace(rewriter, op->getLoc(), value.getType());
   return {*builder, value};
+}
+
+/// `x < bound ? 0 : value`, which rules end with that stay zero whatever they
+/// are multiplied by.
+void Rewriter::dropSelections() {
+  forEach([&](Operation *op) {
+    auto select = dyn_cast<arith::SelectOp>(op);
+    auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>()
+                          : arith::CmpFOp();
+    if (!compare || compare.getPredicate() != arith::CmpFPredicate::OLT ||
+        !matchPattern(select.getTrueValue(), m_AnyZeroFloat()))
+      return;
+    Value x = compare.getLhs();
+    FloatRange below{ranges.get(x).low, ranges.get(compare.getRhs()).high};
+    if (ranges.isZeroWhere(select.getFalseValue(), x, below))
+      rewriter.replaceOp(op, select.getFalseValue());
+  });
 }
 
 void Rewriter::rewriteFunctions() {
@@ -511,6 +530,7 @@ namespace {
 struct ApproximateGPUMathPass
     : fad::impl::FadApproximateGPUMathBase<ApproximateGPUMathPass> {
   void runOnOperation() override {
+    Rewriter(getOperation()).dropSelections();
     Rewriter(getOperation()).rewriteFunctions();
     shareOperations();
     Rewriter(getOperation()).dropCorrections();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FloatRanges.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -112,11 +113,17 @@ FloatRange FloatRanges::get(Value value) const {
   return found == ranges.end() ? getConstantRange(value) : found->second;
 }
 
-/// A selection may be a minimum or maximum that is spelled out, with a constant.
+/// A selection may be a minimum or maximum that is spelled out, with a
+/// constant.
 FloatRange FloatRanges::inferSelect(Value condition, Value ifTrue,
                                     Value ifFalse) const {
   FloatRange first = get(ifTrue), second = get(ifFalse);
   auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  // `known` is not NaN, which would take the other branch.
+  if (compare && known && compare.getLhs() == known &&
+      compare.getPredicate() == arith::CmpFPredicate::OLT &&
+      get(known).high < get(compare.getRhs()).low)
+    return first;
   if (!compare || compare.getLhs() != ifFalse || compare.getRhs() != ifTrue ||
       !matchPattern(ifTrue, m_Constant()))
     return unite(first, second);
@@ -139,6 +146,11 @@ FloatRange FloatRanges::inferSum(Value lhs, Value rhs) const {
 FloatRange FloatRanges::infer(Operation *op) const {
   auto at = [&](unsigned index) { return get(op->getOperand(index)); };
   auto isSquare = [&] { return op->getOperand(0) == op->getOperand(1); };
+  // Less than half of the least number of f32 rounds to zero.
+  auto underflow = [&](double number) {
+    bool isF64 = getElementTypeOrSelf(op->getResult(0)).isF64();
+    return number < 0x1p-150 && !isF64 ? 0 : number;
+  };
   return llvm::TypeSwitch<Operation *, FloatRange>(op)
       .Case<arith::ConstantOp>(
           [&](auto) { return getConstantRange(op->getResult(0)); })
@@ -178,7 +190,7 @@ FloatRange FloatRanges::infer(Operation *op) const {
         return add(product, at(2));
       })
       .Case<math::ExpOp>([&](auto) {
-        return map(at(0), [](double x) { return std::exp(x); });
+        return map(at(0), [&](double x) { return underflow(std::exp(x)); });
       })
       .Case<math::TanhOp>([&](auto) {
         return map(at(0), [](double x) { return std::tanh(x); });
@@ -187,7 +199,50 @@ FloatRange FloatRanges::infer(Operation *op) const {
         return map(at(0), [](double x) { return std::erf(x); });
       })
       .Case<math::ErfcOp>([&](auto) {
-        return negate(map(at(0), [](double x) { return -std::erfc(x); }));
+        return negate(
+            map(at(0), [&](double x) { return -underflow(std::erfc(x)); }));
       })
       .Default([](Operation *) { return FloatRange(); });
+}
+
+/// Whether `op` gives a number for numbers in ranges that are bounded, and does
+/// not mind infinite ones if `mayBeInfinite`.
+static bool givesNumbers(Operation *op, bool &mayBeInfinite) {
+  mayBeInfinite = isa<arith::SelectOp, arith::CmpFOp, arith::MinimumFOp,
+                      arith::MaximumFOp, arith::MinNumFOp, arith::MaxNumFOp,
+                      arith::NegFOp, math::AbsFOp, math::CopySignOp,
+                      math::ExpOp, math::ErfOp, math::ErfcOp, math::TanhOp>(op);
+  return mayBeInfinite || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                              arith::DivFOp, math::FmaOp>(op);
+}
+
+bool FloatRanges::isZeroWhere(Value value, Value known,
+                              FloatRange range) const {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.filter = [&](Operation *op) {
+    return !llvm::is_contained(op->getResults(), known) &&
+           !op->hasTrait<OpTrait::ConstantLike>();
+  };
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  if (failed(getBackwardSlice(value, &slice, options)))
+    return false;
+  FloatRanges assumed(*this);
+  assumed.ranges[known] = range;
+  assumed.known = known;
+  for (Operation *op : slice) {
+    bool mayBeInfinite;
+    if (op->getNumResults() != 1 || !givesNumbers(op, mayBeInfinite))
+      return false;
+    for (Value operand : op->getOperands()) {
+      FloatRange bounds = assumed.get(operand);
+      if (!mayBeInfinite &&
+          !(std::isfinite(bounds.low) && std::isfinite(bounds.high)))
+        return false;
+    }
+    assumed.ranges[op->getResult(0)] = assumed.infer(op);
+  }
+  FloatRange found = assumed.get(value);
+  return found.low == 0 && found.high == 0;
 }

@@ -35,12 +35,18 @@ public:
   /// The range of `value`; any number where nothing is known.
   FloatRange get(Value value) const;
 
+  /// Whether `value`, which is computed from `known`, is zero, of any sign,
+  /// where `known` is a number in `range`.
+  bool isZeroWhere(Value value, Value known, FloatRange range) const;
+
 private:
   FloatRange infer(Operation *op) const;
   FloatRange inferSelect(Value condition, Value ifTrue, Value ifFalse) const;
   FloatRange inferSum(Value lhs, Value rhs) const;
 
   llvm::DenseMap<Value, FloatRange> ranges;
+  /// What is no NaN, if anything is known to be none.
+  Value known;
 };
 
 } // namespace mlir::fad

@@ -20,7 +20,11 @@ using namespace mlir::fad;
 
 void mlir::fad::buildToNVVMPipeline(OpPassManager &pm,
                                     const ToNVVMOptions &options) {
-  pm.addPass(createFadToGPU());
+  FadToGPUOptions kernelOptions;
+  kernelOptions.chip = options.chip;
+  kernelOptions.blockSize = options.blockSize;
+  kernelOptions.accesses = options.accesses;
+  pm.addPass(createFadToGPU(kernelOptions));
   FadAttachNVVMTargetOptions target;
   target.chip = options.chip;
   target.features = options.features;
@@ -36,8 +40,8 @@ void mlir::fad::buildToNVVMPipeline(OpPassManager &pm,
   // Before upstream's lowering, which would call libdevice for these too.
   kernels.addPass(createFadMathToPTX());
   kernels.addPass(createSCFToControlFlowPass());
-  // The kernel interface is bare pointers. Indices keep the 64 bits that large
-  // tensors need.
+  // The kernel interface is bare pointers. Numbers of type index, which tensors
+  // may hold, keep their 64 bits.
   ConvertGpuOpsToNVVMOpsOptions lowering;
   lowering.useBarePtrCallConv = true;
   kernels.addPass(createConvertGpuOpsToNVVMOps(lowering));

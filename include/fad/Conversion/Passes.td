@@ -56,9 +56,10 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
 def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Outline elementwise operations as GPU kernels";
   let description = [{
-    Gives each `fad.elementwise` of the module a kernel in the `gpu.module`
-    `@kernels` and names it in the operation's `fad.kernel`. The operation
-    itself stays: whoever owns the buffers launches the kernel in its place.
+    Gives each `fad.elementwise` of the module, and each `linalg.generic` that is a
+    loop over elements, a kernel in the `gpu.module` `@kernels` and names it in the
+    operation's `fad.kernel`. The operation itself stays: whoever owns the buffers
+    launches the kernel in its place, as `fad-launch-kernels` does.
 
     A kernel takes, in this order:
 
@@ -67,19 +68,35 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
     | inputs | each tensor operand | pointer to its elements, in row-major order and without gaps |
     | | each scalar operand | the scalar |
     | outputs | each result | pointer, as for a tensor operand |
-    | count | | number of elements of one tensor, 64 bits |
+    | count | | number of elements of a result, `i32`, up to 2^30 |
+    | sizes | each repeated operand | as far as they are dynamic, `i32` |
 
-    An element of type `i1` takes one byte, 0 or 1; an `index` takes 8. Outputs
-    overlap neither each other nor an input. Pointers aligned to 16 bytes are
-    faster; any pointer that suits its element type works.
+    An operand of a `linalg.generic` may be repeated: a row, a column, a plane. The
+    element that belongs to place `i` of a result is at `(i / inner) % extent`, where
+    `extent` is the number of its elements and `inner` how many neighbouring places
+    have the same. Values that the body uses from outside follow the operands.
 
-    The kernel is launched with `fad.block_size` threads in a block and
-    ceil(count / `fad.tile_size`) blocks; both attributes are on the operation.
-    Blocks beyond that find nothing to do. Each block computes one tile of
-    `fad.tile_size` elements: in vectors of 16 bytes of the widest element
-    type, neighbouring threads taking neighbouring vectors, or one element at a
-    time where the tile is not full or a pointer is not aligned. Offsets are
-    computed in 64 bits.
+    An element of type `i1` takes one byte, 0 or 1; an `index` takes 8. Outputs do not
+    overlap each other. There are three variants of a kernel:
+
+    | name | pointers |
+    |---|---|
+    | that of `fad.kernel` | aligned to 16 bytes; no output overlaps an input |
+    | with `_inplace` | aligned to 16 bytes; an output may be an input |
+    | with `_unaligned` | aligned to their elements; an output may be an input |
+
+    With repeated operands, the first two also take that the vectors of a thread do
+    not cross the end of a row: its length, or `inner`, is a multiple of the lanes.
+
+    A kernel is launched with `fad.block_size` threads in a block and
+    ceil(count / `fad.tile_size`) blocks; both attributes are on the operation. Blocks
+    beyond that find nothing to do. Each block computes one tile of `fad.tile_size`
+    elements: in vectors of 16 bytes of the widest element type, neighbouring threads
+    taking neighbouring vectors, or one element at a time where the tile is not full
+    or the variant has no vectors. Offsets are computed in 32 bits.
+
+    The number of threads, the number of vectors that each of them loads, and the
+    registers that it may have, are those that suit `chip`.
 
     ```mlir
     %y = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
@@ -98,20 +115,73 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
       ...
     }
     gpu.module @kernels {
-      gpu.func @f_0(%x: memref<1099511627776xf32>,
-                    %y: memref<1099511627776xf32>, %count: index) kernel
+      gpu.func @f_0(%x: memref<1073741824xf32>,
+                    %y: memref<1073741824xf32>, %count: i32) kernel
     ```
 
-    where the size in the memref types only says that the buffer has no bound
-    that the kernel would know of: kernels take bare pointers.
+    where the size in the memref types only says that no buffer is longer: kernels
+    take bare pointers.
   }];
   let options = [
-    Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
-           "Threads in a block, a multiple of 32 up to 1024">
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+           "Architecture that the kernels are to suit">,
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"0",
+           "Threads in a block, a multiple of 32 up to 1024; 0: what suits the chip">,
+    Option<"accesses", "accesses", "int64_t", /*default=*/"0",
+           "Vectors of each tensor that a thread loads, up to 8; 0: what suits the "
+           "chip">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FadLaunchKernels : Pass<"fad-launch-kernels", "::mlir::ModuleOp"> {
+  let summary = "Replace loops on buffers by launches of their kernels";
+  let description = [{
+    Launches, in place of each `linalg.generic` on buffers that `fad-to-gpu` has given
+    a kernel, the variant that suits its buffers: vectors where all are aligned to 16
+    bytes and no vector crosses the end of a repeated row, and among those the one for
+    outputs that are inputs where buffers overlap. Which one that is is decided when
+    the program runs. Buffers with gaps are copied. More than `largest-launch`
+    elements take several launches.
+
+    The buffers have to be where both the host and the device reach them.
+
+    ```mlir
+    linalg.generic {...} ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)
+        attrs = {fad.block_size = 256 : i64, fad.kernel = @kernels::@f_0,
+                 fad.tile_size = 2048 : i64} {...}
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %start = %c0 to %count step %part {
+      ...
+      scf.if %suits_vectors {
+        scf.if %overlaps {
+          gpu.launch_func @kernels::@f_0_inplace blocks in (%blocks, %c1, %c1)
+              threads in (%c256, %c1, %c1)
+              args(%x : memref<1073741824xf32>, %y : memref<1073741824xf32>,
+                   %elements : i32)
+        } else {
+          gpu.launch_func @kernels::@f_0 ...
+        }
+      } else {
+        gpu.launch_func @kernels::@f_0_unaligned ...
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"largestLaunch", "largest-launch", "int64_t", /*default=*/"1073741824",
+           "Elements that one launch computes at most, up to 2^30">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
@@ -325,10 +395,11 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
 
     Infinities, NaN and zeros give what libm gives.
 
-    Where everything that is computed of a value is rounded to bf16 or f16, shorter
-    forms are used, which err by up to two units more: polynomials of lower degree,
-    and multiplication with a reciprocal for division where the divisor is known to
-    be from 2^-120 to 2^120. No instructions that estimate are used: results are the
+    Where everything that is computed of a value is rounded to f16 or bf16, shorter
+    forms are used: polynomials of lower degree, and multiplication with a
+    reciprocal for division where the divisor is known to be from 2^-120 to 2^120.
+    They err by up to two units more where f16 is among the results, and by 2^-18
+    relative to the value where all are bf16. No instructions that estimate are used: results are the
     same in vectors and alone, and on every processor.
 
     Minima and maxima with a constant other than zero become a comparison and a

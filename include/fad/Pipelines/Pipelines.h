@@ -141,6 +141,15 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("Architecture, sm_70 or newer"),
                            llvm::cl::init("sm_80")};
+  Option<int64_t> blockSize{
+      *this, "block-size",
+      llvm::cl::desc("Threads in a block; 0: what suits the chip"),
+      llvm::cl::init(0)};
+  Option<int64_t> accesses{
+      *this, "accesses",
+      llvm::cl::desc("Vectors of each tensor that a thread loads; 0: what suits "
+                     "the chip"),
+      llvm::cl::init(0)};
   Option<std::string> features{*this, "features",
                                llvm::cl::desc("PTX version, such as +ptx80"),
                                llvm::cl::init("")};

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 // Turns each kernel into a function of the host with loops over blocks and
-// threads. The function takes the kernel's arguments and the number of blocks.
+// threads. The function takes the kernel's arguments and the number of blocks,
+// and is called where the kernel is launched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +45,17 @@ struct TestKernelToHostPass
         convert(kernel);
       kernels.erase();
     }
+    getOperation().walk(call);
+  }
+
+  /// Replaces a launch by a call.
+  static void call(gpu::LaunchFuncOp launch) {
+    OpBuilder b(launch);
+    SmallVector<Value> arguments(launch.getKernelOperands());
+    arguments.push_back(launch.getGridSizeX());
+    func::CallOp::create(b, launch.getLoc(), launch.getKernelName(),
+                         TypeRange(), arguments);
+    launch.erase();
   }
 
   /// Appends the function for `kernel`. A declaration of that name, with which

@@ -1,0 +1,198 @@
+//===- ElementwiseKernel.cpp - What a kernel computes ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementwiseKernel.h"
+#include "fad/IR/Fad.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+Type fad::getStorageType(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
+                              : element;
+}
+
+int64_t fad::getStorageBytes(Type element) {
+  Type storage = getStorageType(element);
+  return storage.isIndex() ? 8 : storage.getIntOrFloatBitWidth() / 8;
+}
+
+MemRefType fad::getBufferType(Type element) {
+  // Bare pointers call for static shapes. No launch reaches beyond this one.
+  return MemRefType::get({kLargestLaunch}, getStorageType(element));
+}
+
+/// Whether a kernel can compute with `type`.
+static bool isKernelScalar(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() && integer.getWidth() <= 64;
+  return isa<IndexType, Float16Type, BFloat16Type, Float32Type, Float64Type>(
+      type);
+}
+
+/// Whether a kernel can take `type` as an argument or as an element in memory.
+static bool isKernelElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() &&
+           llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return isKernelScalar(type);
+}
+
+/// Fails, and says why, unless every type in `op` is one that kernels know.
+static LogicalResult checkTypes(ElementwiseOp op) {
+  auto check = [&](Type type, const Twine &what) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tensor.getEncoding())
+      return op.emitOpError("cannot become a GPU kernel: ")
+             << what << " has the encoding " << tensor.getEncoding()
+             << "; kernels read and write contiguous buffers";
+    Type element = tensor ? tensor.getElementType() : type;
+    if (!isKernelElement(element))
+      return op.emitOpError("cannot become a GPU kernel: ")
+             << what << " is of type " << element
+             << "; convert it to f16, bf16, f32, f64, i1, i8, i16, i32, i64 "
+                "or index first";
+    return success();
+  };
+  for (auto [index, type] : llvm::enumerate(op.getInputs().getTypes()))
+    if (failed(check(type, "operand " + Twine(index))))
+      return failure();
+  for (auto [index, type] : llvm::enumerate(op.getOutputs().getTypes()))
+    if (failed(check(type, "result " + Twine(index))))
+      return failure();
+  WalkResult walk = op.getBody().walk([](Operation *inner) {
+    for (Type type : inner->getResultTypes())
+      if (!isKernelScalar(type)) {
+        inner->emitOpError("cannot be part of a GPU kernel: it has a result of "
+                           "type ")
+            << type
+            << "; kernels compute with f16, bf16, f32, f64, index and integers "
+               "of up to 64 bits";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// fad.elementwise
+//===----------------------------------------------------------------------===//
+
+FailureOr<ElementwiseKernel> fad::describeKernel(ElementwiseOp op) {
+  if (failed(checkTypes(op)))
+    return failure();
+  ElementwiseKernel kernel{op, op.getBodyBlock(), {}, {}};
+  for (auto [index, type] : llvm::enumerate(op.getInputs().getTypes())) {
+    KernelInput input;
+    if (isa<RankedTensorType>(type))
+      input.kind = KernelInput::Kind::Elements;
+    input.type = getElementTypeOrSelf(type);
+    input.inBody = op.getBodyArgument(index);
+    kernel.inputs.push_back(input);
+  }
+  for (Type type : op.getOutputs().getTypes())
+    kernel.outputs.push_back(getElementTypeOrSelf(type));
+  return kernel;
+}
+
+//===----------------------------------------------------------------------===//
+// linalg.generic
+//===----------------------------------------------------------------------===//
+
+/// The product of `sizes`, dynamic where one is.
+static int64_t multiply(ArrayRef<int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) {
+    if (ShapedType::isDynamic(size))
+      return ShapedType::kDynamic;
+    product *= size;
+  }
+  return product;
+}
+
+/// The kind of an input that `map` reads, where the loops have `sizes`. Fails
+/// unless neighbouring dimensions are read in order.
+static LogicalResult describeMap(AffineMap map, ArrayRef<int64_t> sizes,
+                                 KernelInput &input) {
+  SmallVector<unsigned> dims;
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (!dim || (!dims.empty() && dim.getPosition() != dims.back() + 1))
+      return failure();
+    dims.push_back(dim.getPosition());
+  }
+  if (map.isIdentity()) {
+    input.kind = KernelInput::Kind::Elements;
+    return success();
+  }
+  input.kind = KernelInput::Kind::Repeated;
+  if (dims.empty())
+    return success();
+  input.extent = multiply(sizes.slice(dims.front(), dims.size()));
+  input.inner = multiply(sizes.drop_front(dims.back() + 1));
+  return success();
+}
+
+/// Whether every operation in `body` computes scalars that kernels have.
+static bool hasKernelBody(Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &op) {
+    return op.getNumRegions() == 0 && isPure(&op) &&
+           !isa<linalg::IndexOp>(op) &&
+           llvm::all_of(op.getResultTypes(), isKernelScalar);
+  });
+}
+
+std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
+  unsigned rank = op.getNumLoops();
+  if (op.getNumParallelLoops() != rank || op.getOutputs().empty() ||
+      !hasKernelBody(*op.getBody()))
+    return std::nullopt;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  ElementwiseKernel kernel{op, op.getBody(), {}, {}};
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    KernelInput input;
+    input.type = getElementTypeOrSelf(operand->get());
+    input.inBody = op.getMatchingBlockArgument(operand);
+    if (!isKernelElement(input.type) ||
+        (isa<ShapedType>(operand->get().getType()) &&
+         failed(describeMap(op.getMatchingIndexingMap(operand), sizes, input))))
+      return std::nullopt;
+    kernel.inputs.push_back(input);
+  }
+  for (OpOperand &operand : op.getDpsInitsMutable()) {
+    Type type = getElementTypeOrSelf(operand.get());
+    if (!isKernelElement(type) ||
+        !op.getMatchingIndexingMap(&operand).isIdentity() ||
+        !op.getMatchingBlockArgument(&operand).use_empty())
+      return std::nullopt;
+    kernel.outputs.push_back(type);
+  }
+  // Constants are cloned; other values from outside are scalars.
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op.getRegion(), captured);
+  for (Value value : captured) {
+    if (matchPattern(value, m_Constant()))
+      continue;
+    if (!isKernelElement(value.getType()))
+      return std::nullopt;
+    KernelInput input;
+    input.type = value.getType();
+    input.inBody = value;
+    kernel.inputs.push_back(input);
+  }
+  return kernel;
+}

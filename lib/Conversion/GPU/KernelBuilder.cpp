@@ -1,0 +1,330 @@
+//===- KernelBuilder.cpp - One variant of a kernel ------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementwiseKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Bytes that one thread moves in one access.
+static constexpr int64_t kAccessBytes = 16;
+
+StringRef fad::getSuffix(KernelVariant variant) {
+  switch (variant) {
+  case KernelVariant::Vectors:
+    return "";
+  case KernelVariant::InPlace:
+    return "_inplace";
+  case KernelVariant::Unaligned:
+    return "_unaligned";
+  }
+  llvm_unreachable("there is no other variant");
+}
+
+namespace {
+/// Builds one variant. Offsets and the number of elements are of i32, so that
+/// one instruction adds an offset to a pointer.
+class KernelBuilder {
+public:
+  KernelBuilder(OpBuilder &builder, const ElementwiseKernel &kernel, Tile tile,
+                KernelVariant variant)
+      : b(kernel.op->getLoc(), builder), kernel(kernel), tile(tile),
+        variant(variant) {}
+
+  gpu::GPUFuncOp build(StringRef name);
+
+private:
+  gpu::GPUFuncOp buildSignature(StringRef name);
+  void cloneConstants();
+  void buildFullTile(Value base, Value thread);
+  void buildElements(Value from, Value to);
+  SmallVector<Value> loadVector(unsigned input, Value offset);
+  Value loadElement(unsigned input, Value offset);
+  Value findRepeated(unsigned input, Value offset);
+  SmallVector<Value> computeElement(ValueRange elements);
+
+  Value constant(int64_t value) {
+    return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+  }
+  // Offsets stay below 2^31, so none of these overflows.
+  Value add(Value lhs, Value rhs) {
+    return arith::AddIOp::create(b, lhs, rhs, kNoWrap);
+  }
+  Value mul(Value lhs, int64_t rhs) {
+    return arith::MulIOp::create(b, lhs, constant(rhs), kNoWrap);
+  }
+  /// The place in a buffer that is `offset` elements from its start.
+  Value toIndex(Value offset) {
+    return arith::IndexCastUIOp::create(b, b.getIndexType(), offset);
+  }
+  Value toOffset(Value index) {
+    return arith::IndexCastUIOp::create(b, b.getI32Type(), index);
+  }
+  /// The alignment of a vector of a buffer's elements.
+  llvm::MaybeAlign getAlignment(Value buffer) {
+    return llvm::MaybeAlign(
+        tile.lanes * getStorageBytes(getElementTypeOrSelf(buffer.getType())));
+  }
+  static constexpr arith::IntegerOverflowFlags kNoWrap =
+      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+
+  ImplicitLocOpBuilder b;
+  const ElementwiseKernel &kernel;
+  Tile tile;
+  KernelVariant variant;
+  /// The kernel's arguments for the inputs and the outputs.
+  SmallVector<Value> inputs, outputs;
+  /// Arguments or constants for the sizes of repeated inputs.
+  SmallVector<Value> inner, extent;
+  Value count;
+  /// What is the same for every element: scalars and constants.
+  IRMapping uniform;
+};
+} // namespace
+
+gpu::GPUFuncOp KernelBuilder::build(StringRef name) {
+  gpu::GPUFuncOp func = buildSignature(name);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&func.front());
+  cloneConstants();
+  Value block = toOffset(gpu::BlockIdOp::create(b, gpu::Dimension::x));
+  Value thread = toOffset(gpu::ThreadIdOp::create(
+      b, gpu::Dimension::x, b.getIndexAttr(tile.threads)));
+  Value base = mul(block, tile.getSize());
+  if (variant == KernelVariant::Unaligned) {
+    Value end = add(base, constant(tile.getSize()));
+    buildElements(add(base, thread), arith::MinUIOp::create(b, end, count));
+    gpu::ReturnOp::create(b);
+    return func;
+  }
+  // A block beyond the last one has nothing to do, so this may wrap.
+  Value rest = arith::SubIOp::create(b, count, base);
+  Value full = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, rest,
+                                     constant(tile.getSize()));
+  auto branch = scf::IfOp::create(b, full, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  buildFullTile(base, thread);
+  b.setInsertionPointToStart(branch.elseBlock());
+  buildElements(add(base, thread), count);
+  b.setInsertionPointAfter(branch);
+  gpu::ReturnOp::create(b);
+  return func;
+}
+
+/// Creates the function and records what its arguments stand for.
+gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attrs;
+  auto addBuffer = [&](Type element, StringRef access) {
+    types.push_back(getBufferType(element));
+    bool isAligned = variant != KernelVariant::Unaligned;
+    NamedAttrList list;
+    list.set(LLVM::LLVMDialect::getAlignAttrName(),
+             b.getI64IntegerAttr(isAligned ? kAccessBytes
+                                           : getStorageBytes(element)));
+    list.set(access, b.getUnitAttr());
+    if (variant == KernelVariant::Vectors)
+      list.set(LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    attrs.push_back(list.getDictionary(b.getContext()));
+  };
+  for (const KernelInput &input : kernel.inputs) {
+    if (input.isBuffer()) {
+      addBuffer(input.type, LLVM::LLVMDialect::getReadonlyAttrName());
+      continue;
+    }
+    types.push_back(input.type);
+    attrs.push_back(b.getDictionaryAttr({}));
+  }
+  for (Type type : kernel.outputs)
+    addBuffer(type, LLVM::LLVMDialect::getWriteOnlyAttrName());
+  auto addSize = [&] {
+    types.push_back(b.getI32Type());
+    attrs.push_back(b.getDictionaryAttr({}));
+  };
+  addSize();
+  for (const KernelInput &input : kernel.inputs)
+    for (int64_t size : {input.inner, input.extent})
+      if (ShapedType::isDynamic(size))
+        addSize();
+
+  auto func = gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, {}));
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  func.setKnownBlockSizeAttr(
+      b.getDenseI32ArrayAttr({static_cast<int32_t>(tile.threads), 1, 1}));
+  if (tile.blocks)
+    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  b.getI32IntegerAttr(static_cast<int32_t>(tile.blocks)));
+  func.setAllArgAttrs(attrs);
+
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&func.front());
+  ArrayRef<BlockArgument> rest = func.getArguments();
+  auto take = [&] {
+    Value argument = rest.front();
+    rest = rest.drop_front();
+    return argument;
+  };
+  for (const KernelInput &input : kernel.inputs) {
+    inputs.push_back(take());
+    if (!input.isBuffer())
+      uniform.map(input.inBody, inputs.back());
+  }
+  for (size_t i = 0, e = kernel.outputs.size(); i < e; ++i)
+    outputs.push_back(take());
+  count = take();
+  for (const KernelInput &input : kernel.inputs) {
+    auto getSize = [&](int64_t size) {
+      return ShapedType::isDynamic(size) ? take() : constant(size);
+    };
+    inner.push_back(getSize(input.inner));
+    extent.push_back(getSize(input.extent));
+  }
+  return func;
+}
+
+/// Constants, of the body and from outside of it, are the same for all lanes.
+void KernelBuilder::cloneConstants() {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(*kernel.body->getParent(), captured);
+  for (Value value : captured)
+    if (Operation *op = value.getDefiningOp())
+      if (op->hasTrait<OpTrait::ConstantLike>())
+        b.clone(*op, uniform);
+  for (Operation &op : kernel.body->without_terminator())
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      b.clone(op, uniform);
+}
+
+/// All loads come first, so that they are under way together.
+void KernelBuilder::buildFullTile(Value base, Value thread) {
+  Value first = add(base, mul(thread, tile.lanes));
+  SmallVector<Value> offsets;
+  SmallVector<SmallVector<SmallVector<Value>>> loaded;
+  for (int64_t access = 0; access < tile.accesses; ++access) {
+    offsets.push_back(access ? add(first, constant(access * tile.getStride()))
+                             : first);
+    SmallVector<SmallVector<Value>> &vectors = loaded.emplace_back();
+    for (unsigned input = 0; input < inputs.size(); ++input)
+      vectors.push_back(loadVector(input, offsets.back()));
+  }
+  for (auto [offset, vectors] : llvm::zip_equal(offsets, loaded)) {
+    SmallVector<SmallVector<Value>> computed(outputs.size());
+    for (int64_t lane = 0; lane < tile.lanes; ++lane) {
+      SmallVector<Value> elements;
+      for (ArrayRef<Value> vector : vectors)
+        elements.push_back(vector.empty() ? Value() : vector[lane]);
+      for (auto [index, value] : llvm::enumerate(computeElement(elements)))
+        computed[index].push_back(value);
+    }
+    for (auto [output, elements] : llvm::zip_equal(outputs, computed)) {
+      auto type = VectorType::get({tile.lanes}, elements.front().getType());
+      Value vector = vector::FromElementsOp::create(b, type, elements);
+      vector::StoreOp::create(b, vector, output, ValueRange{toIndex(offset)},
+                              /*nontemporal=*/false, getAlignment(output));
+    }
+  }
+}
+
+/// The lanes of `input` for the elements from `offset` on; none of a scalar.
+/// Where one element is repeated, or a row, lanes do not cross its end: the
+/// host takes another variant otherwise.
+SmallVector<Value> KernelBuilder::loadVector(unsigned input, Value offset) {
+  const KernelInput &what = kernel.inputs[input];
+  if (!what.isBuffer())
+    return {};
+  bool isRow = what.inner == 1 && what.extent != 1;
+  if (what.kind == KernelInput::Kind::Repeated && !isRow)
+    return SmallVector<Value>(tile.lanes, loadElement(input, offset));
+  Value place = isRow ? findRepeated(input, offset) : offset;
+  Value buffer = inputs[input];
+  auto type =
+      VectorType::get({tile.lanes}, getElementTypeOrSelf(buffer.getType()));
+  Value vector =
+      vector::LoadOp::create(b, type, buffer, toIndex(place),
+                             /*nontemporal=*/false, getAlignment(buffer));
+  return llvm::to_vector_of<Value>(
+      vector::ToElementsOp::create(b, vector).getElements());
+}
+
+/// The element of `input` at `offset`; null for a scalar.
+Value KernelBuilder::loadElement(unsigned input, Value offset) {
+  const KernelInput &what = kernel.inputs[input];
+  if (!what.isBuffer())
+    return {};
+  if (what.kind == KernelInput::Kind::Repeated)
+    offset = findRepeated(input, offset);
+  return memref::LoadOp::create(b, inputs[input], toIndex(offset));
+}
+
+/// (offset / inner) % extent.
+Value KernelBuilder::findRepeated(unsigned input, Value offset) {
+  const KernelInput &what = kernel.inputs[input];
+  if (what.extent == 1)
+    return constant(0);
+  if (what.inner != 1)
+    offset = arith::DivUIOp::create(b, offset, inner[input]);
+  return arith::RemUIOp::create(b, offset, extent[input]);
+}
+
+/// One element at a time: those from `from` to `to`, a block apart.
+void KernelBuilder::buildElements(Value from, Value to) {
+  auto loop = scf::ForOp::create(b, from, to, constant(tile.threads));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value offset = loop.getInductionVar();
+  SmallVector<Value> elements;
+  for (unsigned input = 0; input < inputs.size(); ++input)
+    elements.push_back(loadElement(input, offset));
+  for (auto [value, output] :
+       llvm::zip_equal(computeElement(elements), outputs))
+    memref::StoreOp::create(b, value, output, toIndex(offset));
+}
+
+/// Clones the body for one element, given as it is in memory; scalars have
+/// none. Returns the results as they go to memory.
+SmallVector<Value> KernelBuilder::computeElement(ValueRange elements) {
+  IRMapping mapping = uniform;
+  for (auto [input, element] : llvm::zip_equal(kernel.inputs, elements)) {
+    if (!element)
+      continue;
+    if (input.type != element.getType()) {
+      Value zero = arith::ConstantIntOp::create(b, element.getType(), 0);
+      element =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, element, zero);
+    }
+    mapping.map(input.inBody, element);
+  }
+  for (Operation &inner : kernel.body->without_terminator())
+    if (!inner.hasTrait<OpTrait::ConstantLike>())
+      b.clone(inner, mapping);
+  SmallVector<Value> results;
+  for (Value value : kernel.body->getTerminator()->getOperands()) {
+    Value result = mapping.lookup(value);
+    Type storage = getStorageType(result.getType());
+    if (result.getType() != storage)
+      result = arith::ExtUIOp::create(b, storage, result);
+    results.push_back(result);
+  }
+  return results;
+}
+
+gpu::GPUFuncOp fad::buildKernel(OpBuilder &builder,
+                                const ElementwiseKernel &kernel,
+                                const Tile &tile, KernelVariant variant,
+                                StringRef name) {
+  return KernelBuilder(builder, kernel, tile, variant).build(name);
+}

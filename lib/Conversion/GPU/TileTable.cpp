@@ -1,0 +1,82 @@
+//===- TileTable.cpp - How kernels share out elements ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileTable.h"
+#include "ElementwiseKernel.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Bytes that one thread moves in one access.
+static constexpr int64_t kAccessBytes = 16;
+
+/// Registers that a thread has where a multiprocessor is full, on all
+/// architectures from sm_70 on but sm_75.
+static constexpr int64_t kRegisters = 65536;
+
+/// With 2048 resident threads, two loads of 16 bytes each keep 64 KiB under way
+/// on a multiprocessor. To add an architecture, run `benchmarks/kernels_gpu.py
+/// --sweep` on it.
+static constexpr TileParameters kTable[] = {
+    // chip, threads, loads, resident threads
+    {70, 256, 2, 2048},  // V100
+    {75, 256, 2, 1024},  // T4
+    {80, 256, 2, 2048},  // A100
+    {86, 256, 2, 1536},  // GeForce 30, A10, L4, GeForce 40
+    {90, 256, 2, 2048},  // H100, H200
+    {100, 256, 2, 2048}, // B200
+    {120, 256, 2, 1536}, // GeForce 50
+};
+
+const TileParameters &fad::getTileParameters(StringRef chip) {
+  unsigned number = 0;
+  if (chip.consume_front("sm_"))
+    (void)chip.consumeInteger(10, number);
+  const TileParameters *found = std::begin(kTable);
+  for (const TileParameters &parameters : kTable)
+    if (parameters.chip <= number)
+      found = &parameters;
+  return *found;
+}
+
+/// A kernel of activations keeps to the 32 registers that let a multiprocessor
+/// be full. More buffers, wider numbers and longer bodies have twice as many,
+/// rather than spills.
+static bool fitsFullOccupancy(const ElementwiseKernel &kernel, int64_t widest,
+                              int64_t buffers) {
+  constexpr int64_t kBuffers = 4, kOperations = 100;
+  auto size = static_cast<int64_t>(kernel.body->getOperations().size());
+  return widest <= 4 && buffers <= kBuffers && size <= kOperations;
+}
+
+Tile fad::chooseTile(const ElementwiseKernel &kernel,
+                     const TileParameters &parameters,
+                     const TileOverrides &overrides) {
+  int64_t widest = 1, loaded = 0;
+  for (const KernelInput &input : kernel.inputs)
+    if (input.isBuffer()) {
+      loaded += input.kind == KernelInput::Kind::Elements;
+      widest = std::max(widest, getStorageBytes(input.type));
+    }
+  for (Type type : kernel.outputs)
+    widest = std::max(widest, getStorageBytes(type));
+  int64_t buffers = loaded + static_cast<int64_t>(kernel.outputs.size());
+
+  Tile tile;
+  tile.threads = overrides.threads ? overrides.threads : parameters.threads;
+  tile.lanes = kAccessBytes / widest;
+  tile.accesses = overrides.accesses
+                      ? overrides.accesses
+                      : std::max<int64_t>(1, parameters.loads /
+                                                 std::max<int64_t>(1, loaded));
+  int64_t resident = parameters.residentThreads;
+  if (!fitsFullOccupancy(kernel, widest, buffers))
+    resident = std::min(resident, kRegisters / 64);
+  tile.blocks = resident / tile.threads;
+  return tile;
+}
