@@ -13,6 +13,9 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 using namespace mlir::fad;
 
@@ -49,6 +52,24 @@ private:
 
 /// What is smaller comes from pages that the C library keeps.
 static constexpr size_t kLargeBlock = 1 << 16;
+/// As x86 and ARM have them, where the system gives them to who asks.
+static constexpr size_t kHugePage = 1 << 21;
+
+/// A block of `bytes`, a multiple of kLine, or null.
+static void *allocateBlock(size_t bytes) {
+  if (bytes < 2 * kHugePage ||
+      bytes > std::numeric_limits<size_t>::max() - kHugePage)
+    return std::aligned_alloc(kLine, bytes);
+  // Large blocks take huge pages: fewer to make, and to look up.
+  size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  void *block = std::aligned_alloc(kHugePage, rounded);
+#ifdef MADV_HUGEPAGE
+  // What is past the end stays untouched, so that no page is made for it.
+  if (block)
+    (void)madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+  return block;
+}
 
 void *FreeBlocks::allocate(size_t &bytes) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -63,10 +84,10 @@ void *FreeBlocks::allocate(size_t &bytes) {
   }
   size_t used = usedBytes + bytes;
   releaseDownTo(std::max(peakBytes, used) - used);
-  void *block = std::aligned_alloc(kLine, bytes);
+  void *block = allocateBlock(bytes);
   if (!block) {
     releaseDownTo(0);
-    block = std::aligned_alloc(kLine, bytes);
+    block = allocateBlock(bytes);
   }
   if (block) {
     usedBytes = used;
