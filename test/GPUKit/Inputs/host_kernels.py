@@ -1,63 +1,76 @@
-"""Writes a library with a function for each kernel of a kit, for the driver of tests.
+"""Compiles the kernels of a kit for the host, by the pass that turns them into loops, and
+streams in C: a library for the driver of tests.
 
-usage: host_kernels.py KIT OUTPUT [FAULT...]
+usage: host_kernels.py KIT OUTPUT FAD_OPT LLVM_TOOLS UTILS [FAULT...]
 
-The functions compute SiLU in f64, and streams. A fault is how names of functions begin
-and the way in which these are wrong, as in silu_f32_fad_forward=values."""
+A fault is how names of kernels begin and the way in which these are made wrong, as in
+silu_f32_fad_forward=values."""
 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
+LOWER = (
+    "builtin.module(fad-to-gpu{chip=sm_90},"
+    "gpu.module(canonicalize,cse,fad-approximate-gpu-math,canonicalize,cse),"
+    "test-fad-kernel-to-host)"
+)
+TO_LLVM = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconcile-unrealized-casts"
+TENSORS = re.compile(r"\n  func\.func @\w+\([^\n]*tensor[^\n]*\{\n.*?\n  \}(?=\n)", re.DOTALL)
+
 SOURCE = r"""
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-static double read_f32(const void *p, long i) { return ((const float *)p)[i]; }
-static void write_f32(void *p, long i, double v) { ((float *)p)[i] = (float)v; }
-static double read_bf16(const void *p, long i) {
-  uint32_t bits = (uint32_t)((const uint16_t *)p)[i] << 16;
-  float value;
-  memcpy(&value, &bits, 4);
-  return value;
+#ifdef __SSE__
+#include <xmmintrin.h>
+/* The reciprocals that GPUs estimate are zero where they are not normal. */
+static unsigned flush(void) {
+  unsigned mode = _mm_getcsr();
+  _mm_setcsr(mode | 0x8000);
+  return mode;
 }
-static void write_bf16(void *p, long i, double v) {
-  float value = (float)v;
-  uint32_t bits;
-  memcpy(&bits, &value, 4);
-  /* To the nearest, of two the even one. */
-  ((uint16_t *)p)[i] = isnan(v) ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+static void restore(unsigned mode) { _mm_setcsr(mode); }
+#else
+static uint64_t flush(void) {
+  uint64_t mode;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+  __asm__ volatile("msr fpcr, %0" : : "r"(mode | 1 << 24));
+  return mode;
 }
-
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double value(double x) { return x * sigmoid(x); }
-static double slope(double x) {
-  double rise = sigmoid(x) * sigmoid(-x);
-  return sigmoid(x) + (rise == 0 ? 0 : x * rise);
-}
+static void restore(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }
+#endif
 
 enum { NONE, VALUES, LIMITS, BESIDE, TAIL, SOURCE };
 
-#define PASS(name, kind, fault, tile, x, y, d, g, dx, factor)                            \
-  void name(void **p, const unsigned *grid, const unsigned *block) {                     \
-    long count = *(int32_t *)p[COUNT_##name], most = (long)grid[0] * tile;               \
-    if (fault == TAIL) most = count / tile * tile;                                       \
-    if (count < most) most = count;                                                      \
-    for (long i = 0; i < most; ++i) {                                                    \
-      double in = read_##kind(*(void **)p[x], i);                                        \
-      if (fault == VALUES && i == 3) in += 0.01;                                         \
-      if (fault == LIMITS && isinf(in)) in = NAN;                                        \
-      double gradient = g < 0 ? 0 : read_##kind(*(void **)p[g < 0 ? 0 : g], i) * factor; \
-      if (y >= 0) write_##kind(*(void **)p[y < 0 ? 0 : y], i, value(in));                \
-      if (d >= 0) write_##kind(*(void **)p[d < 0 ? 0 : d], i, slope(in));                \
-      if (dx >= 0) write_##kind(*(void **)p[dx < 0 ? 0 : dx], i, gradient);              \
-    }                                                                                    \
-    if (fault == BESIDE) write_##kind(*(void **)p[COUNT_##name - 1], count, 0);          \
-    if (fault == SOURCE) write_##kind(*(void **)p[x], 0, 0.25);                          \
+/* Does to a result of `count` elements what a kernel that is wrong would. */
+static void spoil(int fault, uint8_t *result, uint8_t *source, int bytes, long count) {
+  uint32_t infinity = bytes == 4 ? 0x7f800000 : 0x7f80, bits = 0;
+  if (fault == VALUES && count > 3)
+    result[4 * bytes - 1] ^= 1;
+  for (long i = 0; i < count && fault == LIMITS; ++i) {
+    memcpy(&bits, result + i * bytes, bytes);
+    bits |= bits == infinity;
+    memcpy(result + i * bytes, &bits, bytes);
   }
+  if (fault == BESIDE)
+    result[count * bytes] = 0;
+  if (fault == SOURCE)
+    source[0] ^= 1;
+}
+
+/* How many tiles of the host's function there are, if the grid is right for so many
+   threads and some number of accesses. */
+static int64_t count_blocks(long count, long grid, long threads, int bytes, long tile) {
+  for (int accesses = 1; accesses <= 4; accesses *= 2) {
+    long launched = threads * accesses * 16 / bytes;
+    if (grid == (count + launched - 1) / launched)
+      return (count + tile - 1) / tile;
+  }
+  return 0;
+}
 
 #define STREAM(name, tile, reads, writes, fault)                                         \
   void name(void **p, const unsigned *grid, const unsigned *block) {                     \
@@ -71,6 +84,19 @@ enum { NONE, VALUES, LIMITS, BESIDE, TAIL, SOURCE };
     }                                                                                    \
   }
 """
+# The host's function takes a descriptor for each pointer, and the number of blocks.
+KERNEL = """
+void host_{name}({types});
+void {name}(void **p, const unsigned *grid, const unsigned *block) {{
+  int32_t count = *(int32_t *)p[{last}];
+  int64_t blocks = count_blocks(count, grid[0], block[0], {bytes}, {tile});
+  blocks -= {fault} == TAIL;
+  __auto_type mode = flush();
+  host_{name}({values}, count, blocks);
+  restore(mode);
+  spoil({fault}, *(uint8_t **)p[{reads}], *(uint8_t **)p[0], {bytes}, count);
+}}
+"""
 
 
 def find_fault(name, faults):
@@ -81,35 +107,65 @@ def find_fault(name, faults):
 
 
 def write_kernel(entry, name, faults):
-    fault, tile = find_fault(name, faults), entry["tile_size"]
+    fault = find_fault(name, faults)
     if "activation" not in entry:
-        return f"STREAM({name}, {tile}, {entry['reads']}, {entry['writes']}, {fault})"
-    roles = [parameter["role"] for parameter in entry["parameters"]]
-    # What is read: x, or the derivative that is kept.
-    places = [roles.index("x" if "x" in roles else "d")]
-    is_forward = entry["pass"] == "forward"
-    for role in "y", "d", "g", "dx":
-        written = role in roles and (is_forward or role != "d")
-        places.append(roles.index(role) if written else -1)
-    factor = "slope(in)" if "x" in roles else "in"
-    arguments = ", ".join(map(str, [entry["type"], fault, tile, *places, factor]))
-    return f"enum {{ COUNT_{name} = {roles.index('count')} }};\nPASS({name}, {arguments})"
+        return f"STREAM({name}, {entry['tile_size']}, {entry['reads']}, {entry['writes']}, {fault})"
+    last = len(entry["parameters"]) - 1
+    pointer = "*(void **)p[{0}], *(void **)p[{0}], 0, 1l << 40, 1"
+    return KERNEL.format(
+        name=name,
+        types="void *, void *, int64_t, int64_t, int64_t, " * last + "int32_t, int64_t",
+        values=", ".join(pointer.format(i) for i in range(last)),
+        last=last,
+        reads=entry["reads"],
+        bytes=entry["unit_bytes"],
+        tile=entry["tile_size"],
+        fault=fault,
+    )
+
+
+def run(*command):
+    subprocess.run([str(part) for part in command], check=True)
+
+
+def compile_kernels(kernels, folder, fad_opt, tools, utils):
+    """An object file with the kernels' functions, whose names begin with host_."""
+    sys.path.insert(0, utils)
+    from activations import spell
+
+    keys = ("activation", "type", "policy")
+    programs = dict.fromkeys(tuple(entry[key] for key in keys) for entry in kernels)
+    mlir, ir, lowered, host = (folder / f"host.{end}" for end in ("mlir", "ll", "llvm.mlir", "o"))
+    mlir.write_text("".join(spell(*each[:2], "_".join(each)) for each in programs))
+    nests = [f"--fad-nest=entry={'_'.join(each)} policy={each[2]}" for each in programs]
+    run(fad_opt, mlir, *nests, "-o", lowered)
+    run(fad_opt, lowered, f"--pass-pipeline={LOWER}", "-o", mlir)
+    mlir.write_text(TENSORS.sub("", mlir.read_text()))
+    run(fad_opt, mlir, *TO_LLVM, "-o", lowered)
+    run(f"{tools}/mlir-translate", "--mlir-to-llvmir", lowered, "-o", ir)
+    ir.write_text(ir.read_text().replace("define void @", "define void @host_"))
+    run(f"{tools}/llc", "-O1", "-filetype=obj", "-relocation-model=pic", ir, "-o", host)
+    return host
 
 
 def main():
-    kit, output, *faults = sys.argv[1:]
+    kit, output, fad_opt, tools, utils, *faults = sys.argv[1:]
+    output = pathlib.Path(output)
     manifest = json.loads((pathlib.Path(kit) / "manifest.json").read_text())
-    kernels = {
-        name: write_kernel(entry, name, faults)
-        for module in manifest["modules"]
-        for entry in module["kernels"]
+    # The tiles of sweeps have the same names, and the same results.
+    entries = [e for m in manifest["modules"] if "tile" not in m for e in m["kernels"]]
+    source, host = output.with_suffix(".c"), output.with_name("host.o")
+    if not host.exists():
+        kernels = [entry for entry in entries if "activation" in entry]
+        compile_kernels(kernels, output.parent, fad_opt, tools, utils)
+    functions = [
+        write_kernel(entry, name, faults)
+        for entry in entries
         for name in entry["variants"].values()
-    }
-    source = pathlib.Path(output).with_suffix(".c")
-    source.write_text(SOURCE + "\n".join(kernels.values()) + "\n")
+    ]
+    source.write_text(SOURCE + "\n".join(functions) + "\n")
     compiler = os.environ.get("CC", "cc")
-    flags = ["-O1", "-shared", "-fPIC", "-Wno-unused"]
-    subprocess.run([compiler, *flags, source, "-o", output, "-lm"], check=True)
+    run(compiler, "-O1", "-shared", "-fPIC", "-Wno-unused", source, host, "-o", output, "-lm")
 
 
 if __name__ == "__main__":
