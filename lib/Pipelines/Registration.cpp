@@ -79,6 +79,11 @@ void fad::registerPipelines() {
   registerPipeline<ToCPUOptions>(
       "fad-to-cpu", "Lower tensors to the LLVM dialect for the host",
       buildToCPUPipeline);
+  registerPipeline<ToCUDAOptions>(
+      "fad-to-cuda",
+      "Lower tensors to the LLVM dialect for the host, and elementwise "
+      "operations to GPU kernels that it launches",
+      buildToCUDAPipeline);
   registerPipeline<EmptyPipelineOptions>(
       "fad-to-iree", "Lower tensors to what IREE's compiler takes",
       [](OpPassManager &pm, const EmptyPipelineOptions &) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Stages.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
@@ -44,9 +45,7 @@ void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
   pm.addPass(createCSEPass());
 }
 
-/// From tensors to buffers, each of which is freed once. Results are owned by
-/// the caller, have the identity layout, and are no two the same buffer.
-static void addBufferize(OpPassManager &pm, uint64_t alignment) {
+void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addPass(createFadSnapshotGlobals());
   pm.addNestedPass<func::FuncOp>(createFadReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createFadProtectArguments());
@@ -66,8 +65,7 @@ static void addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
-/// From linalg on buffers to loops and control flow.
-static void addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
+void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addNestedPass<func::FuncOp>(
       createFadLinalgToLoops({parallel, vectorBits}));
   pm.addPass(createCanonicalizerPass());
@@ -84,9 +82,7 @@ static void addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createSCFToControlFlowPass());
 }
 
-/// From scalar operations on any floating-point type to ones that LLVM
-/// evaluates accurately.
-static void addScalars(OpPassManager &pm) {
+void fad::addScalars(OpPassManager &pm) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   // bf16 is computed in f32 and rounded after each operation.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
@@ -97,8 +93,7 @@ static void addScalars(OpPassManager &pm) {
   pm.addPass(createFadMathToLibm());
 }
 
-/// To the LLVM dialect.
-static void addToLLVM(OpPassManager &pm, bool parallel) {
+void fad::addToLLVM(OpPassManager &pm, bool parallel) {
   ConvertMathToLLVMPassOptions math;
   math.approximateLog1p = false;
   pm.addPass(createConvertMathToLLVMPass(math));

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Stages.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -18,13 +19,15 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-void mlir::fad::buildToNVVMPipeline(OpPassManager &pm,
-                                    const ToNVVMOptions &options) {
-  FadToGPUOptions kernelOptions;
-  kernelOptions.chip = options.chip;
-  kernelOptions.blockSize = options.blockSize;
-  kernelOptions.accesses = options.accesses;
-  pm.addPass(createFadToGPU(kernelOptions));
+void fad::addKernels(OpPassManager &pm, const KernelOptions &options) {
+  FadToGPUOptions kernels;
+  kernels.chip = options.chip;
+  kernels.blockSize = options.blockSize;
+  kernels.accesses = options.accesses;
+  pm.addPass(createFadToGPU(kernels));
+}
+
+void fad::addKernelBinaries(OpPassManager &pm, const KernelOptions &options) {
   FadAttachNVVMTargetOptions target;
   target.chip = options.chip;
   target.features = options.features;
@@ -54,4 +57,10 @@ void mlir::fad::buildToNVVMPipeline(OpPassManager &pm,
   binary.toolkit = options.toolkit;
   binary.format = options.format;
   pm.addPass(createFadKernelsToBinary(binary));
+}
+
+void fad::buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options) {
+  KernelOptions kernels(options);
+  addKernels(pm, kernels);
+  addKernelBinaries(pm, kernels);
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostSymbols.h"
+#include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/CompiledModule.h"
 #include "fad/Runtime/Memory.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -155,6 +156,9 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
     resetPeakBufferBytes();
   if (llvm::Error error = callCompiled(function.invoke, packed.data(), *owned))
     return error;
+  if (usesCUDA)
+    if (llvm::Error error = takeCUDAError())
+      return error;
   if (memory)
     *memory = {int64_t(getPeakBufferBytes()) - before,
                int64_t(getNumAllocations()) - allocated};

@@ -18,6 +18,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -31,6 +32,8 @@ using namespace mlir::fad;
 void fad::registerRuntimeExtensions(DialectRegistry &registry) {
   registerToCPUExtensions(registry);
   registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  gpu::registerOffloadingLLVMTranslationInterfaceExternalModels(registry);
   registerLLVMDialectTranslation(registry);
   registerOpenMPDialectTranslation(registry);
 }
@@ -183,6 +186,8 @@ LogicalResult CompiledModule::createEngine(ModuleOp module) {
       return emitEngineError(module, invoke.takeError());
     entry.second.invoke = *invoke;
   }
+  if (usesCUDA)
+    engine->initialize();
   if (resetName.empty())
     return success();
   auto found = engine->lookupPacked("_mlir_ciface_" + resetName);
@@ -205,19 +210,35 @@ static int64_t getVectorBits() {
   return features.lookup("avx2") ? 256 : 128;
 }
 
+/// From tensors to the LLVM dialect.
+static void addLowering(PassManager &pm, const CompileOptions &options,
+                        bool parallel) {
+  auto setHostOptions = [&](auto &pipeline) {
+    pipeline.parallel = parallel;
+    // The allocator aligns all buffers.
+    pipeline.alignment = 0;
+    pipeline.vectorBits = getVectorBits();
+  };
+  if (options.cudaChip.empty()) {
+    ToCPUOptions pipeline;
+    setHostOptions(pipeline);
+    return buildToCPUPipeline(pm, pipeline);
+  }
+  ToCUDAOptions pipeline;
+  setHostOptions(pipeline);
+  pipeline.chip = options.cudaChip;
+  buildToCUDAPipeline(pm, pipeline);
+}
+
 FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
-                                                  bool parallel) {
+                                                  CompileOptions options) {
   CompiledModule compiled;
-  parallel = parallel && loadOpenMP();
+  compiled.usesCUDA = !options.cudaChip.empty();
+  bool parallel = options.parallel && loadOpenMP();
   if (failed(compiled.prepare(module)))
     return failure();
   PassManager pm(module.getContext());
-  ToCPUOptions options;
-  options.parallel = parallel;
-  // The allocator aligns all buffers.
-  options.alignment = 0;
-  options.vectorBits = getVectorBits();
-  buildToCPUPipeline(pm, options);
+  addLowering(pm, options, parallel);
   if (failed(pm.run(module)))
     return emitError(
         module.getLoc(),

@@ -35,6 +35,10 @@ static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
   return library;
 }
 
+llvm::sys::DynamicLibrary mlir::fad::loadCUDARuntime() {
+  return loadLibrary(FAD_CUDA_RUNTIME_LIBRARY);
+}
+
 bool mlir::fad::loadOpenMP() {
   return loadLibrary(FAD_OPENMP_LIBRARY).isValid();
 }

@@ -11,6 +11,7 @@
 
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/Mangling.h"
+#include "llvm/Support/DynamicLibrary.h"
 
 namespace mlir::fad {
 
@@ -26,6 +27,9 @@ llvm::Error callCompiled(void (*invoke)(void **), void **arguments,
 
 /// Loads the shared libraries that compiled code calls.
 llvm::Error loadRuntimeLibraries();
+
+/// Loads the CUDA runtime. Not valid where it is missing.
+llvm::sys::DynamicLibrary loadCUDARuntime();
 
 /// Loads that of OpenMP, for parallel loops. Returns whether there is one.
 bool loadOpenMP();

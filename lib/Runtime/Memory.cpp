@@ -56,7 +56,7 @@ static constexpr size_t kLargeBlock = 1 << 16;
 static constexpr size_t kHugePage = 1 << 21;
 
 /// A block of `bytes`, a multiple of kLine, or null.
-static void *allocateBlock(size_t bytes) {
+static void *allocatePages(size_t bytes) {
   if (bytes < 2 * kHugePage ||
       bytes > std::numeric_limits<size_t>::max() - kHugePage)
     return std::aligned_alloc(kLine, bytes);
@@ -71,6 +71,10 @@ static void *allocateBlock(size_t bytes) {
   return block;
 }
 
+static BlockSource source = {allocatePages, std::free};
+
+void mlir::fad::setBlockSource(BlockSource other) { source = other; }
+
 void *FreeBlocks::allocate(size_t &bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   auto fit = blocks.lower_bound(bytes);
@@ -84,10 +88,10 @@ void *FreeBlocks::allocate(size_t &bytes) {
   }
   size_t used = usedBytes + bytes;
   releaseDownTo(std::max(peakBytes, used) - used);
-  void *block = allocateBlock(bytes);
+  void *block = source.allocate(bytes);
   if (!block) {
     releaseDownTo(0);
-    block = allocateBlock(bytes);
+    block = source.allocate(bytes);
   }
   if (block) {
     usedBytes = used;
@@ -118,7 +122,7 @@ void FreeBlocks::releaseDownTo(size_t bytes) {
   while (keptBytes > bytes) {
     auto smallest = blocks.begin();
     keptBytes -= smallest->first;
-    std::free(smallest->second);
+    source.free(smallest->second);
     blocks.erase(smallest);
   }
 }
@@ -140,7 +144,7 @@ void *mlir::fad::allocateBuffer(size_t bytes) {
     return nullptr;
   // aligned_alloc takes multiples of the alignment only.
   size_t total = (bytes + 2 * kLine - 1) / kLine * kLine;
-  void *line = total < kLargeBlock ? std::aligned_alloc(kLine, total)
+  void *line = total < kLargeBlock ? source.allocate(total)
                                    : getFreeBlocks().allocate(total);
   if (!line)
     return nullptr;
@@ -160,7 +164,7 @@ void mlir::fad::freeBuffer(void *buffer) {
   auto [bytes, numOwners, blockBytes] = getHeader(buffer);
   currentBytes -= bytes;
   if (blockBytes < kLargeBlock)
-    std::free(&getHeader(buffer));
+    source.free(&getHeader(buffer));
   else
     getFreeBlocks().free(&getHeader(buffer), blockBytes);
 }

@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
-                                                  const NestOptions &options) {
+                                                  const NestOptions &options,
+                                                  CompileOptions target) {
   FailureOr<NestedPair> pair = NestedPair::create(module, options);
   if (failed(pair))
     return failure();
@@ -23,7 +24,8 @@ FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
   std::string forwardName = pair->forward.getSymName().str();
   std::string backwardName = pair->backward.getSymName().str();
 
-  FailureOr<CompiledModule> compiled = CompiledModule::compile(module);
+  FailureOr<CompiledModule> compiled =
+      CompiledModule::compile(module, std::move(target));
   if (failed(compiled))
     return failure();
   NestedFunction nested(std::move(*compiled));

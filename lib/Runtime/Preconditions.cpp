@@ -137,7 +137,7 @@ FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
     preconditions.storeGlobals =
         addStoreOfGlobals(*reduced, preconditions.globals);
   FailureOr<CompiledModule> compiled =
-      CompiledModule::compile(*reduced, /*parallel=*/false);
+      CompiledModule::compile(*reduced, {/*parallel=*/false, {}});
   if (failed(compiled))
     return failure();
   preconditions.compiled = std::move(*compiled);

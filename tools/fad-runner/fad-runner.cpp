@@ -12,6 +12,7 @@
 #include "MemoryStatistics.h"
 #include "Report.h"
 #include "fad/Analysis/Entry.h"
+#include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
 #include "fad/Transforms/JointFunction.h"
@@ -61,6 +62,13 @@ struct CommandLine {
   cl::opt<std::string> statisticsFile{
       "stats-json", cl::desc("File to write the statistics to, as JSON"),
       cl::value_desc("file"), cl::cat(category)};
+  enum class Target { cpu, cuda };
+  cl::opt<Target> target{
+      "target", cl::desc("Where elementwise operations run"),
+      cl::values(clEnumValN(Target::cpu, "cpu", "on the host"),
+                 clEnumValN(Target::cuda, "cuda",
+                            "on the first NVIDIA GPU; all else on the host")),
+      cl::init(Target::cpu), cl::cat(category)};
   cl::opt<bool> reuseResiduals{
       "reuse-residuals",
       cl::desc("Let backward overwrite and free the residuals"),
@@ -88,6 +96,7 @@ public:
 
 private:
   LogicalResult checkOptions();
+  LogicalResult prepareTarget();
   LogicalResult prepare();
   LogicalResult runFunction();
   LogicalResult runNested();
@@ -105,6 +114,7 @@ private:
   void addResults(ArrayRef<HostTensor> results);
   ModuleOp module;
   const CommandLine &commandLine;
+  CompileOptions target;
   func::FuncOp entry;
   std::optional<OutputFolder> output;
   /// The entry on its own.
@@ -175,6 +185,17 @@ LogicalResult Runner::checkOptions() {
     return error("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
     return error("--size=" + Twine(commandLine.size) + " is too large");
+  return success();
+}
+
+LogicalResult Runner::prepareTarget() {
+  if (commandLine.target == CommandLine::Target::cpu)
+    return success();
+  llvm::Expected<std::string> chip = useCUDA();
+  if (!chip)
+    return fail(llvm::createStringError("cannot run on a GPU: " +
+                                        llvm::toString(chip.takeError())));
+  target.cudaChip = *chip;
   return success();
 }
 
@@ -263,7 +284,8 @@ LogicalResult Runner::runFunction() {
     statistics.estimated = *estimated;
   }
   double start = getSeconds();
-  FailureOr<CompiledModule> compiled = CompiledModule::compile(*extracted);
+  FailureOr<CompiledModule> compiled =
+      CompiledModule::compile(*extracted, target);
   if (failed(compiled))
     return failure();
   statistics.compile = getSeconds() - start;
@@ -305,7 +327,8 @@ LogicalResult Runner::runNested() {
   }
   double start = getSeconds();
   OwningOpRef<ModuleOp> copy = extracted->clone();
-  FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
+  FailureOr<NestedFunction> nested =
+      NestedFunction::compile(*copy, options, target);
   if (failed(nested))
     return failure();
   statistics.compile = getSeconds() - start;
@@ -373,7 +396,7 @@ LogicalResult Runner::compareGradients(const NestOptions &options,
 }
 
 LogicalResult Runner::run() {
-  if (failed(checkOptions()) || failed(prepare()))
+  if (failed(checkOptions()) || failed(prepareTarget()) || failed(prepare()))
     return failure();
   return commandLine.isNested() ? runNested() : runFunction();
 }

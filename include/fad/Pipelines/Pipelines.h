@@ -100,8 +100,9 @@ void buildSplitPipeline(OpPassManager &pm, bool reuseResiduals = false);
 /// a backward function.
 void buildNestPipeline(OpPassManager &pm, const NestOptions &options);
 
-/// Options of `fad-to-cpu`.
-struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
+/// Options of pipelines that end on the host.
+template <typename Base> struct WithHostOptions : Base {
+  template <typename T> using Option = typename Base::template Option<T>;
   Option<bool> parallel{*this, "parallel",
                         llvm::cl::desc("Run loops on all cores through OpenMP"),
                         llvm::cl::init(true)};
@@ -122,6 +123,9 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       llvm::cl::init(256)};
 };
 
+/// Options of `fad-to-cpu`.
+struct ToCPUOptions : WithHostOptions<PassPipelineOptions<ToCPUOptions>> {};
+
 /// The first part of `fad-to-cpu`: from tensors to operations of `linalg`,
 /// `tensor` and `scf` on tensors, each of which becomes one on buffers.
 void buildToLinalgPipeline(OpPassManager &pm, bool checkShapes);
@@ -136,8 +140,9 @@ void registerToCPUExtensions(DialectRegistry &registry);
 /// `fad-to-iree`: from tensors to what IREE's compiler takes.
 void buildToIREEPipeline(OpPassManager &pm);
 
-/// Options of `fad-to-nvvm`.
-struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
+/// Options of pipelines that compile kernels.
+template <typename Base> struct WithKernelOptions : Base {
+  template <typename T> using Option = typename Base::template Option<T>;
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("Architecture, sm_70 or newer"),
                            llvm::cl::init("sm_80")};
@@ -147,8 +152,9 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
       llvm::cl::init(0)};
   Option<int64_t> accesses{
       *this, "accesses",
-      llvm::cl::desc("Vectors of each tensor that a thread loads; 0: what suits "
-                     "the chip"),
+      llvm::cl::desc(
+          "Vectors of each tensor that a thread loads; 0: what suits "
+          "the chip"),
       llvm::cl::init(0)};
   Option<std::string> features{*this, "features",
                                llvm::cl::desc("PTX version, such as +ptx80"),
@@ -163,9 +169,21 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
       llvm::cl::init("isa")};
 };
 
+/// Options of `fad-to-nvvm`.
+struct ToNVVMOptions : WithKernelOptions<PassPipelineOptions<ToNVVMOptions>> {};
+
 /// `fad-to-nvvm`: outlines each elementwise operation as a kernel and compiles
 /// the kernels to PTX, a cubin or a fatbin.
 void buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options);
+
+/// Options of `fad-to-cuda`.
+struct ToCUDAOptions
+    : WithKernelOptions<WithHostOptions<PassPipelineOptions<ToCUDAOptions>>> {};
+
+/// `fad-to-cuda`: from tensors to the LLVM dialect for the host, and kernels
+/// for elementwise operations, which the host launches through upstream's
+/// interface to GPUs. Tensors have to be where both reach them.
+void buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options);
 
 /// Registers all pipelines under the names above.
 void registerPipelines();

@@ -37,15 +37,23 @@ struct CallMemory {
   int64_t allocations = 0;
 };
 
+/// What a module is compiled for.
+struct CompileOptions {
+  /// Run loops on all cores, where there is OpenMP.
+  bool parallel = true;
+  /// The architecture, such as "sm_90", that elementwise operations run on; the
+  /// host if empty. `useCUDA` has been called before.
+  std::string cudaChip;
+};
+
 /// The public functions of a module, compiled for the host. Their arguments
 /// and results are ranked tensors and scalars that have a HostTensor.
 class CompiledModule {
 public:
   /// Compiles `module`, of which nothing useful is left. Emits an error where
-  /// that fails. Parallel loops run on all cores, where there is OpenMP and
-  /// `parallel` is set.
+  /// that fails.
   static FailureOr<CompiledModule> compile(ModuleOp module,
-                                           bool parallel = true);
+                                           CompileOptions options = {});
 
   CompiledModule(CompiledModule &&);
   CompiledModule &operator=(CompiledModule &&);
@@ -109,6 +117,7 @@ private:
   /// nothing to reset.
   void (*reset)(void **) = nullptr;
   std::string resetName;
+  bool usesCUDA = false;
 };
 
 } // namespace fad

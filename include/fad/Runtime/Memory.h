@@ -21,6 +21,15 @@ namespace mlir::fad {
 /// time than what is computed in them.
 void *allocateBuffer(size_t bytes);
 void freeBuffer(void *buffer);
+/// Where the memory of buffers comes from: aligned to a cache line, or null
+/// where there is none.
+struct BlockSource {
+  void *(*allocate)(size_t bytes);
+  void (*free)(void *block);
+};
+/// Takes memory from `source` from now on. Not while there are buffers.
+void setBlockSource(BlockSource source);
+
 /// Gives the buffers that are kept for others back to the system.
 void releaseFreeBuffers();
 /// Bytes in buffers that are kept for others, with what stands in front of

@@ -31,7 +31,8 @@ public:
   /// Differentiates and compiles the only public function of `module`, of
   /// which nothing useful is left. Emits an error where that fails.
   static FailureOr<NestedFunction> compile(ModuleOp module,
-                                           const NestOptions &options);
+                                           const NestOptions &options,
+                                           CompileOptions target = {});
 
   /// The results of the original function that have cotangents, in the order
   /// of the cotangents.

@@ -34,7 +34,7 @@ protected:
         parseSourceString<ModuleOp>(source, &context);
     EXPECT_TRUE(module);
     FailureOr<CompiledModule> compiled =
-        CompiledModule::compile(*module, parallel);
+        CompiledModule::compile(*module, {parallel, {}});
     EXPECT_TRUE(succeeded(compiled));
     return std::move(*compiled);
   }

@@ -1,0 +1,38 @@
+//===- ToCUDA.cpp - From tensors to the host and an NVIDIA GPU ------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Stages.h"
+#include "fad/Conversion/Passes.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
+  KernelOptions kernels(options);
+  buildToLinalgPipeline(pm, options.checkShapes);
+  // A kernel for each chain of elementwise operations: with the addition of a
+  // bias, for example, before an activation.
+  pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+  addBufferize(pm, options.alignment);
+  addKernels(pm, kernels);
+  pm.addPass(createFadLaunchKernels());
+  addKernelBinaries(pm, kernels);
+  // What has no kernel runs on the host.
+  addLoops(pm, options.parallel, options.vectorBits);
+  addScalars(pm);
+  GpuToLLVMConversionPassOptions launches;
+  launches.kernelBarePtrCallConv = true;
+  pm.addPass(createGpuToLLVMConversionPass(launches));
+  addToLLVM(pm, options.parallel);
+}
