@@ -16,6 +16,7 @@ that fad-opt chooses there are those that `kernels_gpu.py --sweep` compares, unl
 Takes a build of fad, and Python alone."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -88,7 +89,7 @@ class Packer:
             formats["cubin"] = ("bin", "object")
         files = {}
         for suffix, (form, translation) in formats.items():
-            compiled = self.folder / "compiled.mlir"
+            compiled = self.folder / f"{name}.mlir"
             lower = f"--fad-to-nvvm={pipeline} format={form}"
             compiled.write_bytes(run([self.tools / "fad-opt", self.nested, lower]))
             files[suffix] = f"{name}.{suffix}"
@@ -101,7 +102,8 @@ class Packer:
             compiled.unlink()
         return text, files
 
-    def add_kernels(self, chip, tile):
+    def describe_kernels(self, chip, tile):
+        """Compiles the kernels; returns the module's entry of the manifest."""
         text, files = self.compile(chip, tile)
         entries = cubin.find_entries((self.folder / files["ptx"]).read_text())
         if tile and "cubin" in files:
@@ -117,7 +119,7 @@ class Packer:
         module = {"purpose": "kernels", "chip": chip, "files": files, "kernels": kernels}
         if tile:
             module["tile"] = tile
-        self.modules.append(module)
+        return module
 
     def add_streams(self, chip):
         files = {"ptx": f"streams-{chip}.ptx"}
@@ -188,8 +190,17 @@ class Packer:
             ]
         for chip in self.options.chips:
             self.add_streams(chip)
-            for tile in tiles:
-                self.add_kernels(chip, tile)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            jobs = [
+                pool.submit(self.describe_kernels, chip, tile)
+                for chip in self.options.chips
+                for tile in tiles
+            ]
+            try:
+                self.modules += [job.result() for job in jobs]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
         self.nested.unlink()
         self.copy_files()
         self.write_manifest()
