@@ -165,6 +165,21 @@ static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
   return tiled->op;
 }
 
+/// `op` as a linalg.generic, where it is a named operation that is elementwise
+/// or a reduction. Compilers know loops that fill and copy, and contractions
+/// have tiles of their own.
+static linalg::LinalgOp generalize(RewriterBase &rewriter,
+                                   linalg::LinalgOp op) {
+  bool isElementwise = op.getNumParallelLoops() == op.getNumLoops() &&
+                       !isa<linalg::FillOp, linalg::CopyOp>(*op);
+  if (isa<linalg::GenericOp>(*op) ||
+      !(isElementwise || isa<linalg::ReduceOp>(*op)))
+    return op;
+  FailureOr<linalg::GenericOp> generic =
+      linalg::generalizeNamedOp(rewriter, op);
+  return succeeded(generic) ? cast<linalg::LinalgOp>(**generic) : op;
+}
+
 /// `op` with loops joined along which all its operands lie one after the other,
 /// so that short rows make long vectors.
 static linalg::LinalgOp collapse(RewriterBase &rewriter, linalg::LinalgOp op) {
@@ -220,13 +235,14 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
     for (linalg::LinalgOp op : ops) {
       rewriter.setInsertionPoint(op);
       if (vectorBits)
-        op = collapse(rewriter, op);
+        op = collapse(rewriter, generalize(rewriter, op));
       rewriter.setInsertionPoint(op);
       linalg::LinalgOp tiled = tile(rewriter, op, parallel);
       rewriter.setInsertionPoint(tiled);
       auto generic = dyn_cast<linalg::GenericOp>(*tiled);
       if (generic && vectorBits &&
-          succeeded(emitVectorLoops(rewriter, generic, vectorBits)))
+          (succeeded(emitVectorLoops(rewriter, generic, vectorBits)) ||
+           succeeded(emitVectorReduction(rewriter, generic, vectorBits))))
         continue;
       if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {
         tiled.emitOpError("has no lowering to loops");

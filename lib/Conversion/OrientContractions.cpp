@@ -104,8 +104,12 @@ static SmallVector<unsigned> orderLoops(linalg::GenericOp op, unsigned inner) {
     order.push_back(cast<AffineDimExpr>(expr).getPosition());
   op.getReductionDims(reductions);
 
+  // What is the same along the reductions does not count.
   bool streams = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return isContiguous(op.getMatchingIndexingMap(input), inner);
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return isContiguous(map, inner) &&
+           llvm::any_of(reductions,
+                        [&](unsigned dim) { return map.isFunctionOfDim(dim); });
   });
   if (!streams) {
     order.push_back(inner);

@@ -22,9 +22,7 @@ using namespace mlir::fad;
 // What becomes vector code
 //===----------------------------------------------------------------------===//
 
-/// Whether the elements of `operand` along the innermost loop are neighbours in
-/// memory or, for what is read, one element.
-static bool isContiguous(linalg::GenericOp op, OpOperand &operand) {
+bool fad::isContiguous(linalg::GenericOp op, OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return true;
@@ -51,8 +49,13 @@ static bool isVectorizable(Operation &op) {
          llvm::all_of(op.getResultTypes(), isScalar);
 }
 
-/// The widest number that `op` computes with, in bits.
-static int64_t getWidestBits(linalg::GenericOp op) {
+bool fad::hasVectorizableBody(linalg::GenericOp op) {
+  return llvm::all_of(op.getBody()->getArgumentTypes(),
+                      llvm::IsaPred<FloatType, IntegerType>) &&
+         llvm::all_of(*op.getBody(), isVectorizable);
+}
+
+int64_t fad::getWidestBits(linalg::GenericOp op) {
   int64_t bits = 8;
   auto count = [&](Type type) {
     bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
@@ -73,23 +76,19 @@ static bool isInBF16(linalg::GenericOp op) {
 
 static bool isCandidate(linalg::GenericOp op) {
   return op.getNumLoops() != 0 &&
-         op.getNumParallelLoops() == op.getNumLoops() &&
+         op.getIteratorTypesArray().back() == utils::IteratorType::parallel &&
          llvm::all_of(
              op->getOpOperands(),
              [&](OpOperand &operand) { return isContiguous(op, operand); }) &&
-         llvm::all_of(op.getBody()->getArgumentTypes(),
-                      llvm::IsaPred<FloatType, IntegerType>) &&
-         llvm::all_of(*op.getBody(), isVectorizable);
+         hasVectorizableBody(op);
 }
 
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The part of `operand` that `op` touches in `size` iterations of the
-/// innermost loop from `ivs` on, with no other dimension than that one.
-static Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
-                   ArrayRef<OpFoldResult> ivs, OpFoldResult size) {
+Value fad::slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
+                 ArrayRef<OpFoldResult> ivs, OpFoldResult size) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return operand.get();
@@ -111,10 +110,11 @@ static Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
                                    offsets, sizes, strides);
 }
 
-/// `op` for `size` iterations of the innermost loop from `ivs` on.
-static linalg::GenericOp createSlice(OpBuilder &b, linalg::GenericOp op,
-                                     ArrayRef<OpFoldResult> ivs,
-                                     OpFoldResult size) {
+/// `op` for `size` iterations of the innermost loop, as `kind`, from `ivs` on.
+static linalg::GenericOp
+createSlice(OpBuilder &b, linalg::GenericOp op, ArrayRef<OpFoldResult> ivs,
+            OpFoldResult size,
+            utils::IteratorType kind = utils::IteratorType::parallel) {
   SmallVector<Value> inputs, outputs;
   SmallVector<AffineMap> maps;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -125,9 +125,8 @@ static linalg::GenericOp createSlice(OpBuilder &b, linalg::GenericOp op,
     maps.push_back(hasInner ? b.getMultiDimIdentityMap(1)
                             : AffineMap::get(1, 0, b.getContext()));
   }
-  auto sliced =
-      linalg::GenericOp::create(b, op.getLoc(), TypeRange(), inputs, outputs,
-                                maps, ArrayRef(utils::IteratorType::parallel));
+  auto sliced = linalg::GenericOp::create(b, op.getLoc(), TypeRange(), inputs,
+                                          outputs, maps, ArrayRef(kind));
   IRMapping mapping;
   op.getRegion().cloneInto(&sliced.getRegion(), mapping);
   return sliced;
@@ -157,6 +156,45 @@ static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
   rewriter.eraseOp(slice);
 }
 
+OpFoldResult InnerLoop::roundDown(OpBuilder &b, Location loc,
+                                  int64_t lanes) const {
+  AffineExpr all = b.getAffineSymbolExpr(0);
+  return affine::makeComposedFoldedAffineApply(
+      b, loc, all.floorDiv(lanes) * lanes, {size});
+}
+
+InnerLoop fad::emitOuterLoops(RewriterBase &rewriter, linalg::GenericOp op) {
+  Location loc = op.getLoc();
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  SmallVector<Range> ranges =
+      cast<linalg::LinalgOp>(*op).createLoopRanges(rewriter, loc);
+  InnerLoop inner;
+  inner.size = ranges.back().size;
+  for (Range outer : ArrayRef(ranges).drop_back()) {
+    Value size = getValueOrCreateConstantIndexOp(rewriter, loc, outer.size);
+    auto loop = scf::ForOp::create(rewriter, loc, zero, size, one);
+    rewriter.setInsertionPointToStart(loop.getBody());
+    inner.outerIVs.push_back(loop.getInductionVar());
+  }
+  return inner;
+}
+
+void fad::emitRest(RewriterBase &rewriter, linalg::GenericOp op,
+                   const InnerLoop &loop, int64_t lanes) {
+  AffineExpr all = rewriter.getAffineSymbolExpr(0);
+  OpFoldResult left = affine::makeComposedFoldedAffineApply(
+      rewriter, op.getLoc(), all % lanes, {loop.size});
+  if (isConstantIntValue(left, 0))
+    return;
+  SmallVector<OpFoldResult> ivs(loop.outerIVs);
+  ivs.push_back(loop.roundDown(rewriter, op.getLoc(), lanes));
+  linalg::GenericOp scalars =
+      createSlice(rewriter, op, ivs, left, op.getIteratorTypesArray().back());
+  (void)linalg::linalgOpToLoops(rewriter, scalars);
+  rewriter.eraseOp(scalars);
+}
+
 LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                                    int64_t vectorBits) {
   if (!isCandidate(op))
@@ -166,43 +204,21 @@ LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
   if (lanes < 2 || (!ShapedType::isDynamic(range) && range < lanes))
     return failure();
 
-  Location loc = op.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  SmallVector<Range> ranges =
-      cast<linalg::LinalgOp>(*op).createLoopRanges(rewriter, loc);
-  SmallVector<OpFoldResult> ivs;
-  for (Range outer : ArrayRef(ranges).drop_back()) {
-    Value size = getValueOrCreateConstantIndexOp(rewriter, loc, outer.size);
-    auto loop = scf::ForOp::create(rewriter, loc, zero, size, one);
-    rewriter.setInsertionPointToStart(loop.getBody());
-    ivs.push_back(loop.getInductionVar());
-  }
-
-  AffineExpr size = rewriter.getAffineSymbolExpr(0);
-  auto compute = [&](AffineExpr expr) {
-    return affine::makeComposedFoldedAffineApply(rewriter, loc, expr,
-                                                 {ranges.back().size});
-  };
+  InnerLoop loop = emitOuterLoops(rewriter, op);
   OpFoldResult begin = rewriter.getIndexAttr(0);
   if (isInBF16(op)) {
     // Numbers of bf16 are loaded and stored in full vectors, the even ones and
     // the odd ones of which are two vectors of f32 without moving any.
-    OpFoldResult end = compute(size.floorDiv(2 * lanes) * (2 * lanes));
-    emitVectors(rewriter, op, ivs, begin, end, 2 * lanes, /*splits=*/true);
+    OpFoldResult end = loop.roundDown(rewriter, op.getLoc(), 2 * lanes);
+    emitVectors(rewriter, op, loop.outerIVs, begin, end, 2 * lanes,
+                /*splits=*/true);
     begin = end;
   }
-  OpFoldResult end = compute(size.floorDiv(lanes) * lanes);
-  emitVectors(rewriter, op, ivs, begin, end, lanes);
-  OpFoldResult left = compute(size % lanes);
-  if (!isConstantIntValue(left, 0)) {
-    ivs.push_back(end);
-    linalg::GenericOp scalars = createSlice(rewriter, op, ivs, left);
-    (void)linalg::linalgOpToLoops(rewriter, scalars);
-    rewriter.eraseOp(scalars);
-  }
+  OpFoldResult end = loop.roundDown(rewriter, op.getLoc(), lanes);
+  emitVectors(rewriter, op, loop.outerIVs, begin, end, lanes);
+  emitRest(rewriter, op, loop, lanes);
   rewriter.eraseOp(op);
   return success();
 }

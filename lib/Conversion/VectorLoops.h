@@ -14,11 +14,48 @@
 namespace mlir::fad {
 
 /// Replaces `op`, on buffers, by loops over vectors of `vectorBits` and over
-/// the scalars that are left. Fails, and changes nothing, unless all loops are
-/// parallel, the elements along the innermost one are neighbours or the same,
-/// and the body computes each for itself.
+/// the scalars that are left. Fails, and changes nothing, unless the innermost
+/// loop is parallel, the elements along it are neighbours or the same, and the
+/// body computes each for itself.
 LogicalResult emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                               int64_t vectorBits);
+
+/// The same where the innermost loop is a reduction, which vectors compute in
+/// parts: in another order than loops over elements, one that depends on
+/// nothing but the number of lanes.
+LogicalResult emitVectorReduction(RewriterBase &rewriter, linalg::GenericOp op,
+                                  int64_t vectorBits);
+
+/// Whether the elements of `operand` along the innermost loop are neighbours in
+/// memory or, for what is read, one element.
+bool isContiguous(linalg::GenericOp op, OpOperand &operand);
+
+/// Whether the body of `op` computes each element of a vector for itself.
+bool hasVectorizableBody(linalg::GenericOp op);
+
+/// The widest number that `op` computes with, in bits.
+int64_t getWidestBits(linalg::GenericOp op);
+
+/// The part of `operand` that `op` touches in `size` iterations of the
+/// innermost loop from `ivs` on, with no other dimension than that one.
+Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
+            ArrayRef<OpFoldResult> ivs, OpFoldResult size);
+
+/// The innermost loop of an operation, in loops for the others.
+struct InnerLoop {
+  SmallVector<OpFoldResult> outerIVs;
+  OpFoldResult size;
+
+  /// The greatest multiple of `lanes` that is not above the size.
+  OpFoldResult roundDown(OpBuilder &b, Location loc, int64_t lanes) const;
+};
+
+/// Emits all loops of `op` but the innermost one, and goes on inside.
+InnerLoop emitOuterLoops(RewriterBase &rewriter, linalg::GenericOp op);
+
+/// Emits a loop over the elements that vectors of `lanes` leave.
+void emitRest(RewriterBase &rewriter, linalg::GenericOp op,
+              const InnerLoop &loop, int64_t lanes);
 
 /// Splits operations of `block` on vectors of `lanes` numbers, element by
 /// element, into operations on the numbers at even places and at odd ones.

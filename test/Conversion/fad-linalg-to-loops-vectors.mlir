@@ -149,3 +149,80 @@ func.func @scalar(%x: memref<64xi1>, %y: memref<64x64xf32>, %z: memref<64x64xf32
   }
   return
 }
+
+// A reduction of rows: lanes add up for themselves, then halves of the vector are
+// added; what is left of the row comes last.
+// CHECK-LABEL: func.func @sums(
+// CHECK-DAG:     %[[NOTHING:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
+// CHECK:         %[[SUMS:.*]] = scf.for {{.*}} iter_args(%[[OLD:.*]] = %[[NOTHING]]) -> (vector<8xf32>) {
+// CHECK:           %[[LOADED:.*]] = vector.load %{{.*}} : {{.*}}, vector<8xf16>
+// CHECK:           %[[WIDE:.*]] = arith.extf %[[LOADED]] : vector<8xf16> to vector<8xf32>
+// CHECK:           %[[NEW:.*]] = arith.addf %[[OLD]], %[[WIDE]] : vector<8xf32>
+// CHECK:           scf.yield %[[NEW]] : vector<8xf32>
+// CHECK-DAG:     %[[LOW:.*]] = vector.extract_strided_slice %[[SUMS]] {offsets = [0], sizes = [4], strides = [1]}
+// CHECK-DAG:     %[[HIGH:.*]] = vector.extract_strided_slice %[[SUMS]] {offsets = [4], sizes = [4], strides = [1]}
+// CHECK:         arith.addf %[[LOW]], %[[HIGH]] : vector<4xf32>
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<2xf32>
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<1xf32>
+// CHECK:         %[[ONE:.*]] = vector.extract %{{.*}}[0] : f32 from vector<1xf32>
+// CHECK:         %[[SUM:.*]] = arith.addf %{{.*}}, %[[ONE]] : f32
+// CHECK:         memref.store %[[SUM]]
+// CHECK:         scf.for
+// CHECK:           arith.addf %{{.*}}, %{{.*}} : f32
+func.func @sums(%x: memref<?x?xf16>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]}
+    ins(%x : memref<?x?xf16>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f16, %s: f32):
+    %0 = arith.extf %a : f16 to f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// A reduction of columns is elementwise along a row.
+// CHECK-LABEL: func.func @columns(
+// CHECK:         %[[NEW:.*]] = arith.maximumf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK:         vector.store %[[NEW]]
+func.func @columns(%x: memref<?x64xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["reduction", "parallel"]}
+    ins(%x : memref<?x64xf32>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %1 = arith.maximumf %s, %a : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// Named operations are elementwise, too.
+// CHECK-LABEL: func.func @named(
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK:         math.exp %{{.*}} : vector<8xf32>
+// CHECK:         %[[SUM:.*]] = scf.for {{.*}} -> (vector<8xf32>)
+func.func @named(%x: memref<64xf32>, %y: memref<64xf32>, %s: memref<f32>) {
+  linalg.add ins(%x, %y : memref<64xf32>, memref<64xf32>) outs(%y : memref<64xf32>)
+  linalg.map { math.exp } ins(%y : memref<64xf32>) outs(%x : memref<64xf32>)
+  linalg.reduce { arith.addf } ins(%x : memref<64xf32>) outs(%s : memref<f32>) dimensions = [0]
+  return
+}
+
+// What combines results otherwise, or two of them with each other, keeps its order.
+// CHECK-LABEL: func.func @kept(
+// CHECK-NOT:     vector
+// CHECK:         return
+func.func @kept(%x: memref<?x64xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]}
+    ins(%x : memref<?x64xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %1 = arith.subf %a, %s : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #column, #column], iterator_types = ["parallel", "reduction"]}
+    ins(%x : memref<?x64xf32>) outs(%y, %z : memref<?xf32>, memref<?xf32>) {
+  ^bb0(%a: f32, %s: f32, %t: f32):
+    %1 = arith.addf %a, %s : f32
+    %2 = arith.mulf %1, %t : f32
+    linalg.yield %1, %2 : f32, f32
+  }
+  return
+}

@@ -76,3 +76,21 @@ func.func @left_alone(%x: tensor<8xf32>, %k: tensor<3xf32>, %s: tensor<f32>, %z:
   %2 = linalg.conv_1d ins(%x, %k : tensor<8xf32>, tensor<3xf32>) outs(%z : tensor<6xf32>) -> tensor<6xf32>
   return %0, %1, %2 : tensor<8xf32>, tensor<f32>, tensor<6xf32>
 }
+
+// What there is one of for each row does not turn the loops.
+// CHECK-LABEL: func.func @row_and_scalar(
+// CHECK:       linalg.generic
+// CHECK-SAME:    indexing_maps = [#[[ID]], #[[FIRST]], #[[FIRST]]]
+// CHECK-SAME:    iterator_types = ["parallel", "reduction"]
+func.func @row_and_scalar(%x: tensor<?x?xf32>, %m: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x, %m : tensor<?x?xf32>, tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %1 = arith.subf %a, %b : f32
+    %2 = arith.addf %c, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

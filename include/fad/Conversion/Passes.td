@@ -95,6 +95,12 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
     taking neighbouring vectors, or one element at a time where the tile is not full
     or the variant has no vectors. Offsets are computed in 32 bits.
 
+    A `linalg.generic` that sums over its leading dimensions, as the gradient of a bias
+    does, has two kernels, whose names end with `_partial` and `_total`. The first one
+    sums some rows in each block; the second one adds these sums, in order, to what the
+    output holds. So the result does not depend on the order in which blocks run.
+    Numbers narrower than `f32` are summed in `f32`.
+
     The number of threads, the number of vectors that each of them loads, and the
     registers that it may have, are those that suit `chip`.
 
@@ -358,9 +364,16 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     vectors of `vector-bits` of the widest type that the body computes with, and
     what is left is computed element by element. Where all operands are bf16, and
     f32 is computed with, vectors of bf16 are loaded whole, and the even numbers and
-    the odd ones are computed apart: neither has to move. Bodies with more than
-    scalar arithmetic, elements of `i1`, transposes and reductions are left to the
-    compiler of the loops.
+    the odd ones are computed apart: neither has to move.
+
+    Where the innermost loop is a reduction, each lane combines the numbers at its
+    place, then halves of the vector are combined until one number is left, and what
+    the row has more comes last. So sums are rounded in another order than in loops
+    over elements: one that depends on the number of lanes, and not on threads.
+
+    Bodies with more than scalar arithmetic, elements of `i1`, reductions that do
+    anything but add, multiply, find the least or the greatest, or combine bits, and
+    transposes are left to the compiler of the loops.
   }];
   let options = [
     Option<"parallel", "parallel", "bool", /*default=*/"true",
