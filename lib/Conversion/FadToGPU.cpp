@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GPU/ElementwiseKernel.h"
+#include "GPU/RowSum.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -25,25 +26,25 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The name of the kernel: that of its function and of its first activation
-/// primitive, or its number in the function. PTX allows letters, digits, `_`
-/// and
-/// `$`.
-static std::string getKernelName(const ElementwiseKernel &kernel,
-                                 unsigned number) {
-  auto function = kernel.op->getParentOfType<FunctionOpInterface>();
-  std::string name = function ? function.getName().str() : "kernel";
-  auto primitives = llvm::make_filter_range(
-      kernel.body->without_terminator(),
-      [](Operation &inner) { return isa<FadDialect>(inner.getDialect()); });
-  name += '_';
-  name += primitives.empty()
-              ? std::to_string(number)
-              : (*primitives.begin()).getName().stripDialect().str();
+/// The name of the kernel of `op`: that of its function and `what`. PTX allows
+/// letters, digits, `_` and `$`.
+static std::string getKernelName(Operation *op, const Twine &what) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  std::string name =
+      ((function ? function.getName() : "kernel") + "_" + what).str();
   for (char &c : name)
     if (!llvm::isAlnum(c) && c != '$')
       c = '_';
   return llvm::isDigit(name.front()) ? "_" + name : name;
+}
+
+/// With the first activation primitive, or the number in the function.
+static std::string getKernelName(const ElementwiseKernel &kernel,
+                                 unsigned number) {
+  for (Operation &inner : kernel.body->without_terminator())
+    if (isa<FadDialect>(inner.getDialect()))
+      return getKernelName(kernel.op, inner.getName().stripDialect());
+  return getKernelName(kernel.op, Twine(number));
 }
 
 namespace {
@@ -54,10 +55,9 @@ struct FadToGPUPass : fad::impl::FadToGPUBase<FadToGPUPass> {
     ModuleOp module = getOperation();
     if (failed(checkOptions()))
       return signalPassFailure();
-    SmallVector<ElementwiseKernel> kernels;
-    if (failed(findKernels(kernels)))
+    if (failed(findKernels()))
       return signalPassFailure();
-    if (kernels.empty())
+    if (kernels.empty() && sums.empty())
       return;
 
     auto builder = OpBuilder::atBlockEnd(module.getBody());
@@ -70,6 +70,8 @@ struct FadToGPUPass : fad::impl::FadToGPUBase<FadToGPUPass> {
       Operation *function = kernel.op->getParentOfType<FunctionOpInterface>();
       outline(kernel, numbers[function]++, symbols);
     }
+    for (const RowSum &sum : sums)
+      outline(sum, symbols);
     RewritePatternSet patterns(&getContext());
     populateExpandPrimitivesPatterns(patterns);
     if (failed(applyPatternsGreedily(gpuModule, std::move(patterns))))
@@ -92,7 +94,7 @@ private:
 
   /// Finds what is to have a kernel. Operations without results compute
   /// nothing; those with a kernel have been here.
-  LogicalResult findKernels(SmallVectorImpl<ElementwiseKernel> &kernels) {
+  LogicalResult findKernels() {
     WalkResult walk = getOperation().walk([&](Operation *op) {
       if (op->hasAttr(FadDialect::kKernelAttr))
         return WalkResult::advance();
@@ -105,6 +107,8 @@ private:
       } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
         if (std::optional<ElementwiseKernel> kernel = describeKernel(generic))
           kernels.push_back(*kernel);
+        else if (std::optional<RowSum> sum = describeRowSum(generic))
+          sums.push_back(*sum);
       }
       return WalkResult::advance();
     });
@@ -116,32 +120,60 @@ private:
                SymbolTable &symbols) {
     Tile tile =
         chooseTile(kernel, getTileParameters(chip), {blockSize, accesses});
-    std::string base = getKernelName(kernel, number);
     constexpr KernelVariant kVariants[] = {KernelVariant::Vectors,
                                            KernelVariant::InPlace,
                                            KernelVariant::Unaligned};
-    // A name is free where it is for all variants.
-    auto isTaken = [&](StringRef name) {
-      return llvm::any_of(kVariants, [&](KernelVariant variant) {
-        return symbols.lookup((name + getSuffix(variant)).str());
-      });
-    };
-    std::string name = base;
-    for (unsigned i = 0; isTaken(name); ++i)
-      name = base + "_" + std::to_string(i);
-
+    auto suffixes = llvm::map_to_vector(kVariants, getSuffix);
+    std::string name =
+        getFreeName(getKernelName(kernel, number), suffixes, symbols);
     OpBuilder builder(&getContext());
     for (KernelVariant variant : kVariants)
       symbols.insert(buildKernel(builder, kernel, tile, variant,
                                  (name + getSuffix(variant)).str()));
-    kernel.op->setAttr(
+    mark(kernel.op, name, tile.threads, tile.getSize(), symbols);
+  }
+
+  /// The same for the two kernels of `sum`.
+  void outline(const RowSum &sum, SymbolTable &symbols) {
+    int64_t threads = blockSize ? static_cast<int64_t>(blockSize)
+                                : getTileParameters(chip).threads;
+    std::string name = getFreeName(getKernelName(sum.op, "sum"),
+                                   {kPartialSuffix, kTotalSuffix}, symbols);
+    OpBuilder builder(&getContext());
+    symbols.insert(
+        buildPartialSums(builder, sum, threads, name + kPartialSuffix.str()));
+    symbols.insert(
+        buildTotalSums(builder, sum, threads, name + kTotalSuffix.str()));
+    mark(sum.op, name, threads, threads, symbols);
+  }
+
+  /// `base`, or `base` and a number, so that the name with each of `suffixes`
+  /// is free.
+  static std::string getFreeName(const std::string &base,
+                                 ArrayRef<StringRef> suffixes,
+                                 SymbolTable &symbols) {
+    std::string name = base;
+    auto isTaken = [&](StringRef suffix) {
+      return symbols.lookup((name + suffix).str());
+    };
+    for (unsigned i = 0; llvm::any_of(suffixes, isTaken); ++i)
+      name = base + "_" + std::to_string(i);
+    return name;
+  }
+
+  /// Says on `op` what its kernel is.
+  void mark(Operation *op, StringRef name, int64_t threads, int64_t tileSize,
+            SymbolTable &symbols) {
+    OpBuilder builder(&getContext());
+    op->setAttr(
         FadDialect::kKernelAttr,
         SymbolRefAttr::get(SymbolTable::getSymbolName(symbols.getOp()),
                            FlatSymbolRefAttr::get(&getContext(), name)));
-    kernel.op->setAttr(FadDialect::kBlockSizeAttr,
-                       builder.getI64IntegerAttr(tile.threads));
-    kernel.op->setAttr(FadDialect::kTileSizeAttr,
-                       builder.getI64IntegerAttr(tile.getSize()));
+    op->setAttr(FadDialect::kBlockSizeAttr, builder.getI64IntegerAttr(threads));
+    op->setAttr(FadDialect::kTileSizeAttr, builder.getI64IntegerAttr(tileSize));
   }
+
+  SmallVector<ElementwiseKernel> kernels;
+  SmallVector<RowSum> sums;
 };
 } // namespace

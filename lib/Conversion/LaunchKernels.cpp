@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GPU/ElementwiseKernel.h"
+#include "GPU/Launchers.h"
+#include "GPU/RowSum.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADLAUNCHKERNELS
@@ -21,328 +21,6 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
-
-namespace {
-/// A buffer as a kernel takes it.
-struct Buffer {
-  /// Its bytes, contiguous.
-  Value bytes;
-  Type element;
-  /// Whether it has an element for each element of the results.
-  bool isElements;
-};
-
-/// Emits the launches that take the place of one loop.
-class Launcher {
-public:
-  Launcher(OpBuilder &builder, linalg::GenericOp op, ElementwiseKernel kernel,
-           int64_t largestLaunch)
-      : b(op.getLoc(), builder), op(op), kernel(std::move(kernel)),
-        largestLaunch(largestLaunch) {}
-
-  void launch();
-
-private:
-  void prepareOperands();
-  Buffer prepare(Value memref, KernelInput::Kind kind, bool isOutput);
-  Value getProduct(ArrayRef<unsigned> dims);
-  void prepareSizes(const KernelInput &input, AffineMap map);
-  Value getPartSize(Value count);
-  void launchPart(Value start, Value count);
-  Value getAddress(const Buffer &buffer, Value start);
-  Value overlaps(Value count);
-  Value suitsVectors(Value start);
-  void launchVariant(KernelVariant variant, Value start, Value count);
-
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value scale(Value index, Type element) {
-    return arith::MulIOp::create(b, index, constant(getStorageBytes(element)));
-  }
-
-  ImplicitLocOpBuilder b;
-  linalg::GenericOp op;
-  ElementwiseKernel kernel;
-  int64_t largestLaunch;
-  /// In the order of the kernel's arguments; scalars have no buffer.
-  SmallVector<std::optional<Buffer>> inputs;
-  SmallVector<Value> scalars;
-  SmallVector<Buffer> outputs;
-  /// `inner` and `extent` of each repeated input, and those that are arguments.
-  SmallVector<std::pair<Value, Value>> repeated;
-  SmallVector<Value> sizes;
-  /// Temporary outputs, and what they are copied to.
-  SmallVector<std::pair<Value, Value>> copies;
-  SmallVector<Value> temporaries;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
-
-/// The product of the sizes of `dims` of the loops, which an output has all of.
-Value Launcher::getProduct(ArrayRef<unsigned> dims) {
-  Value output = op.getOutputs().front();
-  Value product = constant(1);
-  for (unsigned dim : dims)
-    product = arith::MulIOp::create(
-        b, product, memref::DimOp::create(b, output, constant(dim)));
-  return product;
-}
-
-/// `memref` in one dimension. What has gaps is copied.
-Buffer Launcher::prepare(Value memref, KernelInput::Kind kind, bool isOutput) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (!type.getLayout().isIdentity()) {
-    SmallVector<Value> dynamicSizes;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (type.isDynamicDim(dim))
-        dynamicSizes.push_back(memref::DimOp::create(b, memref, constant(dim)));
-    auto contiguous = MemRefType::get(type.getShape(), type.getElementType());
-    Value copy = memref::AllocOp::create(b, contiguous, dynamicSizes);
-    temporaries.push_back(copy);
-    if (isOutput)
-      copies.push_back({copy, memref});
-    else
-      memref::CopyOp::create(b, memref, copy);
-    memref = copy;
-    type = contiguous;
-  }
-  Type element = type.getElementType();
-  if (type.getRank() == 0) {
-    auto one = MemRefType::get({1}, element);
-    memref = memref::ExpandShapeOp::create(b, one, memref,
-                                           ArrayRef<ReassociationIndices>{});
-  } else if (type.getRank() > 1) {
-    auto all = llvm::to_vector<2>(llvm::seq<int64_t>(type.getRank()));
-    memref =
-        memref::CollapseShapeOp::create(b, memref, ArrayRef<ReassociationIndices>(all));
-  }
-  auto flat = MemRefType::get({ShapedType::kDynamic}, element);
-  if (memref.getType() != flat)
-    memref = memref::CastOp::create(b, flat, memref);
-  // Descriptors of one rank are the same for all element types.
-  auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
-  if (flat != bytes)
-    memref = UnrealizedConversionCastOp::create(b, bytes, memref).getResult(0);
-  return {memref, element, kind == KernelInput::Kind::Elements};
-}
-
-/// The sizes of a repeated input, and those that the kernel takes.
-void Launcher::prepareSizes(const KernelInput &input, AffineMap map) {
-  SmallVector<unsigned> dims, after;
-  for (AffineExpr result : map.getResults())
-    dims.push_back(cast<AffineDimExpr>(result).getPosition());
-  if (!dims.empty())
-    after = llvm::to_vector(llvm::seq(dims.back() + 1, map.getNumDims()));
-  Value inner = getProduct(after), extent = getProduct(dims);
-  repeated.push_back({inner, extent});
-  if (ShapedType::isDynamic(input.inner))
-    sizes.push_back(inner);
-  if (ShapedType::isDynamic(input.extent))
-    sizes.push_back(extent);
-}
-
-void Launcher::prepareOperands() {
-  SmallVector<OpOperand *> operands = op.getDpsInputOperands();
-  for (auto [index, input] : llvm::enumerate(kernel.inputs)) {
-    if (!input.isBuffer()) {
-      // Those from outside of the loop follow its operands.
-      Value scalar =
-          index < operands.size() ? operands[index]->get() : input.inBody;
-      scalars.push_back(scalar);
-      inputs.push_back(std::nullopt);
-      continue;
-    }
-    OpOperand *operand = operands[index];
-    scalars.push_back({});
-    inputs.push_back(prepare(operand->get(), input.kind, /*isOutput=*/false));
-    if (input.kind == KernelInput::Kind::Repeated)
-      prepareSizes(input, op.getMatchingIndexingMap(operand));
-  }
-  for (Value output : op.getOutputs())
-    outputs.push_back(
-        prepare(output, KernelInput::Kind::Elements, /*isOutput=*/true));
-}
-
-//===----------------------------------------------------------------------===//
-// Launches
-//===----------------------------------------------------------------------===//
-
-/// The address of the element at `start`, or of the first one of what is
-/// repeated.
-Value Launcher::getAddress(const Buffer &buffer, Value start) {
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(b, buffer.bytes);
-  if (!buffer.isElements)
-    return address;
-  return arith::AddIOp::create(b, address, scale(start, buffer.element));
-}
-
-/// Whether an output has a byte of an input among the first `count` elements.
-Value Launcher::overlaps(Value count) {
-  Value zero = constant(0);
-  Value any = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  auto isBelow = [&](const Buffer &lhs, const Buffer &rhs) {
-    Value length = scale(count, lhs.element);
-    Value end = arith::AddIOp::create(b, getAddress(lhs, zero), length);
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, end,
-                                 getAddress(rhs, zero));
-  };
-  for (const Buffer &output : outputs)
-    for (const std::optional<Buffer> &input : inputs) {
-      if (!input)
-        continue;
-      Value apart = arith::OrIOp::create(b, isBelow(output, *input),
-                                         isBelow(*input, output));
-      Value one = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-      any = arith::OrIOp::create(b, any, arith::XOrIOp::create(b, apart, one));
-    }
-  return any;
-}
-
-/// Whether all buffers are aligned for vectors from `start` on, and vectors do
-/// not cross the end of what is repeated.
-Value Launcher::suitsVectors(Value start) {
-  Value bits = constant(0);
-  auto addBits = [&](const Buffer &buffer) {
-    bits = arith::OrIOp::create(b, bits, getAddress(buffer, start));
-  };
-  int64_t widest = 1;
-  for (const std::optional<Buffer> &input : inputs)
-    if (input) {
-      addBits(*input);
-      widest = std::max(widest, getStorageBytes(input->element));
-    }
-  for (const Buffer &output : outputs) {
-    addBits(output);
-    widest = std::max(widest, getStorageBytes(output.element));
-  }
-  Value misaligned = arith::AndIOp::create(b, bits, constant(15));
-  Value lanes = constant(16 / widest);
-  for (auto [inner, extent] : repeated) {
-    // A row has an extent, anything else that is repeated an inner size. One
-    // element may be repeated for any number of places.
-    Value isRow =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inner, constant(1));
-    Value isOne =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, constant(1));
-    Value length = arith::SelectOp::create(b, isRow, extent, inner);
-    Value rest = arith::RemUIOp::create(b, length, lanes);
-    rest = arith::SelectOp::create(b, isOne, constant(0), rest);
-    misaligned = arith::OrIOp::create(b, misaligned, rest);
-  }
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, misaligned,
-                               constant(0));
-}
-
-void Launcher::launchVariant(KernelVariant variant, Value start, Value count) {
-  auto name = op->getAttrOfType<SymbolRefAttr>(FadDialect::kKernelAttr);
-  auto symbol = SymbolRefAttr::get(
-      name.getRootReference(),
-      FlatSymbolRefAttr::get(
-          b.getContext(),
-          (name.getLeafReference().strref() + getSuffix(variant)).str()));
-  auto getNumber = [&](StringRef attr) {
-    return op->getAttrOfType<IntegerAttr>(attr).getInt();
-  };
-  int64_t tile = getNumber(FadDialect::kTileSizeAttr);
-  Value one = constant(1);
-  Value rounded = arith::AddIOp::create(b, count, constant(tile - 1));
-  Value blocks = arith::DivUIOp::create(b, rounded, constant(tile));
-  Value threads = constant(getNumber(FadDialect::kBlockSizeAttr));
-
-  SmallVector<Value> arguments;
-  auto addBuffer = [&](const Buffer &buffer) {
-    Value offset =
-        buffer.isElements ? scale(start, buffer.element) : constant(0);
-    arguments.push_back(memref::ViewOp::create(
-        b, getBufferType(buffer.element), buffer.bytes, offset, ValueRange()));
-  };
-  auto addSize = [&](Value size) {
-    arguments.push_back(arith::IndexCastUIOp::create(b, b.getI32Type(), size));
-  };
-  for (auto [input, scalar] : llvm::zip_equal(inputs, scalars)) {
-    if (input)
-      addBuffer(*input);
-    else
-      arguments.push_back(scalar);
-  }
-  for (const Buffer &output : outputs)
-    addBuffer(output);
-  addSize(count);
-  llvm::for_each(sizes, addSize);
-  gpu::LaunchFuncOp::create(b, symbol, gpu::KernelDim3{blocks, one, one},
-                            gpu::KernelDim3{threads, one, one},
-                            /*dynamicSharedMemorySize=*/Value(), arguments);
-}
-
-/// Launches the variant that suits the elements from `start` on.
-void Launcher::launchPart(Value start, Value count) {
-  auto branch = [&](Value condition, function_ref<void()> ifTrue,
-                    function_ref<void()> ifFalse) {
-    auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    ifTrue();
-    b.setInsertionPointToStart(choice.elseBlock());
-    ifFalse();
-  };
-  auto launchAs = [&](KernelVariant variant) {
-    return [=] { launchVariant(variant, start, count); };
-  };
-  branch(
-      suitsVectors(start),
-      [&] {
-        branch(overlaps(arith::AddIOp::create(b, start, count)),
-               launchAs(KernelVariant::InPlace),
-               launchAs(KernelVariant::Vectors));
-      },
-      launchAs(KernelVariant::Unaligned));
-}
-
-/// How many elements one launch computes: parts begin where rows, or what else
-/// is repeated, begin.
-Value Launcher::getPartSize(Value count) {
-  Value largest = constant(largestLaunch);
-  if (repeated.empty())
-    return largest;
-  Value period = constant(1);
-  for (auto [inner, extent] : repeated)
-    period = arith::MaxUIOp::create(b, period,
-                                    arith::MulIOp::create(b, inner, extent));
-  Value part = arith::SubIOp::create(
-      b, largest, arith::RemUIOp::create(b, largest, period));
-  Value fits =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ule, count, largest);
-  Value holds =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ule, period, largest);
-  cf::AssertOp::create(
-      b, arith::OrIOp::create(b, fits, holds),
-      "more elements than one launch computes, none of whose parts begins "
-      "where an operand is repeated; split the tensors");
-  return arith::SelectOp::create(b, fits, largest, part);
-}
-
-void Launcher::launch() {
-  b.setInsertionPoint(op);
-  prepareOperands();
-  auto dims = llvm::to_vector(llvm::seq(0u, op.getNumLoops()));
-  Value count = getProduct(dims);
-  auto loop = scf::ForOp::create(b, constant(0), count, getPartSize(count));
-  b.setInsertionPointToStart(loop.getBody());
-  Value start = loop.getInductionVar();
-  Value rest = arith::SubIOp::create(b, count, start);
-  launchPart(start, arith::MinUIOp::create(b, rest, loop.getStep()));
-  b.setInsertionPointAfter(loop);
-  for (auto [temporary, output] : copies)
-    memref::CopyOp::create(b, temporary, output);
-  for (Value temporary : temporaries)
-    memref::DeallocOp::create(b, temporary);
-  op.erase();
-}
 
 namespace {
 struct LaunchKernelsPass : fad::impl::FadLaunchKernelsBase<LaunchKernelsPass> {
@@ -374,16 +52,21 @@ struct LaunchKernelsPass : fad::impl::FadLaunchKernelsBase<LaunchKernelsPass> {
     if (!generic || !generic.hasPureBufferSemantics())
       return op->emitOpError("has a kernel and is not on buffers; bufferize it "
                              "first");
-    std::optional<ElementwiseKernel> kernel = describeKernel(generic);
     auto isNumber = [&](StringRef name) {
       auto number = op->getAttrOfType<IntegerAttr>(name);
       return number && number.getInt() > 0;
     };
-    if (!kernel || !isNumber(FadDialect::kBlockSizeAttr) ||
-        !isNumber(FadDialect::kTileSizeAttr))
+    bool isSized = isNumber(FadDialect::kBlockSizeAttr) &&
+                   isNumber(FadDialect::kTileSizeAttr);
+    std::optional<ElementwiseKernel> kernel = describeKernel(generic);
+    std::optional<RowSum> sum = describeRowSum(generic);
+    if (isSized && kernel)
+      launchElementwise(builder, generic, *kernel, largestLaunch);
+    else if (isSized && sum)
+      launchRowSum(builder, generic, *sum);
+    else
       return op->emitOpError("has a kernel that is none of fad-to-gpu; remove "
                              "'fad.kernel'");
-    Launcher(builder, generic, std::move(*kernel), largestLaunch).launch();
     return success();
   }
 };

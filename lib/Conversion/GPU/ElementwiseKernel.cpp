@@ -43,8 +43,7 @@ static bool isKernelScalar(Type type) {
       type);
 }
 
-/// Whether a kernel can take `type` as an argument or as an element in memory.
-static bool isKernelElement(Type type) {
+bool fad::isKernelElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
            llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
@@ -147,8 +146,7 @@ static LogicalResult describeMap(AffineMap map, ArrayRef<int64_t> sizes,
   return success();
 }
 
-/// Whether every operation in `body` computes scalars that kernels have.
-static bool hasKernelBody(Block &body) {
+bool fad::hasKernelBody(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
     return op.getNumRegions() == 0 && isPure(&op) &&
            !isa<linalg::IndexOp>(op) &&

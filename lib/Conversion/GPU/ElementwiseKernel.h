@@ -48,6 +48,11 @@ struct ElementwiseKernel {
 Type getStorageType(Type element);
 int64_t getStorageBytes(Type element);
 
+/// Whether a kernel can take `type` as an argument or as an element in memory.
+bool isKernelElement(Type type);
+/// Whether every operation in `body` computes scalars that kernels have.
+bool hasKernelBody(Block &body);
+
 /// How `op` is computed by a kernel. Fails with an error where a type is none
 /// that kernels have.
 FailureOr<ElementwiseKernel> describeKernel(ElementwiseOp op);
