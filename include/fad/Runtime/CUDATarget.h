@@ -20,7 +20,8 @@ namespace mlir::fad {
 /// why, where there is no driver or no device.
 llvm::Expected<std::string> useCUDA();
 
-/// What has gone wrong on the device, if anything has, since the last call.
+/// Fails where something has gone wrong on the device since the last call; what
+/// it was, the runtime has printed.
 llvm::Error takeCUDAError();
 
 } // namespace mlir::fad

@@ -1,0 +1,81 @@
+#rc = affine_map<(d0, d1) -> (d0, d1)>
+#c = affine_map<(d0, d1) -> (d1)>
+#r = affine_map<(d0, d1) -> (d0)>
+#image = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#channel = affine_map<(d0, d1, d2) -> (d1)>
+
+func.func @gelu(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %y = fad.gelu %x : tensor<?xf32>
+  %z = fad.mish %y : tensor<?xf32>
+  return %y, %z : tensor<?xf32>, tensor<?xf32>
+}
+
+// Rows of 7 are no multiple of the lanes.
+func.func @bias(%x: tensor<?x8xf32>, %b: tensor<8xf32>, %s: tensor<?xf32>, %t: tensor<?x7xf32>, %d: tensor<7xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x7xf32>) {
+  %0 = linalg.generic {indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : tensor<?x8xf32>, tensor<8xf32>) outs(%x : tensor<?x8xf32>) {
+  ^bb0(%in: f32, %bias: f32, %out: f32):
+    %sum = arith.addf %in, %bias : f32
+    linalg.yield %sum : f32
+  } -> tensor<?x8xf32>
+  %1 = linalg.generic {indexing_maps = [#rc, #r, #rc], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %s : tensor<?x8xf32>, tensor<?xf32>) outs(%x : tensor<?x8xf32>) {
+  ^bb0(%in: f32, %scale: f32, %out: f32):
+    %product = arith.mulf %in, %scale : f32
+    linalg.yield %product : f32
+  } -> tensor<?x8xf32>
+  %2 = linalg.generic {indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}
+      ins(%t, %d : tensor<?x7xf32>, tensor<7xf32>) outs(%t : tensor<?x7xf32>) {
+  ^bb0(%in: f32, %bias: f32, %out: f32):
+    %sum = arith.addf %in, %bias : f32
+    linalg.yield %sum : f32
+  } -> tensor<?x7xf32>
+  return %0, %1, %2 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x7xf32>
+}
+
+// A constant that the device does not reach, and a slice with gaps.
+func.func @places(%x: tensor<4x6x16xf32>, %t: tensor<8x12xf32>) -> (tensor<4x6x16xf32>, tensor<8x5xf32>) {
+  %scales = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
+  %0 = linalg.generic {indexing_maps = [#image, #channel, #image], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %scales : tensor<4x6x16xf32>, tensor<6xf32>) outs(%x : tensor<4x6x16xf32>) {
+  ^bb0(%in: f32, %scale: f32, %out: f32):
+    %product = arith.mulf %in, %scale : f32
+    linalg.yield %product : f32
+  } -> tensor<4x6x16xf32>
+  %slice = tensor.extract_slice %t[0, 3] [8, 5] [1, 1] : tensor<8x12xf32> to tensor<8x5xf32>
+  %1 = math.absf %slice : tensor<8x5xf32>
+  return %0, %1 : tensor<4x6x16xf32>, tensor<8x5xf32>
+}
+
+func.func @types(%x: tensor<?xf32>, %h: tensor<?xf64>, %k: tensor<?xi64>, %m: tensor<?xi1>, %r: tensor<f32>)
+    -> (tensor<?xf32>, tensor<?xf64>, tensor<?xi64>, tensor<?xi1>, tensor<f32>) {
+  %0 = arith.select %m, %x, %x : tensor<?xi1>, tensor<?xf32>
+  %1 = arith.addf %h, %h : tensor<?xf64>
+  %2 = arith.muli %k, %k : tensor<?xi64>
+  %3 = arith.cmpi slt, %k, %2 : tensor<?xi64>
+  %4 = math.exp %r : tensor<f32>
+  return %0, %1, %2, %3, %4 : tensor<?xf32>, tensor<?xf64>, tensor<?xi64>, tensor<?xi1>, tensor<f32>
+}
+
+func.func @sums(%x: tensor<?x300xf32>, %y: tensor<?x3x5xf64>) -> (tensor<300xf32>, tensor<5xf64>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<300xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<300xf32>) -> tensor<300xf32>
+  %0 = linalg.generic {indexing_maps = [#rc, #c], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?x300xf32>) outs(%init : tensor<300xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %square = arith.mulf %in, %in : f32
+    %sum = arith.addf %square, %out : f32
+    linalg.yield %sum : f32
+  } -> tensor<300xf32>
+  %half = arith.constant dense<0.5> : tensor<5xf64>
+  %1 = linalg.generic {indexing_maps = [#image, affine_map<(d0, d1, d2) -> (d2)>], iterator_types = ["reduction", "reduction", "parallel"]}
+      ins(%y : tensor<?x3x5xf64>) outs(%half : tensor<5xf64>) {
+  ^bb0(%in: f64, %out: f64):
+    %small = arith.mulf %in, %in : f64
+    %sum = arith.addf %out, %small : f64
+    linalg.yield %sum : f64
+  } -> tensor<5xf64>
+  return %0, %1 : tensor<300xf32>, tensor<5xf64>
+}

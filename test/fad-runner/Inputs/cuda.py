@@ -1,0 +1,78 @@
+"""Runs functions with --target=cuda on the driver for tests, whose kernels are loops of the
+host, and on the host, and prints the largest difference and which kernels ran.
+
+usage: cuda.py FILE SIZE FOLDER TOOLS LLVM_TOOLS DRIVER FUNCTION..."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy
+
+DUMP = (
+    "--fad-to-cuda=chip=sm_90",
+    "--mlir-disable-threading",
+    "--mlir-print-ir-after=fad-launch-kernels",
+    "--mlir-print-ir-module-scope",
+)
+KERNELS = (
+    "--pass-pipeline=builtin.module(gpu.module(canonicalize,cse,"
+    "fad-approximate-gpu-math,canonicalize,cse),test-fad-kernel-to-host{driver})"
+)
+LOWER = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconcile-unrealized-casts"
+
+
+def run(*command, text=None, error=False):
+    done = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr[:2000])
+    return done.stderr if error else done.stdout
+
+
+def compile_kernels(file, function, folder, tools, llvm_tools):
+    """A library with the kernels of `function`, under the names that they have in
+    fad-runner, where functions have names of their own."""
+    source = re.sub(rf"@{function}\(", f"@{function}.fad(", file.read_text())
+    opt = tools / "fad-opt"
+    program = run(opt, "-", *DUMP, "-o", os.devnull, text=source, error=True)
+    host = run(opt, "-", *LOWER, text=run(opt, "-", KERNELS, text=program))
+    ir, code, library = (folder / f"kernels.{end}" for end in ("ll", "o", "so"))
+    ir.write_text(run(llvm_tools / "mlir-translate", "--mlir-to-llvmir", text=host))
+    run(llvm_tools / "llc", "-O1", "-filetype=obj", "-relocation-model=pic", ir, "-o", code)
+    run("cc", "-shared", code, "-o", library, "-lm")
+    return library
+
+
+def read(folder):
+    return [numpy.load(path).astype("f8") for path in sorted(folder.iterdir())]
+
+
+def main():
+    file, size, folder, tools, llvm_tools, driver, *functions = sys.argv[1:]
+    file, folder, tools, llvm_tools = map(pathlib.Path, (file, folder, tools, llvm_tools))
+    for function in functions:
+        place = folder / function
+        place.mkdir(parents=True)
+        library = compile_kernels(file, function, place, tools, llvm_tools)
+        runner = [tools / "fad-runner", file, f"--entry={function}", f"--size={size}"]
+        run(*runner, f"--out={place / 'cpu'}")
+        os.environ.update(
+            FAD_CUDA_DRIVER=driver,
+            FAD_FAKE_CUDA_KERNELS=str(library),
+            FAD_FAKE_CUDA_LOG=str(place / "log"),
+        )
+        run(*runner, "--target=cuda", f"--out={place / 'cuda'}")
+        del os.environ["FAD_CUDA_DRIVER"]
+        log = (place / "log").read_text()
+        kernels = re.findall(rf"cuLaunchKernel {function}_fad_(\w+)", log)
+        error = 0
+        for expected, found in zip(read(place / "cpu"), read(place / "cuda"), strict=True):
+            assert expected.shape == found.shape
+            size_of = numpy.maximum(1, abs(expected))
+            error = max(error, (abs(expected - found) / size_of).max(initial=0))
+        print(function, "close" if error < 4e-6 else f"differs by {error}", *kernels)
+
+
+main()
