@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Time of the forward and the backward pass of activations on this CPU, as multiples
 of a stream that reads and writes as much: by fad, which keeps the derivative or
-recomputes it, by PyTorch, and by torch.compile.
+recomputes it, by PyTorch, by torch.compile, and by JAX where it is installed.
 
   benchmarks/kernels_cpu.py
   benchmarks/kernels_cpu.py gelu silu --types bf16 --sizes 1048576 --threads 1
+  benchmarks/kernels_cpu.py --all --sizes 1048576
 
 The streams are loops in C over buffers that are there already, the forward one with
 one tensor read and two written, the backward one with two read and one written: what
-it takes to keep a derivative. What is measured allocates its results on each call.
-First, values and gradients are compared with a reference in f64 on fresh random
-numbers. Then everything that is compared takes turns; the least time of the
+it takes to keep a derivative. What is measured allocates its results on each call, but
+for "into outputs": PyTorch's functions without autograd that write into tensors that
+are there, where they exist. JAX compiles both passes of jax.vjp.
+First, values and gradients are compared with a reference in f64, and with PyTorch's in
+f64, on fresh random numbers. Then everything that is compared takes turns; the least time of the
 repetitions counts. --json keeps all figures, --plot draws them; --table prints those
 of such a file, and measures nothing.
 
@@ -30,6 +33,7 @@ sys.path.insert(0, str(ROOT / "utils"))
 
 import kernel_figures
 from activations import ACTIVATIONS, COMPOSED, get_torch_function, spell
+from gpu.peers import INTO, make_into
 
 STREAMS = r"""
 #include <stddef.h>
@@ -93,6 +97,36 @@ def make_torch(function, x, g):
     }
 
 
+def make_jax(name, x, g):
+    """The two directions, by JAX: each compiled, with what the first keeps for the
+    second. Nothing without JAX, or a function of that name."""
+    # It has threads of its own, and does not take their number from OpenMP.
+    threads = os.environ["OMP_NUM_THREADS"]
+    flags = f"--xla_cpu_multi_thread_eigen={str(threads != '1').lower()}"
+    os.environ["XLA_FLAGS"] = f"{flags} intra_op_parallelism_threads={threads}"
+    try:
+        import jax
+    except ImportError:
+        return None
+    functions = {
+        "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+        "gelu_tanh": lambda x: jax.nn.gelu(x, approximate=True),
+        "tanh": jax.numpy.tanh,
+        "hardsigmoid": jax.nn.hard_sigmoid,
+        "hardswish": jax.nn.hard_swish,
+    }
+    function = functions.get(name) or getattr(jax.nn, name)
+    # The function that vjp returns is a tree of what it keeps.
+    forward = jax.jit(lambda x: jax.vjp(function, x))
+    backward = jax.jit(lambda kept, g: kept(g))
+    x, g = jax.numpy.asarray(x), jax.numpy.asarray(g)
+    _, kept = forward(x)
+    return {
+        "forward": lambda: jax.block_until_ready(forward(x)),
+        "backward": lambda: jax.block_until_ready(backward(kept, g)),
+    }
+
+
 def to_torch(array, kind):
     """A copy for PyTorch, which may not read the types of ml_dtypes."""
     import torch
@@ -123,6 +157,15 @@ def make_contestants(name, kind, size, library, options):
     leaf = to_torch(x, kind).requires_grad_()
     cotangent = to_torch(g, kind)
     contestants["PyTorch"] = make_torch(get_torch_function(name), leaf, cotangent)
+    if ACTIVATIONS[name].torch_name in INTO:
+        roles = {"x": leaf.detach(), "g": cotangent}
+        roles |= {role: torch.zeros_like(cotangent) for role in ("y", "dx")}
+        passes = make_into(torch, name, roles)
+        passes["forward"]()
+        passes.pop("both", None)
+        contestants["into outputs"] = passes
+    if by_jax := make_jax(name, x, g):
+        contestants["JAX"] = by_jax
     if name in COMPOSED:
         composed = lambda t: COMPOSED[name](torch, t)
         contestants["composed"] = make_torch(composed, leaf, cotangent)
@@ -154,22 +197,31 @@ def check(name, kind):
     import accuracy
     import numpy
 
+    import torch
+
     x = numpy.random.default_rng().standard_normal(100003).astype(accuracy.get_dtype(kind))
-    references = accuracy.compute_reference(name, x)
-    for got, reference in zip(accuracy.evaluate(name, kind, x), references):
-        error, _ = accuracy.measure(got, reference, kind)
-        if not error < {"f32": 1e-6, "f16": 2e-3, "bf16": 2e-2}[kind]:
-            sys.exit(f"error: {name} in {kind} errs by {error:.1e}")
+    leaf = torch.from_numpy(x.astype("f8")).requires_grad_()
+    y = get_torch_function(name)(leaf)
+    by_torch = y.detach().numpy(), torch.autograd.grad(y.sum(), leaf)[0].numpy()
+    computed = accuracy.evaluate(name, kind, x)
+    for references in accuracy.compute_reference(name, x), by_torch:
+        for got, reference in zip(computed, references):
+            error, _ = accuracy.measure(got, reference, kind)
+            if not error < {"f32": 1e-6, "f16": 2e-3, "bf16": 2e-2}[kind]:
+                sys.exit(f"error: {name} in {kind} errs by {error:.1e}")
 
 
 def describe_machine(threads):
     import fad
     import torch
 
+    # Imported by now, where it is installed.
+    jax = {"jax": sys.modules["jax"].__version__} if "jax" in sys.modules else {}
     return {
         **kernel_figures.describe_machine(),
         "fad": fad.__version__,
         "torch": torch.__version__,
+        **jax,
         "threads": threads,
     }
 
@@ -186,6 +238,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", default=["gelu", "gelu_tanh", "silu", "mish"])
+    parser.add_argument("--all", action="store_true", help="all activations")
     parser.add_argument("--types", nargs="+", choices=["f32", "bf16", "f16"], default=["f32", "bf16"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[1 << 16, 1 << 24])
     parser.add_argument("--threads", type=int, default=1)
@@ -198,6 +251,8 @@ def main():
     # Before any library starts its threads.
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
 
+    if options.all:
+        options.names = list(ACTIVATIONS)
     for name in options.names:
         if name not in ACTIVATIONS:
             parser.error(f"there is no {name}; choose of {', '.join(ACTIVATIONS)}")

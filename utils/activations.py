@@ -70,6 +70,24 @@ def tanh(x, xp):
     return xp.tanh(x), 4 * sigmoid(2 * x, xp) * sigmoid(-2 * x, xp)
 
 
+def relu(x, xp):
+    return xp.where(x <= 0, 0, x), xp.where(x > 0, xp.ones_like(x), 0)
+
+
+def leaky_relu(x, xp):
+    return xp.where(x > 0, x, 0.01 * x), xp.where(x > 0, xp.ones_like(x), 0.01)
+
+
+def hardsigmoid(x, xp):
+    value = xp.where(x <= -3, 0, xp.where(x >= 3, 1, x / 6 + 0.5))
+    return value, xp.where(abs(x) < 3, xp.ones_like(x) / 6, 0)
+
+
+def hardswish(x, xp):
+    value = xp.where(x <= -3, 0, xp.where(x >= 3, x, x * (x + 3) / 6))
+    return value, xp.where(x <= -3, 0, xp.where(x >= 3, 1, x / 3 + 0.5))
+
+
 class Activation(NamedTuple):
     operation: str
     attributes: str
@@ -91,6 +109,10 @@ ACTIVATIONS = {
         "fad.gelu", " approximate <tanh>", gelu_tanh, "gelu", {"approximate": "tanh"}
     ),
     "mish": Activation("fad.mish", "", mish, "mish", {}),
+    "relu": Activation("fad.relu", "", relu, "relu", {}),
+    "leaky_relu": Activation("fad.leaky_relu", " slope 0.01", leaky_relu, "leaky_relu", {}),
+    "hardsigmoid": Activation("fad.hardsigmoid", "", hardsigmoid, "hardsigmoid", {}),
+    "hardswish": Activation("fad.hardswish", "", hardswish, "hardswish", {}),
 }
 
 # The same composed of PyTorch's primitives, as models spell it.

@@ -3,9 +3,15 @@ computes and by pass, on tensors that are there."""
 
 import activations
 
-# The names of PyTorch's operations that write into given tensors: of the function, and
-# of its gradient, which not all have.
-INTO = {"gelu": "gelu_backward", "silu": "silu_backward", "mish": None}
+# The functions of PyTorch that write into given tensors, and the names of their
+# gradients that do, with what those take: the argument or the result. Not all have one.
+INTO = {
+    "gelu": ("gelu_backward", "x"),
+    "silu": ("silu_backward", "x"),
+    "tanh": ("tanh_backward", "y"),
+    "sigmoid": ("sigmoid_backward", "y"),
+    "mish": None,
+}
 
 
 def make_autograd(torch, function, x, g):
@@ -33,8 +39,9 @@ def make_into(torch, name, tensors):
     passes = {"forward": lambda: forward(x, **arguments, out=y)}
     backward = INTO[activation.torch_name]
     if backward:
-        gradient = getattr(torch.ops.aten, backward).grad_input
-        passes["backward"] = lambda: gradient(g, x, **arguments, grad_input=dx)
+        name, kept = backward
+        gradient = getattr(torch.ops.aten, name).grad_input
+        passes["backward"] = lambda: gradient(g, tensors[kept], **arguments, grad_input=dx)
         passes["both"] = lambda: (passes["forward"](), passes["backward"]())
     return passes
 

@@ -34,6 +34,10 @@ VALUES = {
     "gelu": lambda x: x * mpmath.ncdf(x),
     "gelu_tanh": gelu_tanh,
     "mish": lambda x: x * mpmath.tanh(mpmath.log1p(mpmath.exp(x))),
+    "relu": lambda x: max(x, mpf(0)),
+    "leaky_relu": lambda x: max(x, mpf(0.01) * x),
+    "hardsigmoid": lambda x: min(max(x + 3, mpf(0)), mpf(6)) / 6,
+    "hardswish": lambda x: x * min(max(x + 3, mpf(0)), mpf(6)) / 6,
 }
 # What is finite, up to where f64 has denormal results, and near zeros of slopes.
 POSITIVE = 1e-300, 1e-8, 0.3, 0.7517, 1.19, 2.5, 5.9, 15.0, 25.5
@@ -50,10 +54,16 @@ def get_modules():
         pass
 
 
+def differentiate(name, value, x):
+    # Steps that stay on one side of zero.
+    step = {"h": abs(x) / 10**20} if name in ("relu", "leaky_relu") else {}
+    return mpmath.diff(value, x, **step)
+
+
 assert VALUES.keys() == ACTIVATIONS.keys()
 worst = 0.0
 for name, value in VALUES.items():
-    exact = [value(mpf(x)) for x in POINTS], [mpmath.diff(value, mpf(x)) for x in POINTS]
+    exact = [value(mpf(x)) for x in POINTS], [differentiate(name, value, mpf(x)) for x in POINTS]
     for module, to_array, from_array in get_modules():
         with numpy.errstate(all="ignore"):
             got = ACTIVATIONS[name].reference(to_array(POINTS), module)
@@ -67,7 +77,12 @@ for name, value in VALUES.items():
                 assert error < 1e-14, (module.__name__, name, x, y, reference)
         # An infinite argument has a derivative; what is no number stays that.
         _, slope = (from_array(each) for each in extremes)
-        expected = {"sigmoid": 0, "tanh": 0}.get(name, 1), 0
+        expected = {
+            "sigmoid": (0, 0),
+            "tanh": (0, 0),
+            "hardsigmoid": (0, 0),
+            "leaky_relu": (1, 0.01),
+        }.get(name, (1, 0))
         assert (slope[0], slope[1]) == expected, (module.__name__, name, slope)
         assert numpy.isnan(from_array(extremes[0])[2]), (module.__name__, name)
 print(f"{len(VALUES)} activations, {worst:.1e}")

@@ -21,6 +21,10 @@ F32 = {
     "gelu": (1.2e-7, 1.5e-7),
     "gelu_tanh": (1.6e-7, 2.3e-7),
     "mish": (1.3e-7, 1.7e-7),
+    "relu": (0, 0),
+    "leaky_relu": (9e-8, 3e-10),
+    "hardsigmoid": (6e-8, 6e-9),
+    "hardswish": (1.5e-7, 9e-8),
 }
 # Where PyTorch errs less in f32, as it does with libraries that keep twice the digits
 # on the way: by no more than this factor.
