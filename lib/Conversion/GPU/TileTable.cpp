@@ -8,6 +8,8 @@
 
 #include "TileTable.h"
 #include "ElementwiseKernel.h"
+#include "fad/IR/Fad.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -44,14 +46,35 @@ const TileParameters &fad::getTileParameters(StringRef chip) {
   return *found;
 }
 
+/// What an operation of a body counts. Functions that libdevice computes, as it
+/// does all of 16 bits, have tens of operations. So do primitives that call
+/// them, and hardswish's pieces take as many registers.
+static int64_t getWeight(Operation &op) {
+  constexpr int64_t kFunction = 40;
+  if (op.hasTrait<OpTrait::ConstantLike>())
+    return 0;
+  if (isa<EluOp, SoftplusOp, HardSwishOp>(op))
+    return kFunction;
+  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::ClampFOp,
+          math::CopySignOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
+          math::SqrtOp, math::TruncOp>(op))
+    return 1;
+  if (isa<math::ErfOp, math::ErfcOp, math::ExpOp, math::TanhOp>(op))
+    return op.getResult(0).getType().isF32() ? 1 : kFunction;
+  return isa<math::MathDialect>(op.getDialect()) ? kFunction : 1;
+}
+
 /// A kernel of activations keeps to the 32 registers that let a multiprocessor
 /// be full. More buffers, wider numbers and longer bodies have twice as many,
-/// rather than spills.
+/// rather than spills. In 16 bits twice as many elements are under way.
 static bool fitsFullOccupancy(const ElementwiseKernel &kernel, int64_t widest,
                               int64_t buffers) {
-  constexpr int64_t kBuffers = 4, kOperations = 100;
-  auto size = static_cast<int64_t>(kernel.body->getOperations().size());
-  return widest <= 4 && buffers <= kBuffers && size <= kOperations;
+  constexpr int64_t kBuffers = 4, kWeight = 100, kWeightOfNarrow = 40;
+  int64_t weight = 0;
+  for (Operation &op : *kernel.body)
+    weight += getWeight(op);
+  return widest <= 4 && buffers <= kBuffers &&
+         weight <= (widest == 4 ? kWeight : kWeightOfNarrow);
 }
 
 Tile fad::chooseTile(const ElementwiseKernel &kernel,
