@@ -41,6 +41,35 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What is marked as an estimate is one instruction; anything else stays.
+
+  // CHECK-LABEL: gpu.func @estimates(
+  // CHECK-SAME:    %[[X:[^:]*]]: f32, %[[W:[^:]*]]: f64
+  gpu.func @estimates(%x: f32, %w: f64) kernel {
+    // CHECK-DAG:  %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+    // CHECK-DAG:  %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+    // CHECK-DAG:  %[[WIDE:.*]] = arith.constant 1.000000e+00 : f64
+    %one = arith.constant 1.0 : f32
+    %two = arith.constant 2.0 : f32
+    %wide = arith.constant 1.0 : f64
+    // CHECK:      llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[X]]) : (f32) -> f32
+    %power = math.exp2 %x fastmath<afn> : f32
+    // CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[X]]) : (f32) -> f32
+    %reciprocal = arith.divf %one, %x fastmath<arcp,afn> : f32
+    // CHECK-NEXT: math.exp2 %[[X]] : f32
+    %accurate = math.exp2 %x : f32
+    // CHECK-NEXT: math.exp2 %[[W]] fastmath<afn> : f64
+    %wide_power = math.exp2 %w fastmath<afn> : f64
+    // CHECK-NEXT: arith.divf %[[ONE]], %[[X]] fastmath<arcp> : f32
+    %divided = arith.divf %one, %x fastmath<arcp> : f32
+    // CHECK-NEXT: arith.divf %[[TWO]], %[[X]] fastmath<{{.*}}> : f32
+    %quotient = arith.divf %two, %x fastmath<arcp,afn> : f32
+    // CHECK-NEXT: arith.divf %[[WIDE]], %[[W]] fastmath<{{.*}}> : f64
+    %wide_quotient = arith.divf %wide, %w fastmath<arcp,afn> : f64
+    // CHECK-NEXT: gpu.return
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @narrow(
   // CHECK-SAME:    %[[X:[^:]*]]: bf16
   gpu.func @narrow(%x: bf16) kernel {

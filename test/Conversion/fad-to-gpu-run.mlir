@@ -1,7 +1,7 @@
 // Runs kernels on the host, block by block and thread by thread, and compares
 // each element with the formula: element counts around the size of a tile, one
-// block more than needed, aligned and unaligned buffers, and guards behind the
-// buffers.
+// block more than needed, aligned and unaligned buffers, in place, and guards
+// behind the buffers.
 
 // RUN: fad-opt %s -fad-to-gpu -test-fad-kernel-to-host -symbol-dce \
 // RUN:   -convert-scf-to-cf -convert-to-llvm -reconcile-unrealized-casts \
@@ -9,10 +9,10 @@
 // RUN:   -shared-libs=%mlir_lib_dir/libmlir_c_runner_utils.so,%mlir_lib_dir/libmlir_runner_utils.so \
 // RUN: | FileCheck %s
 
-!f32s = memref<1099511627776xf32>
-!bf16s = memref<1099511627776xbf16>
-!i8s = memref<1099511627776xi8>
-!indices = memref<1099511627776xindex>
+!f32s = memref<1073741824xf32>
+!bf16s = memref<1073741824xbf16>
+!i8s = memref<1073741824xi8>
+!indices = memref<1073741824xindex>
 
 // Four element types, a scalar, one access of two elements a thread.
 func.func private @mixed_op(%x: tensor<?xf32>, %s: f32, %m: tensor<?xi1>, %k: tensor<?xindex>)
@@ -31,7 +31,8 @@ func.func private @mixed_op(%x: tensor<?xf32>, %s: f32, %m: tensor<?xi1>, %k: te
   }
   return %0#0, %0#1, %0#2, %0#3 : tensor<?xf32>, tensor<?xi1>, tensor<?xindex>, tensor<?xbf16>
 }
-func.func private @mixed_op_0(!f32s, f32, !i8s, !indices, !f32s, !i8s, !indices, !bf16s, index, index)
+func.func private @mixed_op_0(!f32s, f32, !i8s, !indices, !f32s, !i8s, !indices, !bf16s, i32, index)
+func.func private @mixed_op_0_unaligned(!f32s, f32, !i8s, !indices, !f32s, !i8s, !indices, !bf16s, i32, index)
 
 // One input: two accesses of four elements a thread.
 func.func private @square_op(%x: tensor<?xf32>) -> tensor<?xf32> {
@@ -42,7 +43,9 @@ func.func private @square_op(%x: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %0 : tensor<?xf32>
 }
-func.func private @square_op_0(!f32s, !f32s, index, index)
+func.func private @square_op_0(!f32s, !f32s, i32, index)
+func.func private @square_op_0_unaligned(!f32s, !f32s, i32, index)
+func.func private @square_op_0_inplace(!f32s, !f32s, i32, index)
 
 func.func private @square(%n: index, %shift: index, %blocks: index) {
   %c0 = arith.constant 0 : index
@@ -65,7 +68,13 @@ func.func private @square(%n: index, %shift: index, %blocks: index) {
   }
   %xk = memref.cast %x : memref<?xf32> to !f32s
   %yk = memref.cast %y : memref<?xf32> to !f32s
-  func.call @square_op_0(%xk, %yk, %n, %blocks) : (!f32s, !f32s, index, index) -> ()
+  %count = arith.index_cast %n : index to i32
+  %unaligned = arith.cmpi ne, %shift, %c0 : index
+  scf.if %unaligned {
+    func.call @square_op_0_unaligned(%xk, %yk, %count, %blocks) : (!f32s, !f32s, i32, index) -> ()
+  } else {
+    func.call @square_op_0(%xk, %yk, %count, %blocks) : (!f32s, !f32s, i32, index) -> ()
+  }
   %wrong = scf.for %i = %c0 to %guarded step %c1 iter_args(%sum = %c0) -> index {
     %int = arith.index_cast %i : index to i32
     %float = arith.sitofp %int : i32 to f32
@@ -81,6 +90,34 @@ func.func private @square(%n: index, %shift: index, %blocks: index) {
   vector.print %wrong : index
   memref.dealloc %xs : memref<?xi8>
   memref.dealloc %ys : memref<?xi8>
+  return
+}
+
+// The same over its own input.
+func.func private @square_in_place(%n: index, %blocks: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = memref.alloc(%n) {alignment = 64} : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %int = arith.index_cast %i : index to i32
+    %float = arith.sitofp %int : i32 to f32
+    memref.store %float, %x[%i] : memref<?xf32>
+  }
+  %xk = memref.cast %x : memref<?xf32> to !f32s
+  %count = arith.index_cast %n : index to i32
+  func.call @square_op_0_inplace(%xk, %xk, %count, %blocks) : (!f32s, !f32s, i32, index) -> ()
+  %wrong = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %c0) -> index {
+    %int = arith.index_cast %i : index to i32
+    %float = arith.sitofp %int : i32 to f32
+    %expected = arith.mulf %float, %float : f32
+    %found = memref.load %x[%i] : memref<?xf32>
+    %bad = arith.cmpf une, %found, %expected : f32
+    %more = arith.index_castui %bad : i1 to index
+    %next = arith.addi %sum, %more : index
+    scf.yield %next : index
+  }
+  vector.print %wrong : index
+  memref.dealloc %x : memref<?xf32>
   return
 }
 
@@ -130,8 +167,15 @@ func.func private @mixed(%n: index, %shift: index, %blocks: index) {
   %ok = memref.cast %o : memref<?xi8> to !i8s
   %jk = memref.cast %j : memref<?xindex> to !indices
   %hk = memref.cast %h : memref<?xbf16> to !bf16s
-  func.call @mixed_op_0(%xk, %scale, %mk, %kk, %yk, %ok, %jk, %hk, %n, %blocks)
-      : (!f32s, f32, !i8s, !indices, !f32s, !i8s, !indices, !bf16s, index, index) -> ()
+  %count = arith.index_cast %n : index to i32
+  %unaligned = arith.cmpi ne, %shift, %c0 : index
+  scf.if %unaligned {
+    func.call @mixed_op_0_unaligned(%xk, %scale, %mk, %kk, %yk, %ok, %jk, %hk, %count, %blocks)
+        : (!f32s, f32, !i8s, !indices, !f32s, !i8s, !indices, !bf16s, i32, index) -> ()
+  } else {
+    func.call @mixed_op_0(%xk, %scale, %mk, %kk, %yk, %ok, %jk, %hk, %count, %blocks)
+        : (!f32s, f32, !i8s, !indices, !f32s, !i8s, !indices, !bf16s, i32, index) -> ()
+  }
   %wrong = scf.for %i = %c0 to %guarded step %c1 iter_args(%sum = %c0) -> index {
     %int = arith.index_cast %i : index to i32
     %float = arith.sitofp %int : i32 to f32
@@ -197,7 +241,7 @@ func.func @main() {
   %c2048 = arith.constant 2048 : index
   %c5000 = arith.constant 5000 : index
   %c12 = arith.constant 12 : index
-  // CHECK-COUNT-12: {{^}}0{{$}}
+  // CHECK-COUNT-13: {{^}}0{{$}}
   // CHECK-NOT:      {{.}}
   func.call @square(%c0, %c0, %c1) : (index, index, index) -> ()
   func.call @square(%c1, %c0, %c2) : (index, index, index) -> ()
@@ -205,6 +249,7 @@ func.func @main() {
   func.call @square(%c2048, %c0, %c2) : (index, index, index) -> ()
   func.call @square(%c5000, %c0, %c4) : (index, index, index) -> ()
   func.call @square(%c5000, %c4, %c4) : (index, index, index) -> ()
+  func.call @square_in_place(%c5000, %c4) : (index, index) -> ()
   func.call @mixed(%c0, %c0, %c1) : (index, index, index) -> ()
   func.call @mixed(%c511, %c0, %c2) : (index, index, index) -> ()
   func.call @mixed(%c512, %c0, %c2) : (index, index, index) -> ()

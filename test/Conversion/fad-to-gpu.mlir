@@ -1,5 +1,6 @@
 // RUN: fad-opt %s -fad-to-gpu -split-input-file | FileCheck %s
-// RUN: fad-opt %s -fad-to-gpu=block-size=64 -split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: fad-opt %s -fad-to-gpu="block-size=64 accesses=1" -split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: fad-opt %s -fad-to-gpu=chip=sm_86 -split-input-file | FileCheck %s --check-prefix=SM86
 
 // One input: each thread loads two vectors of 16 bytes before it computes.
 
@@ -11,46 +12,81 @@
 // CHECK:           fad.relu
 // CHECK-LABEL: gpu.module @kernels
 // CHECK:       gpu.func @f_relu(
-// CHECK-SAME:    %[[X:[^:]*]]: memref<1099511627776xf32> {llvm.align = 4 : i64, llvm.noalias, llvm.readonly}
-// CHECK-SAME:    %[[Y:[^:]*]]: memref<1099511627776xf32> {llvm.align = 4 : i64, llvm.noalias, llvm.writeonly}
-// CHECK-SAME:    %[[COUNT:[^:]*]]: index)
-// CHECK-SAME:    kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+// CHECK-SAME:    %[[X:[^:]*]]: memref<1073741824xf32> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
+// CHECK-SAME:    %[[Y:[^:]*]]: memref<1073741824xf32> {llvm.align = 16 : i64, llvm.noalias, llvm.writeonly}
+// CHECK-SAME:    %[[COUNT:[^:]*]]: i32)
+// CHECK-SAME:    kernel attributes {known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 8 : i32}
 // CHECK-NOT:     fad.relu
-// CHECK-DAG:     %[[THREADS:.*]] = arith.constant 256 : index
-// CHECK-DAG:     %[[LANES:.*]] = arith.constant 4 : index
-// CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 1024 : index
-// CHECK-DAG:     %[[TILE:.*]] = arith.constant 2048 : index
-// CHECK-DAG:     %[[BLOCK:.*]] = gpu.block_id x
-// CHECK-DAG:     %[[THREAD:.*]] = gpu.thread_id x upper_bound 256
-// CHECK:         %[[BASE:.*]] = arith.muli %[[BLOCK]], %[[TILE]] overflow<nsw, nuw> : index
-// CHECK:         %[[END:.*]] = arith.addi %[[BASE]], %[[TILE]] overflow<nsw, nuw> : index
-// CHECK:         %[[FITS:.*]] = arith.cmpi sle, %[[END]], %[[COUNT]] : index
-// CHECK-DAG:     %[[PX:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
-// CHECK-DAG:     %[[PY:.*]] = memref.extract_aligned_pointer_as_index %[[Y]]
-// CHECK:         %[[BITS:.*]] = arith.ori %[[PX]], %[[PY]] : index
-// CHECK:         %[[LOW:.*]] = arith.andi %[[BITS]], %c15
-// CHECK:         %[[ALIGNED:.*]] = arith.cmpi eq, %[[LOW]], %c0
-// CHECK:         %[[FULL:.*]] = arith.andi %[[FITS]], %[[ALIGNED]] : i1
+// CHECK-DAG:     %[[THREADS:.*]] = arith.constant 256 : i32
+// CHECK-DAG:     %[[LANES:.*]] = arith.constant 4 : i32
+// CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 1024 : i32
+// CHECK-DAG:     %[[TILE:.*]] = arith.constant 2048 : i32
+// CHECK:         %[[BLOCKID:.*]] = gpu.block_id x
+// CHECK:         %[[BLOCK:.*]] = arith.index_castui %[[BLOCKID]] : index to i32
+// CHECK:         %[[THREADID:.*]] = gpu.thread_id x upper_bound 256
+// CHECK:         %[[THREAD:.*]] = arith.index_castui %[[THREADID]] : index to i32
+// CHECK:         %[[BASE:.*]] = arith.muli %[[BLOCK]], %[[TILE]] overflow<nsw, nuw> : i32
+// CHECK:         %[[REST:.*]] = arith.subi %[[COUNT]], %[[BASE]] : i32
+// CHECK:         %[[FULL:.*]] = arith.cmpi sge, %[[REST]], %[[TILE]] : i32
 // CHECK:         scf.if %[[FULL]] {
 // CHECK:           %[[MINE:.*]] = arith.muli %[[THREAD]], %[[LANES]]
 // CHECK:           %[[FIRST:.*]] = arith.addi %[[BASE]], %[[MINE]]
-// CHECK:           vector.load %[[X]][%[[FIRST]]] {alignment = 16 : i64} : memref<1099511627776xf32>, vector<4xf32>
+// CHECK:           %[[FIRSTPLACE:.*]] = arith.index_castui %[[FIRST]] : i32 to index
+// CHECK:           vector.load %[[X]][%[[FIRSTPLACE]]] {alignment = 16 : i64} : memref<1073741824xf32>, vector<4xf32>
 // CHECK:           %[[SECOND:.*]] = arith.addi %[[FIRST]], %[[STRIDE]]
-// CHECK:           vector.load %[[X]][%[[SECOND]]] {alignment = 16 : i64} : memref<1099511627776xf32>, vector<4xf32>
-// CHECK:           vector.store %{{.*}}, %[[Y]][%[[FIRST]]] {alignment = 16 : i64} : memref<1099511627776xf32>, vector<4xf32>
-// CHECK:           vector.store %{{.*}}, %[[Y]][%[[SECOND]]] {alignment = 16 : i64} : memref<1099511627776xf32>, vector<4xf32>
+// CHECK:           %[[SECONDPLACE:.*]] = arith.index_castui %[[SECOND]] : i32 to index
+// CHECK:           vector.load %[[X]][%[[SECONDPLACE]]] {alignment = 16 : i64} : memref<1073741824xf32>, vector<4xf32>
+// CHECK:           vector.store %{{.*}}, %[[Y]][%{{.*}}] {alignment = 16 : i64} : memref<1073741824xf32>, vector<4xf32>
+// CHECK:           vector.store %{{.*}}, %[[Y]][%{{.*}}] {alignment = 16 : i64} : memref<1073741824xf32>, vector<4xf32>
 // CHECK:         } else {
 // CHECK:           %[[FROM:.*]] = arith.addi %[[BASE]], %[[THREAD]]
-// CHECK:           %[[TO:.*]] = arith.minsi %[[END]], %[[COUNT]] : index
-// CHECK:           scf.for %[[I:.*]] = %[[FROM]] to %[[TO]] step %[[THREADS]] {
-// CHECK:             memref.load %[[X]][%[[I]]]
-// CHECK:             memref.store %{{.*}}, %[[Y]][%[[I]]]
+// CHECK:           scf.for %[[I:.*]] = %[[FROM]] to %[[COUNT]] step %[[THREADS]] : i32 {
+// CHECK:             %[[PLACE:.*]] = arith.index_castui %[[I]] : i32 to index
+// CHECK:             memref.load %[[X]][%[[PLACE]]]
+// CHECK:             memref.store %{{.*}}, %[[Y]][%{{.*}}]
+// CHECK:         gpu.return
+
+// An output may be the input: vectors, but nothing says that they are apart.
+
+// CHECK:       gpu.func @f_relu_inplace(
+// CHECK-SAME:    memref<1073741824xf32> {llvm.align = 16 : i64, llvm.readonly}
+// CHECK-SAME:    memref<1073741824xf32> {llvm.align = 16 : i64, llvm.writeonly}
+// CHECK-COUNT-2: vector.load
+// CHECK-COUNT-2: vector.store
+// CHECK:         gpu.return
+
+// Buffers may begin at any element: one at a time.
+
+// CHECK:       gpu.func @f_relu_unaligned(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<1073741824xf32> {llvm.align = 4 : i64, llvm.readonly}
+// CHECK-SAME:    %[[Y:[^:]*]]: memref<1073741824xf32> {llvm.align = 4 : i64, llvm.writeonly}
+// CHECK-SAME:    %[[COUNT:[^:]*]]: i32)
+// CHECK-NOT:     vector
+// CHECK-DAG:     %[[THREADS:.*]] = arith.constant 256 : i32
+// CHECK-DAG:     %[[TILE:.*]] = arith.constant 2048 : i32
+// CHECK:         %[[BASE:.*]] = arith.muli %{{.*}}, %[[TILE]] overflow<nsw, nuw> : i32
+// CHECK:         %[[END:.*]] = arith.addi %[[BASE]], %[[TILE]] overflow<nsw, nuw> : i32
+// CHECK:         %[[TO:.*]] = arith.minui %[[END]], %[[COUNT]] : i32
+// CHECK:         %[[FROM:.*]] = arith.addi %[[BASE]], %{{.*}}
+// CHECK:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %[[THREADS]] : i32 {
+// CHECK-NEXT:      arith.index_castui
+// CHECK-NEXT:      memref.load %[[X]]
+// CHECK:           memref.store %{{.*}}, %[[Y]]
+// CHECK-NOT:     vector
 // CHECK:         gpu.return
 
 // SMALL-LABEL: func.func @f(
 // SMALL:         fad.block_size = 64 : i64
-// SMALL-SAME:    fad.tile_size = 512 : i64
+// SMALL-SAME:    fad.tile_size = 256 : i64
+// SMALL:       known_block_size = array<i32: 64, 1, 1>, nvvm.minctasm = 32 : i32
 // SMALL:       gpu.thread_id x upper_bound 64
+// SMALL-COUNT-1: vector.load
+// SMALL-NOT:     vector.load
+// SMALL:       gpu.func @f_relu_inplace(
+
+// A multiprocessor of this chip holds 1536 threads.
+// SM86-LABEL:  gpu.func @f_relu(
+// SM86-SAME:     nvvm.minctasm = 6 : i32
 func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = fad.elementwise ins(%x : tensor<?x8xf32>) -> tensor<?x8xf32> {
   ^bb0(%a: f32):
@@ -69,16 +105,18 @@ func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK:         fad.kernel = @kernels::@mixed_0
 // CHECK-SAME:    fad.tile_size = 512 : i64
 // CHECK:       gpu.func @mixed_0(
-// CHECK-SAME:    %[[X:[^:]*]]: memref<1099511627776xbf16> {llvm.align = 2 : i64, llvm.noalias, llvm.readonly}
+// CHECK-SAME:    %[[X:[^:]*]]: memref<1073741824xbf16> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
 // CHECK-SAME:    %[[S:[^:]*]]: bf16
-// CHECK-SAME:    %[[M:[^:]*]]: memref<1099511627776xi8> {llvm.align = 1 : i64, llvm.noalias, llvm.readonly}
-// CHECK-SAME:    %[[Y:[^:]*]]: memref<1099511627776xf64> {llvm.align = 8 : i64, llvm.noalias, llvm.writeonly}
-// CHECK-SAME:    %[[N:[^:]*]]: memref<1099511627776xi8> {llvm.align = 1 : i64, llvm.noalias, llvm.writeonly}
+// CHECK-SAME:    %[[M:[^:]*]]: memref<1073741824xi8> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
+// CHECK-SAME:    %[[Y:[^:]*]]: memref<1073741824xf64> {llvm.align = 16 : i64, llvm.noalias, llvm.writeonly}
+// CHECK-SAME:    %[[N:[^:]*]]: memref<1073741824xi8> {llvm.align = 16 : i64, llvm.noalias, llvm.writeonly}
+// Numbers of f64 take twice the registers.
+// CHECK-SAME:    nvvm.minctasm = 4 : i32
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i8
 // CHECK-DAG:     %[[TRUE:.*]] = arith.constant true
-// CHECK:         %[[XV:.*]] = vector.load %[[X]][%{{.*}}] {alignment = 4 : i64} : memref<1099511627776xbf16>, vector<2xbf16>
+// CHECK:         %[[XV:.*]] = vector.load %[[X]][%{{.*}}] {alignment = 4 : i64} : memref<1073741824xbf16>, vector<2xbf16>
 // CHECK:         %[[XE:.*]]:2 = vector.to_elements %[[XV]]
-// CHECK:         %[[MV:.*]] = vector.load %[[M]][%{{.*}}] {alignment = 2 : i64} : memref<1099511627776xi8>, vector<2xi8>
+// CHECK:         %[[MV:.*]] = vector.load %[[M]][%{{.*}}] {alignment = 2 : i64} : memref<1073741824xi8>, vector<2xi8>
 // CHECK:         %[[ME:.*]]:2 = vector.to_elements %[[MV]]
 // CHECK:         %[[C0:.*]] = arith.cmpi ne, %[[ME]]#0, %[[ZERO]] : i8
 // CHECK:         %[[R0:.*]] = arith.select %[[C0]], %[[XE]]#0, %[[S]] : bf16
@@ -87,9 +125,9 @@ func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK:         %[[B0:.*]] = arith.extui %[[N0]] : i1 to i8
 // CHECK:         %[[C1:.*]] = arith.cmpi ne, %[[ME]]#1, %[[ZERO]] : i8
 // CHECK:         %[[YV:.*]] = vector.from_elements %[[W0]], %{{.*}} : vector<2xf64>
-// CHECK:         vector.store %[[YV]], %[[Y]][%{{.*}}] {alignment = 16 : i64} : memref<1099511627776xf64>, vector<2xf64>
+// CHECK:         vector.store %[[YV]], %[[Y]][%{{.*}}] {alignment = 16 : i64} : memref<1073741824xf64>, vector<2xf64>
 // CHECK:         %[[NV:.*]] = vector.from_elements %[[B0]], %{{.*}} : vector<2xi8>
-// CHECK:         vector.store %[[NV]], %[[N]][%{{.*}}] {alignment = 2 : i64} : memref<1099511627776xi8>, vector<2xi8>
+// CHECK:         vector.store %[[NV]], %[[N]][%{{.*}}] {alignment = 2 : i64} : memref<1073741824xi8>, vector<2xi8>
 func.func @mixed(%x: tensor<4x?xbf16>, %s: bf16, %m: tensor<4x?xi1>)
     -> (tensor<4x?xf64>, tensor<4x?xi1>) {
   %0:2 = fad.elementwise ins(%x, %s, %m : tensor<4x?xbf16>, bf16, tensor<4x?xi1>)
@@ -138,7 +176,11 @@ func.func @"2.odd name"(%x: tensor<f16>) -> (tensor<f16>, tensor<f16>, tensor<f1
 }
 // CHECK:     gpu.module @kernels_0
 // CHECK:       gpu.func @_2_odd_name_gelu(
+// CHECK:       gpu.func @_2_odd_name_gelu_inplace(
+// CHECK:       gpu.func @_2_odd_name_gelu_unaligned(
 // CHECK:       gpu.func @_2_odd_name_1(
+// CHECK:       gpu.func @_2_odd_name_1_inplace(
+// CHECK:       gpu.func @_2_odd_name_1_unaligned(
 // CHECK-NOT:   gpu.func
 
 // -----

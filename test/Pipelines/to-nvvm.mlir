@@ -27,17 +27,21 @@
 
 // CHECK-NOT:   .extern
 // CHECK:       .visible .entry f_leaky_relu(
-// CHECK-NEXT:    .param .u64 .ptr .align 4 f_leaky_relu_param_0,
-// CHECK-NEXT:    .param .u64 .ptr .align 4 f_leaky_relu_param_1,
-// CHECK-NEXT:    .param .u64 f_leaky_relu_param_2
+// CHECK-NEXT:    .param .u64 .ptr .align 16 f_leaky_relu_param_0,
+// CHECK-NEXT:    .param .u64 .ptr .align 16 f_leaky_relu_param_1,
+// CHECK-NEXT:    .param .u32 f_leaky_relu_param_2
 // CHECK:         .maxntid 256, 1, 1
-// Offsets take 64 bits.
+// CHECK-NEXT:    .minnctapersm 8
+// Offsets take 32 bits, and one instruction adds one to a pointer.
 // CHECK-DAG:     mov.u32 %[[BLOCK:r[0-9]+]], %ctaid.x;
 // CHECK-DAG:     mov.u32 %[[THREAD:r[0-9]+]], %tid.x;
-// CHECK-DAG:     mul.wide.u32 %rd{{[0-9]+}}, %[[BLOCK]], 2048;
+// CHECK:         shl.b32 %[[BASE:r[0-9]+]], %[[BLOCK]], 11;
+// CHECK:         shl.b32 %[[MINE:r[0-9]+]], %[[THREAD]], 2;
+// CHECK:         or.b32 %[[FIRST:r[0-9]+]], %[[BASE]], %[[MINE]];
+// CHECK:         mul.wide.u32 %[[OFFSET:rd[0-9]+]], %[[FIRST]], 4;
 // Both loads first; 16 bytes a thread, neighbours beside each other.
-// CHECK:         shl.b64 %[[OFFSET:rd[0-9]+]], %rd{{[0-9]+}}, 4;
-// CHECK-DAG:     ld.global.nc.v4.b32 {{.*}}, [%[[IN:rd[0-9]+]]];
+// CHECK:         add.s64 %[[IN:rd[0-9]+]], %rd{{[0-9]+}}, %[[OFFSET]];
+// CHECK-DAG:     ld.global.nc.v4.b32 {{.*}}, [%[[IN]]];
 // CHECK-DAG:     ld.global.nc.v4.b32 {{.*}}, [%[[IN]]+4096];
 // CHECK:         st.global.v4.b32 [%[[OUT:rd[0-9]+]]], {
 // CHECK:         st.global.v4.b32 [%[[OUT]]+4096], {
@@ -45,7 +49,18 @@
 // CHECK:       $L__BB0_[[#LOOP:]]:
 // CHECK:         ld.global.nc.b32
 // CHECK:         st.global.b32
-// CHECK:         add.s64 %{{.*}}, %{{.*}}, 256;
+// CHECK:         add.s32 %{{.*}}, %{{.*}}, 256;
+// CHECK:         ret;
+// In place, loads may not go through the cache of what does not change.
+// CHECK:       .visible .entry f_leaky_relu_inplace(
+// CHECK-NOT:     .nc
+// CHECK:         ld.global.v4.b32
+// CHECK:         st.global.v4.b32
+// CHECK:       .visible .entry f_leaky_relu_unaligned(
+// CHECK-NEXT:    .param .u64 .ptr .align 4 f_leaky_relu_unaligned_param_0,
+// CHECK-NOT:     {{[.]nc|[.]v[24]}}
+// CHECK:         ld.global.b32
+// CHECK:         st.global.b32
 // CHECK:         ret;
 func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = fad.elementwise ins(%x : tensor<?x8xf32>) -> tensor<?x8xf32> {
@@ -57,12 +72,12 @@ func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 }
 
 // CHECK:       .visible .entry g_0(
-// CHECK-NEXT:    .param .u64 .ptr .align 2 g_0_param_0,
-// CHECK-NEXT:    .param .u64 .ptr .align 1 g_0_param_1,
+// CHECK-NEXT:    .param .u64 .ptr .align 16 g_0_param_0,
+// CHECK-NEXT:    .param .u64 .ptr .align 16 g_0_param_1,
 // CHECK-NEXT:    .param .align 2 .b8 g_0_param_2[2],
 // CHECK-NEXT:    .param .u8 g_0_param_3,
-// CHECK-NEXT:    .param .u64 .ptr .align 2 g_0_param_4,
-// CHECK-NEXT:    .param .u64 g_0_param_5
+// CHECK-NEXT:    .param .u64 .ptr .align 16 g_0_param_4,
+// CHECK-NEXT:    .param .u32 g_0_param_5
 // CHECK-DAG:     ld.global.nc.v4.b32
 // CHECK-DAG:     ld.global.nc.v2.b32
 // CHECK:         st.global.v4.b32
