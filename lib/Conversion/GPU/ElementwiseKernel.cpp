@@ -8,6 +8,7 @@
 
 #include "ElementwiseKernel.h"
 #include "fad/IR/Fad.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -94,7 +95,7 @@ static LogicalResult checkTypes(ElementwiseOp op) {
 FailureOr<ElementwiseKernel> fad::describeKernel(ElementwiseOp op) {
   if (failed(checkTypes(op)))
     return failure();
-  ElementwiseKernel kernel{op, op.getBodyBlock(), {}, {}};
+  ElementwiseKernel kernel{op, op.getBodyBlock(), {}, {}, {}};
   for (auto [index, type] : llvm::enumerate(op.getInputs().getTypes())) {
     KernelInput input;
     if (isa<RankedTensorType>(type))
@@ -146,21 +147,41 @@ static LogicalResult describeMap(AffineMap map, ArrayRef<int64_t> sizes,
   return success();
 }
 
-bool fad::hasKernelBody(Block &body) {
-  return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    return op.getNumRegions() == 0 && isPure(&op) &&
-           !isa<linalg::IndexOp>(op) &&
-           llvm::all_of(op.getResultTypes(), isKernelScalar);
-  });
+bool fad::isKernelOperation(Operation &op) {
+  return op.getNumRegions() == 0 && isPure(&op) && !isa<linalg::IndexOp>(op) &&
+         llvm::all_of(op.getResultTypes(), isKernelScalar);
+}
+
+/// Whether `op` reads a buffer that is not one of the loop's.
+static bool isGather(Operation &op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  return load && load.getMemRefType().getRank() == 1 &&
+         load.getMemRefType().getLayout().isIdentity() &&
+         isKernelElement(load.getType()) && !load.getType().isInteger(1) &&
+         load.getMemRef().getParentBlock() != op.getBlock();
+}
+
+/// Whether kernels have every operation of the body, and its places, if it asks
+/// for any, take no more than the number of an element to find.
+static bool hasKernelBody(ElementwiseKernel &kernel) {
+  for (Operation &op : kernel.body->without_terminator()) {
+    if (isa<linalg::IndexOp>(op))
+      kernel.asksForPlace = true;
+    else if (!isKernelOperation(op) && !isGather(op))
+      return false;
+  }
+  return !kernel.asksForPlace ||
+         !ShapedType::isDynamicShape(ArrayRef(kernel.sizes).drop_front());
 }
 
 std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
   unsigned rank = op.getNumLoops();
-  if (op.getNumParallelLoops() != rank || op.getOutputs().empty() ||
-      !hasKernelBody(*op.getBody()))
+  if (op.getNumParallelLoops() != rank || op.getOutputs().empty())
     return std::nullopt;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  ElementwiseKernel kernel{op, op.getBody(), {}, {}};
+  ElementwiseKernel kernel{op, op.getBody(), {}, {}, sizes};
+  if (!hasKernelBody(kernel))
+    return std::nullopt;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     KernelInput input;
     input.type = getElementTypeOrSelf(operand->get());
@@ -185,11 +206,14 @@ std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
   for (Value value : captured) {
     if (matchPattern(value, m_Constant()))
       continue;
-    if (!isKernelElement(value.getType()))
-      return std::nullopt;
     KernelInput input;
-    input.type = value.getType();
+    input.type = getElementTypeOrSelf(value.getType());
     input.inBody = value;
+    // What gathers read has been looked at.
+    if (isa<MemRefType>(value.getType()))
+      input.kind = KernelInput::Kind::Gathered;
+    else if (!isKernelElement(value.getType()))
+      return std::nullopt;
     kernel.inputs.push_back(input);
   }
   return kernel;

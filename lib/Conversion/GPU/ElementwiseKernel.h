@@ -17,11 +17,12 @@ namespace mlir::fad {
 
 class ElementwiseOp;
 
-/// An input of a kernel: a scalar, a buffer with an element for each element of
-/// the results, or one that is repeated: the element at place `i` of the
-/// results is the one at `(i / inner) % extent`.
+/// An input of a kernel: a scalar; a buffer with an element for each element of
+/// the results; one that is repeated: the element at place `i` of the results
+/// is the one at `(i / inner) % extent`; or one that the body itself reads, at
+/// places that it computes.
 struct KernelInput {
-  enum class Kind { Scalar, Elements, Repeated };
+  enum class Kind { Scalar, Elements, Repeated, Gathered };
   Kind kind = Kind::Scalar;
   /// Of the scalar or of the buffer, as the body has it.
   Type type;
@@ -42,6 +43,10 @@ struct ElementwiseKernel {
   SmallVector<KernelInput> inputs;
   /// Element types of the results, as the body has them.
   SmallVector<Type> outputs;
+  /// Sizes of the loops, of which all but the first are static where the body
+  /// asks for a place.
+  SmallVector<int64_t> sizes;
+  bool asksForPlace = false;
 };
 
 /// The type of an element in memory: i1 takes a byte.
@@ -50,8 +55,8 @@ int64_t getStorageBytes(Type element);
 
 /// Whether a kernel can take `type` as an argument or as an element in memory.
 bool isKernelElement(Type type);
-/// Whether every operation in `body` computes scalars that kernels have.
-bool hasKernelBody(Block &body);
+/// Whether kernels have the types that `op` computes.
+bool isKernelOperation(Operation &op);
 
 /// How `op` is computed by a kernel. Fails with an error where a type is none
 /// that kernels have.

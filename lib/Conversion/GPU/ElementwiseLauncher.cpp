@@ -104,8 +104,12 @@ void Launcher::prepareOperands() {
       inputs.push_back(std::nullopt);
       continue;
     }
-    OpOperand *operand = operands[index];
     scalars.push_back({});
+    if (input.kind == KernelInput::Kind::Gathered) {
+      inputs.push_back(prepare(input.inBody, input.kind, /*isOutput=*/false));
+      continue;
+    }
+    OpOperand *operand = operands[index];
     inputs.push_back(prepare(operand->get(), input.kind, /*isOutput=*/false));
     if (input.kind == KernelInput::Kind::Repeated)
       prepareSizes(input, op.getMatchingIndexingMap(operand));
@@ -249,9 +253,10 @@ void Launcher::launchPart(Value start, Value count) {
 /// is repeated, begin.
 Value Launcher::getPartSize(Value count) {
   Value largest = constant(largestLaunch);
-  if (repeated.empty())
+  if (repeated.empty() && !kernel.asksForPlace)
     return largest;
-  Value period = constant(1);
+  // Places are counted from the first element of all.
+  Value period = kernel.asksForPlace ? count : constant(1);
   for (auto [inner, extent] : repeated)
     period = arith::MaxUIOp::create(b, period,
                                     arith::MulIOp::create(b, inner, extent));

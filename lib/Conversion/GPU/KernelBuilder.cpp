@@ -55,7 +55,8 @@ private:
   SmallVector<Value> loadVector(unsigned input, Value offset);
   Value loadElement(unsigned input, Value offset);
   Value findRepeated(unsigned input, Value offset);
-  SmallVector<Value> computeElement(ValueRange elements);
+  Value computePlace(linalg::IndexOp op, Value offset);
+  SmallVector<Value> computeElement(ValueRange elements, Value offset);
 
   Value constant(int64_t value) {
     return arith::ConstantIntOp::create(b, b.getI32Type(), value);
@@ -180,7 +181,7 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
   };
   for (const KernelInput &input : kernel.inputs) {
     inputs.push_back(take());
-    if (!input.isBuffer())
+    if (!input.isBuffer() || input.kind == KernelInput::Kind::Gathered)
       uniform.map(input.inBody, inputs.back());
   }
   for (size_t i = 0, e = kernel.outputs.size(); i < e; ++i)
@@ -227,7 +228,9 @@ void KernelBuilder::buildFullTile(Value base, Value thread) {
       SmallVector<Value> elements;
       for (ArrayRef<Value> vector : vectors)
         elements.push_back(vector.empty() ? Value() : vector[lane]);
-      for (auto [index, value] : llvm::enumerate(computeElement(elements)))
+      Value place = lane ? add(offset, constant(lane)) : offset;
+      for (auto [index, value] :
+           llvm::enumerate(computeElement(elements, place)))
         computed[index].push_back(value);
     }
     for (auto [output, elements] : llvm::zip_equal(outputs, computed)) {
@@ -239,12 +242,18 @@ void KernelBuilder::buildFullTile(Value base, Value thread) {
   }
 }
 
+/// Whether an element of `input` is loaded for each element of the results.
+static bool isLoaded(const KernelInput &input) {
+  return input.kind == KernelInput::Kind::Elements ||
+         input.kind == KernelInput::Kind::Repeated;
+}
+
 /// The lanes of `input` for the elements from `offset` on; none of a scalar.
 /// Where one element is repeated, or a row, lanes do not cross its end: the
 /// host takes another variant otherwise.
 SmallVector<Value> KernelBuilder::loadVector(unsigned input, Value offset) {
   const KernelInput &what = kernel.inputs[input];
-  if (!what.isBuffer())
+  if (!isLoaded(what))
     return {};
   bool isRow = what.inner == 1 && what.extent != 1;
   if (what.kind == KernelInput::Kind::Repeated && !isRow)
@@ -263,7 +272,7 @@ SmallVector<Value> KernelBuilder::loadVector(unsigned input, Value offset) {
 /// The element of `input` at `offset`; null for a scalar.
 Value KernelBuilder::loadElement(unsigned input, Value offset) {
   const KernelInput &what = kernel.inputs[input];
-  if (!what.isBuffer())
+  if (!isLoaded(what))
     return {};
   if (what.kind == KernelInput::Kind::Repeated)
     offset = findRepeated(input, offset);
@@ -290,13 +299,28 @@ void KernelBuilder::buildElements(Value from, Value to) {
   for (unsigned input = 0; input < inputs.size(); ++input)
     elements.push_back(loadElement(input, offset));
   for (auto [value, output] :
-       llvm::zip_equal(computeElement(elements), outputs))
+       llvm::zip_equal(computeElement(elements, offset), outputs))
     memref::StoreOp::create(b, value, output, toIndex(offset));
 }
 
-/// Clones the body for one element, given as it is in memory; scalars have
-/// none. Returns the results as they go to memory.
-SmallVector<Value> KernelBuilder::computeElement(ValueRange elements) {
+/// The place in a loop of the element at `offset`.
+Value KernelBuilder::computePlace(linalg::IndexOp op, Value offset) {
+  auto dim = static_cast<size_t>(op.getDim());
+  int64_t inside = 1;
+  for (int64_t size : ArrayRef(kernel.sizes).drop_front(dim + 1))
+    inside *= size;
+  if (inside != 1)
+    offset = arith::DivUIOp::create(b, offset, constant(inside));
+  if (dim != 0)
+    offset = arith::RemUIOp::create(b, offset, constant(kernel.sizes[dim]));
+  return toIndex(offset);
+}
+
+/// Clones the body for the element at `offset`, given as it is in memory; what
+/// is not loaded for each element has none. Returns the results as they go to
+/// memory.
+SmallVector<Value> KernelBuilder::computeElement(ValueRange elements,
+                                                 Value offset) {
   IRMapping mapping = uniform;
   for (auto [input, element] : llvm::zip_equal(kernel.inputs, elements)) {
     if (!element)
@@ -308,9 +332,12 @@ SmallVector<Value> KernelBuilder::computeElement(ValueRange elements) {
     }
     mapping.map(input.inBody, element);
   }
-  for (Operation &inner : kernel.body->without_terminator())
-    if (!inner.hasTrait<OpTrait::ConstantLike>())
+  for (Operation &inner : kernel.body->without_terminator()) {
+    if (auto place = dyn_cast<linalg::IndexOp>(inner))
+      mapping.map(place.getResult(), computePlace(place, offset));
+    else if (!inner.hasTrait<OpTrait::ConstantLike>())
       b.clone(inner, mapping);
+  }
   SmallVector<Value> results;
   for (Value value : kernel.body->getTerminator()->getOperands()) {
     Value result = mapping.lookup(value);

@@ -53,7 +53,8 @@ std::optional<RowSum> fad::describeRowSum(linalg::GenericOp op) {
   if (!op.getMatchingIndexingMap(input).isIdentity() ||
       op.getMatchingIndexingMap(init) != kept || !term ||
       !isKernelElement(inputType) || !isa<FloatType>(outputType) ||
-      !isKernelElement(outputType) || !hasKernelBody(*op.getBody()) ||
+      !isKernelElement(outputType) ||
+      !llvm::all_of(op.getBody()->without_terminator(), isKernelOperation) ||
       !llvm::all_of(captured, [](Value value) {
         return matchPattern(value, m_Constant());
       }))

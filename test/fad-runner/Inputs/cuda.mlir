@@ -79,3 +79,14 @@ func.func @sums(%x: tensor<?x300xf32>, %y: tensor<?x3x5xf64>) -> (tensor<300xf32
   } -> tensor<5xf64>
   return %0, %1 : tensor<300xf32>, tensor<5xf64>
 }
+
+// Numbers of 2 bits are read where they are multiplied, at places of 2 dimensions.
+func.func @few(%x: tensor<51xi8>, %g: tensor<29x7xf32>) -> tensor<29x7xf32> {
+  // 3, 2, 1 and 2 where there was a 1.
+  %bits = arith.constant dense<-101> : tensor<51xi8>
+  %bytes = arith.muli %x, %bits : tensor<51xi8>
+  %codes = fad.unpack %bytes bits 2 : tensor<51xi8> -> tensor<29x7xi8>
+  %slopes = arith.uitofp %codes : tensor<29x7xi8> to tensor<29x7xf32>
+  %r = arith.mulf %slopes, %g : tensor<29x7xf32>
+  return %r : tensor<29x7xf32>
+}
