@@ -33,6 +33,11 @@ struct KernelInput {
   int64_t extent = 1;
 
   bool isBuffer() const { return kind != Kind::Scalar; }
+  /// Whether it is repeated, and lanes have one element each: otherwise they
+  /// share one.
+  bool isRow() const {
+    return kind == Kind::Repeated && inner == 1 && extent != 1;
+  }
 };
 
 /// An elementwise operation as a kernel has it: `body` computes one element of
@@ -47,6 +52,9 @@ struct ElementwiseKernel {
   /// asks for a place.
   SmallVector<int64_t> sizes;
   bool asksForPlace = false;
+  /// How many neighbouring elements of each input make up one of each output:
+  /// the body combines one after the other with what the output holds.
+  int64_t groupSize = 1;
 };
 
 /// The type of an element in memory: i1 takes a byte.

@@ -18,8 +18,9 @@ using namespace mlir::fad;
 
 namespace {
 struct Buffer : HostBuffer {
-  /// Whether it has an element for each element of the results.
-  bool isElements;
+  /// How many elements it has for each element of the results; 0 if they are
+  /// repeated, or read at computed places.
+  int64_t multiple;
 };
 
 /// Emits the launches that take the place of one loop.
@@ -34,9 +35,8 @@ public:
 
 private:
   void prepareOperands();
-  Buffer prepare(Value memref, KernelInput::Kind kind, bool isOutput) {
-    return {buffers.prepare(memref, isOutput),
-            kind == KernelInput::Kind::Elements};
+  Buffer prepare(Value memref, int64_t multiple, bool isOutput) {
+    return {buffers.prepare(memref, isOutput), multiple};
   }
   Value getProduct(ArrayRef<unsigned> dims);
   void prepareSizes(const KernelInput &input, AffineMap map);
@@ -48,6 +48,10 @@ private:
   void launchVariant(KernelVariant variant, Value start, Value count);
 
   Value constant(int64_t value) { return buffers.constant(value); }
+  /// The element of `buffer` that belongs to that at `start` of the results.
+  Value getStart(const Buffer &buffer, Value start) {
+    return arith::MulIOp::create(b, start, constant(buffer.multiple));
+  }
 
   ImplicitLocOpBuilder b;
   HostBuffers buffers{b};
@@ -58,8 +62,12 @@ private:
   SmallVector<std::optional<Buffer>> inputs;
   SmallVector<Value> scalars;
   SmallVector<Buffer> outputs;
-  /// `inner` and `extent` of each repeated input, and those that are arguments.
-  SmallVector<std::pair<Value, Value>> repeated;
+  struct Repetition {
+    Value inner, extent;
+    bool isRow;
+  };
+  /// Those of the repeated inputs, and the sizes that are arguments.
+  SmallVector<Repetition> repeated;
   SmallVector<Value> sizes;
 };
 } // namespace
@@ -86,7 +94,7 @@ void Launcher::prepareSizes(const KernelInput &input, AffineMap map) {
   if (!dims.empty())
     after = llvm::to_vector(llvm::seq(dims.back() + 1, map.getNumDims()));
   Value inner = getProduct(after), extent = getProduct(dims);
-  repeated.push_back({inner, extent});
+  repeated.push_back({inner, extent, input.isRow()});
   if (ShapedType::isDynamic(input.inner))
     sizes.push_back(inner);
   if (ShapedType::isDynamic(input.extent))
@@ -106,17 +114,19 @@ void Launcher::prepareOperands() {
     }
     scalars.push_back({});
     if (input.kind == KernelInput::Kind::Gathered) {
-      inputs.push_back(prepare(input.inBody, input.kind, /*isOutput=*/false));
+      inputs.push_back(
+          prepare(input.inBody, /*multiple=*/0, /*isOutput=*/false));
       continue;
     }
     OpOperand *operand = operands[index];
-    inputs.push_back(prepare(operand->get(), input.kind, /*isOutput=*/false));
-    if (input.kind == KernelInput::Kind::Repeated)
+    bool isRepeated = input.kind == KernelInput::Kind::Repeated;
+    inputs.push_back(prepare(operand->get(), isRepeated ? 0 : kernel.groupSize,
+                             /*isOutput=*/false));
+    if (isRepeated)
       prepareSizes(input, op.getMatchingIndexingMap(operand));
   }
   for (Value output : op.getOutputs())
-    outputs.push_back(
-        prepare(output, KernelInput::Kind::Elements, /*isOutput=*/true));
+    outputs.push_back(prepare(output, /*multiple=*/1, /*isOutput=*/true));
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,22 +136,22 @@ void Launcher::prepareOperands() {
 /// The address of the element at `start`, or of the first one of what is
 /// repeated.
 Value Launcher::getAddress(const Buffer &buffer, Value start) {
-  return buffers.getAddress(buffer, buffer.isElements ? start : constant(0));
+  return buffers.getAddress(buffer, getStart(buffer, start));
 }
 
 /// Whether an output has a byte of an input among the first `count` elements.
+/// What is repeated, or read anywhere, is no output in any variant.
 Value Launcher::overlaps(Value count) {
   Value zero = constant(0);
   Value any = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   auto isBelow = [&](const Buffer &lhs, const Buffer &rhs) {
-    Value length = buffers.getBytes(count, lhs.element);
-    Value end = arith::AddIOp::create(b, getAddress(lhs, zero), length);
+    Value end = getAddress(lhs, count);
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, end,
                                  getAddress(rhs, zero));
   };
   for (const Buffer &output : outputs)
     for (const std::optional<Buffer> &input : inputs) {
-      if (!input)
+      if (!input || input->multiple == 0)
         continue;
       Value apart = arith::OrIOp::create(b, isBelow(output, *input),
                                          isBelow(*input, output));
@@ -170,16 +180,15 @@ Value Launcher::suitsVectors(Value start) {
   }
   Value misaligned = arith::AndIOp::create(b, bits, constant(15));
   Value lanes = constant(16 / widest);
-  for (auto [inner, extent] : repeated) {
-    // A row has an extent, anything else that is repeated an inner size. One
-    // element may be repeated for any number of places.
-    Value isRow =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inner, constant(1));
-    Value isOne =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, constant(1));
-    Value length = arith::SelectOp::create(b, isRow, extent, inner);
-    Value rest = arith::RemUIOp::create(b, length, lanes);
-    rest = arith::SelectOp::create(b, isOne, constant(0), rest);
+  for (auto [inner, extent, isRow] : repeated) {
+    Value rest = arith::RemUIOp::create(b, isRow ? extent : inner, lanes);
+    // One element may be repeated for any number of places. A row that happens
+    // to have one is loaded as rows are.
+    if (!isRow) {
+      Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
+                                          constant(1));
+      rest = arith::SelectOp::create(b, isOne, constant(0), rest);
+    }
     misaligned = arith::OrIOp::create(b, misaligned, rest);
   }
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, misaligned,
@@ -204,8 +213,7 @@ void Launcher::launchVariant(KernelVariant variant, Value start, Value count) {
 
   SmallVector<Value> arguments;
   auto addBuffer = [&](const Buffer &buffer) {
-    arguments.push_back(
-        buffers.getArgument(buffer, buffer.isElements ? start : constant(0)));
+    arguments.push_back(buffers.getArgument(buffer, getStart(buffer, start)));
   };
   auto addSize = [&](Value size) {
     arguments.push_back(arith::IndexCastUIOp::create(b, b.getI32Type(), size));
@@ -252,12 +260,13 @@ void Launcher::launchPart(Value start, Value count) {
 /// How many elements one launch computes: parts begin where rows, or what else
 /// is repeated, begin.
 Value Launcher::getPartSize(Value count) {
-  Value largest = constant(largestLaunch);
+  Value largest =
+      constant(std::max<int64_t>(1, largestLaunch / kernel.groupSize));
   if (repeated.empty() && !kernel.asksForPlace)
     return largest;
   // Places are counted from the first element of all.
   Value period = kernel.asksForPlace ? count : constant(1);
-  for (auto [inner, extent] : repeated)
+  for (auto [inner, extent, isRow] : repeated)
     period = arith::MaxUIOp::create(b, period,
                                     arith::MulIOp::create(b, inner, extent));
   Value part = arith::SubIOp::create(
@@ -276,7 +285,9 @@ Value Launcher::getPartSize(Value count) {
 void Launcher::launch() {
   b.setInsertionPoint(op);
   prepareOperands();
-  auto dims = llvm::to_vector(llvm::seq(0u, op.getNumLoops()));
+  // A group makes up one element.
+  unsigned rank = op.getNumLoops() - (kernel.groupSize != 1);
+  auto dims = llvm::to_vector(llvm::seq(0u, rank));
   Value count = getProduct(dims);
   auto loop = scf::ForOp::create(b, constant(0), count, getPartSize(count));
   b.setInsertionPointToStart(loop.getBody());

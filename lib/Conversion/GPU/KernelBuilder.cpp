@@ -52,11 +52,15 @@ private:
   void cloneConstants();
   void buildFullTile(Value base, Value thread);
   void buildElements(Value from, Value to);
+  using Group = SmallVector<Value>;
   SmallVector<Value> loadVector(unsigned input, Value offset);
   Value loadElement(unsigned input, Value offset);
+  Group loadGroup(unsigned input, Value offset);
   Value findRepeated(unsigned input, Value offset);
   Value computePlace(linalg::IndexOp op, Value offset);
-  SmallVector<Value> computeElement(ValueRange elements, Value offset);
+  SmallVector<Value> computeElement(ArrayRef<Group> groups, Value offset);
+  void computeStep(IRMapping &mapping, Value offset, int64_t step);
+  Value fromStorage(Value element, Type type);
 
   Value constant(int64_t value) {
     return arith::ConstantIntOp::create(b, b.getI32Type(), value);
@@ -137,7 +141,8 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
     list.set(LLVM::LLVMDialect::getAlignAttrName(),
              b.getI64IntegerAttr(isAligned ? kAccessBytes
                                            : getStorageBytes(element)));
-    list.set(access, b.getUnitAttr());
+    if (!access.empty())
+      list.set(access, b.getUnitAttr());
     if (variant == KernelVariant::Vectors)
       list.set(LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     attrs.push_back(list.getDictionary(b.getContext()));
@@ -150,8 +155,11 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
     types.push_back(input.type);
     attrs.push_back(b.getDictionaryAttr({}));
   }
+  // Groups are combined with what the outputs hold.
   for (Type type : kernel.outputs)
-    addBuffer(type, LLVM::LLVMDialect::getWriteOnlyAttrName());
+    addBuffer(type, kernel.groupSize == 1
+                        ? LLVM::LLVMDialect::getWriteOnlyAttrName()
+                        : StringRef());
   auto addSize = [&] {
     types.push_back(b.getI32Type());
     attrs.push_back(b.getDictionaryAttr({}));
@@ -225,12 +233,14 @@ void KernelBuilder::buildFullTile(Value base, Value thread) {
   for (auto [offset, vectors] : llvm::zip_equal(offsets, loaded)) {
     SmallVector<SmallVector<Value>> computed(outputs.size());
     for (int64_t lane = 0; lane < tile.lanes; ++lane) {
-      SmallVector<Value> elements;
+      SmallVector<Group> groups;
       for (ArrayRef<Value> vector : vectors)
-        elements.push_back(vector.empty() ? Value() : vector[lane]);
+        groups.emplace_back(
+            vector.empty()
+                ? vector
+                : vector.slice(lane * kernel.groupSize, kernel.groupSize));
       Value place = lane ? add(offset, constant(lane)) : offset;
-      for (auto [index, value] :
-           llvm::enumerate(computeElement(elements, place)))
+      for (auto [index, value] : llvm::enumerate(computeElement(groups, place)))
         computed[index].push_back(value);
     }
     for (auto [output, elements] : llvm::zip_equal(outputs, computed)) {
@@ -255,13 +265,14 @@ SmallVector<Value> KernelBuilder::loadVector(unsigned input, Value offset) {
   const KernelInput &what = kernel.inputs[input];
   if (!isLoaded(what))
     return {};
-  bool isRow = what.inner == 1 && what.extent != 1;
-  if (what.kind == KernelInput::Kind::Repeated && !isRow)
+  if (what.kind == KernelInput::Kind::Repeated && !what.isRow())
     return SmallVector<Value>(tile.lanes, loadElement(input, offset));
-  Value place = isRow ? findRepeated(input, offset) : offset;
+  Value place = what.isRow() ? findRepeated(input, offset) : offset;
+  if (kernel.groupSize != 1)
+    place = mul(place, kernel.groupSize);
   Value buffer = inputs[input];
-  auto type =
-      VectorType::get({tile.lanes}, getElementTypeOrSelf(buffer.getType()));
+  auto type = VectorType::get({tile.lanes * kernel.groupSize},
+                              getElementTypeOrSelf(buffer.getType()));
   Value vector =
       vector::LoadOp::create(b, type, buffer, toIndex(place),
                              /*nontemporal=*/false, getAlignment(buffer));
@@ -277,6 +288,19 @@ Value KernelBuilder::loadElement(unsigned input, Value offset) {
   if (what.kind == KernelInput::Kind::Repeated)
     offset = findRepeated(input, offset);
   return memref::LoadOp::create(b, inputs[input], toIndex(offset));
+}
+
+/// The elements of `input` that make up the one at `offset`; none of a scalar.
+KernelBuilder::Group KernelBuilder::loadGroup(unsigned input, Value offset) {
+  Group group;
+  if (!isLoaded(kernel.inputs[input]))
+    return group;
+  if (kernel.groupSize != 1)
+    offset = mul(offset, kernel.groupSize);
+  for (int64_t step = 0; step < kernel.groupSize; ++step)
+    group.push_back(
+        loadElement(input, step ? add(offset, constant(step)) : offset));
+  return group;
 }
 
 /// (offset / inner) % extent.
@@ -295,11 +319,11 @@ void KernelBuilder::buildElements(Value from, Value to) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value offset = loop.getInductionVar();
-  SmallVector<Value> elements;
+  SmallVector<Group> groups;
   for (unsigned input = 0; input < inputs.size(); ++input)
-    elements.push_back(loadElement(input, offset));
+    groups.push_back(loadGroup(input, offset));
   for (auto [value, output] :
-       llvm::zip_equal(computeElement(elements, offset), outputs))
+       llvm::zip_equal(computeElement(groups, offset), outputs))
     memref::StoreOp::create(b, value, output, toIndex(offset));
 }
 
@@ -316,35 +340,60 @@ Value KernelBuilder::computePlace(linalg::IndexOp op, Value offset) {
   return toIndex(offset);
 }
 
-/// Clones the body for the element at `offset`, given as it is in memory; what
-/// is not loaded for each element has none. Returns the results as they go to
-/// memory.
-SmallVector<Value> KernelBuilder::computeElement(ValueRange elements,
+/// `element`, as it is in memory, as the body has it.
+Value KernelBuilder::fromStorage(Value element, Type type) {
+  if (element.getType() == type)
+    return element;
+  Value zero = arith::ConstantIntOp::create(b, element.getType(), 0);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, element, zero);
+}
+
+/// Clones the body for element `step` of the group at `offset`.
+void KernelBuilder::computeStep(IRMapping &mapping, Value offset,
+                                int64_t step) {
+  for (Operation &inner : kernel.body->without_terminator()) {
+    auto place = dyn_cast<linalg::IndexOp>(inner);
+    if (!place) {
+      if (!inner.hasTrait<OpTrait::ConstantLike>())
+        b.clone(inner, mapping);
+      continue;
+    }
+    bool isStep = place.getDim() == kernel.sizes.size();
+    mapping.map(place.getResult(),
+                isStep ? arith::ConstantIndexOp::create(b, step).getResult()
+                       : computePlace(place, offset));
+  }
+}
+
+/// The results at `offset` as they go to memory, from elements as they are in
+/// memory; what is not loaded for each element has none. Groups are combined,
+/// one element after the other, with what the outputs hold.
+SmallVector<Value> KernelBuilder::computeElement(ArrayRef<Group> groups,
                                                  Value offset) {
   IRMapping mapping = uniform;
-  for (auto [input, element] : llvm::zip_equal(kernel.inputs, elements)) {
-    if (!element)
-      continue;
-    if (input.type != element.getType()) {
-      Value zero = arith::ConstantIntOp::create(b, element.getType(), 0);
-      element =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, element, zero);
+  Operation *yield = kernel.body->getTerminator();
+  auto held = kernel.body->getArguments().take_back(outputs.size());
+  if (kernel.groupSize != 1)
+    for (auto [argument, output] : llvm::zip_equal(held, outputs)) {
+      Value element = memref::LoadOp::create(b, output, toIndex(offset));
+      mapping.map(argument, fromStorage(element, argument.getType()));
     }
-    mapping.map(input.inBody, element);
-  }
-  for (Operation &inner : kernel.body->without_terminator()) {
-    if (auto place = dyn_cast<linalg::IndexOp>(inner))
-      mapping.map(place.getResult(), computePlace(place, offset));
-    else if (!inner.hasTrait<OpTrait::ConstantLike>())
-      b.clone(inner, mapping);
-  }
   SmallVector<Value> results;
-  for (Value value : kernel.body->getTerminator()->getOperands()) {
-    Value result = mapping.lookup(value);
+  for (int64_t step = 0; step < kernel.groupSize; ++step) {
+    for (auto [input, group] : llvm::zip_equal(kernel.inputs, groups))
+      if (!group.empty())
+        mapping.map(input.inBody, fromStorage(group[step], input.type));
+    computeStep(mapping, offset, step);
+    results = llvm::map_to_vector(yield->getOperands(), [&](Value value) {
+      return mapping.lookup(value);
+    });
+    if (step + 1 < kernel.groupSize)
+      mapping.map(held, ValueRange(results));
+  }
+  for (Value &result : results) {
     Type storage = getStorageType(result.getType());
     if (result.getType() != storage)
       result = arith::ExtUIOp::create(b, storage, result);
-    results.push_back(result);
   }
   return results;
 }
