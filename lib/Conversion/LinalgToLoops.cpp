@@ -10,6 +10,7 @@
 #include "fad/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -220,6 +221,11 @@ namespace {
 struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
   using FadLinalgToLoopsBase::FadLinalgToLoopsBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FadLinalgToLoopsBase::getDependentDialects(registry);
+    registerFenceEffects(registry);
+  }
+
   void runOnOperation() override {
     if (vectorBits < 0 || vectorBits > kMostVectorBits ||
         (vectorBits & (vectorBits - 1)) != 0) {
@@ -237,11 +243,14 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
       if (vectorBits)
         op = collapse(rewriter, generalize(rewriter, op));
       rewriter.setInsertionPoint(op);
+      Value streams;
+      if (auto whole = dyn_cast<linalg::GenericOp>(*op); whole && vectorBits)
+        streams = createStreamTest(rewriter, whole, vectorBits);
       linalg::LinalgOp tiled = tile(rewriter, op, parallel);
       rewriter.setInsertionPoint(tiled);
       auto generic = dyn_cast<linalg::GenericOp>(*tiled);
       if (generic && vectorBits &&
-          (succeeded(emitVectorLoops(rewriter, generic, vectorBits)) ||
+          (succeeded(emitVectorLoops(rewriter, generic, vectorBits, streams)) ||
            succeeded(emitVectorReduction(rewriter, generic, vectorBits))))
         continue;
       if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {

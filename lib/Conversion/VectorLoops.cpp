@@ -132,28 +132,59 @@ createSlice(OpBuilder &b, linalg::GenericOp op, ArrayRef<OpFoldResult> ivs,
   return sliced;
 }
 
-/// `op` for vectors of `lanes` of the innermost loop, from `begin` to `end`;
-/// with `splits`, computed for the even and the odd lanes apart.
+namespace {
+/// A loop over vectors.
+struct VectorLoop {
+  int64_t lanes;
+  OpFoldResult begin, end;
+  /// Whether the even and the odd lanes are computed apart.
+  bool splits;
+};
+} // namespace
+
+/// `op` for the vectors of `vectors`, which are stored past the cache if
+/// `streams`.
 static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
-                        SmallVector<OpFoldResult> ivs, OpFoldResult begin,
-                        OpFoldResult end, int64_t lanes, bool splits = false) {
+                        SmallVector<OpFoldResult> ivs,
+                        const VectorLoop &vectors, bool streams) {
   Location loc = op.getLoc();
-  if (isEqualConstantIntOrValue(begin, end))
-    return;
   OpBuilder::InsertionGuard guard(rewriter);
-  Value low = getValueOrCreateConstantIndexOp(rewriter, loc, begin);
-  Value high = getValueOrCreateConstantIndexOp(rewriter, loc, end);
-  Value step = arith::ConstantIndexOp::create(rewriter, loc, lanes);
+  Value low = getValueOrCreateConstantIndexOp(rewriter, loc, vectors.begin);
+  Value high = getValueOrCreateConstantIndexOp(rewriter, loc, vectors.end);
+  Value step = arith::ConstantIndexOp::create(rewriter, loc, vectors.lanes);
   auto loop = scf::ForOp::create(rewriter, loc, low, high, step);
+  if (streams)
+    createStreamFence(rewriter, loc);
   rewriter.setInsertionPointToStart(loop.getBody());
   ivs.push_back(loop.getInductionVar());
   linalg::GenericOp slice =
-      createSlice(rewriter, op, ivs, rewriter.getIndexAttr(lanes));
-  if (failed(linalg::vectorize(rewriter, slice)))
+      createSlice(rewriter, op, ivs, rewriter.getIndexAttr(vectors.lanes));
+  bool isVector = succeeded(linalg::vectorize(rewriter, slice));
+  if (!isVector)
     (void)linalg::linalgOpToLoops(rewriter, slice);
-  else if (splits)
-    splitLanes(rewriter, *loop.getBody(), lanes);
   rewriter.eraseOp(slice);
+  if (isVector && vectors.splits)
+    splitLanes(rewriter, *loop.getBody(), vectors.lanes);
+  if (isVector && streams)
+    streamStores(rewriter, *loop.getBody());
+}
+
+/// The same where `streams`, an i1 or null, says at run time where stores go.
+static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
+                        ArrayRef<OpFoldResult> ivs, const VectorLoop &vectors,
+                        Value streams) {
+  if (isEqualConstantIntOrValue(vectors.begin, vectors.end))
+    return;
+  SmallVector<OpFoldResult> outer(ivs);
+  if (!streams)
+    return emitVectors(rewriter, op, outer, vectors, /*streams=*/false);
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto choice = scf::IfOp::create(rewriter, op.getLoc(), streams,
+                                  /*withElseRegion=*/true);
+  rewriter.setInsertionPointToStart(choice.thenBlock());
+  emitVectors(rewriter, op, outer, vectors, /*streams=*/true);
+  rewriter.setInsertionPointToStart(choice.elseBlock());
+  emitVectors(rewriter, op, outer, vectors, /*streams=*/false);
 }
 
 OpFoldResult InnerLoop::roundDown(OpBuilder &b, Location loc,
@@ -196,7 +227,7 @@ void fad::emitRest(RewriterBase &rewriter, linalg::GenericOp op,
 }
 
 LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
-                                   int64_t vectorBits) {
+                                   int64_t vectorBits, Value streams) {
   if (!isCandidate(op))
     return failure();
   int64_t lanes = vectorBits / getWidestBits(op);
@@ -212,12 +243,15 @@ LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
     // Numbers of bf16 are loaded and stored in full vectors, the even ones and
     // the odd ones of which are two vectors of f32 without moving any.
     OpFoldResult end = loop.roundDown(rewriter, op.getLoc(), 2 * lanes);
-    emitVectors(rewriter, op, loop.outerIVs, begin, end, 2 * lanes,
-                /*splits=*/true);
+    emitVectors(rewriter, op, loop.outerIVs,
+                {2 * lanes, begin, end, /*splits=*/true}, streams);
     begin = end;
+    // At most one vector is left.
+    streams = {};
   }
   OpFoldResult end = loop.roundDown(rewriter, op.getLoc(), lanes);
-  emitVectors(rewriter, op, loop.outerIVs, begin, end, lanes);
+  emitVectors(rewriter, op, loop.outerIVs,
+              {lanes, begin, end, /*splits=*/false}, streams);
   emitRest(rewriter, op, loop, lanes);
   rewriter.eraseOp(op);
   return success();

@@ -14,11 +14,26 @@
 namespace mlir::fad {
 
 /// Replaces `op`, on buffers, by loops over vectors of `vectorBits` and over
-/// the scalars that are left. Fails, and changes nothing, unless the innermost
+/// the scalars that are left. Where `streams`, an i1 or null, is true, vectors
+/// are stored past the cache. Fails, and changes nothing, unless the innermost
 /// loop is parallel, the elements along it are neighbours or the same, and the
 /// body computes each for itself.
 LogicalResult emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
-                              int64_t vectorBits);
+                              int64_t vectorBits, Value streams = {});
+
+/// Whether the result of `op` is too large for caches, at run time, if `op` is
+/// a loop that memory makes wait and the buffer of which vectors of
+/// `vectorBits` may be stored to past the cache; null otherwise.
+Value createStreamTest(OpBuilder &b, linalg::GenericOp op, int64_t vectorBits);
+
+/// Makes what `block` writes go past the cache.
+void streamStores(RewriterBase &rewriter, Block &block);
+
+/// Other threads see such stores before those that follow.
+void createStreamFence(OpBuilder &b, Location loc);
+
+/// Says what such a fence does, which upstream does not.
+void registerFenceEffects(DialectRegistry &registry);
 
 /// The same where the innermost loop is a reduction, which vectors compute in
 /// parts: in another order than loops over elements, one that depends on

@@ -226,3 +226,67 @@ func.func @kept(%x: memref<?x64xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
   }
   return
 }
+
+// A large result of little work goes past the cache, where the buffer is aligned;
+// other threads see it before what follows.
+// CHECK-LABEL: func.func @stream(
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant 4194304 : index
+// CHECK-DAG:     %[[MASK:.*]] = arith.constant 31 : index
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK:         %[[IS_LARGE:.*]] = arith.cmpi sge, %{{.*}}, %[[LEAST]] : index
+// CHECK:         %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %[[Z:.*]] :
+// CHECK:         %[[REST:.*]] = arith.andi %[[ADDRESS]], %[[MASK]] : index
+// CHECK:         %[[IS_ALIGNED:.*]] = arith.cmpi eq, %[[REST]], %[[ZERO]] : index
+// CHECK:         %[[STREAMS:.*]] = arith.andi %[[IS_LARGE]], %[[IS_ALIGNED]] : i1
+// CHECK:         scf.parallel
+// CHECK:           scf.if %[[STREAMS]] {
+// CHECK:             scf.for
+// CHECK:               vector.store %{{.*}} {alignment = 32 : i64, nontemporal = true}
+// CHECK:             llvm.fence seq_cst
+// CHECK:           } else {
+// CHECK:               vector.store
+// CHECK-NOT:         nontemporal
+// CHECK-NOT:         fence
+// CHECK:         return
+func.func @stream(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1, #id1], iterator_types = ["parallel"]}
+    ins(%x, %y : memref<?xf32>, memref<?xf32>) outs(%z : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Neither what is small, nor a function, nor what is written over what is read, nor
+// what is part of a buffer.
+// CHECK-LABEL: func.func @no_stream(
+// CHECK-NOT:     nontemporal
+// CHECK:         return
+func.func @no_stream(%x: memref<?xf32>, %s: memref<64xf32>, %t: memref<64xf32>, %z: memref<?xf32>,
+                     %u: memref<?xf32, strided<[1], offset: 4>>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%s : memref<64xf32>) outs(%t : memref<64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%x : memref<?xf32>) outs(%z : memref<?xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id1], iterator_types = ["parallel"]} outs(%z : memref<?xf32>) {
+  ^bb0(%c: f32):
+    %0 = arith.negf %c : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%z : memref<?xf32>) outs(%u : memref<?xf32, strided<[1], offset: 4>>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -74,7 +74,10 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
     An operand of a `linalg.generic` may be repeated: a row, a column, a plane. The
     element that belongs to place `i` of a result is at `(i / inner) % extent`, where
     `extent` is the number of its elements and `inner` how many neighbouring places
-    have the same. Values that the body uses from outside follow the operands.
+    have the same. What the body uses from outside follows the operands: scalars, and
+    buffers that it reads at computed places, as `fad.unpack` does. A loop that
+    combines up to 8 neighbouring elements to one, as `fad.pack` does, has a kernel as
+    well, whose outputs are read first.
 
     An element of type `i1` takes one byte, 0 or 1; an `index` takes 8. Outputs do not
     overlap each other. There are three variants of a kernel:
@@ -371,6 +374,10 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     the row has more comes last. So sums are rounded in another order than in loops
     over elements: one that depends on the number of lanes, and not on threads.
 
+    Where a loop computes little, and has one result, of 16 MiB or more, that it does
+    not write over what it reads, vectors are stored past the cache. Size and
+    alignment of the buffer are looked at when the loop is run.
+
     Bodies with more than scalar arithmetic, elements of `i1`, reductions that do
     anything but add, multiply, find the least or the greatest, or combine bits, and
     transposes are left to the compiler of the loops.
@@ -383,7 +390,7 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
            "0 for loops over elements">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

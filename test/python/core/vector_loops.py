@@ -27,6 +27,13 @@ func.func @linear(%x: tensor<?x{t}>, %y: tensor<?x{t}>) -> tensor<?x{t}> {{
 }}
 """
 
+PRODUCT = """
+func.func @product(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %p = arith.mulf %x, %y : tensor<?xf32>
+  return %p : tensor<?xf32>
+}
+"""
+
 # A row, a column and a scalar, spread over a matrix; two results, one a mask.
 SPREAD = """
 #all = affine_map<(i, j) -> (i, j)>
@@ -110,6 +117,13 @@ class VectorLoops(unittest.TestCase):
         numpy.testing.assert_array_equal(got, expected)
         numpy.testing.assert_array_equal(numpy.signbit(got[expected == 0]),
                                          numpy.signbit(expected[expected == 0]))
+
+    def test_past_the_cache(self):
+        run = fad.compile(fad.parse(PRODUCT))
+        for size in (1 << 22) - 1, 1 << 22, (1 << 22) + 16384 + 37:
+            x, y = (make("f4", size, self.random) for _ in range(2))
+            (got,) = run.call("product", x, y)
+            numpy.testing.assert_array_equal(got, x * y)
 
     def test_broadcasts(self):
         run = fad.compile(fad.parse(SPREAD))
