@@ -165,8 +165,9 @@ static bool isGather(Operation &op) {
 /// for any, take no more than the number of an element to find.
 static bool hasKernelBody(ElementwiseKernel &kernel) {
   for (Operation &op : kernel.body->without_terminator()) {
-    if (isa<linalg::IndexOp>(op))
-      kernel.asksForPlace = true;
+    // The last dimension of a loop over groups is no place.
+    if (auto place = dyn_cast<linalg::IndexOp>(op))
+      kernel.asksForPlace |= place.getDim() < kernel.sizes.size();
     else if (!isKernelOperation(op) && !isGather(op))
       return false;
   }
@@ -174,29 +175,52 @@ static bool hasKernelBody(ElementwiseKernel &kernel) {
          !ShapedType::isDynamicShape(ArrayRef(kernel.sizes).drop_front());
 }
 
+/// How many elements `op` combines to one: those of the last dimension, if that
+/// is the only one that it reduces, and they are few. 0 if it is none of that.
+static int64_t getGroupSize(linalg::GenericOp op) {
+  unsigned rank = op.getNumLoops(), parallel = op.getNumParallelLoops();
+  if (parallel == rank)
+    return 1;
+  constexpr int64_t kLargestGroup = 8;
+  int64_t size = op.getStaticLoopRanges().back();
+  bool isGroup =
+      parallel != 0 && parallel + 1 == rank &&
+      op.getIteratorTypesArray().back() == utils::IteratorType::reduction;
+  return isGroup && size > 1 && size <= kLargestGroup ? size : 0;
+}
+
 std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
   unsigned rank = op.getNumLoops();
-  if (op.getNumParallelLoops() != rank || op.getOutputs().empty())
+  int64_t groupSize = getGroupSize(op);
+  if (groupSize == 0 || op.getOutputs().empty())
     return std::nullopt;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto outputMap = AffineMap::getMultiDimIdentityMap(rank, op.getContext());
+  if (groupSize != 1) {
+    sizes.pop_back();
+    outputMap = outputMap.getMajorSubMap(rank - 1);
+  }
   ElementwiseKernel kernel{op, op.getBody(), {}, {}, sizes};
+  kernel.groupSize = groupSize;
   if (!hasKernelBody(kernel))
     return std::nullopt;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     KernelInput input;
     input.type = getElementTypeOrSelf(operand->get());
     input.inBody = op.getMatchingBlockArgument(operand);
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    bool isTensor = isa<ShapedType>(operand->get().getType());
     if (!isKernelElement(input.type) ||
-        (isa<ShapedType>(operand->get().getType()) &&
-         failed(describeMap(op.getMatchingIndexingMap(operand), sizes, input))))
+        (isTensor && groupSize != 1 && !map.isIdentity()) ||
+        (isTensor && failed(describeMap(map, sizes, input))))
       return std::nullopt;
     kernel.inputs.push_back(input);
   }
   for (OpOperand &operand : op.getDpsInitsMutable()) {
     Type type = getElementTypeOrSelf(operand.get());
     if (!isKernelElement(type) ||
-        !op.getMatchingIndexingMap(&operand).isIdentity() ||
-        !op.getMatchingBlockArgument(&operand).use_empty())
+        op.getMatchingIndexingMap(&operand) != outputMap ||
+        (groupSize == 1 && !op.getMatchingBlockArgument(&operand).use_empty()))
       return std::nullopt;
     kernel.outputs.push_back(type);
   }

@@ -73,7 +73,7 @@ static bool fitsFullOccupancy(const ElementwiseKernel &kernel, int64_t widest,
   int64_t weight = 0;
   for (Operation &op : *kernel.body)
     weight += getWeight(op);
-  return widest <= 4 && buffers <= kBuffers &&
+  return kernel.groupSize == 1 && widest <= 4 && buffers <= kBuffers &&
          weight <= (widest == 4 ? kWeight : kWeightOfNarrow);
 }
 

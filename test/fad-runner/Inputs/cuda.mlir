@@ -90,3 +90,19 @@ func.func @few(%x: tensor<51xi8>, %g: tensor<29x7xf32>) -> tensor<29x7xf32> {
   %r = arith.mulf %slopes, %g : tensor<29x7xf32>
   return %r : tensor<29x7xf32>
 }
+
+func.func @pack(%x: tensor<?xf32>, %y: tensor<43x11xf32>) -> (tensor<?xi8>, tensor<178xi8>) {
+  %scale = arith.constant dense<3.0> : tensor<43x11xf32>
+  %0 = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xi8> {
+  ^bb0(%a: f32):
+    %zero = arith.constant 0.0 : f32
+    %positive = arith.cmpf ogt, %a, %zero : f32
+    %code = arith.extui %positive : i1 to i8
+    fad.yield %code : i8
+  }
+  %bits = fad.pack %0 bits 1 : tensor<?xi8> -> tensor<?xi8>
+  %scaled = arith.mulf %y, %scale : tensor<43x11xf32>
+  %codes = arith.fptosi %scaled : tensor<43x11xf32> to tensor<43x11xi8>
+  %few = fad.pack %codes bits 3 : tensor<43x11xi8> -> tensor<178xi8>
+  return %bits, %few : tensor<?xi8>, tensor<178xi8>
+}
