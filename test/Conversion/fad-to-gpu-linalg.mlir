@@ -91,7 +91,7 @@ func.func @static(%row: tensor<48xf32>, %column: tensor<5xf32>, %e: tensor<5x48x
 // -----
 
 // What is no loop over elements, or has types that kernels do not have, stays
-// for another compiler: a transpose, a product that is reduced, one that reads what it
+// for another compiler: a transpose, a product of more than 8 numbers, one that reads what it
 // writes, f80, and a broadcast along the middle.
 
 #id = affine_map<(i, j) -> (i, j)>
@@ -103,7 +103,7 @@ func.func @static(%row: tensor<48xf32>, %column: tensor<5xf32>, %e: tensor<5x48x
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT:     fad.kernel
 // CHECK-NOT:   gpu.module
-func.func @others(%x: tensor<4x4xf32>, %v: tensor<4xf32>, %w: tensor<4x4xf80>, %c: tensor<4x4x4xf32>)
+func.func @others(%x: tensor<4x4xf32>, %l: tensor<4x9xf32>, %v: tensor<4xf32>, %w: tensor<4x4xf80>, %c: tensor<4x4x4xf32>)
     -> (tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4x4xf80>, tensor<4x4x4xf32>) {
   %e = tensor.empty() : tensor<4x4xf32>
   %0 = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel"]}
@@ -112,7 +112,7 @@ func.func @others(%x: tensor<4x4xf32>, %v: tensor<4xf32>, %w: tensor<4x4xf80>, %
     linalg.yield %a : f32
   } -> tensor<4x4xf32>
   %1 = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel", "reduction"]}
-      ins(%x : tensor<4x4xf32>) outs(%v : tensor<4xf32>) {
+      ins(%l : tensor<4x9xf32>) outs(%v : tensor<4xf32>) {
   ^bb0(%a: f32, %out: f32):
     %s = arith.mulf %a, %out : f32
     linalg.yield %s : f32
@@ -134,4 +134,32 @@ func.func @others(%x: tensor<4x4xf32>, %v: tensor<4xf32>, %w: tensor<4x4xf80>, %
     linalg.yield %a : f32
   } -> tensor<4x4x4xf32>
   return %0, %1, %2, %3, %4 : tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4x4xf80>, tensor<4x4x4xf32>
+}
+
+// -----
+
+// Up to 8 neighbouring numbers are combined to one: four vectors of each thread, and
+// what the output holds.
+
+#id = affine_map<(i, j) -> (i, j)>
+#first = affine_map<(i, j) -> (i)>
+
+// CHECK-LABEL: func.func @group(
+// CHECK:         linalg.generic
+// CHECK-SAME:      fad.kernel = @kernels::@group_0
+// CHECK:       gpu.func @group_0(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<1073741824xf32> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
+// CHECK-SAME:    %[[Y:[^:]*]]: memref<1073741824xf32> {llvm.align = 16 : i64, llvm.noalias},
+// CHECK:         vector.load %[[X]][%{{.*}}] {alignment = 16 : i64} : memref<1073741824xf32>, vector<16xf32>
+// CHECK:         %[[HELD:.*]] = memref.load %[[Y]]
+// CHECK:         %[[P0:.*]] = arith.mulf %{{.*}}, %[[HELD]] : f32
+// CHECK:         %[[P1:.*]] = arith.mulf %{{.*}}, %[[P0]] : f32
+func.func @group(%x: tensor<?x4xf32>, %v: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x4xf32>) outs(%v : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.mulf %a, %out : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }
