@@ -13,5 +13,6 @@ void mlir::fad::test::registerTestPasses() {
   registerTestDerivativePass();
   registerTestKernelToHostPass();
   registerTestNarrowUsesPass();
+  registerTestPerturbEstimatesPass();
   registerTestResidualsPass();
 }

@@ -29,6 +29,9 @@ void registerTestDerivativePass();
 /// Registers `test-fad-narrow-uses`.
 void registerTestNarrowUsesPass();
 
+/// Registers `test-fad-perturb-estimates`.
+void registerTestPerturbEstimatesPass();
+
 /// Registers `test-fad-residuals`.
 void registerTestResidualsPass();
 

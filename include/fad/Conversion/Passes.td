@@ -438,13 +438,14 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
 
     | operation | how | error |
     |---|---|---|
-    | `exp` | an integer power of two times the estimate of the rest | 2 |
-    | `tanh` | a polynomial near zero, else an exponential | 3 |
-    | `erf` | a polynomial near zero, else `exp(-x^2)` times one | 3 |
-    | `erfc` | `exp(-x^2)` times a polynomial | 6 |
+    | `exp` | an integer power of two times the estimate of the rest | 5 |
+    | `tanh` | a polynomial near zero, else an exponential | 4 |
+    | `erf` | a polynomial near zero, else `exp(-x^2)` times one | 9 |
+    | `erfc` | `exp(-x^2)` times a polynomial | 21 |
     | `x / y` | the estimate of `1 / y`, and a step of Newton's method | 1 |
 
-    Errors are the largest, in units in the last place of results that are normal. A
+    Errors are the largest, in units in the last place of results that are normal, where
+    an estimate errs by up to 2. Where estimates are exact, they are 1, 2, 4, 9 and 1. A
     division is left as it is where the range of values does not show that the
     divisor has a normal reciprocal and the dividend is finite.
 
