@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NarrowUses.h"
+#include "Polynomials.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -33,13 +34,6 @@ using namespace mlir::fad;
 // utils/fit-math.py makes these, and states the relative error that each
 // leaves.
 
-/// tanh(x) = x + x^3 * P(x^2), |x| <= 0.625: 4.4e-9.
-static constexpr float kTanh[] = {-0.3333328f, 0.13331442f, -0.053739715f,
-                                  0.020639084f, -0.005704983f};
-/// erf(x) = x * (2 / sqrt(pi) + x^2 * P(x^2)), |x| <= 0.5: 1.5e-9.
-static constexpr float kErf[] = {-0.37612617f, 0.1128295f, -0.02676403f,
-                                 0.004730235f};
-
 namespace {
 /// erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + scale * x), x >= 0.
 struct ErfcPolynomial {
@@ -50,24 +44,14 @@ struct ErfcPolynomial {
 
 /// Up to 10.59: 2.0e-8.
 static constexpr float kErfcNumbers[] = {
-    0.1691874f,  0.17072411f,  0.1482839f,   0.21511667f, -0.09505095f,
-    0.54824442f, -0.51269752f, 0.485750705f, -0.12955882f};
+    0.16918743f, 0.1707237f,   0.1482869f, 0.21510512f, -0.095024f,
+    0.54820573f, -0.51266396f, 0.4857346f, -0.12955554f};
 static constexpr ErfcPolynomial kErfc = {0.3, kErfcNumbers};
 /// Up to 9.4: 8.4e-6.
-static constexpr float kShortErfcNumbers[] = {0.3663805f,   0.3739549f,
-                                              0.23145582f,  0.35727033f,
-                                              -0.47330359f, 0.14425047f};
+static constexpr float kShortErfcNumbers[] = {0.36638045f, 0.37395516f,
+                                              0.23145479f, 0.35727224f,
+                                              -0.4733052f, 0.14425096f};
 static constexpr ErfcPolynomial kShortErfc = {0.65, kShortErfcNumbers};
-
-/// The polynomial of `coefficients`, constant first, times `factor`, by
-/// Horner's scheme.
-static Expr evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x,
-                               double factor = 1) {
-  Expr sum = factor * coefficients.back();
-  for (float coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = fma(sum, x, factor * coefficient);
-  return sum;
-}
 
 //===----------------------------------------------------------------------===//
 // What the GPU estimates
@@ -198,16 +182,14 @@ static Expr evaluate(math::ErfcOp, const Expr &x, FloatRange range,
 }
 
 static Expr evaluate(math::ErfOp, const Expr &x, bool endsNarrow) {
-  Expr s = square(x);
-  Expr small = x * fma(evaluatePolynomial(kErf, s), s, M_2_SQRTPI);
+  Expr small = erfOfSmall(x);
   Expr large = 1 - complementOfError(abs(x), 1, endsNarrow);
   return select(abs(x) < 0.5, small, copysign(large, x));
 }
 
 static Expr evaluate(math::TanhOp, const Expr &x) {
   Expr size = abs(x);
-  Expr s = square(x);
-  Expr small = fma(evaluatePolynomial(kTanh, s) * s, size, size);
+  Expr small = tanhOfSmall(x, size);
   Expr e = exp(-2 * size);
   Expr t = estimateReciprocal(1 + e);
   Expr large = fma(-2 * e, t, 1);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NarrowUses.h"
+#include "Polynomials.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -47,12 +48,6 @@ static constexpr float kShortestExp[] = {0.9999668f, 0.50003016f, 0.16787498f,
 static constexpr float kLog1p[] = {0.3333333f,   -0.25000823f, 0.20001234f,
                                    -0.16623299f, 0.14201553f,  -0.1316058f,
                                    0.1276332f,   -0.07635649f};
-/// tanh(x) = x + x^3 * P(x^2), |x| <= 0.625: 4.4e-9.
-static constexpr float kTanh[] = {-0.3333328f, 0.13331442f, -0.053739715f,
-                                  0.020639084f, -0.005704983f};
-/// erf(x) = x * (2 / sqrt(pi) + x^2 * P(x^2)), |x| <= 0.5: 1.5e-9.
-static constexpr float kErf[] = {-0.37612617f, 0.1128295f, -0.02676403f,
-                                 0.004730235f};
 /// erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + x / 2), x >= 0.5: 8.3e-9.
 static constexpr float kErfc[] = {0.2820761f,  0.2825822f,    0.24140085f,
                                   0.21020328f, -0.046081465f, 0.3082891f,
@@ -66,16 +61,6 @@ static constexpr float kShortErfc[] = {
 static constexpr float kShortestErfc[] = {
     0.28232953f, 0.2776083f,   0.28136346f, 0.038265754f,
     0.3886936f,  -0.35635832f, 0.0880963f};
-
-/// The polynomial of `coefficients`, constant first, times `scale`, a power of
-/// two, by Horner's scheme.
-static Expr evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x,
-                               double scale = 1) {
-  Expr sum = scale * coefficients.back();
-  for (float coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = fma(sum, x, scale * coefficient);
-  return sum;
-}
 
 //===----------------------------------------------------------------------===//
 // Bits
@@ -294,8 +279,7 @@ static Expr evaluate(math::TanhOp, const Expr &x, const Site &) {
   Expr all = abs(x);
   // Above it is 1. A bound makes for a shorter exponential.
   Expr size = select(all > 20, 20, all);
-  Expr s = square(x);
-  Expr small = fma(evaluatePolynomial(kTanh, s) * s, size, size);
+  Expr small = tanhOfSmall(x, size);
   Expr large = 1 - 2 / (exp(2 * size) + 1);
   return copysign(select(size < 0.625, small, large), x);
 }
@@ -317,12 +301,6 @@ static Expr gaussianOf(const Expr &x) {
   if (!isRoot || power < 0x1p-16 || power > 0x1p16)
     return gaussian(x, 1);
   return gaussian(Expr(eb, product.getLhs()), power);
-}
-
-/// erf(x) for |x| <= 0.5.
-static Expr erfOfSmall(const Expr &x) {
-  Expr s = square(x);
-  return x * fma(evaluatePolynomial(kErf, s), s, M_2_SQRTPI);
 }
 
 /// 1 + x / 2.

@@ -441,7 +441,7 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
     | `exp` | an integer power of two times the estimate of the rest | 5 |
     | `tanh` | a polynomial near zero, else an exponential | 4 |
     | `erf` | a polynomial near zero, else `exp(-x^2)` times one | 9 |
-    | `erfc` | `exp(-x^2)` times a polynomial | 21 |
+    | `erfc` | `exp(-x^2)` times a polynomial | 22 |
     | `x / y` | the estimate of `1 / y`, and a step of Newton's method | 1 |
 
     Errors are the largest, in units in the last place of results that are normal, where

@@ -32,7 +32,7 @@ FUNCTIONS = {
     "exp": ("%y = math.exp %x : f32", numpy.exp, (1, 5)),
     "tanh": ("%y = math.tanh %x : f32", numpy.tanh, (2, 4)),
     "erf": ("%y = math.erf %x : f32", elementwise(math.erf), (4, 9)),
-    "erfc": ("%y = math.erfc %x : f32", elementwise(math.erfc), (9, 21)),
+    "erfc": ("%y = math.erfc %x : f32", elementwise(math.erfc), (9, 22)),
     "quotient": (
         """%one = arith.constant 1.0 : f32
     %large = arith.constant 1.0e20 : f32
