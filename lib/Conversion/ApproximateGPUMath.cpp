@@ -480,7 +480,7 @@ bool Rewriter::rewriteLogistic(arith::DivFOp op) {
   }
   FloatRange x = ranges.get(logistic->x);
   if (!(x.low >= -87))
-    w = atMost(w, 0x1p127);
+    w = min(w, 0x1p127);
   Expr value = estimateReciprocal(1 + w);
   replace(complement, w * value);
   replace(op, value);

@@ -453,7 +453,8 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
     fewer operations: their errors are up to 2^-16 relative to the result. A sigmoid
     and its complement are computed from one exponential without selections.
 
-    Exponentials that a value and its derivative share stay shared.
+    Exponentials that a value and its derivative share stay shared. The selection of a
+    zero goes where the other branch is zero as well, of any sign.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
