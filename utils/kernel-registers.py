@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Prints registers, stack and spills of each kernel in a PTX file, how many of its
 blocks the registers of a multiprocessor allow, and its instructions: all of them, but
-for padding, and those of the unit for special functions, such as exponentials.
+for padding, and those of the unit for special functions, such as exponentials. With
+--tile, which is what fad-opt's fad.tile_size says, also those that a thread executes
+for each element of a full tile: from the start to the branch, and the code with the
+accesses of 16 bytes, to its end. "wide" is whether all vectors there are of 16 bytes.
 
   fad-opt f.mlir --fad-nest --fad-to-nvvm=chip=sm_90 |
     fad-translate --gpu-binary-to-ptx | utils/kernel-registers.py
@@ -29,8 +32,13 @@ REPORT = re.compile(
     r".*Used (\d+) registers"
 )
 
-# The lowest nine bits of an instruction, whatever its operands: padding, and MUFU.
-PADDING, SPECIAL = 0x118, 0x108
+# The lowest nine bits of an instruction, whatever its operands: padding, MUFU, and
+# accesses to global memory.
+PADDING, SPECIAL, LOAD, STORE = 0x118, 0x108, 0x181, 0x186
+# Those that end a block, and the bits of a predicate that is always true.
+BRANCH, EXIT, ALWAYS = 0x147, 0x14D, 7
+# The width of an access of 16 bytes, in three bits of the second word.
+WIDEST = 6
 
 
 def assemble(ptxas, arch, ptx):
@@ -50,15 +58,51 @@ def assemble(ptxas, arch, ptx):
             return run.stderr, file.read()
 
 
-def count_instructions(elf):
-    """By kernel: all instructions without padding, and the special ones."""
-    counts = {}
-    for name, (offset, size) in find_code(elf).items():
-        kinds = [
-            struct.unpack_from("<H", elf, at)[0] & 0x1FF for at in range(offset, offset + size, 16)
-        ]
-        counts[name] = len(kinds) - kinds.count(PADDING), kinds.count(SPECIAL)
-    return counts
+class Code:
+    """The instructions of a kernel, without padding."""
+
+    def __init__(self, data):
+        words = list(struct.iter_unpack("<QQ", data))
+        self.words = [(low, high) for low, high in words if low & 0x1FF != PADDING]
+        self.kinds = [low & 0x1FF for low, _ in self.words]
+
+    def count_special(self, path=slice(None)):
+        return self.kinds[path].count(SPECIAL)
+
+    def is_wide(self, at):
+        return self.kinds[at] in (LOAD, STORE) and self.words[at][1] >> 9 & 7 == WIDEST
+
+    def find_full_tile(self):
+        """The parts that are executed for a full tile, or None without vectors."""
+        wide = [at for at in range(len(self.kinds)) if self.is_wide(at)]
+        if not wide:
+            return None
+        ends = [at for at, kind in enumerate(self.kinds) if kind in (BRANCH, EXIT)]
+        always = [at for at in ends if self.words[at][0] >> 12 & 15 == ALWAYS]
+        head = min([at for at in ends if at < wide[0]], default=-1) + 1
+        begin = max([at + 1 for at in always if at < wide[0]], default=head)
+        end = min([at for at in always if at > wide[-1]], default=len(self.kinds) - 1)
+        return [slice(0, head), slice(max(head, begin), end + 1)]
+
+    def describe_full_tile(self, elements):
+        """Instructions and special ones for each element, and whether all vectors
+        have 16 bytes."""
+        parts = self.find_full_tile()
+        if not parts:
+            return f"{'-':>12} {'-':>12} {'-':>5}"
+        count = sum(len(self.kinds[part]) for part in parts)
+        special = sum(map(self.count_special, parts))
+        body = range(*parts[-1].indices(len(self.kinds)))
+        accesses = [at for at in body if self.kinds[at] in (LOAD, STORE)]
+        wide = "yes" if all(map(self.is_wide, accesses)) else "no"
+        return f"{count / elements:>12.1f} {special / elements:>12.2f} {wide:>5}"
+
+
+def read_code(elf):
+    return {
+        name: Code(elf[offset : offset + size // 16 * 16])
+        for name, (offset, size) in find_code(elf).items()
+    }
 
 
 def main():
@@ -71,7 +115,10 @@ def main():
     parser.add_argument(
         "--no-spills", action="store_true", help="fail where a kernel spills"
     )
+    parser.add_argument("--tile", type=int, help="elements of a tile")
     args = parser.parse_args()
+    if args.tile is not None and args.tile < 1:
+        parser.error(f"--tile is {args.tile}; give the number of elements of a tile")
     try:
         # 0 is stdin. What is no text has no .target.
         file = 0 if args.ptx == "-" else args.ptx
@@ -84,20 +131,22 @@ def main():
     threads = dict(re.findall(r"\.entry (\S+)\([^)]*\)\s*\.maxntid (\d+)", ptx))
 
     spills = False
-    print(f"{'kernel':40} registers  stack  spills  blocks  instructions  special")
+    columns = f"{'kernel':40} registers  stack  spills  blocks  instructions  special"
+    print(columns + ("  per element      special  wide" if args.tile else ""))
     report, elf = assemble(args.ptxas, args.arch or target[1], ptx)
-    counts = count_instructions(elf)
+    codes = read_code(elf)
     for name, stack, stores, loads, used in REPORT.findall(report):
         spilled = int(stores) + int(loads)
         spills |= spilled > 0
         block = int(threads.get(name, 256))
         warp = -(-int(used) * 32 // GRANULE) * GRANULE
         blocks = REGISTERS // warp // (block // 32)
-        instructions, special = counts[name]
-        print(
-            f"{name:40} {used:>9} {stack:>6} {spilled:>7} {blocks:>7}"
-            f" {instructions:>13} {special:>8}"
-        )
+        code = codes[name]
+        line = f"{name:40} {used:>9} {stack:>6} {spilled:>7} {blocks:>7}"
+        line += f" {len(code.kinds):>13} {code.count_special():>8}"
+        if args.tile:
+            line += " " + code.describe_full_tile(args.tile / block)
+        print(line)
     return 1 if spills and args.no_spills else 0
 
 
