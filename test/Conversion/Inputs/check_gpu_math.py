@@ -17,6 +17,13 @@ def elementwise(function):
     return numpy.vectorize(function, otypes=[float])
 
 
+def sigmoid_and_slope(x):
+    """s + s * (1 - s) of the sigmoid s, where that is normal."""
+    x = numpy.maximum(x, -87.25)
+    e = numpy.exp(-abs(x))
+    return numpy.where(x < 0, e, 1) / (1 + e) + e / (1 + e) ** 2
+
+
 def quotient(x):
     """As the body rounds the divisor."""
     x = numpy.clip(x, -1e20, 1e20).astype("f4")
@@ -33,6 +40,27 @@ FUNCTIONS = {
     "tanh": ("%y = math.tanh %x : f32", numpy.tanh, (2, 4)),
     "erf": ("%y = math.erf %x : f32", elementwise(math.erf), (4, 9)),
     "erfc": ("%y = math.erfc %x : f32", elementwise(math.erfc), (9, 22)),
+    # Spelled as the rules spell it, which 16 bits have another form of.
+    "sigmoid": (
+        """%one = arith.constant 1.0 : f32
+    %zero = arith.constant 0.0 : f32
+    %least = arith.constant -87.25 : f32
+    %from = arith.maximumf %x, %least : f32
+    %negative = arith.cmpf olt, %from, %zero : f32
+    %size = math.absf %from : f32
+    %minus = arith.negf %size : f32
+    %e = math.exp %minus : f32
+    %numerator = arith.select %negative, %e, %one : f32
+    %divisor = arith.addf %e, %one : f32
+    %s = arith.divf %numerator, %divisor : f32
+    %rest = arith.subf %one, %s : f32
+    %product = arith.mulf %e, %s : f32
+    %complement = arith.select %negative, %rest, %product : f32
+    %slope = arith.mulf %s, %complement : f32
+    %y = arith.addf %s, %slope : f32""",
+        sigmoid_and_slope,
+        (3, 7),
+    ),
     "quotient": (
         """%one = arith.constant 1.0 : f32
     %large = arith.constant 1.0e20 : f32
