@@ -59,10 +59,12 @@ bool File::getSize(uint64_t &size) const {
   return true;
 }
 
-bool File::read(void *data, size_t size) {
-  auto *bytes = static_cast<char *>(data);
+/// Calls `function`, which is read or write, until it has moved all of `size`
+/// bytes.
+template <typename Byte, typename Fn>
+static bool moveAll(int descriptor, Byte *bytes, size_t size, Fn function) {
   while (size) {
-    ssize_t done = ::read(descriptor, bytes, size);
+    ssize_t done = function(descriptor, bytes, size);
     if (done < 0 && errno == EINTR)
       continue;
     if (done <= 0)
@@ -73,18 +75,12 @@ bool File::read(void *data, size_t size) {
   return true;
 }
 
+bool File::read(void *data, size_t size) {
+  return moveAll(descriptor, static_cast<char *>(data), size, ::read);
+}
+
 bool File::write(const void *data, size_t size) {
-  auto *bytes = static_cast<const char *>(data);
-  while (size) {
-    ssize_t done = ::write(descriptor, bytes, size);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0)
-      return false;
-    bytes += done;
-    size -= done;
-  }
-  return true;
+  return moveAll(descriptor, static_cast<const char *>(data), size, ::write);
 }
 
 Digest CacheKey::getDigest() const {

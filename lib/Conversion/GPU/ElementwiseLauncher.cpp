@@ -196,20 +196,10 @@ Value Launcher::suitsVectors(Value start) {
 }
 
 void Launcher::launchVariant(KernelVariant variant, Value start, Value count) {
-  auto name = op->getAttrOfType<SymbolRefAttr>(FadDialect::kKernelAttr);
-  auto symbol = SymbolRefAttr::get(
-      name.getRootReference(),
-      FlatSymbolRefAttr::get(
-          b.getContext(),
-          (name.getLeafReference().strref() + getSuffix(variant)).str()));
-  auto getNumber = [&](StringRef attr) {
-    return op->getAttrOfType<IntegerAttr>(attr).getInt();
-  };
-  int64_t tile = getNumber(FadDialect::kTileSizeAttr);
-  Value one = constant(1);
+  int64_t tile =
+      op->getAttrOfType<IntegerAttr>(FadDialect::kTileSizeAttr).getInt();
   Value rounded = arith::AddIOp::create(b, count, constant(tile - 1));
   Value blocks = arith::DivUIOp::create(b, rounded, constant(tile));
-  Value threads = constant(getNumber(FadDialect::kBlockSizeAttr));
 
   SmallVector<Value> arguments;
   auto addBuffer = [&](const Buffer &buffer) {
@@ -228,9 +218,7 @@ void Launcher::launchVariant(KernelVariant variant, Value start, Value count) {
     addBuffer(output);
   addSize(count);
   llvm::for_each(sizes, addSize);
-  gpu::LaunchFuncOp::create(b, symbol, gpu::KernelDim3{blocks, one, one},
-                            gpu::KernelDim3{threads, one, one},
-                            /*dynamicSharedMemorySize=*/Value(), arguments);
+  buffers.launch(op, getSuffix(variant), blocks, arguments);
 }
 
 /// Launches the variant that suits the elements from `start` on.

@@ -8,6 +8,7 @@
 
 #include "HostBuffers.h"
 #include "ElementwiseKernel.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -84,6 +85,19 @@ Value HostBuffers::getAddress(const HostBuffer &buffer, Value start) {
 Value HostBuffers::getArgument(const HostBuffer &buffer, Value start) {
   return memref::ViewOp::create(b, getBufferType(buffer.element), buffer.bytes,
                                 getBytes(start, buffer.element), ValueRange());
+}
+
+void HostBuffers::launch(Operation *op, StringRef suffix, Value blocks,
+                         ArrayRef<Value> arguments) {
+  auto kernel = op->getAttrOfType<SymbolRefAttr>(FadDialect::kKernelAttr);
+  std::string name = (kernel.getLeafReference().strref() + suffix).str();
+  auto symbol = SymbolRefAttr::get(
+      kernel.getRootReference(), FlatSymbolRefAttr::get(b.getContext(), name));
+  auto blockSize = op->getAttrOfType<IntegerAttr>(FadDialect::kBlockSizeAttr);
+  Value threads = constant(blockSize.getInt()), one = constant(1);
+  gpu::LaunchFuncOp::create(b, symbol, gpu::KernelDim3{blocks, one, one},
+                            gpu::KernelDim3{threads, one, one},
+                            /*dynamicSharedMemorySize=*/Value(), arguments);
 }
 
 void HostBuffers::finish() {

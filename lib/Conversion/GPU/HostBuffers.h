@@ -35,6 +35,10 @@ public:
   Value getAddress(const HostBuffer &buffer, Value start);
   /// The argument of a kernel for `buffer` from `start` on.
   Value getArgument(const HostBuffer &buffer, Value start);
+  /// Launches the kernel of `op` whose name ends with `suffix`, on one
+  /// dimension of blocks.
+  void launch(Operation *op, StringRef suffix, Value blocks,
+              ArrayRef<Value> arguments);
   /// Copies results that were computed elsewhere to their places, and frees
   /// what was allocated.
   void finish();

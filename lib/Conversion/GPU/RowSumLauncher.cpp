@@ -54,20 +54,14 @@ void fad::launchRowSum(OpBuilder &builder, linalg::GenericOp op,
 
   auto launch = [&](StringRef suffix, Value blocks, ArrayRef<HostBuffer> arrays,
                     ArrayRef<Value> numbers) {
-    auto name = op->getAttrOfType<SymbolRefAttr>(FadDialect::kKernelAttr);
-    std::string leaf = (name.getLeafReference().strref() + suffix).str();
-    auto symbol = SymbolRefAttr::get(
-        name.getRootReference(), FlatSymbolRefAttr::get(b.getContext(), leaf));
     SmallVector<Value> arguments;
-    Value start = buffers.constant(0), one = buffers.constant(1);
+    Value start = buffers.constant(0);
     for (const HostBuffer &array : arrays)
       arguments.push_back(buffers.getArgument(array, start));
     for (Value number : numbers)
       arguments.push_back(
           arith::IndexCastUIOp::create(b, b.getI32Type(), number));
-    gpu::LaunchFuncOp::create(b, symbol, gpu::KernelDim3{blocks, one, one},
-                              gpu::KernelDim3{threads, one, one},
-                              /*dynamicSharedMemorySize=*/Value(), arguments);
+    buffers.launch(op, suffix, blocks, arguments);
   };
   launch(kPartialSuffix, arith::MulIOp::create(b, across, parts),
          {input, partial}, {rows, columns, height});
