@@ -4,18 +4,23 @@ on this CPU: over all numbers of f16 and bf16, and a dense sample of those of f3
 
   utils/accuracy.py
   utils/accuracy.py gelu silu --types bf16 --torch
+  utils/accuracy.py --gpu --units=2
 
 An error is the difference to a reference in f64, whose formulas do not cancel. The
 largest is stated twice: as it is, or relative to the reference where that is above 1,
 and in units in the last place of the reference as its type has it. An error is not
 counted where the reference is infinite, or below the normal numbers of the type.
---torch adds what PyTorch's own activations and their gradients err by. Takes fad's
+--torch adds what PyTorch's own activations and their gradients err by. --gpu computes
+by the formulas of GPU kernels, which takes a build of fad with its tests, LLVM's tools
+and a C compiler; --units moves what a GPU estimates by that many units in the last
+place, where 2 and -2 are the most that one errs by. Takes fad's
 Python package, numpy, and ml_dtypes for bf16."""
 
 import argparse
 import sys
 
 import fad
+import gpu_on_host
 import numpy
 from activations import ACTIVATIONS, get_torch_function, spell
 
@@ -63,6 +68,16 @@ def evaluate(name, kind, x):
     return y, d
 
 
+def evaluate_gpu(name, kind, x, units, tools):
+    """The same as evaluate, by the formulas of a GPU."""
+    nested = fad.nest(fad.parse(spell(name, kind)), policy="fad")
+    program = gpu_on_host.Program(str(nested.module), units, tools)
+    kept = [numpy.dtype(each.type.dtype) for each in (*nested.results, *nested.residuals)]
+    y, *residuals = program.call(nested.forward, [x], kept)
+    (d,) = program.call(nested.backward, [*residuals, numpy.ones_like(x)], [x.dtype])
+    return y, d
+
+
 def evaluate_torch(name, kind, x):
     """The same as evaluate, as PyTorch computes it."""
     import torch
@@ -95,18 +110,24 @@ def main():
     parser.add_argument("names", nargs="*", metavar="ACTIVATION", help=", ".join(ACTIVATIONS))
     parser.add_argument("--types", nargs="+", choices=TYPES, default=list(TYPES))
     parser.add_argument("--torch", action="store_true", help="PyTorch's errors beside")
+    parser.add_argument("--gpu", action="store_true", help="by the formulas of GPU kernels")
+    parser.add_argument("--units", type=int, default=0, help="by which estimates err; with --gpu")
+    parser.add_argument("--tools", help="folder with fad-opt; with --gpu; default: build/bin")
     args = parser.parse_args()
     for name in args.names:
         if name not in ACTIVATIONS:
             parser.error(f"there is no {name}; choose of {', '.join(ACTIVATIONS)}")
-    columns = ["fad"] + (["PyTorch"] if args.torch else [])
+    columns = ["fad, GPU" if args.gpu else "fad"] + (["PyTorch"] if args.torch else [])
     print(" " * 26 + "".join(f"{column:>22}" for column in columns))
     print(f"{'activation':<12}{'type':<6}{'':<8}" + f"{'error':>12}{'units':>10}" * len(columns))
     for name in args.names or ACTIVATIONS:
         for kind in args.types:
             x = sample(kind)
             references = compute_reference(name, x)
-            computed = [evaluate(name, kind, x)]
+            if args.gpu:
+                computed = [evaluate_gpu(name, kind, x, args.units, args.tools)]
+            else:
+                computed = [evaluate(name, kind, x)]
             if args.torch:
                 computed.append(evaluate_torch(name, kind, x))
             for title, reference, *got in zip(("value", "slope"), references, *computed):
@@ -118,4 +139,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except gpu_on_host.ToolError as error:
+        sys.exit(f"accuracy.py: {error}")
