@@ -112,7 +112,7 @@ def main():
     parser.add_argument("--torch", action="store_true", help="PyTorch's errors beside")
     parser.add_argument("--gpu", action="store_true", help="by the formulas of GPU kernels")
     parser.add_argument("--units", type=int, default=0, help="by which estimates err; with --gpu")
-    parser.add_argument("--tools", help="folder with fad-opt; with --gpu; default: build/bin")
+    parser.add_argument("--tools", help="folder with fad-opt, for --gpu; default: PATH, build/bin")
     args = parser.parse_args()
     for name in args.names:
         if name not in ACTIVATIONS:

@@ -8,6 +8,7 @@ place here, or some units beside it, as GPUs may be.
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -42,7 +43,8 @@ def run(command, text):
 
 def compile_kernels(source, before, after, units, tools, llvm, cc):
     """LLVM IR of what `source` becomes, and a library of it."""
-    fad_opt = os.path.join(tools or os.path.join(ROOT, "build", "bin"), "fad-opt")
+    built = os.path.join(tools or os.path.join(ROOT, "build", "bin"), "fad-opt")
+    fad_opt = (not tools and shutil.which("fad-opt")) or built
     if "--test-fad-kernel-to-host" not in run([fad_opt, "--help"], ""):
         raise ToolError(
             f"{fad_opt} was built without the passes for tests, which run kernels on a"
