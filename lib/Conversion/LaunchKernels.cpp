@@ -42,9 +42,25 @@ struct LaunchKernelsPass : fad::impl::FadLaunchKernelsBase<LaunchKernelsPass> {
     for (Operation *op : ops)
       if (failed(launch(builder, op)))
         return signalPassFailure();
+    if (getOperation().walk(checkOperands).wasInterrupted())
+      return signalPassFailure();
     if (!ops.empty())
       getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                               builder.getUnitAttr());
+  }
+
+  /// Whether the kernel, if it is at hand, takes what `op` gives it. It does
+  /// not where a scalar that a loop used became a constant since.
+  static WalkResult checkOperands(gpu::LaunchFuncOp op) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+        op, op.getKernelAttr());
+    if (!kernel || llvm::equal(kernel.getArgumentTypes(),
+                               op.getKernelOperands().getTypes()))
+      return WalkResult::advance();
+    op.emitOpError("gives kernel ")
+        << op.getKernelAttr() << " other operands than it takes: the loop "
+        << "changed after fad-to-gpu; run fad-to-gpu after what changes it";
+    return WalkResult::interrupt();
   }
 
   LogicalResult launch(OpBuilder &builder, Operation *op) {

@@ -69,3 +69,24 @@ func.func @transpose(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
   }
   return
 }
+
+// -----
+
+// The kernel takes a scalar, which the loop does not have any more.
+
+#id = affine_map<(i) -> (i)>
+func.func @changed(%x: memref<?xf32>, %y: memref<?xf32>) {
+  // expected-error @below {{'gpu.launch_func' op gives kernel @kernels::@f_inplace other operands than it takes: the loop changed after fad-to-gpu; run fad-to-gpu after what changes it}}
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"],
+                  fad.kernel = @kernels::@f, fad.block_size = 256 : i64, fad.tile_size = 2048 : i64}
+      ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+gpu.module @kernels {
+  gpu.func @f_inplace(%x: memref<1073741824xf32>, %s: f32, %y: memref<1073741824xf32>, %n: i32) kernel {
+    gpu.return
+  }
+}
