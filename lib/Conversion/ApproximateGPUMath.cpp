@@ -15,6 +15,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -113,15 +114,22 @@ public:
   /// Drops what makes up for rounding where it does not show.
   void dropCorrections();
   void rewriteExponentials();
+  /// Makes a fused operation of a product and a sum where digits allow it.
+  void fuseProducts();
 
 private:
   template <typename Fn> void forEach(Fn function);
+  Digits getDigits(Value value) const {
+    if (narrow.endsInBF16(value))
+      return Digits::BF16;
+    return narrow.endsNarrow(value) ? Digits::F16 : Digits::F32;
+  }
   /// An expression of `value`, where operations take the place of `op`.
   Expr start(Operation *op, Value value);
   void replace(Operation *op, const Expr &result) {
     rewriter.replaceOp(op, result.getValue());
   }
-  void contract(Operation *op);
+  void fuse(Operation *op);
   void rewrite(math::ErfcOp op);
   void rewrite(math::ExpOp op);
   void rewrite(arith::DivFOp op);
@@ -174,7 +182,7 @@ void Rewriter::rewriteFunctions() {
         .Case([&](math::ErfcOp erfc) { rewrite(erfc); })
         .Case([&](math::ErfOp erf) {
           Expr x = start(op, erf.getOperand());
-          replace(op, errorFunction(x, narrow.endsNarrow(erf)));
+          replace(op, errorFunction(x, getDigits(erf)));
         })
         .Case([&](math::TanhOp tanh) {
           replace(op, hyperbolicTangent(start(op, tanh.getOperand())));
@@ -196,33 +204,56 @@ void Rewriter::rewrite(math::ErfcOp op) {
       }
     }
   Expr x = start(replaced, op.getOperand());
-  bool endsNarrow = narrow.endsNarrow(op);
   FloatRange range = ranges.get(op.getOperand());
-  replace(replaced, complementaryError(x, range, factor, endsNarrow));
+  replace(replaced, complementaryError(x, range, factor, getDigits(op)));
   if (replaced != op)
     rewriter.eraseOp(op);
 }
 
 void Rewriter::rewriteExponentials() {
   forEach([&](Operation *op) {
-    contract(op);
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](math::ExpOp exp) { rewrite(exp); })
         .Case([&](arith::DivFOp division) { rewrite(division); });
   });
 }
 
-/// Lets a product and a sum be rounded once.
-void Rewriter::contract(Operation *op) {
-  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) ||
+/// Rounds a product and the sum that it is for once. Of two products, neither
+/// is favoured: their difference may have to be zero.
+void Rewriter::fuse(Operation *op) {
+  if (!isa<arith::AddFOp, arith::SubFOp>(op) ||
       !narrow.endsNarrow(op->getResult(0)))
     return;
-  auto flags = arith::FastMathFlagsAttr::get(
-      op->getContext(), cast<arith::ArithFastMathInterface>(op)
-                                .getFastMathFlagsAttr()
-                                .getValue() |
-                            arith::FastMathFlags::contract);
-  op->setAttr("fastmath", flags);
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  auto first = lhs.getDefiningOp<arith::MulFOp>();
+  auto second = rhs.getDefiningOp<arith::MulFOp>();
+  auto isFma = [](Value value) { return value.getDefiningOp<math::FmaOp>(); };
+  arith::MulFOp product = first ? first : second;
+  if ((first && second) || !product || !product->hasOneUse() || isFma(lhs) ||
+      isFma(rhs))
+    return;
+  Expr a = start(op, product.getLhs());
+  Expr b(*builder, product.getRhs());
+  Expr other(*builder, first ? rhs : lhs);
+  bool isDifference = isa<arith::SubFOp>(op);
+  // x * y - z, or z - x * y.
+  if (isDifference && first)
+    other = -other;
+  else if (isDifference)
+    a = -a;
+  replace(op, fma(a, b, other));
+  rewriter.eraseOp(product);
+}
+
+/// After what is dead is gone, so that uses are those that there are.
+void Rewriter::fuseProducts() {
+  SmallVector<Operation *> sums;
+  root->walk([&](Operation *op) {
+    if (isa<arith::AddFOp, arith::SubFOp>(op) &&
+        op->getResult(0).getType().isF32())
+      sums.push_back(op);
+  });
+  llvm::for_each(sums, [&](Operation *op) { fuse(op); });
 }
 
 void Rewriter::rewrite(math::ExpOp op) {
@@ -254,13 +285,15 @@ void Rewriter::rewrite(arith::DivFOp op) {
       (endsNarrow && rewriteLogistic(op)) ||
       !hasNormalReciprocal(ranges.get(op.getRhs())))
     return;
-  FloatRange numerator = ranges.get(op.getLhs());
-  bool isBounded = numerator.low >= -0x1p100 && numerator.high <= 0x1p100;
-  if (!isBounded && !endsNarrow)
+  // A quotient that is infinite would turn into NaN.
+  FloatRange x = ranges.get(op.getLhs()), y = ranges.get(op.getRhs());
+  double most = std::max(std::abs(x.low), std::abs(x.high));
+  double least = std::min(std::abs(y.low), std::abs(y.high));
+  if (!endsNarrow && !(most <= 0x1p100 && most <= least * 0x1p126))
     return;
-  Expr x = start(op, op.getLhs());
-  Expr y(*builder, op.getRhs());
-  replace(op, quotient(x, y, endsNarrow));
+  Expr dividend = start(op, op.getLhs());
+  Expr divisor(*builder, op.getRhs());
+  replace(op, quotient(dividend, divisor, getDigits(op)));
 }
 
 /// With w = exp(-x) the two are 1 / (1 + w) and w / (1 + w), without
@@ -318,12 +351,15 @@ struct ApproximateGPUMathPass
     Rewriter(getOperation()).dropCorrections();
     shareOperations();
     Rewriter(getOperation()).rewriteExponentials();
+    shareOperations();
+    Rewriter(getOperation()).fuseProducts();
   }
 
   /// The value and the derivative have an exponential each; what is not used
   /// any more goes.
   void shareOperations() {
     IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
     DominanceInfo dominance(getOperation());
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
   }

@@ -85,8 +85,10 @@ struct FadAttachNVVMTargetPass
       return signalPassFailure();
     auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3,
                                             kTriple, chip, features);
+    // A module that has a target keeps it.
     for (auto kernels : module.getOps<gpu::GPUModuleOp>())
-      kernels.setTargetsAttr(ArrayAttr::get(&getContext(), {target}));
+      if (!kernels.getTargetsAttr())
+        kernels.setTargetsAttr(ArrayAttr::get(&getContext(), {target}));
   }
 
   /// Fails, and says why, unless LLVM knows the options.

@@ -95,23 +95,28 @@ private:
   /// Finds what is to have a kernel. Operations without results compute
   /// nothing; those with a kernel have been here.
   LogicalResult findKernels() {
-    WalkResult walk = getOperation().walk([&](Operation *op) {
-      if (op->hasAttr(FadDialect::kKernelAttr))
-        return WalkResult::advance();
-      auto elementwise = dyn_cast<ElementwiseOp>(op);
-      if (elementwise && op->getNumResults() != 0) {
-        FailureOr<ElementwiseKernel> kernel = describeKernel(elementwise);
-        if (failed(kernel))
-          return WalkResult::interrupt();
-        kernels.push_back(*kernel);
-      } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-        if (std::optional<ElementwiseKernel> kernel = describeKernel(generic))
-          kernels.push_back(*kernel);
-        else if (std::optional<RowSum> sum = describeRowSum(generic))
-          sums.push_back(*sum);
-      }
-      return WalkResult::advance();
-    });
+    WalkResult walk =
+        getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+          // What runs on a device already is somebody else's.
+          if (isa<gpu::GPUModuleOp, gpu::LaunchOp>(op))
+            return WalkResult::skip();
+          if (op->hasAttr(FadDialect::kKernelAttr))
+            return WalkResult::advance();
+          auto elementwise = dyn_cast<ElementwiseOp>(op);
+          if (elementwise && op->getNumResults() != 0) {
+            FailureOr<ElementwiseKernel> kernel = describeKernel(elementwise);
+            if (failed(kernel))
+              return WalkResult::interrupt();
+            kernels.push_back(*kernel);
+          } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+            if (std::optional<ElementwiseKernel> kernel =
+                    describeKernel(generic))
+              kernels.push_back(*kernel);
+            else if (std::optional<RowSum> sum = describeRowSum(generic))
+              sums.push_back(*sum);
+          }
+          return WalkResult::advance();
+        });
     return failure(walk.wasInterrupted());
   }
 

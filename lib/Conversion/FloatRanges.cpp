@@ -99,11 +99,24 @@ static FloatRange getConstantRange(Value value) {
   return {constant, constant};
 }
 
+/// What `range` is in `type`, where numbers that are too large are infinite.
+static FloatRange round(FloatRange range, Type type) {
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
+  double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  auto bound = [&](double number) {
+    return std::abs(number) <= largest ? number
+                                       : std::copysign(kInfinity, number);
+  };
+  return {bound(range.low), bound(range.high)};
+}
+
 FloatRanges::FloatRanges(Operation *root) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op->getNumResults() == 1 &&
         isa<FloatType>(getElementTypeOrSelf(op->getResult(0))))
-      ranges[op->getResult(0)] = infer(op);
+      ranges[op->getResult(0)] = round(infer(op), op->getResult(0).getType());
   });
 }
 
@@ -241,7 +254,11 @@ bool FloatRanges::isZeroWhere(Value value, Value known,
           !(std::isfinite(bounds.low) && std::isfinite(bounds.high)))
         return false;
     }
-    assumed.ranges[op->getResult(0)] = assumed.infer(op);
+    Value result = op->getResult(0);
+    FloatRange found = assumed.infer(op);
+    assumed.ranges[result] = isa<FloatType>(result.getType())
+                                 ? round(found, result.getType())
+                                 : found;
   }
   FloatRange found = assumed.get(value);
   return found.low == 0 && found.high == 0;

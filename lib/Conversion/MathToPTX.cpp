@@ -38,7 +38,9 @@ static std::optional<int64_t> getSmallExponent(math::FPowIOp op) {
 /// Whether the exponent of `op` is one that libdevice does not take, but that
 /// can be made so.
 static bool hasConvertibleExponent(math::FPowIOp op) {
-  unsigned width = getElementTypeOrSelf(op.getRhs()).getIntOrFloatBitWidth();
+  Type type = getElementTypeOrSelf(op.getRhs());
+  // An index has 64 bits.
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   return width < 32 || (width > 32 && getSmallExponent(op));
 }
 
@@ -49,7 +51,7 @@ struct ConvertExponent : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::FPowIOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getRhs().getType().isInteger() || !hasConvertibleExponent(op))
+    if (!op.getRhs().getType().isIntOrIndex() || !hasConvertibleExponent(op))
       return rewriter.notifyMatchFailure(op, "the exponent has to stay");
     Value exponent;
     if (std::optional<int64_t> constant = getSmallExponent(op))

@@ -77,9 +77,10 @@ static unsigned getDepth(OpOperand &operand, unsigned depth,
     Value other = op->getOperand(1 - operand.getOperandNumber());
     return depth + !isExact(other);
   }
-  bool passes = isa<arith::SelectOp, arith::NegFOp, arith::MinimumFOp,
-                    arith::MaximumFOp, arith::MinNumFOp, arith::MaxNumFOp,
-                    math::AbsFOp, math::CopySignOp, math::SqrtOp>(op);
+  bool passes =
+      isa<arith::SelectOp, arith::NegFOp, arith::MinimumFOp, arith::MaximumFOp,
+          arith::MinNumFOp, arith::MaxNumFOp, math::AbsFOp, math::CopySignOp>(
+          op);
   return passes ? depth : kKeepsDigits;
 }
 
@@ -92,11 +93,7 @@ NarrowUses::inferUse(OpOperand &use, const FloatRanges &ranges) const {
     bool isNarrow = type.isF16() || type.isBF16();
     return isNarrow ? std::optional(Use{0, type.isBF16()}) : std::nullopt;
   }
-  if (auto compare = dyn_cast<arith::CmpFOp>(user)) {
-    bool withZero = use.getOperandNumber() == 0 &&
-                    matchPattern(compare.getRhs(), m_AnyZeroFloat());
-    return withZero ? std::optional(Use()) : std::nullopt;
-  }
+  // A comparison, which has no result of f32, may be decided by the last digit.
   if (!isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) ||
       user->getNumResults() != 1)
     return std::nullopt;

@@ -19,8 +19,8 @@ namespace mlir::fad {
 ///
 /// `endsNarrow`: every path of uses ends in a truncation to bf16 or f16,
 /// through operations of arith and math on f32. What computes such a value may
-/// err by some units in the last place of f32: then cancellation leaves no more
-/// than it would leave of any other library's function.
+/// err by some units in the last place of f32, an exponential by as many as its
+/// argument is large. Where two of them cancel, that much is left.
 ///
 /// `endsInBF16`: the same with bf16 alone. It may err by 2^-18 relative to the
 /// value, 1/512 of what rounding took from the numbers that it is computed
@@ -41,9 +41,9 @@ namespace mlir::fad {
 /// - sums, differences and fma, of numbers the ranges of which have one sign.
 ///
 /// Other sums may cancel, exponents magnify their error, and so nothing else
-/// passes it on; comparisons do with zero alone, as the sign is right. What is
-/// stored, yielded, called with, or cast to another type before it is truncated
-/// counts with all its digits. Takes time linear in the number of operations.
+/// passes it on. What is compared, stored, yielded, called with, or cast to
+/// another type before it is truncated counts with all its digits. Takes time
+/// linear in the number of operations.
 class NarrowUses {
 public:
   explicit NarrowUses(Operation *root) : NarrowUses(root, FloatRanges(root)) {}

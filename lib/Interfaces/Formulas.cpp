@@ -101,7 +101,7 @@ Mish fad::mish(const Expr &x) {
   Expr e = exp(top);
   Expr n = e * (e + 2);
   Expr m = n + 2;
-  return {top, e, n / m, m};
+  return {top, e, n, m, n / m};
 }
 
 Expr fad::saturating(const Expr &slope) {

@@ -151,9 +151,8 @@ struct Gelu : UnaryRule<Gelu, GeluOp> {
 /// its derivative is 4 * e * (1 + e) / m^2.
 struct MishRule : UnaryRule<MishRule, MishOp> {
   static Expr d(Expr x) {
-    auto [top, e, value, m] = mish(x);
-    Expr scale = 4 * e;
-    Expr slope = scale * (1 + e) / square(m);
+    auto [top, e, n, m, value] = mish(x);
+    Expr slope = 4 * (n - e) / square(m);
     return select(x < -underflow(x) - 8, 0, value + top * slope);
   }
 };

@@ -10,6 +10,7 @@
 #include "HostSymbols.h"
 #include "fad-c/CUDARuntime.h"
 #include "fad/Runtime/Memory.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/DynamicLibrary.h"
 
@@ -63,8 +64,16 @@ llvm::Expected<std::string> mlir::fad::useCUDA() {
   int major = 0, minor = 0;
   if (runtime.init() || runtime.getComputeCapability(0, &major, &minor))
     return getError();
+  // PTX for a chip runs on all later ones, which this LLVM may not know.
+  constexpr int kChips[] = {70, 75, 80, 86, 89, 90, 100, 103, 120};
+  int capability = 10 * major + minor;
+  const int *after = llvm::upper_bound(kChips, capability);
+  if (after == std::begin(kChips))
+    return llvm::createStringError("the device has compute capability " +
+                                   llvm::Twine(major) + "." +
+                                   llvm::Twine(minor) + "; kernels take 7.0");
   setBlockSource({allocateManaged, freeManaged});
-  return ("sm_" + llvm::Twine(major) + llvm::Twine(minor)).str();
+  return ("sm_" + llvm::Twine(*std::prev(after))).str();
 }
 
 llvm::Error mlir::fad::takeCUDAError() {

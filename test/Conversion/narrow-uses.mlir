@@ -5,7 +5,8 @@
 func.func @silu(%x: bf16) -> (bf16, bf16) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
-  // expected-remark @+1 {{[-inf, inf], ends in bf16}}
+  // It is compared.
+  // expected-remark @+1 {{[-inf, inf], full}}
   %wide = arith.extf %x : bf16 to f32
   // expected-remark @+1 {{[0, inf], ends in bf16}}
   %size = math.absf %wide : f32
@@ -39,7 +40,7 @@ func.func @mish(%x: vector<8xbf16>) -> vector<8xbf16> {
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %one = arith.constant dense<1.0> : vector<8xf32>
   %two = arith.constant dense<2.0> : vector<8xf32>
-  // expected-remark @+1 {{[-inf, inf], ends in bf16}}
+  // expected-remark @+1 {{[-inf, inf], full}}
   %wide = arith.extf %x : vector<8xbf16> to vector<8xf32>
   // expected-remark @+1 {{[0, inf], ends in bf16}}
   %size = math.absf %wide : vector<8xf32>

@@ -8,8 +8,8 @@
 //CHECK-EMPTY:
 // CHECK-NEXT:           bytes            time
 // CHECK-NEXT:             768            2048
-// CHECK-NEXT:             512            2272
-// CHECK-NEXT:             384            2612
+// CHECK-NEXT:             512            2264
+// CHECK-NEXT:             384            2604
 //  CHECK-NOT:{{.+}}
 
 //      NOTHING:           bytes            time

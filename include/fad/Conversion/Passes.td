@@ -152,9 +152,11 @@ def FadLaunchKernels : Pass<"fad-launch-kernels", "::mlir::ModuleOp"> {
     Launches, in place of each `linalg.generic` on buffers that `fad-to-gpu` has given
     a kernel, the variant that suits its buffers: vectors where all are aligned to 16
     bytes and no vector crosses the end of a repeated row, and among those the one for
-    outputs that are inputs where buffers overlap. Which one that is is decided when
-    the program runs. Buffers with gaps are copied. More than `largest-launch`
-    elements take several launches.
+    outputs that are inputs where buffers overlap: then they are the same buffer, as
+    bufferization makes them. Which one that is is decided when the program runs.
+    Buffers with gaps are copied. More than `largest-launch` elements take several
+    launches, each of which begins where repeated operands begin again; where they
+    do not, within so many elements, an assertion fails.
 
     The buffers have to be where both the host and the device reach them.
 
@@ -450,8 +452,9 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
     divisor has a normal reciprocal and the dividend is finite.
 
     Values that end up in `bf16` or `f16`, after arithmetic in `f32`, are computed with
-    fewer operations: their errors are up to 2^-16 relative to the result. A sigmoid
-    and its complement are computed from one exponential without selections.
+    fewer operations: their errors are up to 2^-16 relative to the result, and 2^-14 of
+    `erf` and `erfc` that end up in `bf16`. A sigmoid and its complement are computed
+    from one exponential without selections.
 
     Exponentials that a value and its derivative share stay shared. The selection of a
     zero goes where the other branch is zero as well, of any sign.

@@ -56,8 +56,9 @@ Sigmoid sigmoid(const Expr &x);
 struct Mish {
   Expr top;
   Expr e;
-  Expr value;
+  Expr n;
   Expr m;
+  Expr value;
 };
 Mish mish(const Expr &x);
 

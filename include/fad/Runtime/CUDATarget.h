@@ -16,8 +16,9 @@ namespace mlir::fad {
 
 /// Prepares the first device for compiled code, and takes the memory of all
 /// buffers from where both it and the host reach them. Called before there are
-/// buffers. Returns the device's architecture, such as "sm_90". Fails, and says
-/// why, where there is no driver or no device.
+/// buffers. Returns the newest architecture that is known to run on it, such as
+/// "sm_90". Fails, and says why, where there is no driver or no device, or an
+/// older one than kernels take.
 llvm::Expected<std::string> useCUDA();
 
 /// Fails where something has gone wrong on the device since the last call; what

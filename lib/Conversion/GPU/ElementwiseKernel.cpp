@@ -8,6 +8,7 @@
 
 #include "ElementwiseKernel.h"
 #include "fad/IR/Fad.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -147,8 +148,19 @@ static LogicalResult describeMap(AffineMap map, ArrayRef<int64_t> sizes,
   return success();
 }
 
+/// Whether fad-to-nvvm lowers `op`, of those that fad-to-cpu does.
+static bool hasLowering(Operation &op) {
+  if (auto power = dyn_cast<math::FPowIOp>(op))
+    return getElementTypeOrSelf(power.getRhs()).isSignlessInteger() &&
+           getElementTypeOrSelf(power.getRhs()).getIntOrFloatBitWidth() <= 32;
+  return isa<arith::ArithDialect, math::MathDialect, FadDialect>(
+             op.getDialect()) &&
+         !isa<math::IPowIOp, math::IsNormalOp>(op);
+}
+
 bool fad::isKernelOperation(Operation &op) {
-  return op.getNumRegions() == 0 && isPure(&op) && !isa<linalg::IndexOp>(op) &&
+  return op.getNumRegions() == 0 && isPure(&op) &&
+         (hasLowering(op) || op.hasTrait<OpTrait::ConstantLike>()) &&
          llvm::all_of(op.getResultTypes(), isKernelScalar);
 }
 
@@ -192,7 +204,12 @@ static int64_t getGroupSize(linalg::GenericOp op) {
 std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
   unsigned rank = op.getNumLoops();
   int64_t groupSize = getGroupSize(op);
-  if (groupSize == 0 || op.getOutputs().empty())
+  auto isElsewhere = [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return memref && memref.getMemorySpace();
+  };
+  if (groupSize == 0 || op.getOutputs().empty() ||
+      llvm::any_of(op->getOperandTypes(), isElsewhere))
     return std::nullopt;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto outputMap = AffineMap::getMultiDimIdentityMap(rank, op.getContext());
@@ -227,14 +244,18 @@ std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
   // Constants are cloned; other values from outside are scalars.
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op.getRegion(), captured);
+  auto isGathered = [&](Value buffer) {
+    return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+      return user->getBlock() != op.getBody() || isGather(*user);
+    });
+  };
   for (Value value : captured) {
     if (matchPattern(value, m_Constant()))
       continue;
     KernelInput input;
     input.type = getElementTypeOrSelf(value.getType());
     input.inBody = value;
-    // What gathers read has been looked at.
-    if (isa<MemRefType>(value.getType()))
+    if (isa<MemRefType>(value.getType()) && isGathered(value))
       input.kind = KernelInput::Kind::Gathered;
     else if (!isKernelElement(value.getType()))
       return std::nullopt;

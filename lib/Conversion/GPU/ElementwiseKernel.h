@@ -87,8 +87,8 @@ enum class KernelVariant {
 /// What the names of variants end with.
 StringRef getSuffix(KernelVariant variant);
 
-/// The largest number of elements that one launch computes, a multiple of all
-/// sizes of tiles: offsets have 32 bits.
+/// The largest number of elements that one launch computes, so that offsets up
+/// to the end of the last tile have 31 bits.
 constexpr int64_t kLargestLaunch = int64_t(1) << 30;
 
 /// The type of the argument for a buffer of `element`.

@@ -168,18 +168,12 @@ Value Launcher::suitsVectors(Value start) {
   auto addBits = [&](const Buffer &buffer) {
     bits = arith::OrIOp::create(b, bits, getAddress(buffer, start));
   };
-  int64_t widest = 1;
   for (const std::optional<Buffer> &input : inputs)
-    if (input) {
+    if (input)
       addBits(*input);
-      widest = std::max(widest, getStorageBytes(input->element));
-    }
-  for (const Buffer &output : outputs) {
-    addBits(output);
-    widest = std::max(widest, getStorageBytes(output.element));
-  }
-  Value misaligned = arith::AndIOp::create(b, bits, constant(15));
-  Value lanes = constant(16 / widest);
+  llvm::for_each(outputs, addBits);
+  Value misaligned = arith::AndIOp::create(b, bits, constant(kAccessBytes - 1));
+  Value lanes = constant(getLanes(kernel));
   for (auto [inner, extent, isRow] : repeated) {
     Value rest = arith::RemUIOp::create(b, isRow ? extent : inner, lanes);
     // One element may be repeated for any number of places. A row that happens

@@ -40,6 +40,10 @@ static constexpr float kShortErfcNumbers[] = {0.36638045f, 0.37395516f,
                                               0.23145479f, 0.35727224f,
                                               -0.4733052f, 0.14425096f};
 static constexpr ErfcPolynomial kShortErfc = {0.65, kShortErfcNumbers};
+/// Up to 9.4: 5.6e-5.
+static constexpr float kShortestErfcNumbers[] = {
+    0.31009406f, 0.31627634f, 0.21429749f, 0.33371934f, -0.1744429f};
+static constexpr ErfcPolynomial kShortestErfc = {0.55, kShortestErfcNumbers};
 
 //===----------------------------------------------------------------------===//
 // What the GPU estimates
@@ -133,15 +137,27 @@ static Expr gaussianOf(const Expr &x) {
   return gaussian(x, 1);
 }
 
+static const ErfcPolynomial &getErfc(Digits digits) {
+  switch (digits) {
+  case Digits::F32:
+    return kErfc;
+  case Digits::F16:
+    return kShortErfc;
+  case Digits::BF16:
+    return kShortestErfc;
+  }
+  llvm_unreachable("there are no other digits");
+}
+
 /// erfc(x) * factor for x >= 0. Where digits do not count it is a multiple of
 /// the density of the normal distribution, which GELU's derivative needs.
-static Expr complementOfError(const Expr &x, double factor, bool endsNarrow) {
-  auto [scale, coefficients] = endsNarrow ? kShortErfc : kErfc;
+static Expr complementOfError(const Expr &x, double factor, Digits digits) {
+  auto [scale, coefficients] = getErfc(digits);
   Multiple multiple = matchMultiple(x).value_or(Multiple{x, 1});
   Expr t = estimateReciprocal(fma(multiple.x, multiple.factor * scale, 1));
   constexpr double kDensity = M_2_SQRTPI * M_SQRT1_2 / 2;
   Expr density = gaussianOf(x);
-  if (endsNarrow) {
+  if (digits != Digits::F32) {
     density = kDensity * density;
     factor /= kDensity;
   }
@@ -149,16 +165,16 @@ static Expr complementOfError(const Expr &x, double factor, bool endsNarrow) {
 }
 
 Expr fad::complementaryError(const Expr &x, FloatRange range, double factor,
-                             bool endsNarrow) {
+                             Digits digits) {
   if (range.isNonNegative())
-    return complementOfError(x, factor, endsNarrow);
-  Expr above = complementOfError(abs(x), factor, endsNarrow);
+    return complementOfError(x, factor, digits);
+  Expr above = complementOfError(abs(x), factor, digits);
   return select(x < 0, 2 * factor - above, above);
 }
 
-Expr fad::errorFunction(const Expr &x, bool endsNarrow) {
+Expr fad::errorFunction(const Expr &x, Digits digits) {
   Expr small = erfOfSmall(x);
-  Expr large = 1 - complementOfError(abs(x), 1, endsNarrow);
+  Expr large = 1 - complementOfError(abs(x), 1, digits);
   return select(abs(x) < 0.5, small, copysign(large, x));
 }
 
@@ -181,17 +197,17 @@ bool fad::hasNormalReciprocal(FloatRange range) {
 }
 
 /// The estimate of 1 / y, or of its square where `y` is one.
-static Expr estimateReciprocalOf(const Expr &y, bool endsNarrow) {
+static Expr estimateReciprocalOf(const Expr &y, Digits digits) {
   auto product = y.getValue().getDefiningOp<arith::MulFOp>();
-  if (!endsNarrow || !product || product.getLhs() != product.getRhs())
+  if (digits == Digits::F32 || !product || product.getLhs() != product.getRhs())
     return estimateReciprocal(y);
   return square(estimateReciprocal(Expr(*y.getBuilder(), product.getLhs())));
 }
 
-Expr fad::quotient(const Expr &x, const Expr &y, bool endsNarrow) {
-  Expr estimate = estimateReciprocalOf(y, endsNarrow);
+Expr fad::quotient(const Expr &x, const Expr &y, Digits digits) {
+  Expr estimate = estimateReciprocalOf(y, digits);
   Expr product = viewConstant(x).isConstant(1) ? estimate : x * estimate;
-  if (endsNarrow)
+  if (digits != Digits::F32)
     return product;
   Expr rest = fma(-product, y, x);
   return fma(rest, estimate, product);

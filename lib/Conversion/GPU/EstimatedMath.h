@@ -19,6 +19,9 @@
 
 namespace mlir::fad {
 
+/// The type that a number ends up in, as far as its digits count.
+enum class Digits { F32, F16, BF16 };
+
 /// A product of an expression and a constant.
 struct Multiple {
   Expr x;
@@ -41,9 +44,9 @@ Expr shortExponential(const Expr &x, double factor, double addend = 0);
 
 /// erfc(x) * factor, with the exponential left to be replaced.
 Expr complementaryError(const Expr &x, FloatRange range, double factor,
-                        bool endsNarrow);
+                        Digits digits);
 /// erf(x), likewise.
-Expr errorFunction(const Expr &x, bool endsNarrow);
+Expr errorFunction(const Expr &x, Digits digits);
 /// tanh(x), likewise.
 Expr hyperbolicTangent(const Expr &x);
 
@@ -51,9 +54,9 @@ Expr hyperbolicTangent(const Expr &x);
 /// zero.
 bool hasNormalReciprocal(FloatRange range);
 
-/// x / y, for a finite `x` and a `y` with a normal reciprocal, within 1 unit;
-/// with `endsNarrow` within 3, for any `x`.
-Expr quotient(const Expr &x, const Expr &y, bool endsNarrow);
+/// x / y, where that and `x` are finite and the reciprocal of `y` normal, within 1
+/// unit; where 16 bits count within 3, for any `x`.
+Expr quotient(const Expr &x, const Expr &y, Digits digits);
 
 } // namespace mlir::fad
 

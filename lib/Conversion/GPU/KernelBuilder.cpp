@@ -20,9 +20,6 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Bytes that one thread moves in one access.
-static constexpr int64_t kAccessBytes = 16;
-
 StringRef fad::getSuffix(KernelVariant variant) {
   switch (variant) {
   case KernelVariant::Vectors:
@@ -49,6 +46,7 @@ public:
 
 private:
   gpu::GPUFuncOp buildSignature(StringRef name);
+  void recordArguments(ArrayRef<BlockArgument> rest);
   void cloneConstants();
   void buildFullTile(Value base, Value thread);
   void buildElements(Value from, Value to);
@@ -130,7 +128,7 @@ gpu::GPUFuncOp KernelBuilder::build(StringRef name) {
   return func;
 }
 
-/// Creates the function and records what its arguments stand for.
+/// Creates the function, with the constants for sizes.
 gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attrs;
@@ -181,7 +179,12 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
 
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&func.front());
-  ArrayRef<BlockArgument> rest = func.getArguments();
+  recordArguments(func.getArguments());
+  return func;
+}
+
+/// Records what arguments stand for.
+void KernelBuilder::recordArguments(ArrayRef<BlockArgument> rest) {
   auto take = [&] {
     Value argument = rest.front();
     rest = rest.drop_front();
@@ -202,7 +205,6 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
     inner.push_back(getSize(input.inner));
     extent.push_back(getSize(input.extent));
   }
-  return func;
 }
 
 /// Constants, of the body and from outside of it, are the same for all lanes.

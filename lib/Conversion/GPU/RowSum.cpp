@@ -82,19 +82,13 @@ private:
   Value addUp(Value from, Value to, Value first,
               llvm::function_ref<Value(Value)> term);
   Value computeTerm(Value element);
-  /// In 64 bits: matrices may have more elements than other kernels take.
+  /// Numbers are of 64 bits: matrices may have more elements than other kernels
+  /// take.
   Value getPlace(Value row, Value columns, Value column) {
-    auto toIndex = [&](Value number) {
-      return arith::IndexCastUIOp::create(b, b.getIndexType(), number);
-    };
-    Value start = arith::MulIOp::create(b, toIndex(row), toIndex(columns));
-    return arith::AddIOp::create(b, start, toIndex(column));
-  }
-  Value toI32(Value index) {
-    return arith::IndexCastUIOp::create(b, b.getI32Type(), index);
+    return add(mul(row, columns), column);
   }
   Value constant(int64_t value) {
-    return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+    return arith::ConstantIndexOp::create(b, value);
   }
   Value add(Value lhs, Value rhs) { return arith::AddIOp::create(b, lhs, rhs); }
   Value mul(Value lhs, Value rhs) { return arith::MulIOp::create(b, lhs, rhs); }
@@ -163,14 +157,15 @@ Value SumBuilder::computeTerm(Value element) {
 
 gpu::GPUFuncOp SumBuilder::buildPartial(StringRef name) {
   OpBuilder::InsertionGuard restore(b);
-  Type i32 = b.getI32Type(), type = sum.getSumType();
-  gpu::GPUFuncOp func = buildSignature(
-      name, {getBufferType(sum.input), getBufferType(type), i32, i32, i32});
+  Type index = b.getIndexType(), type = sum.getSumType();
+  gpu::GPUFuncOp func =
+      buildSignature(name, {getBufferType(sum.input), getBufferType(type),
+                            index, index, index});
   ArrayRef<BlockArgument> arguments = func.getArguments();
   Value input = arguments[0], partial = arguments[1], rows = arguments[2],
         columns = arguments[3], height = arguments[4];
-  Value block = toI32(gpu::BlockIdOp::create(b, gpu::Dimension::x));
-  Value thread = toI32(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   // Neighbouring blocks have neighbouring columns.
   Value width = constant(threads);
   Value across = arith::CeilDivUIOp::create(b, columns, width);
@@ -191,14 +186,14 @@ gpu::GPUFuncOp SumBuilder::buildPartial(StringRef name) {
 
 gpu::GPUFuncOp SumBuilder::buildTotal(StringRef name) {
   OpBuilder::InsertionGuard restore(b);
-  Type i32 = b.getI32Type(), type = sum.getSumType();
+  Type index = b.getIndexType(), type = sum.getSumType();
   gpu::GPUFuncOp func = buildSignature(
-      name, {getBufferType(type), getBufferType(sum.output), i32, i32});
+      name, {getBufferType(type), getBufferType(sum.output), index, index});
   ArrayRef<BlockArgument> arguments = func.getArguments();
   Value partial = arguments[0], output = arguments[1], parts = arguments[2],
         columns = arguments[3];
-  Value block = toI32(gpu::BlockIdOp::create(b, gpu::Dimension::x));
-  Value thread = toI32(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   Value column = add(mul(block, constant(threads)), thread);
   guard(column, columns);
   Value zero = constant(0), place = getPlace(zero, columns, column);

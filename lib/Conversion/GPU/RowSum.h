@@ -40,7 +40,7 @@ constexpr llvm::StringLiteral kTotalSuffix = "_total";
 ///   (input, partial sums, number of rows, of columns, `rows`)
 ///
 /// with as many blocks as there are blocks of `threads` columns, times the
-/// number of partial sums of a column. All numbers are of i32.
+/// number of partial sums of a column. All numbers are of type index.
 gpu::GPUFuncOp buildPartialSums(OpBuilder &builder, const RowSum &sum,
                                 int64_t threads, StringRef name);
 

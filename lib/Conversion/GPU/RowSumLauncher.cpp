@@ -58,9 +58,7 @@ void fad::launchRowSum(OpBuilder &builder, linalg::GenericOp op,
     Value start = buffers.constant(0);
     for (const HostBuffer &array : arrays)
       arguments.push_back(buffers.getArgument(array, start));
-    for (Value number : numbers)
-      arguments.push_back(
-          arith::IndexCastUIOp::create(b, b.getI32Type(), number));
+    llvm::append_range(arguments, numbers);
     buffers.launch(op, suffix, blocks, arguments);
   };
   launch(kPartialSuffix, arith::MulIOp::create(b, across, parts),

@@ -14,11 +14,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Bytes that one thread moves in one access.
-static constexpr int64_t kAccessBytes = 16;
-
-/// Registers that a thread has where a multiprocessor is full, on all
-/// architectures from sm_70 on but sm_75.
+/// Registers of a multiprocessor, on all architectures from sm_70 on.
 static constexpr int64_t kRegisters = 65536;
 
 /// With 2048 resident threads, two loads of 16 bytes each keep 64 KiB under way
@@ -77,22 +73,28 @@ static bool fitsFullOccupancy(const ElementwiseKernel &kernel, int64_t widest,
          weight <= (widest == 4 ? kWeight : kWeightOfNarrow);
 }
 
+int64_t fad::getLanes(const ElementwiseKernel &kernel) {
+  int64_t widest = 1;
+  for (const KernelInput &input : kernel.inputs)
+    if (input.isBuffer())
+      widest = std::max(widest, getStorageBytes(input.type));
+  for (Type type : kernel.outputs)
+    widest = std::max(widest, getStorageBytes(type));
+  return kAccessBytes / widest;
+}
+
 Tile fad::chooseTile(const ElementwiseKernel &kernel,
                      const TileParameters &parameters,
                      const TileOverrides &overrides) {
-  int64_t widest = 1, loaded = 0;
-  for (const KernelInput &input : kernel.inputs)
-    if (input.isBuffer()) {
-      loaded += input.kind == KernelInput::Kind::Elements;
-      widest = std::max(widest, getStorageBytes(input.type));
-    }
-  for (Type type : kernel.outputs)
-    widest = std::max(widest, getStorageBytes(type));
+  int64_t loaded = llvm::count_if(kernel.inputs, [](const KernelInput &input) {
+    return input.kind == KernelInput::Kind::Elements;
+  });
+  int64_t lanes = getLanes(kernel), widest = kAccessBytes / lanes;
   int64_t buffers = loaded + static_cast<int64_t>(kernel.outputs.size());
 
   Tile tile;
   tile.threads = overrides.threads ? overrides.threads : parameters.threads;
-  tile.lanes = kAccessBytes / widest;
+  tile.lanes = lanes;
   tile.accesses = overrides.accesses
                       ? overrides.accesses
                       : std::max<int64_t>(1, parameters.loads /

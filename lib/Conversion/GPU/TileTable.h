@@ -52,6 +52,12 @@ struct TileOverrides {
 /// in the table that is not newer.
 const TileParameters &getTileParameters(StringRef chip);
 
+/// Bytes that one thread moves in one access.
+constexpr int64_t kAccessBytes = 16;
+
+/// The elements of a vector: as many as one access moves of the widest type.
+int64_t getLanes(const ElementwiseKernel &kernel);
+
 Tile chooseTile(const ElementwiseKernel &kernel,
                 const TileParameters &parameters,
                 const TileOverrides &overrides);

@@ -106,3 +106,32 @@ func.func @pack(%x: tensor<?xf32>, %y: tensor<43x11xf32>) -> (tensor<?xi8>, tens
   %few = fad.pack %codes bits 3 : tensor<43x11xi8> -> tensor<178xi8>
   return %bits, %few : tensor<?xi8>, tensor<178xi8>
 }
+
+// Infinite quotients, and sums that overflow before they are divided by.
+func.func @limits(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %0:2 = fad.elementwise ins(%x, %y : tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>, tensor<?xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %zero = arith.constant 0.0 : f32
+    %large = arith.constant 1.0e30 : f32
+    %least = arith.constant -1.0e30 : f32
+    %tiny = arith.constant 1.0e-30 : f32
+    %huge = arith.mulf %a, %large : f32
+    %below = arith.minimumf %huge, %large : f32
+    %clamped = arith.maximumf %below, %least : f32
+    %size = arith.constant 0.0 : f32
+    %divisor = arith.addf %size, %tiny : f32
+    %quotient = arith.divf %clamped, %divisor : f32
+    // exp(100) is infinite: the selection is for its product with zero.
+    %hundred = arith.constant 100.0 : f32
+    %bottom = arith.minimumf %b, %zero : f32
+    %far = arith.subf %bottom, %hundred : f32
+    %away = arith.negf %far : f32
+    %infinite = math.exp %away : f32
+    %bound = arith.constant -99.0 : f32
+    %is_far = arith.cmpf olt, %far, %bound : f32
+    %product = arith.mulf %infinite, %zero : f32
+    %chosen = arith.select %is_far, %zero, %product : f32
+    fad.yield %quotient, %chosen : f32, f32
+  }
+  return %0#0, %0#1 : tensor<?xf32>, tensor<?xf32>
+}
