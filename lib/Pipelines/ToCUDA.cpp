@@ -14,12 +14,16 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
 void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   KernelOptions kernels(options);
+  // Constants are copied where kernels read them, which is where they are not
+  // hidden behind a call.
+  pm.addPass(createInlinerPass());
   buildToLinalgPipeline(pm, options.checkShapes);
   // A kernel for each chain of elementwise operations: with the addition of a
   // bias, for example, before an activation.

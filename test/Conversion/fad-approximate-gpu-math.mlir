@@ -84,4 +84,61 @@ gpu.module @kernels {
     memref.store %t, %half[] : memref<f16>
     gpu.return
   }
+
+  // An infinite quotient would turn into NaN.
+
+  // CHECK-LABEL: gpu.func @overflow(
+  // CHECK:         arith.divf %{{.*}}, %{{.*}} : f32
+  // CHECK-NOT:     fastmath
+  // CHECK:         gpu.return
+  gpu.func @overflow(%x: f32, %out: memref<f32>) kernel {
+    %large = arith.constant 1.0e30 : f32
+    %tiny = arith.constant 1.0e-30 : f32
+    %size = math.absf %x : f32
+    %some = arith.minimumf %size, %large : f32
+    %divisor = arith.addf %some, %tiny : f32
+    %y = arith.divf %some, %divisor : f32
+    memref.store %y, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // What is compared has all its digits.
+
+  // CHECK-LABEL: gpu.func @compared(
+  // CHECK:         %[[E:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+  // CHECK:         arith.cmpf ogt, %[[E]], %{{.*}} : f32
+  gpu.func @compared(%x: f32, %out: memref<bf16>) kernel {
+    %zero = arith.constant 0.0 : f32
+    %one = arith.constant 1.0 : f32
+    %e = math.exp %x : f32
+    %positive = arith.cmpf ogt, %e, %zero : f32
+    %s = arith.select %positive, %one, %e : f32
+    %y = arith.truncf %s : f32 to bf16
+    memref.store %y, %out[] : memref<bf16>
+    gpu.return
+  }
+
+  // A product and what is added to it are rounded once, but for two products, whose
+  // difference has to be zero where they are equal.
+
+  // CHECK-LABEL: gpu.func @fused(
+  // CHECK-SAME:    %[[X:[^:]*]]: f32, %[[Y:[^:]*]]: f32
+  // CHECK:         %[[FUSED:.*]] = math.fma %[[X]], %[[Y]], %[[X]] : f32
+  // CHECK:         %[[XX:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  // CHECK:         %[[YY:.*]] = arith.mulf %[[Y]], %[[Y]] : f32
+  // CHECK:         %[[APART:.*]] = arith.subf %[[XX]], %[[YY]] : f32
+  // CHECK:         arith.truncf %[[FUSED]]
+  // CHECK:         arith.truncf %[[APART]]
+  gpu.func @fused(%x: f32, %y: f32, %out: memref<2xbf16>, %i: index) kernel {
+    %xy = arith.mulf %x, %y : f32
+    %fused = arith.addf %xy, %x : f32
+    %xx = arith.mulf %x, %x : f32
+    %yy = arith.mulf %y, %y : f32
+    %apart = arith.subf %xx, %yy : f32
+    %a = arith.truncf %fused : f32 to bf16
+    %b = arith.truncf %apart : f32 to bf16
+    memref.store %a, %out[%i] : memref<2xbf16>
+    memref.store %b, %out[%i] : memref<2xbf16>
+    gpu.return
+  }
 }

@@ -8,3 +8,8 @@ gpu.module @a {
 }
 gpu.module @b {
 }
+
+// A module that has a target keeps it.
+// CHECK: gpu.module @c [#nvvm.target<chip = "sm_86">]
+gpu.module @c [#nvvm.target<chip = "sm_86">] {
+}

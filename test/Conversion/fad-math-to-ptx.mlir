@@ -97,8 +97,8 @@ gpu.module @kernels {
   // The exponent of libdevice's function has 32 bits.
 
   // CHECK-LABEL: gpu.func @power(
-  // CHECK-SAME:    %[[X:[^:]*]]: f32, %[[N8:[^:]*]]: i8, %[[N32:[^:]*]]: i32, %[[N64:[^:]*]]: i64
-  gpu.func @power(%x: f32, %n8: i8, %n32: i32, %n64: i64) kernel {
+  // CHECK-SAME:    %[[X:[^:]*]]: f32, %[[N8:[^:]*]]: i8, %[[N32:[^:]*]]: i32, %[[N64:[^:]*]]: i64, %[[I:[^:]*]]: index
+  gpu.func @power(%x: f32, %n8: i8, %n32: i32, %n64: i64, %i: index) kernel {
     // CHECK-DAG: %[[EXT:.*]] = arith.extsi %[[N8]] : i8 to i32
     // CHECK-DAG: math.fpowi %[[X]], %[[EXT]] : f32, i32
     %p8 = math.fpowi %x, %n8 : f32, i8
@@ -106,6 +106,8 @@ gpu.module @kernels {
     %p32 = math.fpowi %x, %n32 : f32, i32
     // CHECK-DAG: math.fpowi %[[X]], %[[N64]] : f32, i64
     %p64 = math.fpowi %x, %n64 : f32, i64
+    // CHECK-DAG: math.fpowi %[[X]], %[[I]] : f32, index
+    %pi = math.fpowi %x, %i : f32, index
     // CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : i32
     // CHECK-DAG: math.fpowi %[[X]], %[[THREE]] : f32, i32
     %three = arith.constant 3 : i64

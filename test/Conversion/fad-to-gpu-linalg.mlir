@@ -163,3 +163,38 @@ func.func @group(%x: tensor<?x4xf32>, %v: tensor<?xf32>) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// On buffers: one of another memory space has no kernel, nor has a body that asks for
+// the size of one, or what runs on a device already.
+
+#line = affine_map<(i) -> (i)>
+
+// CHECK-LABEL: func.func @buffers(
+// CHECK-NOT:     fad.kernel
+// CHECK-NOT:   gpu.module
+func.func @buffers(%x: memref<?xf32, 1>, %y: memref<?xindex>, %z: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]}
+      ins(%x : memref<?xf32, 1>) outs(%x : memref<?xf32, 1>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
+  %zero = arith.constant 0 : index
+  linalg.generic {indexing_maps = [#line], iterator_types = ["parallel"]} outs(%y : memref<?xindex>) {
+  ^bb0(%out: index):
+    %size = memref.dim %z, %zero : memref<?xf32>
+    linalg.yield %size : index
+  }
+  %one = arith.constant 1 : index
+  gpu.launch blocks(%i, %j, %k) in (%ni = %one, %nj = %one, %nk = %one)
+      threads(%l, %m, %n) in (%nl = %one, %nm = %one, %nn = %one) {
+    linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]}
+        ins(%z : memref<?xf32>) outs(%z : memref<?xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      linalg.yield %a : f32
+    }
+    gpu.terminator
+  }
+  return
+}

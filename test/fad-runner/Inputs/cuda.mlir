@@ -135,3 +135,14 @@ func.func @limits(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tenso
   }
   return %0#0, %0#1 : tensor<?xf32>, tensor<?xf32>
 }
+
+// A constant that a callee reads is copied as well: the device does not reach it.
+func.func private @scale(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.mulf %x, %s : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %s = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = call @scale(%x, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
