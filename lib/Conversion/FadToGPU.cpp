@@ -97,8 +97,10 @@ private:
   LogicalResult findKernels() {
     WalkResult walk =
         getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-          // What runs on a device already is somebody else's.
-          if (isa<gpu::GPUModuleOp, gpu::LaunchOp>(op))
+          // What runs on a device already, or is in a module of its own, is
+          // somebody else's.
+          if (isa<gpu::GPUModuleOp, gpu::LaunchOp>(op) ||
+              (isa<ModuleOp>(op) && op != getOperation()))
             return WalkResult::skip();
           if (op->hasAttr(FadDialect::kKernelAttr))
             return WalkResult::advance();
