@@ -158,6 +158,13 @@ static bool hasLowering(Operation &op) {
          !isa<math::IPowIOp, math::IsNormalOp>(op);
 }
 
+bool fad::isElsewhere(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return memref && memref.getMemorySpace();
+  });
+}
+
 bool fad::isKernelOperation(Operation &op) {
   return op.getNumRegions() == 0 && isPure(&op) &&
          (hasLowering(op) || op.hasTrait<OpTrait::ConstantLike>()) &&
@@ -204,12 +211,7 @@ static int64_t getGroupSize(linalg::GenericOp op) {
 std::optional<ElementwiseKernel> fad::describeKernel(linalg::GenericOp op) {
   unsigned rank = op.getNumLoops();
   int64_t groupSize = getGroupSize(op);
-  auto isElsewhere = [](Type type) {
-    auto memref = dyn_cast<MemRefType>(type);
-    return memref && memref.getMemorySpace();
-  };
-  if (groupSize == 0 || op.getOutputs().empty() ||
-      llvm::any_of(op->getOperandTypes(), isElsewhere))
+  if (groupSize == 0 || op.getOutputs().empty() || isElsewhere(op))
     return std::nullopt;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto outputMap = AffineMap::getMultiDimIdentityMap(rank, op.getContext());

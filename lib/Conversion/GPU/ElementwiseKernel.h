@@ -63,6 +63,8 @@ int64_t getStorageBytes(Type element);
 
 /// Whether a kernel can take `type` as an argument or as an element in memory.
 bool isKernelElement(Type type);
+/// Whether `op` has a buffer in a memory that is none of the host's.
+bool isElsewhere(Operation *op);
 /// Whether kernels have the types that `op` computes.
 bool isKernelOperation(Operation &op);
 

@@ -37,7 +37,7 @@ static Value findTerm(Block &body) {
 std::optional<RowSum> fad::describeRowSum(linalg::GenericOp op) {
   unsigned loops = op.getNumLoops(), summed = op.getNumReductionLoops();
   if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || summed == 0 ||
-      summed == loops)
+      summed == loops || isElsewhere(op))
     return std::nullopt;
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if ((kind == utils::IteratorType::reduction) != (loop < summed))
