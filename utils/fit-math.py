@@ -38,7 +38,8 @@ def fit(function, low, high, degree, weight, nodes=300, rounds=300):
 
 # exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2; of bf16, 1 + r * P(r).
 HALF = float(log(2)) / 2 * 1.0001
-# log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2).
+# log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2); where 16
+# bits are enough, m * P(m), 0 <= m <= 1.
 ROOT = 2**-0.5 - 1.0001, 2**0.5 - 0.9999
 # tanh(x) = x + x^3 * P(x^2), |x| <= 0.625.
 TANH = 0.625
@@ -88,6 +89,8 @@ POLYNOMIALS = {
         7,
         lambda m: m**3 / log1p(m),
     ),
+    "log1p of 16 bits": (lambda x: log1p(x) / x, 1e-9, 1, 8, lambda x: x / log1p(x)),
+    "log1p of bf16": (lambda x: log1p(x) / x, 1e-9, 1, 6, lambda x: x / log1p(x)),
     "tanh": (
         lambda s: (tanh(sqrt(s)) / sqrt(s) - 1) / s,
         1e-12,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommonMath.h"
 #include "GPU/EstimatedMath.h"
 #include "NarrowUses.h"
 #include "fad/Conversion/Passes.h"
@@ -119,11 +120,6 @@ public:
 
 private:
   template <typename Fn> void forEach(Fn function);
-  Digits getDigits(Value value) const {
-    if (narrow.endsInBF16(value))
-      return Digits::BF16;
-    return narrow.endsNarrow(value) ? Digits::F16 : Digits::F32;
-  }
   /// An expression of `value`, where operations take the place of `op`.
   Expr start(Operation *op, Value value);
   void replace(Operation *op, const Expr &result) {
@@ -182,7 +178,7 @@ void Rewriter::rewriteFunctions() {
         .Case([&](math::ErfcOp erfc) { rewrite(erfc); })
         .Case([&](math::ErfOp erf) {
           Expr x = start(op, erf.getOperand());
-          replace(op, errorFunction(x, getDigits(erf)));
+          replace(op, errorFunction(x, narrow.getDigits(erf)));
         })
         .Case([&](math::TanhOp tanh) {
           replace(op, hyperbolicTangent(start(op, tanh.getOperand())));
@@ -205,7 +201,7 @@ void Rewriter::rewrite(math::ErfcOp op) {
     }
   Expr x = start(replaced, op.getOperand());
   FloatRange range = ranges.get(op.getOperand());
-  replace(replaced, complementaryError(x, range, factor, getDigits(op)));
+  replace(replaced, complementaryError(x, range, factor, narrow.getDigits(op)));
   if (replaced != op)
     rewriter.eraseOp(op);
 }
@@ -293,7 +289,7 @@ void Rewriter::rewrite(arith::DivFOp op) {
     return;
   Expr dividend = start(op, op.getLhs());
   Expr divisor(*builder, op.getRhs());
-  replace(op, quotient(dividend, divisor, getDigits(op)));
+  replace(op, quotient(dividend, divisor, narrow.getDigits(op)));
 }
 
 /// With w = exp(-x) the two are 1 / (1 + w) and w / (1 + w), without

@@ -26,6 +26,7 @@ using namespace mlir::fad;
 
 /// The upper half of an f32.
 static constexpr int32_t kUpperHalf = static_cast<int32_t>(0xffff0000);
+static constexpr auto kTiesToEven = arith::RoundingMode::to_nearest_even;
 
 /// `element` in the shape of `type`, a scalar or a vector.
 static Type withElement(Type type, Type element) {
@@ -69,16 +70,28 @@ static bool isQuiet(Value value, unsigned depth = 3) {
          isNumber(value);
 }
 
-/// `wide`, an f32 or a vector of it, rounded to a bf16, which is in the upper
-/// half of the result; what is in the lower half has no meaning.
-static Value roundInUpperHalf(ImplicitLocOpBuilder &b, Value wide) {
+static bool roundsTiesAway(arith::TruncFOp rounding) {
+  return rounding.getRoundingmode() == arith::RoundingMode::to_nearest_away;
+}
+
+/// `bits` of an f32 plus half a unit of the bf16 in its upper half.
+static Value addHalf(ImplicitLocOpBuilder &b, Value bits, bool tiesAway) {
+  if (tiesAway)
+    return combine<arith::AddIOp>(b, bits, 0x8000);
+  Value upper = combine<arith::ShRUIOp>(b, bits, 16);
+  Value odd = combine<arith::AndIOp>(b, upper, 1);
+  Value bias = combine<arith::AddIOp>(b, odd, 0x7fff);
+  return arith::AddIOp::create(b, bits, bias);
+}
+
+/// What `rounding` makes a bf16 of, rounded, which is in the upper half of the
+/// result; what is in the lower half has no meaning.
+static Value roundInUpperHalf(ImplicitLocOpBuilder &b,
+                              arith::TruncFOp rounding) {
+  Value wide = rounding.getIn();
   Type type = withElement(wide.getType(), b.getI32Type());
   Value bits = arith::BitcastOp::create(b, type, wide);
-  // A tie goes to the even neighbour.
-  Value half = combine<arith::ShRUIOp>(b, bits, 16);
-  Value odd = combine<arith::AndIOp>(b, half, 1);
-  Value bias = combine<arith::AddIOp>(b, odd, 0x7fff);
-  Value sum = arith::AddIOp::create(b, bits, bias);
+  Value sum = addHalf(b, bits, roundsTiesAway(rounding));
   // NaN must not become something else.
   Value ordered =
       arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, wide, wide);
@@ -97,11 +110,14 @@ static bool converts(Type narrow, Type wide) {
          getElementTypeOrSelf(wide).isF32() && !isa<TensorType>(narrow);
 }
 
-/// `value` as a truncation from f32 to bf16, or null.
+/// `value` as a truncation from f32 to bf16 that rounds to nearest, or null.
 static arith::TruncFOp getRounding(Value value) {
   auto round = value.getDefiningOp<arith::TruncFOp>();
-  return round && converts(round.getType(), round.getIn().getType()) ? round
-                                                                     : nullptr;
+  if (!round || !converts(round.getType(), round.getIn().getType()))
+    return nullptr;
+  bool tiesToEven =
+      round.getRoundingmode().value_or(kTiesToEven) == kTiesToEven;
+  return tiesToEven || roundsTiesAway(round) ? round : nullptr;
 }
 
 namespace {
@@ -119,7 +135,7 @@ struct ExtendBF16 : OpRewritePattern<arith::ExtFOp> {
   /// The bits of `narrow` as an f32.
   static Value extend(ImplicitLocOpBuilder &b, Value narrow) {
     if (arith::TruncFOp rounding = getRounding(narrow))
-      return combine<arith::AndIOp>(b, roundInUpperHalf(b, rounding.getIn()),
+      return combine<arith::AndIOp>(b, roundInUpperHalf(b, rounding),
                                     kUpperHalf);
     Type type = withElement(narrow.getType(), b.getI32Type());
     if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) {
@@ -140,9 +156,10 @@ struct RoundToBF16 : OpRewritePattern<arith::TruncFOp> {
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!getRounding(op.getResult()))
-      return rewriter.notifyMatchFailure(op, "not from f32 to bf16");
+      return rewriter.notifyMatchFailure(op,
+                                         "not from f32 to the nearest bf16");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value rounded = roundInUpperHalf(b, op.getIn());
+    Value rounded = roundInUpperHalf(b, op);
     Value upper = combine<arith::ShRUIOp>(b, rounded, 16);
     Type half = withElement(op.getType(), b.getI16Type());
     Value narrow = arith::TruncIOp::create(b, half, upper);
@@ -160,10 +177,9 @@ struct RoundPairsToBF16 : OpRewritePattern<vector::InterleaveOp> {
     if (!first || !second)
       return rewriter.notifyMatchFailure(op, "not of two roundings to bf16");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value low =
-        combine<arith::ShRUIOp>(b, roundInUpperHalf(b, first.getIn()), 16);
-    Value high = combine<arith::AndIOp>(b, roundInUpperHalf(b, second.getIn()),
-                                        kUpperHalf);
+    Value low = combine<arith::ShRUIOp>(b, roundInUpperHalf(b, first), 16);
+    Value high =
+        combine<arith::AndIOp>(b, roundInUpperHalf(b, second), kUpperHalf);
     Value both = arith::OrIOp::create(b, low, high);
     rewriter.replaceOpWithNewOp<vector::BitCastOp>(op, op.getType(), both);
     return success();

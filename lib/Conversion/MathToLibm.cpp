@@ -99,6 +99,22 @@ static void dropConversionFlags(ModuleOp module) {
   });
 }
 
+/// Emits an error for what rounds in another way than LLVM, which assumes the
+/// way that it is told, and does not choose it.
+static LogicalResult checkRoundings(ModuleOp module) {
+  auto result = module.walk([](arith::TruncFOp op) {
+    auto mode = op.getRoundingmode();
+    if (!mode || *mode == arith::RoundingMode::to_nearest_even)
+      return WalkResult::advance();
+    op.emitError("there are no instructions that round ")
+        << op.getIn().getType() << " to " << op.getType() << " by '"
+        << arith::stringifyRoundingMode(*mode)
+        << "'; leave it out, or set to_nearest_even";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// `value`, an f64 or a vector of it, in the f32 next to it that has an odd
 /// significand, unless it is an f32 itself. Rounding that to fewer digits gives
 /// what rounding `value` would.
@@ -139,7 +155,8 @@ struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
       return rewriter.notifyMatchFailure(op, "not from f64 to bf16");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(
-        op, op.getType(), roundToOdd(builder, op.getIn()));
+        op, op.getType(), roundToOdd(builder, op.getIn()),
+        op.getRoundingmodeAttr(), op.getFastmathAttr());
     return success();
   }
 };
@@ -152,7 +169,8 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
     math::populateExpansionPatterns(expansions, {"clampf", "fpowi", "rsqrt"});
     expansions.add<RoundF64ToBF16>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))) ||
-        failed(expandBF16(getOperation())) || failed(lowerToInstructions()))
+        failed(expandBF16(getOperation())) || failed(lowerToInstructions()) ||
+        failed(checkRoundings(getOperation())))
       return signalPassFailure();
     HiddenFunctions hidden(getOperation());
     RewritePatternSet calls(&getContext());

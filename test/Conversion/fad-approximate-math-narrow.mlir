@@ -116,3 +116,109 @@ func.func @bounds(%x: f32) -> (f32, f32, f32) {
   %2 = arith.maximumf %x, %zero : f32
   return %0, %1, %2 : f32, f32, f32
 }
+
+// Constants take the place of a multiplication, the bound of one with a negative
+// number is an upper one, and ties of the result may go away from zero.
+// CHECK-LABEL: func.func @exp_of_multiple(
+// CHECK:         %[[SQUARE:.*]] = arith.mulf %[[X:.*]], %[[X]] : f32
+// CHECK:         %[[BOUND:.*]] = arith.constant 2.080000e+02 : f32
+// CHECK:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[SQUARE]], %[[BOUND]] : f32
+// CHECK:         %[[SMALL:.*]] = arith.select %[[ABOVE]], %{{.*}}, %[[SQUARE]] : f32
+// CHECK:         %[[LOG2E:.*]] = arith.constant -0.72134751 : f32
+// CHECK:         math.fma %[[SMALL]], %[[LOG2E]], %{{.*}} : f32
+// CHECK:         %[[LN2:.*]] = arith.constant 1.38629436 : f32
+// CHECK:         math.fma %{{.*}}, %[[LN2]], %[[SMALL]] : f32
+// CHECK:         arith.truncf %{{.*}} to_nearest_away : f32 to bf16
+func.func @exp_of_multiple(%x: bf16) -> bf16 {
+  %half = arith.constant -0.5 : f32
+  %0 = arith.extf %x : bf16 to f32
+  %1 = arith.mulf %0, %0 : f32
+  %2 = arith.mulf %half, %1 : f32
+  %3 = math.exp %2 : f32
+  %4 = arith.truncf %3 : f32 to bf16
+  return %4 : bf16
+}
+
+// A factor that is large stays: the constants would not be normal numbers.
+// CHECK-LABEL: func.func @exp_of_large_multiple(
+// CHECK:         %[[PRODUCT:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.cmpf olt, %[[PRODUCT]], %{{.*}} : f32
+func.func @exp_of_large_multiple(%x: bf16) -> bf16 {
+  %large = arith.constant -1.0e30 : f32
+  %0 = arith.extf %x : bf16 to f32
+  %1 = math.absf %0 : f32
+  %2 = arith.mulf %1, %large : f32
+  %3 = math.exp %2 : f32
+  %4 = arith.truncf %3 : f32 to bf16
+  return %4 : bf16
+}
+
+// log1p of what is from 0 to 1 is a polynomial, of degree 7 for bf16 and 9 for f16.
+// CHECK-LABEL: func.func @log1p(
+// CHECK-NOT:     arith.sitofp
+// CHECK:         %[[E:.*]] = arith.mulf
+// CHECK:         math.fma %{{.*}}, %[[E]], %{{.*}} : f32
+// CHECK-COUNT-5: math.fma %{{.*}}, %[[E]], %{{.*}} : f32
+// CHECK-NOT:     math.fma
+// CHECK:         arith.truncf %{{.*}} to_nearest_away : f32 to bf16
+// CHECK-LABEL: func.func @log1p_f16(
+// CHECK-NOT:     arith.sitofp
+// CHECK:         %[[E:.*]] = arith.mulf
+// CHECK:         math.fma %{{.*}}, %[[E]], %{{.*}} : f32
+// CHECK-COUNT-7: math.fma %{{.*}}, %[[E]], %{{.*}} : f32
+// CHECK-NOT:     math.fma
+// CHECK:         arith.truncf %{{[^ ]*}} : f32 to f16
+func.func @log1p(%x: bf16) -> bf16 {
+  %0 = arith.extf %x : bf16 to f32
+  %1 = math.absf %0 : f32
+  %2 = arith.negf %1 : f32
+  %3 = math.exp %2 : f32
+  %4 = math.log1p %3 : f32
+  %5 = arith.truncf %4 : f32 to bf16
+  return %5 : bf16
+}
+
+func.func @log1p_f16(%x: f16) -> f16 {
+  %0 = arith.extf %x : f16 to f32
+  %1 = math.absf %0 : f32
+  %2 = arith.negf %1 : f32
+  %3 = math.exp %2 : f32
+  %4 = math.log1p %3 : f32
+  %5 = arith.truncf %4 : f32 to f16
+  return %5 : f16
+}
+
+// tanh is a quotient of expm1, for all numbers.
+// CHECK-LABEL: func.func @tanh(
+// CHECK:         %[[POWER:.*]] = arith.bitcast %{{.*}} : i32 to f32
+// CHECK:         %[[LESS:.*]] = arith.subf %[[POWER]], %{{.*}} : f32
+// CHECK:         %[[M:.*]] = math.fma %[[POWER]], %{{.*}}, %[[LESS]] : f32
+// CHECK:         arith.addf %{{.*}}, %[[M]] : f32
+// CHECK:         %[[SIZE:.*]] = arith.mulf %[[M]], %{{.*}} : f32
+// CHECK:         math.copysign %[[SIZE]], %{{.*}} : f32
+// CHECK-NOT:     arith.select
+// CHECK:         return
+func.func @tanh(%x: f16) -> f16 {
+  %0 = arith.extf %x : f16 to f32
+  %1 = math.tanh %0 : f32
+  %2 = arith.truncf %1 : f32 to f16
+  return %2 : f16
+}
+
+// What no function is part of is rounded as it was: products, quotients that stay,
+// and bounds, which are exact.
+// CHECK-LABEL: func.func @exact(
+// CHECK-NOT:     to_nearest_away
+// CHECK:         return
+func.func @exact(%x: bf16, %y: bf16) -> (bf16, bf16, bf16) {
+  %three = arith.constant 3.0 : f32
+  %0 = arith.extf %x : bf16 to f32
+  %1 = arith.extf %y : bf16 to f32
+  %2 = arith.mulf %0, %1 : f32
+  %3 = arith.divf %0, %1 : f32
+  %4 = arith.minimumf %2, %three : f32
+  %5 = arith.truncf %2 : f32 to bf16
+  %6 = arith.truncf %3 : f32 to bf16
+  %7 = arith.truncf %4 : f32 to bf16
+  return %5, %6, %7 : bf16, bf16, bf16
+}

@@ -290,3 +290,53 @@ func.func @no_stream(%x: memref<?xf32>, %s: memref<64xf32>, %t: memref<64xf32>, 
   }
   return
 }
+
+// What a loop reads element by element is fetched 8 KiB ahead, in both loops over
+// vectors; a number that is read again and again, and results, are not.
+// CHECK-LABEL: func.func @prefetch(
+// CHECK-DAG:     %[[AHEAD:.*]] = arith.constant 4096 : index
+// CHECK:         scf.for %[[I:[^ ]*]] =
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[I]], %[[AHEAD]] : index
+// CHECK:           memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<3>, data : memref<{{.*}}bf16
+// CHECK-NOT:       memref.prefetch
+// CHECK:           vector.store
+// CHECK:         scf.for
+// CHECK-NOT:       memref.prefetch
+// CHECK:           vector.store
+// CHECK:         scf.for
+// CHECK-NOT:       memref.prefetch
+// CHECK:         return
+func.func @prefetch(%x: memref<?xbf16>, %factor: memref<bf16>, %z: memref<?xbf16>) {
+  linalg.generic {indexing_maps = [#id1, affine_map<(d0) -> ()>, #id1], iterator_types = ["parallel"]}
+    ins(%x, %factor : memref<?xbf16>, memref<bf16>) outs(%z : memref<?xbf16>) {
+  ^bb0(%a: bf16, %b: bf16, %c: bf16):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = math.exp %0 : f32
+    %3 = arith.mulf %2, %1 : f32
+    %4 = arith.truncf %3 : f32 to bf16
+    linalg.yield %4 : bf16
+  }
+  return
+}
+
+// Nor is what ends before that, nor the next row.
+// CHECK-LABEL: func.func @no_prefetch(
+// CHECK-NOT:     memref.prefetch
+// CHECK:         return
+func.func @no_prefetch(%x: memref<2048xf32>, %y: memref<2048xf32>, %rows: memref<?x?xf32>,
+                       %columns: memref<?xf32>, %z: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%x : memref<2048xf32>) outs(%y : memref<2048xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%rows, %columns : memref<?x?xf32>, memref<?xf32>) outs(%z : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

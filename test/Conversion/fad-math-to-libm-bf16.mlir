@@ -36,6 +36,18 @@ func.func @narrow(%x: f32) -> (bf16, bf16) {
   return %0, %2 : bf16, bf16
 }
 
+// A tie that goes away from zero is the sum with a half.
+// CHECK-LABEL: func.func @away(
+// CHECK-SAME:    %[[X:[^:]*]]: f32
+// CHECK:         %[[HALF:.*]] = arith.constant 32768 : i32
+// CHECK:         %[[BITS:.*]] = arith.bitcast %[[X]] : f32 to i32
+// CHECK-NEXT:    %[[SUM:.*]] = arith.addi %[[BITS]], %[[HALF]] : i32
+// CHECK:         arith.select %{{.*}}, %[[SUM]], %{{.*}} : i32
+func.func @away(%x: f32) -> bf16 {
+  %0 = arith.truncf %x to_nearest_away : f32 to bf16
+  return %0 : bf16
+}
+
 // Every other number is the upper or the lower half of a pair, and stays there.
 // CHECK-LABEL: func.func @pairs(
 // CHECK-SAME:    %[[X:[^:]*]]: vector<16xbf16>

@@ -20,12 +20,13 @@ class Format:
         exponent = mp.frexp(value)[1] - 1 if value else least
         return mp.ldexp(1, max(exponent, least, self.emin) - self.fraction)
 
-    def round(self, value):
-        """The float that is `value`, an mpf, in this format."""
+    def round(self, value, nearest=mp.nint):
+        """The float that is `value`, an mpf, in this format. `nearest` takes a number
+        to an integer: mp.nint a half to an even one."""
         if not mp.isfinite(value) or value == 0:
             return float(value)
         unit = self.unit(value, self.emin)
-        rounded = mp.nint(value / unit) * unit
+        rounded = nearest(value / unit) * unit
         overflows = mp.frexp(rounded)[1] - 1 > self.emax
         return float(mp.sign(value) * mp.inf if overflows else rounded)
 

@@ -380,6 +380,8 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     not write over what it reads, vectors are stored past the cache. Size and
     alignment of the buffer are looked at when the loop is run.
 
+    What a single loop over vectors reads is fetched 8 KiB ahead.
+
     Bodies with more than scalar arithmetic, elements of `i1`, reductions that do
     anything but add, multiply, find the least or the greatest, or combine bits, and
     transposes are left to the compiler of the loops.
@@ -421,8 +423,10 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
     forms are used: polynomials of lower degree, and multiplication with a
     reciprocal for division where the divisor is known to be from 2^-120 to 2^120.
     They err by up to two units more where f16 is among the results, and by 2^-18
-    relative to the value where all are bf16. No instructions that estimate are used: results are the
-    same in vectors and alone, and on every processor.
+    relative to the value where all are bf16. That is more than it matters which way a
+    tie goes: what is rounded to bf16 then rounds `to_nearest_away`, which takes fewer
+    operations, and which `fad-math-to-libm` expands. No instructions that estimate are
+    used: results are the same in vectors and alone, and on every processor.
 
     Minima and maxima with a constant other than zero become a comparison and a
     selection, one instruction of x86.
@@ -470,11 +474,12 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
     all that libm has, but for what processors have instructions for: absolute
     value, copysign, rounding, square root and fused multiply-add. It also expands
     `math.clampf`, `math.rsqrt`, `math.fpowi` (as a power) and conversions from and to
-    bf16, which are exact here on every processor, rounding to nearest and keeping
-    subnormal numbers. Fast-math flags of conversions, which the LLVM dialect has no place for,
-    are dropped.
+    bf16, which are exact here on every processor, rounding to nearest, with ties to even
+    or away from zero, and keeping subnormal numbers. Fast-math flags of conversions, which
+    the LLVM dialect has no place for, are dropped.
 
-    A function that has the name of one that compiled code calls is an error.
+    Any other rounding mode is an error: LLVM would round to nearest. So is a function
+    that has the name of one that compiled code calls.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EstimatedMath.h"
-#include "../Polynomials.h"
+#include "../CommonMath.h"
 #include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
@@ -105,20 +105,6 @@ Expr fad::exponential(const Expr &x, double factor, FloatRange range) {
   return estimateExp2(rest) * scale;
 }
 
-std::optional<Multiple> fad::matchMultiple(const Expr &product) {
-  auto op = product.getValue().getDefiningOp<arith::MulFOp>();
-  if (!op)
-    return std::nullopt;
-  ExprBuilder &eb = *product.getBuilder();
-  Value operands[] = {op.getLhs(), op.getRhs()};
-  for (int i : {0, 1}) {
-    Expr constant = viewConstant(Expr(eb, operands[i]));
-    if (constant.isConstant())
-      return Multiple{Expr(eb, operands[1 - i]), constant.getConstant()};
-  }
-  return std::nullopt;
-}
-
 Expr fad::shortExponential(const Expr &x, double factor, double addend) {
   ExprBuilder &eb = *x.getBuilder();
   if (auto negation = x.getValue().getDefiningOp<arith::NegFOp>())
@@ -126,15 +112,6 @@ Expr fad::shortExponential(const Expr &x, double factor, double addend) {
   if (std::optional<Multiple> multiple = matchMultiple(x))
     return shortExponential(multiple->x, factor * multiple->factor, addend);
   return estimateExp2(addend != 0 ? fma(x, factor, addend) : x * factor);
-}
-
-/// exp(-x^2). Where `x` is a product as in GELU it is spelled as GELU's
-/// derivative spells it, so that CSE leaves one.
-static Expr gaussianOf(const Expr &x) {
-  std::optional<Multiple> multiple = matchMultiple(x);
-  if (multiple && multiple->factor == static_cast<float>(M_SQRT1_2))
-    return gaussian(multiple->x, 0.5);
-  return gaussian(x, 1);
 }
 
 static const ErfcPolynomial &getErfc(Digits digits) {

@@ -14,20 +14,10 @@
 #ifndef FAD_LIB_CONVERSION_GPU_ESTIMATEDMATH_H
 #define FAD_LIB_CONVERSION_GPU_ESTIMATEDMATH_H
 
-#include "../FloatRanges.h"
+#include "../NarrowUses.h"
 #include "fad/Interfaces/Expr.h"
 
 namespace mlir::fad {
-
-/// The type that a number ends up in, as far as its digits count.
-enum class Digits { F32, F16, BF16 };
-
-/// A product of an expression and a constant.
-struct Multiple {
-  Expr x;
-  double factor;
-};
-std::optional<Multiple> matchMultiple(const Expr &product);
 
 /// 1 / x within 2 units in the last place, for an `x` whose reciprocal is
 /// normal.
@@ -54,8 +44,8 @@ Expr hyperbolicTangent(const Expr &x);
 /// zero.
 bool hasNormalReciprocal(FloatRange range);
 
-/// x / y, where that and `x` are finite and the reciprocal of `y` normal, within 1
-/// unit; where 16 bits count within 3, for any `x`.
+/// x / y, where that and `x` are finite and the reciprocal of `y` normal,
+/// within 1 unit; where 16 bits count within 3, for any `x`.
 Expr quotient(const Expr &x, const Expr &y, Digits digits);
 
 } // namespace mlir::fad

@@ -29,6 +29,12 @@ def sample():
     return np.array(points + [-x for x in points] + [np.nan])
 
 
+def nearest_away(x):
+    """The integer nearest to `x`, a half away from zero."""
+    below = mp.floor(abs(x))
+    return mp.sign(x) * (below + (abs(x) - below >= 0.5))
+
+
 def same(a, b):
     return a == b or (a != a and b != b)
 
@@ -40,11 +46,13 @@ def main(*arguments):
     failures = 0
     points = sample()
     with np.errstate(over="ignore"):
-        cases = ("from_f64", points), ("from_f32", points.astype(np.float32))
-    for name, inputs in cases:
+        inputs_of = {"from_f64": points, "from_f32": points.astype(np.float32)}
+    cases = [(name, inputs, mp.nint) for name, inputs in inputs_of.items()]
+    cases += [(f"away_{name}", inputs, nearest_away) for name, inputs in inputs_of.items()]
+    for name, inputs, nearest in cases:
         (bits,) = module.call(name, inputs, results=[(np.uint16, 1)])
         for x, have in zip(inputs, bits):
-            want = BF16.round(mp.mpf(float(x)))
+            want = BF16.round(mp.mpf(float(x)), nearest)
             if not same(BF16.decode(int(have)), want):
                 print(f"{name}({x!r}) is {BF16.decode(int(have))!r}, not {want!r}")
                 failures += 1

@@ -1,22 +1,23 @@
-//===- Polynomials.h - Functions near zero, as polynomials ------*- C++ -*-===//
+//===- CommonMath.h - What CPUs and GPUs compute alike ---------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
+
 // What passes that compute functions by arithmetic have in common.
 // utils/fit-math.py makes the polynomials, and states the relative error that
 // each leaves.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_CONVERSION_POLYNOMIALS_H
-#define FAD_LIB_CONVERSION_POLYNOMIALS_H
+#ifndef FAD_LIB_CONVERSION_COMMONMATH_H
+#define FAD_LIB_CONVERSION_COMMONMATH_H
 
 #include "fad/Interfaces/Expr.h"
 #include <cmath>
+#include <optional>
 
 namespace mlir::fad {
 
@@ -29,6 +30,19 @@ inline Expr evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x,
     sum = fma(sum, x, factor * coefficient);
   return sum;
 }
+
+/// A product of an expression and a constant.
+struct Multiple {
+  Expr x;
+  double factor;
+};
+
+/// `product` as it is spelled, or nothing if it is no product with a constant.
+std::optional<Multiple> matchMultiple(const Expr &product);
+
+/// exp(-x^2), spelled as the derivative of GELU spells it where `x` is a number
+/// times the root of a power of two, so that CSE leaves one.
+Expr gaussianOf(const Expr &x);
 
 /// tanh(|x|) for |x| <= 0.625, where `size` is |x|: x + x^3 * P(x^2), 4.4e-9.
 inline Expr tanhOfSmall(const Expr &x, const Expr &size) {
@@ -48,4 +62,4 @@ inline Expr erfOfSmall(const Expr &x) {
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_CONVERSION_POLYNOMIALS_H
+#endif // FAD_LIB_CONVERSION_COMMONMATH_H
