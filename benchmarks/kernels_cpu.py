@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Time of the forward and the backward pass of activations on this CPU, as multiples
-of a stream that reads and writes as much: by fad, which keeps the derivative or
+"""Time of the forward pass, the backward pass, and both, of activations on this CPU, as
+multiples of a stream that reads and writes as much: by fad, which keeps the derivative or
 recomputes it, by PyTorch, by torch.compile, and by JAX where it is installed.
 
   benchmarks/kernels_cpu.py
@@ -13,9 +13,9 @@ it takes to keep a derivative. What is measured allocates its results on each ca
 for "into outputs": PyTorch's functions without autograd that write into tensors that
 are there, where they exist. JAX compiles both passes of jax.vjp.
 First, values and gradients are compared with a reference in f64, and with PyTorch's in
-f64, on fresh random numbers. Then everything that is compared takes turns; the least time of the
-repetitions counts. --json keeps all figures, --plot draws them; --table prints those
-of such a file, and measures nothing.
+f64, on fresh random numbers. Then everything that is compared takes turns; the least
+time of the repetitions counts. --json keeps all figures, --plot draws them; --table
+prints those of such a file, and measures nothing.
 
 Takes fad's Python package, numpy, PyTorch and a C compiler; ml_dtypes for bf16."""
 
@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "utils"))
 
 import kernel_figures
 from activations import ACTIVATIONS, COMPOSED, get_torch_function, spell
-from gpu.peers import INTO, make_into
+from gpu.peers import INTO, make_autograd, make_into
 
 STREAMS = r"""
 #include <stddef.h>
@@ -74,32 +74,27 @@ def make_stream(library, direction, kind, arrays):
 
 
 def make_fad(name, kind, policy, x, g):
-    """The two directions, by fad."""
+    """The passes, by fad."""
     import fad
 
     nested = fad.nest(fad.parse(spell(name, kind)), policy=policy)
     compiled = fad.compile(nested)
     _, *residuals = compiled.call(nested.forward, x)
+
+    def both():
+        _, *kept = compiled.call(nested.forward, x)
+        return compiled.call(nested.backward, *kept, g)
+
     return {
         "forward": lambda: compiled.call(nested.forward, x),
         "backward": lambda: compiled.call(nested.backward, *residuals, g),
-    }
-
-
-def make_torch(function, x, g):
-    """The two directions, by PyTorch: forward as autograd records it."""
-    import torch
-
-    y = function(x)
-    return {
-        "forward": lambda: function(x),
-        "backward": lambda: torch.autograd.grad(y, x, g, retain_graph=True),
+        "both": both,
     }
 
 
 def make_jax(name, x, g):
-    """The two directions, by JAX: each compiled, with what the first keeps for the
-    second. Nothing without JAX, or a function of that name."""
+    """The passes, by JAX: each compiled, with what the first keeps for the second.
+    Nothing without JAX."""
     # It has threads of its own, and does not take their number from OpenMP.
     threads = os.environ["OMP_NUM_THREADS"]
     flags = f"--xla_cpu_multi_thread_eigen={str(threads != '1').lower()}"
@@ -124,6 +119,7 @@ def make_jax(name, x, g):
     return {
         "forward": lambda: jax.block_until_ready(forward(x)),
         "backward": lambda: jax.block_until_ready(backward(kept, g)),
+        "both": lambda: jax.block_until_ready(backward(forward(x)[1], g)),
     }
 
 
@@ -136,7 +132,7 @@ def to_torch(array, kind):
 
 
 def make_contestants(name, kind, size, library, options):
-    """What is compared, by name: functions for the two directions."""
+    """What is compared, by name: functions for the passes."""
     import accuracy
     import numpy
     import torch
@@ -145,50 +141,49 @@ def make_contestants(name, kind, size, library, options):
     dtype = accuracy.get_dtype(kind)
     x, g = (random.standard_normal(size).astype(dtype) for _ in range(2))
     others = [numpy.zeros_like(x) for _ in range(2)]
+    streams = {
+        "forward": make_stream(library, "forward", kind, [x, *others]),
+        "backward": make_stream(library, "backward", kind, [x, g, others[0]]),
+    }
     contestants = {
-        "stream": {
-            "forward": make_stream(library, "forward", kind, [x, *others]),
-            "backward": make_stream(library, "backward", kind, [x, g, others[0]]),
-        },
+        "stream": {**streams, "both": lambda: [stream() for stream in streams.values()]},
         "memcpy": {"forward": lambda: numpy.copyto(others[0], x)},
     }
     for policy in "fad", "recompute":
         contestants[f"fad, {policy}"] = make_fad(name, kind, policy, x, g)
-    leaf = to_torch(x, kind).requires_grad_()
-    cotangent = to_torch(g, kind)
-    contestants["PyTorch"] = make_torch(get_torch_function(name), leaf, cotangent)
+    tensor, cotangent = to_torch(x, kind), to_torch(g, kind)
+    make_torch = lambda function: make_autograd(torch, function, tensor, cotangent)
+    contestants["PyTorch"] = make_torch(get_torch_function(name))
     if ACTIVATIONS[name].torch_name in INTO:
-        roles = {"x": leaf.detach(), "g": cotangent}
+        roles = {"x": tensor, "g": cotangent}
         roles |= {role: torch.zeros_like(cotangent) for role in ("y", "dx")}
         passes = make_into(torch, name, roles)
         passes["forward"]()
-        passes.pop("both", None)
         contestants["into outputs"] = passes
     if by_jax := make_jax(name, x, g):
         contestants["JAX"] = by_jax
     if name in COMPOSED:
         composed = lambda t: COMPOSED[name](torch, t)
-        contestants["composed"] = make_torch(composed, leaf, cotangent)
+        contestants["composed"] = make_torch(composed)
         if options.compile:
             torch._dynamo.reset()
-            compiled = torch.compile(composed)
-            contestants["compiled"] = make_torch(compiled, leaf, cotangent)
+            contestants["compiled"] = make_torch(torch.compile(composed))
     return contestants
 
 
 def measure(contestants, repetitions):
-    """Seconds that each direction of each contestant takes at least."""
+    """Seconds that each pass of each contestant takes at least."""
     times = {who: dict.fromkeys(each, float("inf")) for who, each in contestants.items()}
     for repetition in range(repetitions + 2):
-        for who, directions in contestants.items():
-            for direction, function in directions.items():
+        for who, passes in contestants.items():
+            for name, function in passes.items():
                 start = time.perf_counter()
                 result = function()
                 taken = time.perf_counter() - start
                 del result
                 # The first two allocate, compile and warm up.
                 if repetition >= 2:
-                    times[who][direction] = min(times[who][direction], taken)
+                    times[who][name] = min(times[who][name], taken)
     return times
 
 
