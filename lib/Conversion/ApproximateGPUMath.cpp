@@ -33,11 +33,10 @@ using namespace mlir::fad;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The operations that fad::sigmoid spells: `value` is 1 / (1 + exp(-x)) and
-/// `complement`, if there is one, exp(-x) / (1 + exp(-x)).
+/// What fad::sigmoid spells beside the quotient 1 / (1 + exp(-x)):
+/// `complement`, if there is one, is exp(-x) / (1 + exp(-x)).
 struct Logistic {
   Value x;
-  arith::DivFOp value;
   arith::SelectOp complement;
 };
 } // namespace
@@ -78,7 +77,7 @@ static std::optional<Logistic> matchLogistic(arith::DivFOp op) {
       !isBelowZero(numerator.getCondition(), x) ||
       !combines<arith::AddFOp>(op.getRhs(), e, one))
     return std::nullopt;
-  Logistic logistic{x, op, {}};
+  Logistic logistic{x, {}};
   for (Operation *user : op->getUsers()) {
     auto product = dyn_cast<arith::MulFOp>(user);
     if (!product || !combines<arith::MulFOp>(product, e, op))
@@ -217,8 +216,7 @@ void Rewriter::rewriteExponentials() {
 /// Rounds a product and the sum that it is for once. Of two products, neither
 /// is favoured: their difference may have to be zero.
 void Rewriter::fuse(Operation *op) {
-  if (!isa<arith::AddFOp, arith::SubFOp>(op) ||
-      !narrow.endsNarrow(op->getResult(0)))
+  if (!narrow.endsNarrow(op->getResult(0)))
     return;
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   auto first = lhs.getDefiningOp<arith::MulFOp>();

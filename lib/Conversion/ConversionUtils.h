@@ -34,6 +34,11 @@ void populateSplitSumPatterns(RewritePatternSet &patterns);
 /// error where it cannot be copied.
 LogicalResult copyWrittenArguments(Operation *root);
 
+/// Emits an error for a truncation below `root` that rounds in another way than
+/// to the nearest, ties to even. LLVM assumes the way that it is told, and does
+/// not choose it.
+LogicalResult checkRoundings(Operation *root);
+
 /// A tensor of `type` to be overwritten, with its dynamic sizes taken from
 /// `source`, a tensor of a compatible shape.
 Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,

@@ -218,15 +218,18 @@ FloatRange FloatRanges::infer(Operation *op) const {
       .Default([](Operation *) { return FloatRange(); });
 }
 
-/// Whether `op` gives a number for numbers in ranges that are bounded, and does
-/// not mind infinite ones if `mayBeInfinite`.
-static bool givesNumbers(Operation *op, bool &mayBeInfinite) {
-  mayBeInfinite = isa<arith::SelectOp, arith::CmpFOp, arith::MinimumFOp,
-                      arith::MaximumFOp, arith::MinNumFOp, arith::MaxNumFOp,
-                      arith::NegFOp, math::AbsFOp, math::CopySignOp,
-                      math::ExpOp, math::ErfOp, math::ErfcOp, math::TanhOp>(op);
-  return mayBeInfinite || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
-                              arith::DivFOp, math::FmaOp>(op);
+/// Whether `op` gives a number for numbers, infinite ones among them.
+static bool takesInfinity(Operation *op) {
+  return isa<arith::SelectOp, arith::CmpFOp, arith::MinimumFOp,
+             arith::MaximumFOp, arith::MinNumFOp, arith::MaxNumFOp,
+             arith::NegFOp, math::AbsFOp, math::CopySignOp, math::ExpOp,
+             math::ErfOp, math::ErfcOp, math::TanhOp>(op);
+}
+
+/// The same for numbers in ranges that are bounded.
+static bool takesNumbers(Operation *op) {
+  return takesInfinity(op) || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                                  arith::DivFOp, math::FmaOp>(op);
 }
 
 bool FloatRanges::isZeroWhere(Value value, Value known,
@@ -245,12 +248,11 @@ bool FloatRanges::isZeroWhere(Value value, Value known,
   assumed.ranges[known] = range;
   assumed.known = known;
   for (Operation *op : slice) {
-    bool mayBeInfinite;
-    if (op->getNumResults() != 1 || !givesNumbers(op, mayBeInfinite))
+    if (op->getNumResults() != 1 || !takesNumbers(op))
       return false;
     for (Value operand : op->getOperands()) {
       FloatRange bounds = assumed.get(operand);
-      if (!mayBeInfinite &&
+      if (!takesInfinity(op) &&
           !(std::isfinite(bounds.low) && std::isfinite(bounds.high)))
         return false;
     }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "ConversionUtils.h"
 #include "ExpandBF16.h"
 #include "fad/Conversion/Passes.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -97,22 +98,6 @@ static void dropConversionFlags(ModuleOp module) {
     else if (auto round = dyn_cast<arith::TruncFOp>(op))
       round.removeFastmathAttr();
   });
-}
-
-/// Emits an error for what rounds in another way than LLVM, which assumes the
-/// way that it is told, and does not choose it.
-static LogicalResult checkRoundings(ModuleOp module) {
-  auto result = module.walk([](arith::TruncFOp op) {
-    auto mode = op.getRoundingmode();
-    if (!mode || *mode == arith::RoundingMode::to_nearest_even)
-      return WalkResult::advance();
-    op.emitError("there are no instructions that round ")
-        << op.getIn().getType() << " to " << op.getType() << " by '"
-        << arith::stringifyRoundingMode(*mode)
-        << "'; leave it out, or set to_nearest_even";
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
 }
 
 /// `value`, an f64 or a vector of it, in the f32 next to it that has an odd

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ConversionUtils.h"
 #include "fad/Conversion/Passes.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -42,6 +43,24 @@ static bool hasConvertibleExponent(math::FPowIOp op) {
   // An index has 64 bits.
   unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   return width < 32 || (width > 32 && getSmallExponent(op));
+}
+
+/// What 2^x is estimated of where fad-approximate-gpu-math has marked that, or
+/// null.
+static Value getEstimated(math::Exp2Op op) {
+  bool isEstimate =
+      op.getType().isF32() &&
+      bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
+  return isEstimate ? op.getOperand() : Value();
+}
+
+/// The same of a reciprocal.
+static Value getEstimated(arith::DivFOp op) {
+  bool isEstimate =
+      op.getType().isF32() && matchPattern(op.getLhs(), m_OneFloat()) &&
+      bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn |
+                                               arith::FastMathFlags::arcp);
+  return isEstimate ? op.getRhs() : Value();
 }
 
 namespace {
@@ -92,50 +111,33 @@ template <typename SourceOp> struct CallIntrinsic : OpRewritePattern<SourceOp> {
   StringRef intrinsic;
 };
 
-/// The estimates that fad-approximate-gpu-math marks, which take numbers below
-/// 2^-126 for zero.
-struct EstimateExp2 : OpRewritePattern<math::Exp2Op> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Exp2Op op,
+/// Calls an intrinsic for an estimate, which takes numbers below 2^-126 for
+/// zero.
+template <typename SourceOp> struct CallEstimate : OpRewritePattern<SourceOp> {
+  CallEstimate(MLIRContext *context, StringRef intrinsic)
+      // Before those that upstream has for the same operations.
+      : OpRewritePattern<SourceOp>(context, /*benefit=*/2),
+        intrinsic(intrinsic) {}
+
+  LogicalResult matchAndRewrite(SourceOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isEstimate(op))
+    Value operand = getEstimated(op);
+    if (!operand)
       return rewriter.notifyMatchFailure(op, "has to be accurate");
     rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
-        op, op.getType(),
-        rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"),
-        ValueRange{op.getOperand()});
+        op, op.getType(), rewriter.getStringAttr(intrinsic), operand);
     return success();
   }
 
-  static bool isEstimate(math::Exp2Op op) {
-    return op.getType().isF32() &&
-           bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
-  }
-};
-
-struct EstimateReciprocal : OpRewritePattern<arith::DivFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::DivFOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isEstimate(op))
-      return rewriter.notifyMatchFailure(op, "has to be accurate");
-    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
-        op, op.getType(), rewriter.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"),
-        ValueRange{op.getRhs()});
-    return success();
-  }
-
-  static bool isEstimate(arith::DivFOp op) {
-    return op.getType().isF32() && matchPattern(op.getLhs(), m_OneFloat()) &&
-           bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn |
-                                                    arith::FastMathFlags::arcp);
-  }
+  StringRef intrinsic;
 };
 
 struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
   using FadMathToPTXBase::FadMathToPTXBase;
 
   void runOnOperation() override {
+    if (failed(checkRoundings(getOperation())))
+      return signalPassFailure();
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     target.addIllegalOp<
@@ -145,9 +147,9 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
         math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsNaNOp,
         math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>();
     target.addDynamicallyLegalOp<math::Exp2Op>(
-        [](math::Exp2Op op) { return !EstimateExp2::isEstimate(op); });
+        [](math::Exp2Op op) { return !getEstimated(op); });
     target.addDynamicallyLegalOp<arith::DivFOp>(
-        [](arith::DivFOp op) { return !EstimateReciprocal::isEstimate(op); });
+        [](arith::DivFOp op) { return !getEstimated(op); });
     target.addDynamicallyLegalOp<math::FPowIOp>(
         [](math::FPowIOp op) { return !hasConvertibleExponent(op); });
 
@@ -157,9 +159,10 @@ struct FadMathToPTXPass : fad::impl::FadMathToPTXBase<FadMathToPTXPass> {
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     math::populateExpansionPatterns(patterns, {"clampf"});
     patterns.add<ConvertExponent>(&getContext());
-    // Before those that upstream has for the same operations.
-    patterns.add<EstimateExp2, EstimateReciprocal>(&getContext(),
-                                                   /*benefit=*/2);
+    patterns.add<CallEstimate<math::Exp2Op>>(&getContext(),
+                                             "llvm.nvvm.ex2.approx.ftz.f32");
+    patterns.add<CallEstimate<arith::DivFOp>>(&getContext(),
+                                              "llvm.nvvm.rcp.approx.ftz.f");
     patterns.add<CallIntrinsic<math::AbsFOp>>(&getContext(), "llvm.fabs");
     patterns.add<CallIntrinsic<math::CeilOp>>(&getContext(), "llvm.ceil");
     patterns.add<CallIntrinsic<math::CopySignOp>>(&getContext(),

@@ -36,7 +36,7 @@ func.func @downward(%x: f32) -> bf16 {
 
 // Only bf16 is made of integers.
 func.func @away(%x: vector<4xf64>) -> vector<4xf32> {
-  // expected-error @+1 {{there are no instructions that round 'vector<4xf64>' to 'vector<4xf32>' by 'to_nearest_away'; leave it out, or set to_nearest_even}}
+  // expected-error @+1 {{there are no instructions that round 'f64' to 'f32' by 'to_nearest_away'; leave it out, or set to_nearest_even}}
   %0 = arith.truncf %x to_nearest_away : vector<4xf64> to vector<4xf32>
   return %0 : vector<4xf32>
 }

@@ -206,7 +206,8 @@ def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
     and bit counts.
 
     It also gives `math.fpowi` the 32-bit exponent that libdevice takes, where
-    the exponent is narrower, or constant and small enough.
+    the exponent is narrower, or constant and small enough. A rounding mode other than
+    to the nearest, ties to even, is an error: LLVM would ignore it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }

@@ -32,6 +32,13 @@ int64_t fad::getStorageBytes(Type element) {
   return storage.isIndex() ? 8 : storage.getIntOrFloatBitWidth() / 8;
 }
 
+Value fad::fromStorage(ImplicitLocOpBuilder &b, Value element, Type type) {
+  if (element.getType() == type)
+    return element;
+  Value zero = arith::ConstantIntOp::create(b, element.getType(), 0);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, element, zero);
+}
+
 MemRefType fad::getBufferType(Type element) {
   // Bare pointers call for static shapes. No launch reaches beyond this one.
   return MemRefType::get({kLargestLaunch}, getStorageType(element));

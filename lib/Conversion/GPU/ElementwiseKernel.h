@@ -12,6 +12,7 @@
 #include "TileTable.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::fad {
 
@@ -60,6 +61,8 @@ struct ElementwiseKernel {
 /// The type of an element in memory: i1 takes a byte.
 Type getStorageType(Type element);
 int64_t getStorageBytes(Type element);
+/// `element` as it is in memory, as a body has it, in `type`.
+Value fromStorage(ImplicitLocOpBuilder &b, Value element, Type type);
 
 /// Whether a kernel can take `type` as an argument or as an element in memory.
 bool isKernelElement(Type type);

@@ -58,7 +58,6 @@ private:
   Value computePlace(linalg::IndexOp op, Value offset);
   SmallVector<Value> computeElement(ArrayRef<Group> groups, Value offset);
   void computeStep(IRMapping &mapping, Value offset, int64_t step);
-  Value fromStorage(Value element, Type type);
 
   Value constant(int64_t value) {
     return arith::ConstantIntOp::create(b, b.getI32Type(), value);
@@ -342,14 +341,6 @@ Value KernelBuilder::computePlace(linalg::IndexOp op, Value offset) {
   return toIndex(offset);
 }
 
-/// `element`, as it is in memory, as the body has it.
-Value KernelBuilder::fromStorage(Value element, Type type) {
-  if (element.getType() == type)
-    return element;
-  Value zero = arith::ConstantIntOp::create(b, element.getType(), 0);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, element, zero);
-}
-
 /// Clones the body for element `step` of the group at `offset`.
 void KernelBuilder::computeStep(IRMapping &mapping, Value offset,
                                 int64_t step) {
@@ -378,13 +369,13 @@ SmallVector<Value> KernelBuilder::computeElement(ArrayRef<Group> groups,
   if (kernel.groupSize != 1)
     for (auto [argument, output] : llvm::zip_equal(held, outputs)) {
       Value element = memref::LoadOp::create(b, output, toIndex(offset));
-      mapping.map(argument, fromStorage(element, argument.getType()));
+      mapping.map(argument, fromStorage(b, element, argument.getType()));
     }
   SmallVector<Value> results;
   for (int64_t step = 0; step < kernel.groupSize; ++step) {
     for (auto [input, group] : llvm::zip_equal(kernel.inputs, groups))
       if (!group.empty())
-        mapping.map(input.inBody, fromStorage(group[step], input.type));
+        mapping.map(input.inBody, fromStorage(b, group[step], input.type));
     computeStep(mapping, offset, step);
     results = llvm::map_to_vector(yield->getOperands(), [&](Value value) {
       return mapping.lookup(value);

@@ -136,12 +136,8 @@ Value SumBuilder::addUp(Value from, Value to, Value first,
 /// The body without its sum, for one element as it is in memory.
 Value SumBuilder::computeTerm(Value element) {
   IRMapping mapping;
-  if (element.getType() != sum.input) {
-    Value zero = arith::ConstantIntOp::create(b, element.getType(), 0);
-    element = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, element, zero);
-  }
   Block *body = sum.op.getBody();
-  mapping.map(body->getArgument(0), element);
+  mapping.map(body->getArgument(0), fromStorage(b, element, sum.input));
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(*body->getParent(), captured);
   for (Value value : captured)
