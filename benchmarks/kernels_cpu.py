@@ -13,8 +13,8 @@ it takes to keep a derivative. What is measured allocates its results on each ca
 for "into outputs": PyTorch's functions without autograd that write into tensors that
 are there, where they exist. JAX compiles both passes of jax.vjp.
 First, values and gradients are compared with a reference in f64, and with PyTorch's in
-f64, on fresh random numbers. Then everything that is compared takes turns; the least
-time of the repetitions counts. --json keeps all figures, --plot draws them; --table
+f64, on fresh random numbers. Then everything that is compared takes turns: a pass is
+run, and run again, which is timed; the least time of the repetitions counts. --json keeps all figures, --plot draws them; --table
 prints those of such a file, and measures nothing.
 
 Takes fad's Python package, numpy, PyTorch and a C compiler; ml_dtypes for bf16."""
@@ -174,16 +174,16 @@ def make_contestants(name, kind, size, library, options):
 def measure(contestants, repetitions):
     """Seconds that each pass of each contestant takes at least."""
     times = {who: dict.fromkeys(each, float("inf")) for who, each in contestants.items()}
-    for repetition in range(repetitions + 2):
+    for _ in range(repetitions):
         for who, passes in contestants.items():
             for name, function in passes.items():
+                # Allocates, compiles, and takes code and pages from who was before.
+                function()
                 start = time.perf_counter()
                 result = function()
                 taken = time.perf_counter() - start
                 del result
-                # The first two allocate, compile and warm up.
-                if repetition >= 2:
-                    times[who][name] = min(times[who][name], taken)
+                times[who][name] = min(times[who][name], taken)
     return times
 
 

@@ -36,7 +36,8 @@ def fit(function, low, high, degree, weight, nodes=300, rounds=300):
     return series.convert(kind=numpy.polynomial.Polynomial).coef, best[0]
 
 
-# exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2; of bf16, 1 + r * P(r).
+# exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2; of bf16, 1 + r * P(r). In the source,
+# where 16 bits are enough, these begin with 1 and r.
 HALF = float(log(2)) / 2 * 1.0001
 # log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2); where 16
 # bits are enough, m * P(m), 0 <= m <= 1.

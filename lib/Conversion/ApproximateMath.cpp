@@ -10,6 +10,7 @@
 #include "fad/Conversion/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/CSE.h"
 
@@ -21,27 +22,75 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Whether the formula for `op` gives what `op` gives.
-static bool isExact(Operation *op) {
-  return isa<arith::MinimumFOp, arith::MaximumFOp>(op);
+//===----------------------------------------------------------------------===//
+// Ties
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` is a number of bf16, which rounding to it leaves as it is.
+static bool isBF16Number(Value value) {
+  if (auto extend = value.getDefiningOp<arith::ExtFOp>())
+    return getElementTypeOrSelf(extend.getIn()).isBF16();
+  Attribute attr;
+  if (!matchPattern(value, m_Constant(&attr)))
+    return false;
+  if (auto splat = dyn_cast<SplatElementsAttr>(attr))
+    attr = splat.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(attr);
+  if (!number)
+    return false;
+  llvm::APFloat rounded = number.getValue();
+  bool losesInfo = false;
+  rounded.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  return !losesInfo;
 }
 
-/// Lets ties go away from zero where bf16 is made of what is computed of `op`,
-/// all of which ends there: that takes fewer operations than to find out what
-/// is even, and whether there is a tie is less than the error of `op` already.
-/// Leaves out what `visited` has.
-static void roundTiesAway(Operation *op, DenseSet<Operation *> &visited) {
-  SmallVector<Operation *> worklist(op->getUsers());
-  while (!worklist.empty()) {
-    Operation *user = worklist.pop_back_val();
-    if (!visited.insert(user).second)
-      continue;
-    if (auto round = dyn_cast<arith::TruncFOp>(user))
-      round.setRoundingmode(arith::RoundingMode::to_nearest_away);
-    else
-      llvm::append_range(worklist, user->getUsers());
-  }
+/// Whether the result of `op` has the error of a function, where `rough` are
+/// those before it that have: what a selection may pass on besides are numbers
+/// of bf16.
+static bool isRough(Operation *op, const DenseSet<Value> &rough,
+                    const NarrowUses &uses) {
+  if (isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::TanhOp,
+          math::ErfOp, math::ErfcOp>(op))
+    return uses.endsInBF16(op->getResult(0));
+  auto isRoughValue = [&](Value value) { return rough.contains(value); };
+  auto operands = op->getOperands();
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+          arith::NegFOp, math::FmaOp, math::AbsFOp, math::SqrtOp>(op))
+    return llvm::any_of(operands, isRoughValue);
+  if (isa<arith::SelectOp>(op))
+    operands = operands.drop_front();
+  else if (!isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinNumFOp,
+                arith::MaxNumFOp>(op))
+    return false;
+  return llvm::any_of(operands, isRoughValue) &&
+         llvm::all_of(operands, [&](Value value) {
+           return isRoughValue(value) || isBF16Number(value);
+         });
 }
+
+/// Lets ties go away from zero where bf16 is made of what has the error of a
+/// function: that takes fewer operations than to find out what is even, and
+/// whether there is a tie is less than the error. The program may ask for
+/// another rounding.
+static void roundTiesAway(Operation *root) {
+  NarrowUses uses(root);
+  DenseSet<Value> rough;
+  root->walk([&](Operation *op) {
+    if (op->getNumResults() != 1)
+      return;
+    auto round = dyn_cast<arith::TruncFOp>(op);
+    bool isToBF16 = round && getElementTypeOrSelf(round.getType()).isBF16();
+    if (isToBF16 && !round.getRoundingmode() && rough.contains(round.getIn()))
+      round.setRoundingmode(arith::RoundingMode::to_nearest_away);
+    else if (isRough(op, rough, uses))
+      rough.insert(op->getResult(0));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Replacements
+//===----------------------------------------------------------------------===//
 
 /// Replaces what is one of `OpTys` below `root`, on f32 or vectors of it. All
 /// sites are looked at before the first is replaced.
@@ -59,10 +108,6 @@ static void replaceAll(IRRewriter &rewriter, Operation *root) {
     if (hasFormula(site))
       sites.push_back(site);
   });
-  DenseSet<Operation *> visited;
-  for (const MathSite &site : sites)
-    if (site.digits == Digits::BF16 && !isExact(site.op))
-      roundTiesAway(site.op, visited);
   for (const MathSite &site : sites) {
     rewriter.setInsertionPoint(site.op);
     auto flags = cast<arith::ArithFastMathInterface>(site.op);
@@ -77,6 +122,7 @@ namespace {
 struct ApproximateMathPass
     : fad::impl::FadApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
+    roundTiesAway(getOperation());
     IRRewriter rewriter(&getContext());
     replaceAll<math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp,
                math::ErfcOp>(rewriter, getOperation());

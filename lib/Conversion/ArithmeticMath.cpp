@@ -184,14 +184,17 @@ static Expr scaledExp(const Expr &r, double scale, Digits digits,
 }
 
 /// What `x` is spelled as a multiple of, where constants may take the place of
-/// the multiplication: factors are neither small nor large. `x` otherwise.
+/// the multiplication and keep their digits: factors are powers of two, neither
+/// small nor large. `x` otherwise.
 static Multiple viewMultiple(const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();
   if (auto opposite = x.getValue().getDefiningOp<arith::NegFOp>())
     return {Expr(eb, opposite.getOperand()), -1};
   Multiple multiple = matchMultiple(x).value_or(Multiple{x, 1});
   double size = std::abs(multiple.factor);
-  return size >= 0x1p-4 && size <= 0x1p4 ? multiple : Multiple{x, 1};
+  bool isSmallPower =
+      size >= 0x1p-4 && size <= 0x1p4 && std::exp2(std::ilogb(size)) == size;
+  return isSmallPower ? multiple : Multiple{x, 1};
 }
 
 /// `x`, or what makes factor * x the least exponent where that is less.
@@ -337,9 +340,9 @@ static Expr evaluate(math::ErfcOp, const Expr &x, const MathSite &site) {
 }
 
 /// 1 / x, for |x| from 2^-120 to 2^120. From the bits comes a number that errs
-/// by 5%. One step of Newton's method leaves 0.13%, and another 1.7e-6; one of
-/// third order leaves a unit in the last place.
-static Expr reciprocal(const Expr &x, Digits digits) {
+/// by 5%. A step of Newton's method leaves 0.13%, and one of third order a unit
+/// in the last place, and nothing where x is one: what saturates gets there.
+static Expr reciprocal(const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();
   Value bits = toBits(x);
   Value seed = constantBits(eb, bits.getType(), 0x7ef34000);
@@ -348,9 +351,7 @@ static Expr reciprocal(const Expr &x, Digits digits) {
   // 2.0013 leaves errors of both signs, alike in size.
   Expr better = y * fma(negative, y, 2.0013);
   Expr error = fma(negative, better, 1);
-  if (digits != Digits::BF16)
-    error = fma(error, error, error);
-  return fma(better, error, better);
+  return fma(better, fma(error, error, error), better);
 }
 
 /// -m / (2 + m) with m = expm1(-2 * |x|) = 2^n * expm1(r) + (2^n - 1).
@@ -360,11 +361,16 @@ static Expr tanhOfNarrow(const Expr &x, Digits digits) {
   // Above it is 1.
   Expr size = select(abs(x) > 10, 10, abs(x));
   auto [shifted, r] = reduceByLn2(size, digits, kBias, kFactor);
-  SmallVector<float> polynomial = stretch(kShortExp, kFactor);
-  Expr rest = r * evaluatePolynomial(ArrayRef(polynomial).drop_front(), r);
+  // Of the polynomials for exp, relative to expm1 the short one errs by 2^-20,
+  // which is too much for f16.
+  SmallVector<float> polynomial = {1};
+  llvm::append_range(polynomial, digits == Digits::BF16
+                                     ? ArrayRef(kShortExp).drop_front(2)
+                                     : ArrayRef(kExp));
+  Expr slope = evaluatePolynomial(stretch(polynomial, kFactor), r, kFactor);
   Expr power = powerOfShifted(shifted);
-  Expr m = fma(power, rest, power - 1);
-  return copysign(m * reciprocal(2 + m, digits), x);
+  Expr m = fma(power, r * slope, power - 1);
+  return copysign(m * reciprocal(2 + m), x);
 }
 
 static Expr evaluate(math::TanhOp, const Expr &x, const MathSite &site) {
@@ -379,15 +385,15 @@ static Expr evaluate(math::TanhOp, const Expr &x, const MathSite &site) {
 }
 
 /// lhs / rhs, for rhs from 2^-120 to 2^120.
-static Expr evaluate(arith::DivFOp op, const Expr &rhs, const MathSite &site) {
+static Expr evaluate(arith::DivFOp op, const Expr &rhs, const MathSite &) {
   ExprBuilder &eb = *rhs.getBuilder();
   Expr lhs = viewConstant(Expr(eb, op.getLhs()));
   // (a / b^2) is a * (1 / b)^2, and 1 / b may be there.
   auto product = op.getRhs().getDefiningOp<arith::MulFOp>();
   if (!product || product.getLhs() != product.getRhs())
-    return lhs * reciprocal(rhs, site.digits);
+    return lhs * reciprocal(rhs);
   Expr root(eb, product.getLhs());
-  return lhs * square(reciprocal(root, site.digits));
+  return lhs * square(reciprocal(root));
 }
 
 /// Minima and maxima with a constant other than zero, which has no sign to

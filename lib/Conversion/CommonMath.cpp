@@ -29,10 +29,9 @@ std::optional<Multiple> fad::matchMultiple(const Expr &product) {
 
 Expr fad::gaussianOf(const Expr &x) {
   auto [root, factor] = matchMultiple(x).value_or(Multiple{x, 1});
-  double scale = factor * factor;
-  double power = std::exp2(std::round(std::log2(scale)));
+  double power = std::exp2(std::round(2 * std::log2(std::abs(factor))));
   // As near as a number of f32 comes to the root.
-  bool isRoot = std::abs(scale - power) <= scale * 0x1p-22;
+  bool isRoot = std::abs(factor) == static_cast<float>(std::sqrt(power));
   if (!isRoot || power < 0x1p-16 || power > 0x1p16)
     return gaussian(x, 1);
   return gaussian(root, power);

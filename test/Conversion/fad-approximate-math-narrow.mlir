@@ -27,15 +27,16 @@ func.func @sigmoid(%x: vector<8xf16>) -> vector<8xf16> {
   return %6 : vector<8xf16>
 }
 
-// A quotient of which a square is the divisor has the reciprocal of its root, for
-// bf16 after two steps of Newton's method.
+// A quotient of which a square is the divisor has the reciprocal of its root. A tie
+// of what no function is part of goes to the even number.
 // CHECK-LABEL: func.func @square(
 // CHECK:         %[[M:.*]] = arith.addf
 // CHECK:         arith.bitcast %[[M]] : f32 to i32
-// CHECK-COUNT-2: math.fma
+// CHECK-COUNT-3: math.fma
 // CHECK:         %[[RECIPROCAL:.*]] = math.fma
 // CHECK:         %[[SQUARE:.*]] = arith.mulf %[[RECIPROCAL]], %[[RECIPROCAL]]
-// CHECK:         arith.mulf %{{.*}}, %[[SQUARE]]
+// CHECK:         %[[QUOTIENT:.*]] = arith.mulf %{{.*}}, %[[SQUARE]]
+// CHECK:         arith.truncf %[[QUOTIENT]] : f32 to bf16
 func.func @square(%x: bf16, %y: bf16) -> bf16 {
   %one = arith.constant 1.0 : f32
   %20 = arith.constant 20.0 : f32
@@ -139,18 +140,28 @@ func.func @exp_of_multiple(%x: bf16) -> bf16 {
   return %4 : bf16
 }
 
-// A factor that is large stays: the constants would not be normal numbers.
-// CHECK-LABEL: func.func @exp_of_large_multiple(
-// CHECK:         %[[PRODUCT:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+// A factor that is large stays, as constants would not be normal numbers, and so does
+// one that is no power of two, as they would lose digits.
+// CHECK-LABEL: func.func @exp_of_other_multiples(
+// CHECK:         %[[LARGE:.*]] = arith.constant -1.0
+// CHECK:         %[[ODD:.*]] = arith.constant -1.702
+// CHECK:         %[[SIZE:.*]] = math.absf
+// CHECK:         %[[PRODUCT:.*]] = arith.mulf %[[SIZE]], %[[LARGE]] : f32
 // CHECK:         arith.cmpf olt, %[[PRODUCT]], %{{.*}} : f32
-func.func @exp_of_large_multiple(%x: bf16) -> bf16 {
+// CHECK:         %[[PRODUCT2:.*]] = arith.mulf %[[SIZE]], %[[ODD]] : f32
+// CHECK:         arith.cmpf olt, %[[PRODUCT2]], %{{.*}} : f32
+func.func @exp_of_other_multiples(%x: bf16) -> (bf16, bf16) {
   %large = arith.constant -1.0e30 : f32
+  %odd = arith.constant -1.702 : f32
   %0 = arith.extf %x : bf16 to f32
   %1 = math.absf %0 : f32
   %2 = arith.mulf %1, %large : f32
   %3 = math.exp %2 : f32
   %4 = arith.truncf %3 : f32 to bf16
-  return %4 : bf16
+  %5 = arith.mulf %1, %odd : f32
+  %6 = math.exp %5 : f32
+  %7 = arith.truncf %6 : f32 to bf16
+  return %4, %7 : bf16, bf16
 }
 
 // log1p of what is from 0 to 1 is a polynomial, of degree 7 for bf16 and 9 for f16.
@@ -205,20 +216,61 @@ func.func @tanh(%x: f16) -> f16 {
   return %2 : f16
 }
 
-// What no function is part of is rounded as it was: products, quotients that stay,
-// and bounds, which are exact.
+// What no function is part of is rounded as it was: products, quotients, and bounds;
+// and selections of such.
 // CHECK-LABEL: func.func @exact(
 // CHECK-NOT:     to_nearest_away
 // CHECK:         return
-func.func @exact(%x: bf16, %y: bf16) -> (bf16, bf16, bf16) {
+func.func @exact(%x: bf16, %y: bf16) -> (bf16, bf16, bf16, bf16, bf16) {
   %three = arith.constant 3.0 : f32
   %0 = arith.extf %x : bf16 to f32
   %1 = arith.extf %y : bf16 to f32
   %2 = arith.mulf %0, %1 : f32
   %3 = arith.divf %0, %1 : f32
-  %4 = arith.minimumf %2, %three : f32
-  %5 = arith.truncf %2 : f32 to bf16
-  %6 = arith.truncf %3 : f32 to bf16
-  %7 = arith.truncf %4 : f32 to bf16
-  return %5, %6, %7 : bf16, bf16, bf16
+  %4 = arith.divf %0, %three : f32
+  %5 = arith.minimumf %2, %three : f32
+  %6 = math.tanh %0 : f32
+  %7 = arith.cmpf ogt, %0, %three : f32
+  %8 = arith.select %7, %2, %6 : f32
+  %9 = arith.truncf %2 : f32 to bf16
+  %10 = arith.truncf %3 : f32 to bf16
+  %11 = arith.truncf %4 : f32 to bf16
+  %12 = arith.truncf %5 : f32 to bf16
+  %13 = arith.truncf %8 : f32 to bf16
+  return %9, %10, %11, %12, %13 : bf16, bf16, bf16, bf16, bf16
+}
+
+// A selection may have numbers of bf16 besides, which have no ties; a constant that
+// has more digits may be one.
+// CHECK-LABEL: func.func @selections(
+// CHECK-SAME:    %[[X:.*]]: bf16)
+// CHECK:         %[[WIDE:.*]] = arith.extf %[[X]]
+// CHECK:         arith.truncf %{{.*}} to_nearest_away : f32 to bf16
+// CHECK:         arith.truncf %{{[^ ]*}} : f32 to bf16
+// CHECK:         return
+func.func @selections(%x: bf16) -> (bf16, bf16) {
+  %three = arith.constant 3.0 : f32
+  %tie = arith.constant 1.00390625 : f32
+  %0 = arith.extf %x : bf16 to f32
+  %1 = math.tanh %0 : f32
+  %2 = arith.mulf %1, %0 : f32
+  %3 = arith.minimumf %2, %three : f32
+  %4 = arith.cmpf ogt, %0, %three : f32
+  %5 = arith.select %4, %0, %3 : f32
+  %6 = arith.select %4, %tie, %3 : f32
+  %7 = arith.truncf %5 : f32 to bf16
+  %8 = arith.truncf %6 : f32 to bf16
+  return %7, %8 : bf16, bf16
+}
+
+// The program has the last word.
+// CHECK-LABEL: func.func @asked_for(
+// CHECK:         arith.truncf %{{.*}} to_nearest_even : f32 to bf16
+// CHECK:         arith.truncf %{{.*}} downward : f32 to bf16
+func.func @asked_for(%x: bf16) -> (bf16, bf16) {
+  %0 = arith.extf %x : bf16 to f32
+  %1 = math.exp %0 : f32
+  %2 = arith.truncf %1 to_nearest_even : f32 to bf16
+  %3 = arith.truncf %1 downward : f32 to bf16
+  return %2, %3 : bf16, bf16
 }

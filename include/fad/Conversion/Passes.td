@@ -381,7 +381,8 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     not write over what it reads, vectors are stored past the cache. Size and
     alignment of the buffer are looked at when the loop is run.
 
-    What a single loop over vectors reads is fetched 8 KiB ahead.
+    What a single loop over vectors reads, and may be larger than 8 KiB, is fetched so
+    far ahead, where a vector has 32 bytes of it or more.
 
     Bodies with more than scalar arithmetic, elements of `i1`, reductions that do
     anything but add, multiply, find the least or the greatest, or combine bits, and
@@ -424,10 +425,14 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
     forms are used: polynomials of lower degree, and multiplication with a
     reciprocal for division where the divisor is known to be from 2^-120 to 2^120.
     They err by up to two units more where f16 is among the results, and by 2^-18
-    relative to the value where all are bf16. That is more than it matters which way a
-    tie goes: what is rounded to bf16 then rounds `to_nearest_away`, which takes fewer
-    operations, and which `fad-math-to-libm` expands. No instructions that estimate are
-    used: results are the same in vectors and alone, and on every processor.
+    relative to the value where all are bf16. No instructions that estimate are used:
+    results are the same in vectors and alone, and on every processor.
+
+    With such an error it does not matter which way a tie goes. What is rounded to bf16
+    of sums, products, quotients and roots that one of these functions is part of, and
+    of selections that have no other numbers than those and numbers of bf16, rounds
+    `to_nearest_away`, which takes fewer operations, where the program asks for nothing.
+    `fad-math-to-libm` expands that, and is to follow.
 
     Minima and maxima with a constant other than zero become a comparison and a
     selection, one instruction of x86.
