@@ -30,18 +30,12 @@ using namespace mlir::fad;
 static bool isBF16Number(Value value) {
   if (auto extend = value.getDefiningOp<arith::ExtFOp>())
     return getElementTypeOrSelf(extend.getIn()).isBF16();
-  Attribute attr;
-  if (!matchPattern(value, m_Constant(&attr)))
+  llvm::APFloat number(0.0);
+  if (!matchPattern(value, m_ConstantFloat(&number)))
     return false;
-  if (auto splat = dyn_cast<SplatElementsAttr>(attr))
-    attr = splat.getSplatValue<Attribute>();
-  auto number = dyn_cast<FloatAttr>(attr);
-  if (!number)
-    return false;
-  llvm::APFloat rounded = number.getValue();
   bool losesInfo = false;
-  rounded.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
-                  &losesInfo);
+  number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
+                 &losesInfo);
   return !losesInfo;
 }
 

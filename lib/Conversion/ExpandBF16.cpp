@@ -49,13 +49,8 @@ static Value combine(ImplicitLocOpBuilder &b, Value bits, int32_t integer) {
 
 /// Whether `value` is a constant other than NaN.
 static bool isNumber(Value value) {
-  Attribute attr;
-  if (!matchPattern(value, m_Constant(&attr)))
-    return false;
-  if (auto splat = dyn_cast<SplatElementsAttr>(attr))
-    attr = splat.getSplatValue<Attribute>();
-  auto number = dyn_cast<FloatAttr>(attr);
-  return number && !number.getValue().isNaN();
+  llvm::APFloat number(0.0);
+  return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
 }
 
 /// Whether `value`, where it is NaN, has the first bit of its fraction set, as

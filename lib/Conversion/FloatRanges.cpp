@@ -87,15 +87,13 @@ template <typename Fn> static FloatRange map(FloatRange x, Fn function) {
 }
 
 static FloatRange getConstantRange(Value value) {
-  Attribute attr;
-  if (!matchPattern(value, m_Constant(&attr)))
+  llvm::APFloat number(0.0);
+  if (!matchPattern(value, m_ConstantFloat(&number)) || number.isNaN())
     return {};
-  if (auto dense = dyn_cast<SplatElementsAttr>(attr))
-    attr = dense.getSplatValue<Attribute>();
-  auto number = dyn_cast<FloatAttr>(attr);
-  if (!number || number.getValue().isNaN())
-    return {};
-  double constant = number.getValueAsDouble();
+  bool losesInfo = false;
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  double constant = number.convertToDouble();
   return {constant, constant};
 }
 
