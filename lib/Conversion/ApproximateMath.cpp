@@ -44,8 +44,7 @@ static bool isBF16Number(Value value) {
 /// of bf16.
 static bool isRough(Operation *op, const DenseSet<Value> &rough,
                     const NarrowUses &uses) {
-  if (isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::TanhOp,
-          math::ErfOp, math::ErfcOp>(op))
+  if (isFunction(op))
     return uses.endsInBF16(op->getResult(0));
   auto isRoughValue = [&](Value value) { return rough.contains(value); };
   auto operands = op->getOperands();

@@ -385,7 +385,7 @@ static Expr evaluate(math::TanhOp, const Expr &x, const MathSite &site) {
 }
 
 /// lhs / rhs, for rhs from 2^-120 to 2^120.
-static Expr evaluate(arith::DivFOp op, const Expr &rhs, const MathSite &) {
+static Expr evaluate(arith::DivFOp op, const Expr &rhs) {
   ExprBuilder &eb = *rhs.getBuilder();
   Expr lhs = viewConstant(Expr(eb, op.getLhs()));
   // (a / b^2) is a * (1 / b)^2, and 1 / b may be there.
@@ -419,14 +419,18 @@ static bool hasBound(const MathSite &site) {
          site.op->getOperand(1).getDefiningOp<arith::ConstantOp>();
 }
 
+bool fad::isFunction(Operation *op) {
+  return isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp,
+             math::TanhOp, math::ErfOp, math::ErfcOp>(op);
+}
+
 bool fad::hasFormula(const MathSite &site) {
   if (isa<arith::DivFOp>(site.op))
     return site.digits != Digits::F32 && site.range.low >= 0x1p-120 &&
            site.range.high <= 0x1p120;
   if (isa<arith::MinimumFOp, arith::MaximumFOp>(site.op))
     return hasBound(site);
-  return isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp,
-             math::TanhOp, math::ErfOp, math::ErfcOp>(site.op);
+  return isFunction(site.op);
 }
 
 Expr fad::evaluateByArithmetic(const MathSite &site, ExprBuilder &eb) {
@@ -437,7 +441,7 @@ Expr fad::evaluateByArithmetic(const MathSite &site, ExprBuilder &eb) {
       .Case<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp,
             math::TanhOp, math::ErfOp, math::ErfcOp>(
           [&](auto op) { return evaluate(op, at(0), site); })
-      .Case([&](arith::DivFOp op) { return evaluate(op, at(1), site); })
+      .Case([&](arith::DivFOp op) { return evaluate(op, at(1)); })
       .Case<arith::MinimumFOp, arith::MaximumFOp>(
           [&](auto op) { return evaluateBound(op, at(0)); });
 }

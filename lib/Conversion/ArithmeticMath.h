@@ -28,6 +28,10 @@ struct MathSite {
   Digits digits;
 };
 
+/// Whether `op` is one of the functions that have a formula wherever they
+/// stand, which errs.
+bool isFunction(Operation *op);
+
 /// Whether there is a formula for `site.op` where it stands.
 bool hasFormula(const MathSite &site);
 
