@@ -27,6 +27,8 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # Models are built from a configuration; no test downloads anything.
 config.environment["HF_HUB_OFFLINE"] = "1"
+# fad-opt verifies after each pass, as all other programs do.
+config.environment["FAD_VERIFY_EACH"] = "1"
 # No test keeps compiled kernels in the user's cache.
 config.environment["FAD_CACHE_DIR"] = ""
 
@@ -109,6 +111,7 @@ if config.enable_sanitizers:
     config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
 
 config.substitutions += [
+    ("%lit", config.lit_executable),
     ("%cmake", config.cmake_executable),
     ("%cxx", config.cxx_executable),
     ("%python", config.python_executable),

@@ -1,21 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds fad, and runs its tests. The last line is
-# "N passed, N failed, N skipped"; the exit status is 0 when none failed.
+# "N passed, N failed, N skipped"; the exit status is 0 when none failed. A test
+# that did not run has failed.
 #
 # Usage: test.sh [--light]
 #
 # --light, or FAD_TEST_LIGHT=1 in the environment, installs nothing from PyPI
 # (PyTorch, torch-mlir, IREE, ...); the tests that need it are skipped.
 source "$(dirname "$0")/setup.sh"
-
-results=$PWD/build/test/results.json
-
-run_tests() {
-  rm -f "$results"
-  # The summary decides on success; it needs the results, not the status.
-  LIT_OPTS="${LIT_OPTS:-} --output $results" cmake --build build \
-    --target check-fad || [ -f "$results" ]
-}
 
 python_packages=install
 if [ "${FAD_TEST_LIGHT:-0}" != 0 ]; then
@@ -32,8 +24,12 @@ for option; do
 done
 
 set_up
-step "Test" run_tests
+step "Build what tests need" cmake --build build --target fad-test-depends
+printf '\n==> Test\n'
 if [ "$python_packages" = leave ]; then
-  echo "--light: nothing from PyPI was used; the tests that need it are skipped"
+  echo "--light: nothing from PyPI is used; the tests that need it are skipped"
 fi
-"$python" utils/summarize-lit.py "$results"
+# In this process's place, for signals to reach it.
+lit=$(sed -n 's/^FAD_LIT:FILEPATH=//p' build/CMakeCache.txt)
+exec "$python" utils/run-lit.py build/test/results.json \
+  "$python" "$lit" -sv build/test

@@ -1,4 +1,4 @@
-// RUN: fad-opt %s --fad-factor-adjoints --split-input-file --verify-each | FileCheck %s
+// RUN: fad-opt %s --fad-factor-adjoints --split-input-file | FileCheck %s
 
 // A chain of the backward part is one coefficient, of what it reads of forward.
 // What is no joint function stays.

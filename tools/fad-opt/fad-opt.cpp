@@ -21,6 +21,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 #ifdef FAD_INCLUDE_TESTS
@@ -46,11 +47,13 @@ struct VerifyOutput : PassWrapper<VerifyOutput, OperationPass<>> {
 };
 } // namespace
 
-/// Whether the user says when to verify.
+/// Whether it is upstream's option that says when to verify: where it is given,
+/// and with FAD_VERIFY_EACH in the environment, as in all tests.
 static bool setsVerifyEach() {
   auto &options = llvm::cl::getRegisteredOptions();
   auto it = options.find("verify-each");
-  return it != options.end() && it->second->getNumOccurrences() != 0;
+  return (it != options.end() && it->second->getNumOccurrences() != 0) ||
+         llvm::sys::Process::GetEnv("FAD_VERIFY_EACH");
 }
 
 /// Lets printing skip the verification of what was verified just before, unless

@@ -1,0 +1,181 @@
+"""Runs small test suites through utils/run-lit.py: some that end, and some that
+are interrupted or whose lit fails.
+
+Usage: check_run_lit.py RUN-LIT LIT FOLDER"""
+
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+run_lit, lit, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+
+CONFIG = f"""
+import lit.formats
+config.name = "Small"
+config.test_format = lit.formats.ShTest()
+config.suffixes = [".test"]
+config.substitutions.append(("%python", {sys.executable!r}))
+"""
+PASS = "RUN: true"
+HANG = "RUN: touch %t.started && sleep 1000"
+# Kills the parent of the worker that runs it.
+CRASH = """RUN: echo "import os; s = open('/proc/%d/stat' % os.getppid()).read()" > %t
+RUN: echo "os.kill(int(s.rsplit(')')[1].split()[1]), 9)" >> %t
+RUN: %python %t"""
+# Stands for a lit that does not react to Ctrl-C.
+DEAF_LIT = """#!/bin/sh
+[ "$1" = --show-tests ] && { echo "  Small :: a.test"; exit; }
+trap '' INT
+touch started
+sleep 1000
+"""
+
+
+class RunLit(unittest.TestCase):
+    def setUp(self):
+        self.folder = folder / self.id().rsplit(".", 1)[1]
+        self.folder.mkdir()
+
+    def start(self, tests, *options, stand_in=None, results="results.json"):
+        """Starts a run of a suite of tests, by name, or of a program that stands
+        for lit."""
+        suite = self.folder / "suite"
+        suite.mkdir(exist_ok=True)
+        (suite / "lit.cfg").write_text(CONFIG)
+        for name, text in tests.items():
+            (suite / f"{name}.test").write_text(text + "\n")
+        options = [sys.executable, lit, "-s", "-j1", "--order=lexical", *options, suite]
+        return subprocess.Popen(
+            [sys.executable, run_lit, self.folder / results]
+            + ([stand_in] if stand_in else options),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def check(self, process, summary, *lines, status=1):
+        """The last line is the summary; others are printed before it."""
+        output, _ = process.communicate()
+        self.assertEqual(output.splitlines()[-1], summary, output)
+        for line in lines:
+            self.assertIn(f"\n{line}\n", output)
+        self.assertEqual(process.returncode, status, output)
+
+    def interrupt(self, process, started, *signals):
+        """Sends signals once a test has begun."""
+        while not list(self.folder.rglob(started)):
+            self.assertIsNone(process.poll(), "no test has begun")
+            time.sleep(0.05)
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.5)
+
+    def test_all_pass(self):
+        run = self.start(
+            {
+                "a": PASS,
+                "b": "XFAIL: *\nRUN: false",
+                "c": "REQUIRES: gold, silver\nRUN: true",
+                "d": "UNSUPPORTED: true\nRUN: true",
+            }
+        )
+        self.check(
+            run,
+            "2 passed, 0 failed, 2 skipped",
+            "1 skipped as not supported here",
+            "1 skipped for want of gold, silver",
+            status=0,
+        )
+
+    def test_failures(self):
+        run = self.start(
+            {"a": PASS, "b": "RUN: false", "c": "XFAIL: *\nRUN: true", "d": "none"}
+        )
+        self.check(run, "1 passed, 3 failed, 0 skipped")
+
+    def test_none_passes(self):
+        run = self.start({"a": "REQUIRES: gold\nRUN: true"})
+        self.check(run, "0 passed, 0 failed, 1 skipped")
+
+    def test_selection(self):
+        for option in ["--max-tests=1", "--filter=a.test", "--filter-out=b.test"]:
+            run = self.start({"a": PASS, "b": PASS}, option)
+            self.check(
+                run,
+                "1 passed, 1 failed, 0 skipped",
+                "1 failed because they did not run:\n  Small :: b.test",
+            )
+
+    def test_stops_early(self):
+        tests = {"a": PASS, "b": "RUN: false", "c": PASS, "d": PASS}
+        run = self.start(tests, "--max-failures=1")
+        self.check(run, "1 passed, 3 failed, 0 skipped")
+        run = self.start({"b": HANG}, "--max-time=2")
+        self.check(run, "1 passed, 3 failed, 0 skipped")
+
+    def test_many_missing(self):
+        tests = {f"a{index:02}": PASS for index in range(20)}
+        self.check(
+            self.start(tests, "--max-tests=4"),
+            "4 passed, 16 failed, 0 skipped",
+            "16 failed because they did not run:\n  Small :: a04.test",
+            "  Small :: a13.test\n  ...",
+        )
+
+    def test_signals(self):
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            for started in self.folder.rglob("*.started"):
+                started.unlink()
+            run = self.start({"a": PASS, "b": HANG, "c": PASS})
+            self.interrupt(run, "*.started", number)
+            self.check(
+                run,
+                "1 passed, 2 failed, 0 skipped",
+                f"{signal.Signals(number).name}: ending the tests",
+                "2 failed because they did not run:",
+            )
+
+    def test_signal_while_listing(self):
+        deaf = self.folder / "deaf"
+        deaf.write_text("#!/bin/sh\ntouch started\nexec sleep 1000\n")
+        deaf.chmod(0o755)
+        run = self.start({}, stand_in=deaf)
+        self.interrupt(run, "started", signal.SIGTERM)
+        self.check(run, "0 passed, 1 failed, 0 skipped")
+
+    def test_second_signal(self):
+        deaf = self.folder / "deaf"
+        deaf.write_text(DEAF_LIT)
+        deaf.chmod(0o755)
+        run = self.start({}, stand_in=deaf)
+        self.interrupt(run, "started", signal.SIGTERM, signal.SIGTERM)
+        self.check(run, "0 passed, 1 failed, 0 skipped", "lit has written no results")
+
+    def test_lit_is_killed(self):
+        run = self.start({"a": PASS, "b": CRASH})
+        self.check(run, "0 passed, 2 failed, 0 skipped", "lit has written no results")
+
+    def test_results_cannot_be_written(self):
+        run = self.start({"a": PASS}, results="missing/results.json")
+        self.check(run, "0 passed, 1 failed, 0 skipped", "lit has written no results")
+
+    def test_results_of_an_earlier_run(self):
+        self.check(self.start({"a": PASS}), "1 passed, 0 failed, 0 skipped", status=0)
+        run = self.start({"a": CRASH})
+        self.check(run, "0 passed, 1 failed, 0 skipped")
+
+    def test_lit_fails(self):
+        run = self.start({"a": PASS}, "--no-such-option")
+        self.check(run, "0 passed, 1 failed, 0 skipped", "lit failed with status 2")
+
+    def test_no_lit(self):
+        run = self.start({}, stand_in=self.folder / "none")
+        self.check(run, "0 passed, 1 failed, 0 skipped", "lit failed with status 127")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
