@@ -10,6 +10,7 @@
 #include "ConversionUtils.h"
 #include "ExpandBF16.h"
 #include "fad/Conversion/Passes.h"
+#include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -146,6 +147,31 @@ struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Makes arith.minnumf and arith.maxnumf, which take either zero for the other,
+/// LLVM's minimumnum and maximumnum without signed zeros: the same values by
+/// the same instructions. LLVM 22 leaves elements out where it makes vectors of
+/// a loop that reduces by its minnum or maxnum.
+template <typename OpTy>
+struct LowerMinMaxNum : OpRewritePattern<OpTy> {
+  LowerMinMaxNum(MLIRContext *context, StringRef intrinsic)
+      : OpRewritePattern<OpTy>(context), intrinsic(intrinsic) {}
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    LLVM::FastmathFlags flags =
+        arith::convertArithFastMathFlagsToLLVM(op.getFastmath()) |
+        LLVM::FastmathFlags::nsz;
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op->getResultTypes(), rewriter.getStringAttr(intrinsic),
+        op->getOperands(),
+        LLVM::FastmathFlagsAttr::get(op.getContext(), flags));
+    return success();
+  }
+
+private:
+  StringRef intrinsic;
+};
+
 struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
   void runOnOperation() override {
     // libm has no such functions, whatever its patterns say. What they become
@@ -170,7 +196,8 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
   }
 
   /// Lowers what processors have instructions for, in f32 and f64: upstream
-  /// would call libm, and no loop with a call becomes vector code.
+  /// would call libm, and no loop with a call becomes vector code. Minima and
+  /// maxima are lowered in f16, too.
   LogicalResult lowerToInstructions() {
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
@@ -181,9 +208,17 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
           Type type = getElementTypeOrSelf(op->getResult(0));
           return !type.isF32() && !type.isF64();
         });
+    target.addDynamicallyLegalOp<arith::MinNumFOp, arith::MaxNumFOp>(
+        [](Operation *op) {
+          return !LLVM::isCompatibleType(op->getResult(0).getType());
+        });
     LLVMTypeConverter converter(&getContext());
     RewritePatternSet patterns(&getContext());
     populateMathToLLVMConversionPatterns(converter, patterns);
+    patterns.add<LowerMinMaxNum<arith::MinNumFOp>>(&getContext(),
+                                                   "llvm.minimumnum");
+    patterns.add<LowerMinMaxNum<arith::MaxNumFOp>>(&getContext(),
+                                                   "llvm.maximumnum");
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 };

@@ -32,7 +32,14 @@ struct Combination {
 };
 } // namespace
 
+static arith::FastMathFlags getFlags(Operation *op) {
+  auto flagged = dyn_cast<arith::ArithFastMathInterface>(op);
+  return flagged ? flagged.getFastMathFlagsAttr().getValue()
+                 : arith::FastMathFlags::none;
+}
+
 static TypedAttr getNeutral(Operation *op) {
+  bool hasNoNaN = bitEnumContainsAny(getFlags(op), arith::FastMathFlags::nnan);
   Type type = op->getResult(0).getType();
   Builder b(type.getContext());
   auto number = [&](double value) -> TypedAttr {
@@ -55,8 +62,9 @@ static TypedAttr getNeutral(Operation *op) {
       .Case<arith::MulFOp>([&](auto) { return number(1); })
       .Case<arith::MaximumFOp>([&](auto) { return infinite(true); })
       .Case<arith::MinimumFOp>([&](auto) { return infinite(false); })
-      .Case<arith::MaxNumFOp, arith::MinNumFOp>(
-          [&](auto) { return notANumber(); })
+      .Case<arith::MaxNumFOp, arith::MinNumFOp>([&](auto) {
+        return hasNoNaN ? infinite(isa<arith::MaxNumFOp>(op)) : notANumber();
+      })
       .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
           [&](auto) { return integer(APInt::getZero(bits)); })
       .Case<arith::MulIOp>([&](auto) { return integer(APInt(bits, 1)); })
@@ -90,6 +98,20 @@ getCombinations(linalg::GenericOp op) {
     combinations.push_back({user, neutral});
   }
   return combinations;
+}
+
+/// Lets `combination` take an infinite neutral number, whatever its flags
+/// promise of the numbers of the program.
+static void allowNeutral(const Combination &combination) {
+  auto number = dyn_cast<FloatAttr>(combination.neutral);
+  if (!number || !number.getValue().isInfinity())
+    return;
+  auto flagged = cast<arith::ArithFastMathInterface>(combination.op);
+  arith::FastMathFlags flags =
+      bitEnumClear(getFlags(combination.op), arith::FastMathFlags::ninf);
+  combination.op->setAttr(
+      flagged.getFastMathAttrName(),
+      arith::FastMathFlagsAttr::get(combination.op->getContext(), flags));
 }
 
 static bool isCandidate(linalg::GenericOp op) {
@@ -247,6 +269,7 @@ LogicalResult fad::emitVectorReduction(RewriterBase &rewriter,
   if (!combinations || lanes < 2 ||
       (!ShapedType::isDynamic(range) && range < lanes))
     return failure();
+  llvm::for_each(*combinations, allowNeutral);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   InnerLoop row = emitOuterLoops(rewriter, op);

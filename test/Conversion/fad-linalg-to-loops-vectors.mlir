@@ -180,6 +180,22 @@ func.func @sums(%x: memref<?x?xf16>, %y: memref<?xf32>) {
   return
 }
 
+// Flags that promise numbers promise nothing of what lanes start from.
+// CHECK-LABEL: func.func @promises(
+// CHECK-DAG:     %[[LOW:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[LOW]]) -> (vector<8xf32>) {
+// CHECK:           arith.maxnumf %{{.*}}, %{{.*}} fastmath<nnan,nsz> : vector<8xf32>
+// CHECK:         arith.maxnumf %{{.*}}, %{{.*}} fastmath<nnan,nsz> : f32
+func.func @promises(%x: memref<64xf32>, %y: memref<f32>) {
+  linalg.generic {indexing_maps = [#id1, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+    ins(%x : memref<64xf32>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %s: f32):
+    %0 = arith.maxnumf %s, %a fastmath<nnan,ninf,nsz> : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
 // A reduction of columns is elementwise along a row.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         %[[NEW:.*]] = arith.maximumf %{{.*}}, %{{.*}} : vector<8xf32>

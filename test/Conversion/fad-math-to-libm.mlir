@@ -50,6 +50,27 @@ func.func @instructions(%x: f32, %y: f64, %z: vector<4xf32>) -> (f32, f64, vecto
   return %0, %1, %2 : f32, f64, vector<4xf32>
 }
 
+// LLVM 22's vectorizer loses elements of reductions by minnum and maxnum.
+// CHECK-LABEL: func.func @minmaxnum(
+// CHECK-SAME:    %[[X:[^:]*]]: f32, %[[Y:[^:]*]]: f32, %[[H:[^:]*]]: f16, %[[I:[^:]*]]: f16, %[[V:[^:]*]]: vector<4xf64>, %[[W:[^:]*]]: vector<4xf64>)
+func.func @minmaxnum(%x: f32, %y: f32, %h: f16, %i: f16, %v: vector<4xf64>, %w: vector<4xf64>) -> (f32, f16, vector<4xf64>) {
+  // CHECK: llvm.call_intrinsic "llvm.minimumnum"(%[[X]], %[[Y]]) {fastmathFlags = #llvm.fastmath<nsz>} : (f32, f32) -> f32
+  %0 = arith.minnumf %x, %y : f32
+  // CHECK: llvm.call_intrinsic "llvm.maximumnum"(%[[H]], %[[I]]) {fastmathFlags = #llvm.fastmath<nsz>} : (f16, f16) -> f16
+  %1 = arith.maxnumf %h, %i : f16
+  // CHECK: llvm.call_intrinsic "llvm.maximumnum"(%[[V]], %[[W]]) {fastmathFlags = #llvm.fastmath<nnan, nsz>} : (vector<4xf64>, vector<4xf64>) -> vector<4xf64>
+  %2 = arith.maxnumf %v, %w fastmath<nnan> : vector<4xf64>
+  return %0, %1, %2 : f32, f16, vector<4xf64>
+}
+
+// LLVM has no vectors of vectors, and makes no vectors of loops over vectors.
+// CHECK-LABEL: func.func @vectors_of_vectors(
+func.func @vectors_of_vectors(%x: vector<2x4xf32>, %y: vector<2x4xf32>) -> vector<2x4xf32> {
+  // CHECK: arith.minnumf
+  %0 = arith.minnumf %x, %y : vector<2x4xf32>
+  return %0 : vector<2x4xf32>
+}
+
 // libm has neither; what they become may have instructions.
 // CHECK-LABEL: func.func @expanded(
 func.func @expanded(%x: f32, %n: i32) -> (f32, f32) {

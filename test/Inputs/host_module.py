@@ -7,6 +7,7 @@ The scripts that use it take the same arguments first:
 
 import ctypes
 import os
+import platform
 import subprocess
 import tempfile
 
@@ -37,9 +38,9 @@ long fad_live_buffers(void) { return count; }
 
 
 class HostModule:
-    """The functions of `source`, MLIR text."""
+    """The functions of `source`, MLIR text, for the processor `cpu`, any if empty."""
 
-    def __init__(self, tools, source, options=""):
+    def __init__(self, tools, source, options="", cpu=""):
         fad_opt, bin_dir, lib_dir, cxx = tools
         parallel = os.path.exists(os.path.join(lib_dir, "libomp.so"))
         self.directory = tempfile.TemporaryDirectory()
@@ -51,9 +52,10 @@ class HostModule:
         passes = ["--llvm-request-c-wrappers", f"--fad-to-cpu={options}"]
         lowered = self.run([fad_opt, *passes], source)
         ir = self.run([tool("mlir-translate"), "--mlir-to-llvmir"], lowered)
-        optimized = self.run([tool("opt"), "-O2", "-S"], ir)
+        target = [f"-mcpu={cpu}", f"-mtriple={platform.machine()}-linux-gnu"] if cpu else []
+        optimized = self.run([tool("opt"), "-O2", "-S", *target], ir)
         emit = ["-relocation-model=pic", "-filetype=obj", "-o", path("module.o")]
-        self.run([tool("llc"), *emit], optimized)
+        self.run([tool("llc"), *emit, *target], optimized)
         self.run(
             [cxx, "-shared", "-fPIC", "-Wl,--wrap=malloc", "-Wl,--wrap=free"]
             + ["-o", path("module.so"), path("module.o")]

@@ -484,6 +484,11 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
     or away from zero, and keeping subnormal numbers. Fast-math flags of conversions, which
     the LLVM dialect has no place for, are dropped.
 
+    `arith.minnumf` and `arith.maxnumf` become calls of `llvm.minimumnum` and
+    `llvm.maximumnum` with `nsz`. Those of `llvm.minnum` and `llvm.maxnum`, which upstream
+    makes of them, have the same values, but LLVM 22 leaves elements out where it
+    vectorizes a loop of constant length that reduces by them.
+
     Any other rounding mode is an error: LLVM would round to nearest. So is a function
     that has the name of one that compiled code calls.
   }];
