@@ -24,6 +24,9 @@ void populateScatterAddPatterns(RewritePatternSet &patterns, bool asReductions);
 /// Adds the patterns that lower fad.pack and fad.unpack.
 void populatePackPatterns(RewritePatternSet &patterns);
 
+/// Adds the pattern that writes scf.index_switch on tensors with scf.if.
+void populateSwitchPatterns(RewritePatternSet &patterns);
+
 /// Adds the pattern that sums products with a broadcast factor in two steps,
 /// for IREE.
 void populateSplitSumPatterns(RewritePatternSet &patterns);

@@ -132,6 +132,7 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     populatePackPatterns(patterns);
     populateGatherPatterns(patterns);
     populateScatterPatterns(patterns);
+    populateSwitchPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
     getOperation()->walk(dropAttributes);
   }

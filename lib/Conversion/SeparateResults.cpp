@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::fad {
@@ -33,27 +34,37 @@ static bool isFresh(Value root) {
       root.getDefiningOp());
 }
 
+/// Clones what `exit` hands on twice, and, where others may have the rest too,
+/// what is not known to be new.
+static void separate(Operation *exit, bool mayHaveOthers) {
+  auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
+  if (llvm::count_if(exit->getOperandTypes(), isBuffer) < 2)
+    return;
+  OpBuilder builder(exit);
+  llvm::SmallDenseSet<Value> handedOn;
+  for (OpOperand &operand : exit->getOpOperands()) {
+    if (!isBuffer(operand.get().getType()))
+      continue;
+    Value root = getRoot(operand.get());
+    bool isNew = !mayHaveOthers || isFresh(root);
+    if (!isNew || !handedOn.insert(root).second)
+      operand.set(bufferization::CloneOp::create(builder, exit->getLoc(),
+                                                 operand.get()));
+  }
+}
+
 namespace {
 struct SeparateResultsPass
     : fad::impl::FadSeparateResultsBase<SeparateResultsPass> {
   void runOnOperation() override {
-    getOperation().walk([](func::ReturnOp exit) { separate(exit); });
-  }
-
-  static void separate(func::ReturnOp exit) {
-    auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
-    if (llvm::count_if(exit.getOperandTypes(), isBuffer) < 2)
-      return;
-    OpBuilder builder(exit);
-    llvm::SmallDenseSet<Value> returned;
-    for (OpOperand &operand : exit->getOpOperands()) {
-      if (!isBuffer(operand.get().getType()))
-        continue;
-      Value root = getRoot(operand.get());
-      if (!isFresh(root) || !returned.insert(root).second)
-        operand.set(bufferization::CloneOp::create(builder, exit.getLoc(),
-                                                   operand.get()));
-    }
+    getOperation().walk([](Operation *op) {
+      if (isa<func::ReturnOp>(op)) {
+        separate(op, /*mayHaveOthers=*/true);
+      } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        separate(loop.getConditionOp(), /*mayHaveOthers=*/false);
+        separate(loop.getYieldOp(), /*mayHaveOthers=*/false);
+      }
+    });
   }
 };
 } // namespace

@@ -44,3 +44,22 @@ func.func @distinct() -> (memref<4xf32>, memref<4xf32>, f32) {
 func.func @single(%x: memref<4xf32>) -> memref<4xf32> {
   return %x : memref<4xf32>
 }
+
+// Nor is a buffer handed on twice from one iteration to the next.
+// CHECK-LABEL: func.func @iterations(
+// CHECK:         scf.while
+// CHECK:           %[[A:.*]] = bufferization.clone %[[P:.*]] : memref<4xf32>
+// CHECK-NEXT:      scf.condition(%{{.*}}) %[[P]], %[[A]]
+// CHECK:         ^bb0(%[[Q:.*]]: memref<4xf32>, %[[R:.*]]: memref<4xf32>):
+// CHECK-NEXT:      %[[B:.*]] = bufferization.clone %[[Q]] : memref<4xf32>
+// CHECK-NEXT:      scf.yield %[[Q]], %[[B]], %[[R]]
+func.func @iterations(%c: i1, %x: memref<4xf32>, %y: memref<4xf32>) {
+  %r:2 = scf.while (%p = %x, %q = %y, %s = %y) : (memref<4xf32>, memref<4xf32>, memref<4xf32>)
+      -> (memref<4xf32>, memref<4xf32>) {
+    scf.condition(%c) %p, %p : memref<4xf32>, memref<4xf32>
+  } do {
+  ^bb0(%p: memref<4xf32>, %q: memref<4xf32>):
+    scf.yield %p, %p, %q : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  }
+  return
+}

@@ -88,3 +88,45 @@ func.func @primitives(%x: tensor<?xf32>, %s: f32) -> (tensor<?xf32>, f32) {
   %3 = fad.sigmoid %s : f32
   return %1, %3 : tensor<?xf32>, f32
 }
+
+// A switch on tensors becomes conditionals; bufferization takes it wrongly.
+
+// CHECK-LABEL: func.func @switch(
+// CHECK-SAME:    %[[I:.*]]: index, %[[X:.*]]: tensor<4xf32>)
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[NEGATIVE:.*]] = arith.constant -1 : index
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[I]], %[[TWO]]
+// CHECK:         %[[R:.*]]:2 = scf.if %[[FIRST]] -> (tensor<4xf32>, tensor<4xf32>) {
+// CHECK:           %[[SIN:.*]] = math.sin %[[X]]
+// CHECK:           scf.yield %[[SIN]], %[[SIN]]
+// CHECK:         } else {
+// CHECK:           %[[SECOND:.*]] = arith.cmpi eq, %[[I]], %[[NEGATIVE]]
+// CHECK:           %[[INNER:.*]]:2 = scf.if %[[SECOND]] -> (tensor<4xf32>, tensor<4xf32>) {
+// CHECK:             %[[COS:.*]] = math.cos %[[X]]
+// CHECK:             scf.yield %[[COS]], %[[X]]
+// CHECK:           } else {
+// CHECK:             %[[TAN:.*]] = math.tan %[[X]]
+// CHECK:             scf.yield %[[X]], %[[TAN]]
+// CHECK:           }
+// CHECK:           scf.yield %[[INNER]]#0, %[[INNER]]#1
+// CHECK:         return %[[R]]#0, %[[R]]#1, %[[X]]
+func.func @switch(%i: index, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %r:2 = scf.index_switch %i -> tensor<4xf32>, tensor<4xf32>
+  case 2 {
+    %sin = math.sin %x : tensor<4xf32>
+    scf.yield %sin, %sin : tensor<4xf32>, tensor<4xf32>
+  }
+  case -1 {
+    %cos = math.cos %x : tensor<4xf32>
+    scf.yield %cos, %x : tensor<4xf32>, tensor<4xf32>
+  }
+  default {
+    %tan = math.tan %x : tensor<4xf32>
+    scf.yield %x, %tan : tensor<4xf32>, tensor<4xf32>
+  }
+  %s = scf.index_switch %i -> tensor<4xf32>
+  default {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %r#0, %r#1, %s : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -29,8 +29,9 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
     Replaces each `fad.elementwise` by one `linalg.generic` with the same body,
     removes `fad.residual` and the attributes of the dialect on operations, and
     expands the activation primitives. `tensor.gather` and `tensor.scatter`,
-    which have no other lowering, become a `linalg.generic` and loops. What is
-    left is upstream operations that any MLIR compiler takes. Functions keep the
+    which have no other lowering, become a `linalg.generic` and loops, and
+    `scf.index_switch` on tensors, which upstream's bufferization takes wrongly,
+    `scf.if`. What is left is upstream operations that any MLIR compiler takes. Functions keep the
     attributes of their arguments and results (`fad.gradient = 0`), which say
     what these are.
 
@@ -342,7 +343,10 @@ def FadSeparateResults : Pass<"fad-separate-results", "::mlir::func::FuncOp"> {
   let description = [{
     Clones each buffer that a function returns and that may be, or be a view
     of, another buffer that it returns: whoever calls the function frees each
-    result. It goes between bufferization and deallocation.
+    result. It also clones a buffer that an iteration of `scf.while` hands on
+    twice: bufferization takes what the next one begins with for two buffers, and
+    writes to one of them while it still reads the other. It goes between
+    bufferization and deallocation.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
