@@ -32,7 +32,8 @@ struct Pad : ViewRule<Pad, tensor::PadOp> {
           return op.emitOpError("pads by ")
                      << size
                      << ", a negative number, which has no reverse rule; cut "
-                        "elements off with tensor.extract_slice",
+                        "elements off with tensor.extract_slice, as "
+                        "--fad-normalize does",
                  failure();
     return extractLike(b, op.getLoc(), cotangent, op.getMixedLowPad(),
                        op.getSource());
@@ -57,7 +58,6 @@ struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
   }
 };
 
-/// y = x0, x1, ... one after the other: xi' = the part of y' that xi is.
 } // namespace
 
 void fad::attachTensorSliceRules(MLIRContext *context) {

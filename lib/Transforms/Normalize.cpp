@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -59,12 +60,81 @@ struct DecomposeAggregate
   }
 };
 
+/// scf.execute_region to what is in it, where that is one block.
+struct InlineRegion : OpRewritePattern<scf::ExecuteRegionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(scf::ExecuteRegionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getRegion().hasOneBlock())
+      return rewriter.notifyMatchFailure(op, "has several blocks");
+    Block &block = op.getRegion().front();
+    SmallVector<Value> yielded(block.getTerminator()->getOperands());
+    rewriter.eraseOp(block.getTerminator());
+    rewriter.inlineBlockBefore(&block, op);
+    rewriter.replaceOp(op, yielded);
+    return success();
+  }
+};
+
 struct LowerGenerate : OpRewritePattern<tensor::GenerateOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::GenerateOp op,
                                 PatternRewriter &rewriter) const override {
     return linalg::rewriteInDestinationPassingStyle(rewriter, op);
+  }
+};
+
+/// A negative border to a slice of what is padded, and what else is padded.
+struct CutOff : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
+                              high = op.getMixedHighPad(), offsets, cut;
+    // How much a border cuts off, which is none of it then.
+    auto cutOff = [&](OpFoldResult &border) -> int64_t {
+      std::optional<int64_t> size = getConstantIntValue(border);
+      if (!size || *size >= 0)
+        return 0;
+      border = rewriter.getIndexAttr(0);
+      return -*size;
+    };
+    bool any = false;
+    for (auto [before, after, size] :
+         llvm::zip_equal(low, high, op.getSourceType().getShape())) {
+      int64_t first = cutOff(before), last = cutOff(after);
+      if (!ShapedType::isDynamic(size) && first + last > size)
+        return rewriter.notifyMatchFailure(op, "cuts off more than there is");
+      any |= first != 0 || last != 0;
+      offsets.push_back(rewriter.getIndexAttr(first));
+      cut.push_back(rewriter.getIndexAttr(first + last));
+    }
+    if (!any)
+      return rewriter.notifyMatchFailure(op, "cuts nothing off");
+
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, op.getSource());
+    SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    AffineExpr whole, part;
+    bindDims(rewriter.getContext(), whole, part);
+    for (auto [size, less] : llvm::zip_equal(sizes, cut))
+      size = affine::makeComposedFoldedAffineApply(rewriter, loc, whole - part,
+                                                   {size, less});
+    Value rest = tensor::ExtractSliceOp::create(rewriter, loc, op.getSource(),
+                                                offsets, sizes, ones);
+    auto padded = tensor::PadOp::create(rewriter, loc, op.getResultType(), rest,
+                                        low, high, op.getNofold());
+    rewriter.inlineRegionBefore(op.getRegion(), padded.getRegion(),
+                                padded.getRegion().end());
+    rewriter.replaceOp(op, padded);
+    // The walk does not come to what it has made.
+    rewriter.setInsertionPoint(padded);
+    (void)lowerComputedPad(rewriter, padded);
+    return success();
   }
 };
 
@@ -135,8 +205,10 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet formPatterns(context);
-    formPatterns.add<DecomposeAggregate, LowerComputedPad, LowerGenerate,
-                     LowerPack, LowerUnPack>(context);
+    formPatterns.add<DecomposeAggregate, InlineRegion, LowerComputedPad,
+                     LowerGenerate, LowerPack, LowerUnPack>(context);
+    // Before the border is looked at.
+    formPatterns.add<CutOff>(context, /*benefit=*/2);
     populateGatherPatterns(formPatterns);
     forms = std::move(formPatterns);
     RewritePatternSet capturePatterns(context);

@@ -2,7 +2,7 @@
 
 func.func @negative_border(%x: tensor<4xf32>) -> tensor<3xf32> {
   %zero = arith.constant 0.0 : f32
-  // expected-error @below {{'tensor.pad' op pads by -1, a negative number, which has no reverse rule; cut elements off with tensor.extract_slice}}
+  // expected-error @below {{'tensor.pad' op pads by -1, a negative number, which has no reverse rule; cut elements off with tensor.extract_slice, as --fad-normalize does}}
   %0 = tensor.pad %x low[-1] high[0] {
   ^bb0(%i: index):
     tensor.yield %zero : f32

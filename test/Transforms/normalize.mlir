@@ -46,6 +46,53 @@ func.func @generate(%x: tensor<3x2xf32>, %n: index) -> tensor<?x2xf32> {
 
 // -----
 
+// A negative border is a slice.
+
+// CHECK-LABEL: func @cut(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x3xf32>, %[[L:.*]]: index, %[[V:.*]]: f32
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[REST:.*]] = affine.apply {{.*}}()[%[[N]]]
+// CHECK:         %[[S:.*]] = tensor.extract_slice %[[X]][2, 0] [%[[REST]], 2] [1, 1]
+// CHECK:         tensor.pad %[[S]] nofold low[0, 3] high[%[[L]], 0]
+// CHECK:         %[[T:.*]] = tensor.extract_slice %[[X]][0, 1] [%{{.*}}, 2] [1, 1]
+// CHECK:         %[[F:.*]] = linalg.fill ins(%[[V]] : f32)
+// CHECK:         tensor.insert_slice %[[T]] into %[[F]][1, 0]
+func.func @cut(%x: tensor<?x3xf32>, %l: index, %v: f32) -> (tensor<?x5xf32>, tensor<?x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x nofold low[-2, 3] high[%l, -1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<?x3xf32> to tensor<?x5xf32>
+  %1 = tensor.pad %x low[1, -1] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %v : f32
+  } : tensor<?x3xf32> to tensor<?x2xf32>
+  return %0, %1 : tensor<?x5xf32>, tensor<?x2xf32>
+}
+
+// -----
+
+// What is in a region is where the region was.
+
+// CHECK-LABEL: func @region(
+// CHECK-SAME:    %[[X:.*]]: tensor<3xf32>
+// CHECK-NEXT:    %[[S:.*]] = math.sin %[[X]]
+// CHECK-NEXT:    %[[T:.*]] = math.cos %[[S]]
+// CHECK-NEXT:    return %[[T]], %[[S]]
+func.func @region(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %r:2 = scf.execute_region -> (tensor<3xf32>, tensor<3xf32>) no_inline {
+    %s = scf.execute_region -> tensor<3xf32> {
+      %sin = math.sin %x : tensor<3xf32>
+      scf.yield %sin : tensor<3xf32>
+    }
+    %t = math.cos %s : tensor<3xf32>
+    scf.yield %t, %s : tensor<3xf32>, tensor<3xf32>
+  }
+  return %r#0, %r#1 : tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
 // A border that is computed is filled in, one that is constant stays.
 
 // CHECK-LABEL: func @pad(

@@ -30,8 +30,10 @@ def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
     Writes operations on tensors in terms of others, by the decompositions that
     upstream has for them: `linalg.softmax` as reductions and elementwise
     operations, `tensor.generate` as a `linalg.generic` of `linalg.index`,
-    `tensor.pad` with a computed border as an insertion, `linalg.pack` and
-    `linalg.unpack` as pad, reshape and transpose. `tensor.gather` becomes a
+    `tensor.pad` with a computed border as an insertion, one with a negative border
+    as one of a slice, `linalg.pack` and
+    `linalg.unpack` as pad, reshape and transpose, an `scf.execute_region` of one
+    block as what is in it. `tensor.gather` becomes a
     `linalg.generic` that extracts elements, and a scalar that a body captures
     becomes an operand where it may depend on what is differentiated.
 
