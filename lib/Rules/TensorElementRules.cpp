@@ -15,15 +15,6 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// y = x[i]: x' = y' at i of zeros.
-struct Extract : ViewRule<Extract, tensor::ExtractOp> {
-  static Value pullback(OpBuilder &b, Op op, Value cotangent) {
-    Value zeros = createZerosLike(b, op.getLoc(), op.getTensor());
-    return tensor::InsertOp::create(b, op.getLoc(), cotangent, zeros,
-                                    op.getIndices());
-  }
-};
-
 /// y = z with x at i: x' = y'[i], z' = y' with zero there.
 struct Insert : OperandRule<Insert, tensor::InsertOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent,
@@ -82,5 +73,5 @@ struct Splat : ViewRule<Splat, tensor::SplatOp> {
 } // namespace
 
 void fad::attachTensorElementRules(MLIRContext *context) {
-  attachRules<Extract, FromElements, Insert, Splat>(context);
+  attachRules<FromElements, Insert, Splat>(context);
 }

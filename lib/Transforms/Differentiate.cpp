@@ -174,6 +174,7 @@ LogicalResult FunctionDifferentiator::run() {
   // not the first.
   bool valid = succeeded(checkResults());
   valid &= succeeded(mode.checkEffects(block));
+  valid &= succeeded(mode.boundLoops(block));
   mode.passScalars(block);
   auto primal = llvm::map_to_vector(block.without_terminator(),
                                     [](Operation &op) { return &op; });

@@ -185,16 +185,16 @@ void Linearity::visitStructured(linalg::LinalgOp op) {
   }
 }
 
-void Linearity::visitIf(scf::IfOp op) {
-  for (Region *region : op.getRegions())
-    for (Block &block : *region)
+void Linearity::visitConditional(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
       visitBlock(block);
-  if (op.getNumResults() == 0)
-    return;
-  for (auto [result, first, second] :
-       llvm::zip(op.getResults(), op.thenYield().getOperands(),
-                 op.elseYield().getOperands()))
-    set(result, join(op, {first, second}));
+  for (OpResult result : op->getResults())
+    set(result, join(op, llvm::map_to_vector(
+                             op->getRegions(), [&](Region &branch) -> Value {
+                               return branch.front().getTerminator()->getOperand(
+                                   result.getResultNumber());
+                             })));
 }
 
 void Linearity::visitFor(scf::ForOp op) {
@@ -278,8 +278,8 @@ void Linearity::visit(Operation *op) {
         linear.insert(result);
     return;
   }
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return visitIf(branch);
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return visitConditional(op);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop);
   if (visitMovement(op))

@@ -70,7 +70,7 @@ private:
   void visitArithmetic(Operation *op);
   void visitProduct(Operation *op, Value lhs, Value rhs, ValueRange addends);
   void visitStructured(linalg::LinalgOp op);
-  void visitIf(scf::IfOp op);
+  void visitConditional(Operation *op);
   void visitFor(scf::ForOp op);
   /// Returns whether `op` is one that only moves elements.
   bool visitMovement(Operation *op);

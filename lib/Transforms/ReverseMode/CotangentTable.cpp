@@ -50,13 +50,41 @@ void CotangentTable::addSlice(tensor::ExtractSliceOp slice, Value cotangent) {
   sums[slice.getSource()].slices.push_back({slice, cotangent});
 }
 
+void CotangentTable::addElement(tensor::ExtractOp element, Value cotangent) {
+  sums[element.getTensor()].elements.push_back({element, cotangent});
+}
+
 Value CotangentTable::take(Value value) {
   auto it = sums.find(value);
   if (it == sums.end())
     return {};
   Sum sum = std::move(it->second);
   sums.erase(it);
-  return sum.slices.empty() ? sum.whole : addSlices(value, sum);
+  if (!sum.slices.empty())
+    sum.whole = addSlices(value, sum);
+  return sum.elements.empty() ? sum.whole : addElements(value, sum);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// The sum as a whole: each element is added to what is in its place.
+Value CotangentTable::addElements(Value value, const Sum &sum) {
+  OpBuilder &b = *builder;
+  Location loc = value.getLoc();
+  bool anyBefore = sum.whole != nullptr;
+  Value whole = anyBefore ? sum.whole : makeZerosLike(b, loc, value);
+  for (const Element &element : sum.elements) {
+    ValueRange place = tensor::ExtractOp(element.op).getIndices();
+    Value term = element.cotangent;
+    // Where everything is zero, the first one is the sum.
+    if (std::exchange(anyBefore, true))
+      term = createSum(b, loc, tensor::ExtractOp::create(b, loc, whole, place),
+                       term);
+    whole = tensor::InsertOp::create(b, loc, term, whole, place);
+  }
+  return whole;
 }
 
 //===----------------------------------------------------------------------===//

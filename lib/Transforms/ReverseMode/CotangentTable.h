@@ -28,6 +28,8 @@ public:
   void add(Value value, Value cotangent);
   /// Adds `cotangent` to that of the elements of its source that `slice` reads.
   void addSlice(tensor::ExtractSliceOp slice, Value cotangent);
+  /// Adds `cotangent` to that of the element of its tensor that `element` reads.
+  void addElement(tensor::ExtractOp element, Value cotangent);
   /// Whether something was added to the cotangent of `value`.
   bool contains(Value value) const { return sums.contains(value); }
   /// The cotangent of `value`, null where nothing was added to it; from here on
@@ -39,15 +41,22 @@ private:
     tensor::ExtractSliceOp op;
     Value cotangent;
   };
-  /// The sum of `whole`, where it is not null, and slices of the tensor.
+  struct Element {
+    tensor::ExtractOp op;
+    Value cotangent;
+  };
+  /// The sum of `whole`, where it is not null, and slices and elements of the
+  /// tensor.
   struct Sum {
     Value whole;
     SmallVector<Slice> slices;
+    SmallVector<Element> elements;
   };
 
   static bool arePartition(ArrayRef<Slice> slices);
   static bool overlap(const Slice &first, const Slice &second);
   Value addSlices(Value value, const Sum &sum);
+  Value addElements(Value value, const Sum &sum);
 
   OpBuilder *builder;
   llvm::DenseMap<Value, Sum> sums;

@@ -19,7 +19,7 @@ using namespace mlir::fad;
 namespace {
 /// A dimension of a tensor.
 using Size = std::pair<Value, int64_t>;
-/// For each size of a conditional, whether both branches yield the size asked
+/// For each size of a conditional, whether all branches yield the size asked
 /// for. Conditionals come one after the other, and each is read by two branches
 /// of the next: without this, time doubles with each of them.
 using KnownSizes = llvm::DenseMap<Size, bool>;
@@ -70,20 +70,20 @@ static void appendEqualSizes(Size size, SmallVectorImpl<Size> &sizes) {
         sizes.emplace_back(operand, dim);
 }
 
-/// Whether `size` is that of a conditional, and what both of its branches yield
-/// has the size `like`.
-static bool areBothEqual(Size size, Size like, KnownSizes &known) {
-  auto conditional = size.first.getDefiningOp<scf::IfOp>();
-  if (!conditional || size.second != like.second)
+/// Whether `size` is that of a conditional, and what each of its branches
+/// yields has the size `like`.
+static bool areAllEqual(Size size, Size like, KnownSizes &known) {
+  Operation *conditional = size.first.getDefiningOp();
+  if (!isa_and_nonnull<scf::IfOp, scf::IndexSwitchOp>(conditional) ||
+      size.second != like.second)
     return false;
   if (auto it = known.find(size); it != known.end())
     return it->second;
   unsigned index = cast<OpResult>(size.first).getResultNumber();
-  auto isEqual = [&](scf::YieldOp yield) {
-    return haveEqualSize(yield.getOperand(index), like, known);
-  };
-  bool equal =
-      isEqual(conditional.thenYield()) && isEqual(conditional.elseYield());
+  bool equal = llvm::all_of(conditional->getRegions(), [&](Region &branch) {
+    Value yielded = branch.front().getTerminator()->getOperand(index);
+    return haveEqualSize(yielded, like, known);
+  });
   known[size] = equal;
   return equal;
 }
@@ -96,7 +96,7 @@ static bool haveEqualSize(Value value, Size like, KnownSizes &known) {
   llvm::DenseSet<Size> seen;
   while (!worklist.empty()) {
     Size size = worklist.pop_back_val();
-    if (size == like || areBothEqual(size, like, known))
+    if (size == like || areAllEqual(size, like, known))
       return true;
     if (seen.insert(size).second)
       appendEqualSizes(size, worklist);

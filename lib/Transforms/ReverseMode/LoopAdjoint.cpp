@@ -148,12 +148,11 @@ void LoopAdjoint::computeTripCount() {
   Value upper = toIndex(rewriter, op.getUpperBound());
   Value step = toIndex(rewriter, op.getStep());
   // A loop whose bounds are the other way round does not run.
-  Value last =
-      op.getUnsignedCmp()
-          ? arith::MaxUIOp::create(rewriter, loc, lower, upper).getResult()
-          : arith::MaxSIOp::create(rewriter, loc, lower, upper).getResult();
-  Value range = arith::SubIOp::create(rewriter, loc, last, lower);
-  tripCount = arith::CeilDivUIOp::create(rewriter, loc, range, step);
+  Value last = op.getUnsignedCmp()
+                   ? rewriter.createOrFold<arith::MaxUIOp>(loc, lower, upper)
+                   : rewriter.createOrFold<arith::MaxSIOp>(loc, lower, upper);
+  Value range = rewriter.createOrFold<arith::SubIOp>(loc, last, lower);
+  tripCount = rewriter.createOrFold<arith::CeilDivUIOp>(loc, range, step);
 }
 
 //===----------------------------------------------------------------------===//

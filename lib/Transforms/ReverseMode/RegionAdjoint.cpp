@@ -49,23 +49,27 @@ ReverseMode::withNewTable(llvm::function_ref<LogicalResult()> build) {
   return valid;
 }
 
+void ReverseMode::erase(Operation *op) {
+  op->walk([&](Operation *nested) {
+    for (Value result : nested->getResults())
+      forget(result);
+    for (Region &region : nested->getRegions())
+      for (Value argument : region.getArguments())
+        forget(argument);
+  });
+  rewriter.eraseOp(op);
+}
+
 void ReverseMode::eraseDead(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (!isOpTriviallyDead(&op)) {
-      if (isa<scf::IfOp, scf::ForOp>(op))
+      if (isControlFlow(&op))
         for (Region &region : op.getRegions())
           for (Block &nested : region)
             eraseDead(nested);
       continue;
     }
-    op.walk([&](Operation *nested) {
-      for (Value result : nested->getResults())
-        forget(result);
-      for (Region &region : nested->getRegions())
-        for (Value argument : region.getArguments())
-          forget(argument);
-    });
-    rewriter.eraseOp(&op);
+    erase(&op);
   }
 }
 
@@ -102,7 +106,7 @@ void ReverseMode::hoistSizes(Operation *op) {
 void ReverseMode::passScalars(Block &block) {
   OpBuilder::InsertionGuard guard(rewriter);
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isa<scf::IfOp, scf::ForOp>(op))
+    if (isControlFlow(&op))
       for (Region &region : op.getRegions())
         for (Block &nested : region)
           passScalars(nested);

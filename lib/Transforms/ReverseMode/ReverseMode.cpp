@@ -11,6 +11,7 @@
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Interfaces/PullbackOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
@@ -40,10 +41,8 @@ static bool reinterpretsBits(Operation *op) {
 }
 
 void ReverseMode::findVaried(Operation *op) {
-  if (auto conditional = dyn_cast<scf::IfOp>(op))
-    return findVaried(conditional);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return findVaried(loop);
+  if (isControlFlow(op))
+    return findVaried(cast<RegionBranchOpInterface>(op));
   bool any = false, bits = false;
   op->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands()) {
@@ -64,37 +63,21 @@ void ReverseMode::findVaried(Operation *op) {
       markVaried(result);
 }
 
-void ReverseMode::findVaried(scf::IfOp op) {
-  for (Region &region : op->getRegions()) {
-    if (region.empty())
-      continue;
-    findVaried(region.front());
-    for (auto [result, value] : llvm::zip_equal(
-             op.getResults(), region.front().getTerminator()->getOperands()))
-      if (isVaried(value))
-        markVaried(result);
-  }
-}
-
-void ReverseMode::findVaried(scf::ForOp op) {
-  for (auto [argument, init] :
-       llvm::zip_equal(op.getRegionIterArgs(), op.getInitArgs()))
-    if (isVaried(init))
-      markVaried(argument);
+void ReverseMode::findVaried(RegionBranchOpInterface op) {
+  RegionBranchSuccessorMapping mapping;
+  op.getSuccessorOperandInputMapping(mapping);
   // What an iteration begins with depends on what the last one ended with.
   bool changed = true;
   while (changed) {
-    findVaried(*op.getBody());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        findVaried(block);
     changed = false;
-    for (auto [argument, value] :
-         llvm::zip_equal(op.getRegionIterArgs(), op.getYieldedValues()))
-      if (isVaried(value))
-        changed |= varied.insert(argument).second;
+    for (auto &[operand, inputs] : mapping)
+      if (isVaried(operand->get()))
+        for (Value input : inputs)
+          changed |= varied.insert(input).second;
   }
-  for (auto [result, argument] :
-       llvm::zip_equal(op.getResults(), op.getRegionIterArgs()))
-    if (isVaried(argument))
-      markVaried(result);
 }
 
 void ReverseMode::findVaried(Block &block) {
@@ -161,7 +144,7 @@ bool ReverseMode::hasEffectOnPath(Operation *op) {
 }
 
 LogicalResult ReverseMode::checkEffects(Operation *op) {
-  if (isa<scf::IfOp, scf::ForOp>(op)) {
+  if (isControlFlow(op)) {
     LogicalResult valid = success();
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -235,9 +218,20 @@ static bool isOnScalars(Operation *op) {
 /// Reports that `op` has no reverse rule.
 static LogicalResult emitNoRule(Operation *op) {
   InFlightDiagnostic diagnostic = op->emitOpError("has no reverse rule; ");
+  if (isa<scf::ForallOp>(op))
+    return diagnostic << "write it as scf.for that carries the tensor, with "
+                         "tensor.insert_slice in place of "
+                         "tensor.parallel_insert_slice";
+  if (isa<scf::ParallelOp>(op))
+    return diagnostic << "write it as scf.for that carries what it reduces";
+  if (isa<scf::ExecuteRegionOp>(op))
+    return diagnostic << "write its blocks with scf.if and scf.while, or, "
+                         "where it is one, let --fad-normalize inline it";
+  if (isa<affine::AffineDialect>(op->getDialect()))
+    return diagnostic << "write it with scf (--lower-affine does)";
   if (isa<RegionBranchOpInterface, LoopLikeOpInterface>(op))
-    return diagnostic << "of control flow, scf.if and scf.for have one: write "
-                         "it with them";
+    return diagnostic << "of control flow, scf.if, scf.index_switch, scf.for "
+                         "and scf.while have one: write it with them";
   return diagnostic << "rewrite it in terms of operations that have one, or "
                        "implement fad::PullbackOpInterface for it";
 }
@@ -274,15 +268,19 @@ FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
 LogicalResult ReverseMode::addAdjointOf(Operation *op, ValueRange cotangents) {
   if (failed(checkOperands(op)))
     return failure();
-  if (auto conditional = dyn_cast<scf::IfOp>(op))
-    return addAdjoint(*this, conditional, cotangents);
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return addConditionalAdjoint(*this, op, cotangents);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return addAdjoint(*this, loop, cotangents);
-  // An error that is reported by now.
-  if (hasEffectOnPath(op))
+  // Errors that are reported by now.
+  if (hasEffectOnPath(op) || isa<scf::WhileOp>(op))
     return failure();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     table.addSlice(slice, cotangents.front());
+    return success();
+  }
+  if (auto element = dyn_cast<tensor::ExtractOp>(op)) {
+    table.addElement(element, cotangents.front());
     return success();
   }
   auto isVaried = [&](Value value) { return this->isVaried(value); };

@@ -35,6 +35,11 @@ public:
   bool isVaried(Value value) const { return varied.contains(value); }
   /// Finds the values in `block` that depend on those that are marked.
   void findVaried(Block &block);
+  /// Replaces each `scf.while` in `block` whose results depend on what is
+  /// differentiated by one that counts its iterations and an `scf.for` that runs
+  /// them, for which there is an adjoint. Fails, with an error, where one has
+  /// side effects.
+  LogicalResult boundLoops(Block &block);
   /// Fails, with an error at each, where operations in `block` have effects
   /// that depend on what is differentiated.
   LogicalResult checkEffects(Block &block);
@@ -67,6 +72,8 @@ public:
   LogicalResult withNewTable(llvm::function_ref<LogicalResult()> build);
   /// Erases what nothing reads in `block`, a block of adjoints.
   void eraseDead(Block &block);
+  /// Erases `op`, and forgets the values in it.
+  void erase(Operation *op);
   /// Fails where `op`, whose region backward computes again, has side effects.
   LogicalResult checkRepeatable(Operation *op);
   /// Moves the sizes that `op` takes of tensors from outside before it.
@@ -74,8 +81,9 @@ public:
 
 private:
   void findVaried(Operation *op);
-  void findVaried(scf::IfOp op);
-  void findVaried(scf::ForOp op);
+  void findVaried(RegionBranchOpInterface op);
+  /// Replaces `op` by a loop of known length, which it returns.
+  FailureOr<Operation *> boundLoop(scf::WhileOp op);
   /// Whether `op` has an effect that depends on what is differentiated.
   bool hasEffectOnPath(Operation *op);
   LogicalResult checkEffects(Operation *op);
@@ -99,10 +107,16 @@ private:
   CotangentTable table;
 };
 
-/// Emits the adjoint of `op`: a conditional that computes the branch taken
-/// again and then the cotangents of what it captures.
-LogicalResult addAdjoint(ReverseMode &mode, scf::IfOp op,
-                         ValueRange cotangents);
+/// Whether `op` is control flow that can be differentiated.
+inline bool isControlFlow(Operation *op) {
+  return isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op);
+}
+
+/// Emits the adjoint of `op`, an `scf.if` or `scf.index_switch`: the same
+/// conditional, which computes the branch taken again and then the cotangents of
+/// what it captures.
+LogicalResult addConditionalAdjoint(ReverseMode &mode, Operation *op,
+                                    ValueRange cotangents);
 
 /// Emits the adjoint of `op`: a loop that runs backwards, computes each
 /// iteration again from the values that the iterations begin with, which the
