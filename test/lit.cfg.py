@@ -114,6 +114,7 @@ config.substitutions += [
     ("%lit", config.lit_executable),
     ("%cmake", config.cmake_executable),
     ("%cxx", config.cxx_executable),
+    ("%cc", config.c_executable),
     ("%python", config.python_executable),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
