@@ -37,9 +37,11 @@ public:
   File(const File &) = delete;
   File &operator=(const File &) = delete;
 
-  bool isOpen() const { return descriptor >= 0; }
-  /// The size, where it is a regular file.
-  bool getSize(uint64_t &size) const;
+  int get() const { return descriptor; }
+  /// Whether it is open, of the type `type` (S_IFREG or S_IFDIR) and the user's,
+  /// and nobody else can write to it: what is in the cache is run. Its size goes
+  /// to `size`.
+  bool isPrivate(mode_t type, uint64_t &size) const;
   bool read(void *data, size_t size);
   bool write(const void *data, size_t size);
 
@@ -51,9 +53,14 @@ private:
 // What is written changes with the number here.
 static constexpr char kMagic[8] = {'f', 'a', 'd', 'c', 'u', 'b', 'i', '1'};
 
-bool File::getSize(uint64_t &size) const {
+/// No cubin is larger than this, in bytes. An entry that says it is would take
+/// all memory, or hours to read where the file has holes.
+static constexpr uint64_t kMaxSize = uint64_t(1) << 28;
+
+bool File::isPrivate(mode_t type, uint64_t &size) const {
   struct stat status;
-  if (::fstat(descriptor, &status) || !S_ISREG(status.st_mode))
+  if (::fstat(descriptor, &status) || (status.st_mode & S_IFMT) != type ||
+      status.st_uid != ::geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
     return false;
   size = status.st_size;
   return true;
@@ -106,30 +113,36 @@ std::string fad::cuda::getCacheFolder() {
   return "";
 }
 
-static std::string getPath(const std::string &folder, const Digest &key) {
+static std::string getName(const Digest &key) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string path = folder + "/";
+  std::string name;
   for (uint8_t byte : key) {
-    path += kDigits[byte >> 4];
-    path += kDigits[byte & 15];
+    name += kDigits[byte >> 4];
+    name += kDigits[byte & 15];
   }
-  return path + ".cubin";
+  return name + ".cubin";
+}
+
+static File openFolder(const std::string &folder) {
+  return File(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 bool fad::cuda::readCache(const std::string &folder, const Digest &key,
                           std::string &cubin) {
   if (folder.empty())
     return false;
+  uint64_t size;
+  File parent = openFolder(folder);
+  if (!parent.isPrivate(S_IFDIR, size))
+    return false;
   // Without waiting, should a pipe be there under that name.
-  File file(
-      ::open(getPath(folder, key).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  uint64_t fileSize;
+  File file(::openat(parent.get(), getName(key).c_str(),
+                     O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   Header header;
-  if (!file.isOpen() || !file.getSize(fileSize) ||
-      !file.read(&header, sizeof(header)))
+  if (!file.isPrivate(S_IFREG, size) || !file.read(&header, sizeof(header)))
     return false;
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) || header.key != key ||
-      header.size != fileSize - sizeof(header))
+      header.size != size - sizeof(header) || header.size > kMaxSize)
     return false;
   std::string content(header.size, '\0');
   if (!file.read(content.data(), content.size()) ||
@@ -149,11 +162,14 @@ static void makeFolders(const std::string &folder) {
 
 void fad::cuda::writeCache(const std::string &folder, const Digest &key,
                            const void *cubin, size_t size) {
-  if (folder.empty())
+  if (folder.empty() || size > kMaxSize)
     return;
   makeFolders(folder);
+  uint64_t folderSize;
+  if (!openFolder(folder).isPrivate(S_IFDIR, folderSize))
+    return;
   // Of another name than any other writer's.
-  std::string path = getPath(folder, key), temporary = path + ".XXXXXX";
+  std::string path = folder + "/" + getName(key), temporary = path + ".XXXXXX";
   int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0)
     return;

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A cache is never the reason that something fails: what cannot be read is
-// compiled, and what cannot be written is not kept.
+// compiled, and what cannot be written is not kept. A folder or an entry that is
+// another user's, or that others can write to, is left alone: what is in it would
+// be run.
 //
 //===----------------------------------------------------------------------===//
 

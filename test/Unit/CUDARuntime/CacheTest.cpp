@@ -168,6 +168,58 @@ TEST_F(CacheTest, IsNoErrorWhereItCannotBe) {
   EXPECT_EQ(fs::status(deep).permissions(), fs::perms::owner_all);
 }
 
+// An entry says how large it is; that is neither allocated nor read.
+TEST_F(CacheTest, IgnoresWhatIsTooLarge) {
+  Digest key = makeKey("ptx");
+  write(key, "a cubin");
+  std::string header = readFile(getEntry()).substr(0, 80);
+  for (uint64_t size : {uint64_t(1) << 42, (uint64_t(1) << 28) + 1}) {
+    header.replace(8, sizeof(size), reinterpret_cast<char *>(&size),
+                   sizeof(size));
+    writeFile(getEntry(), header);
+    fs::resize_file(getEntry(), header.size() + size);
+    EXPECT_FALSE(has(key, ""));
+  }
+  // What would be ignored is not written.
+  std::vector<char> large((size_t(1) << 28) + 1);
+  fs::remove(getEntry());
+  writeCache(folder, key, large.data(), large.size());
+  EXPECT_EQ(countFiles(), 0u);
+}
+
+TEST_F(CacheTest, IgnoresWhatOthersMayHaveWritten) {
+  Digest key = makeKey("ptx"), other = makeKey("other");
+  write(key, "cubin");
+  EXPECT_EQ(fs::status(getEntry()).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  for (fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+    for (const fs::path &path : {fs::path(folder), getEntry()}) {
+      fs::perms before = fs::status(path).permissions();
+      fs::permissions(path, others, fs::perm_options::add);
+      EXPECT_FALSE(has(key, ""));
+      if (path == folder)
+        write(other, "cubin");
+      fs::permissions(path, before);
+      EXPECT_TRUE(has(key, "cubin"));
+    }
+  }
+  EXPECT_EQ(countFiles(), 1u);
+  // A link leads to what may be anybody's.
+  fs::path entry = getEntry(), real = folder + "/real";
+  fs::rename(entry, real);
+  fs::create_symlink(real, entry);
+  EXPECT_FALSE(has(key, ""));
+  fs::rename(real, entry);
+  // Only the superuser can give files away.
+  for (const fs::path &path : {fs::path(folder), entry}) {
+    if (::chown(path.c_str(), 65534, 65534))
+      GTEST_SKIP() << "files cannot be given away";
+    EXPECT_FALSE(has(key, ""));
+    ASSERT_EQ(::chown(path.c_str(), ::geteuid(), ::getegid()), 0);
+    EXPECT_TRUE(has(key, "cubin"));
+  }
+}
+
 /// Writes entries of one size each, and reads them until they were written.
 static bool useCache(const std::string &folder, const Digest &key, char letter,
                      int count) {
