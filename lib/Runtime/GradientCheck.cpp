@@ -49,7 +49,7 @@ private:
   llvm::Error checkDifferences(const HostTensor &gradient,
                                const HostTensor &signs, GradientCheck &result);
   /// Compares `given`, of any type, with `gradient`.
-  void checkType(const HostTensor &given, const HostTensor &gradient,
+  void checkType(const Gradient &given, const HostTensor &gradient,
                  const HostTensor &signs, GradientCheck &result);
 
   /// The function and its pair, both in f64.
@@ -228,10 +228,10 @@ llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
 // Against f64
 //===----------------------------------------------------------------------===//
 
-/// The error allowed in a gradient of floats of the type `type`. Narrow types
-/// are computed in f32 and rounded once per operation: theirs are some 30
-/// roundings. f32 also sums in f32, with errors that grow like the square root
-/// of the number of terms: 300 roundings stand for 100000 terms.
+/// The error allowed in a gradient that is rounded to `type` on the way. Numbers
+/// of narrow types are computed in f32 and rounded once per operation: theirs
+/// are some 30 roundings. f32 also sums in f32, with errors that grow like the
+/// square root of the number of terms: 300 roundings stand for 100000 terms.
 static double getTypeBound(Type type) {
   if (type.isF64())
     return 1e-12;
@@ -240,20 +240,26 @@ static double getTypeBound(Type type) {
   return type.isF16() ? 2e-2 : 1e-1;
 }
 
-void GradientChecker::checkType(const HostTensor &given,
+void GradientChecker::checkType(const Gradient &given,
                                 const HostTensor &gradient,
                                 const HostTensor &signs,
                                 GradientCheck &result) {
-  const llvm::fltSemantics &semantics =
-      cast<FloatType>(given.getElementType()).getFloatSemantics();
-  double least = APFloat::getSmallestNormalized(semantics).convertToDouble();
-  double most = APFloat::getLargest(semantics).convertToDouble();
-  double scale = std::max({getGreatest(gradient), getGreatest(signs), least});
+  auto own = cast<FloatType>(given.value.getElementType());
+  double most = APFloat::getLargest(own.getFloatSemantics()).convertToDouble();
+  double scale = std::max(getGreatest(gradient), getGreatest(signs));
+  // The least precise type on the way decides.
+  SmallVector<FloatType> types(given.roundings);
+  types.push_back(own);
+  for (FloatType type : types) {
+    auto least = APFloat::getSmallestNormalized(type.getFloatSemantics());
+    scale = std::max(scale, least.convertToDouble());
+    result.typeBound = std::max(result.typeBound, getTypeBound(type));
+  }
   int64_t numWrong = 0;
   for (auto [i, exact] : llvm::enumerate(gradient.getF64())) {
     if (!(std::abs(exact) <= most))
       continue;
-    double value = given.getFloat(i);
+    double value = given.value.getFloat(i);
     numWrong += !std::isfinite(value);
     if (std::isfinite(value))
       result.typeError =
@@ -269,8 +275,7 @@ llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
   const HostTensor &wide = gradients[position].value;
   const HostTensor &signs = signGradients[position].value;
   RankedTensorType type = gradient.value.getType();
-  GradientCheck result = {
-      gradient.argument, type, 0, 0, getTypeBound(type.getElementType()), ""};
+  GradientCheck result = {gradient.argument, type, 0, 0, 0, ""};
   int64_t numInfinite = llvm::count_if(
       wide.getF64(), [](double element) { return !std::isfinite(element); });
   if (numInfinite)
@@ -278,7 +283,7 @@ llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
                   " elements are not finite, so there is nothing to compare";
   else if (llvm::Error error = checkDifferences(wide, signs, result))
     return error;
-  checkType(gradient.value, wide, signs, result);
+  checkType(gradient, wide, signs, result);
   return result;
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/NestedFunction.h"
+#include "Roundings.h"
 #include "fad/Pipelines/NestedPair.h"
 
 using namespace mlir;
@@ -21,6 +22,7 @@ FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
   unsigned numPrimalResults = pair->getNumPrimalResults();
   SmallVector<unsigned> cotangentResults = pair->getCotangentResults();
   SmallVector<unsigned> gradientArguments = pair->getGradientArguments();
+  auto roundings = findRoundings(*pair);
   std::string forwardName = pair->forward.getSymName().str();
   std::string backwardName = pair->backward.getSymName().str();
 
@@ -34,6 +36,7 @@ FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
   nested.numPrimalResults = numPrimalResults;
   nested.cotangentResults = std::move(cotangentResults);
   nested.gradientArguments = std::move(gradientArguments);
+  nested.roundings = std::move(roundings);
   return nested;
 }
 
@@ -60,8 +63,9 @@ NestedFunction::backward(ForwardResults forward,
   if (!values)
     return values.takeError();
   SmallVector<Gradient> gradients;
-  for (auto [argument, value] : llvm::zip(gradientArguments, *values))
-    gradients.push_back({argument, value});
+  for (auto [argument, value, types] :
+       llvm::zip(gradientArguments, *values, roundings))
+    gradients.push_back({argument, value, types});
   return gradients;
 }
 

@@ -87,3 +87,53 @@ func.func @bits(%x: tensor<3xf32>, %s: f32) -> tensor<3xf32> {
   %y = arith.mulf %x, %scale : tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// The least precise type on the way decides: the product is one of bf16.
+// RUN: fad-runner %s --entry=mixed --policy=auto --check-gradients | FileCheck %s --check-prefix=MIXED
+// RUN: fad-runner %s --entry=mixed --policy=bp --check-gradients | FileCheck %s --check-prefix=MIXED
+// MIXED: 0 {{ *}}tensor<4x8xf32> {{.*e-[0-9]+ +[0-9].[0-9]e}}-0{{[2-4]  1e-01  ok}}
+// MIXED: 1 {{ *}}tensor<8x3xf32> {{.*}} 1e-01  ok
+// MIXED: 2 {{ *}}tensor<4xf32> {{.*}} 2e-05  ok
+// MIXED: 3 {{ *}}tensor<4xf64> {{.*}} 2e-05  ok
+func.func @mixed(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %y: tensor<4xf32>, %z: tensor<4xf64>)
+    -> (tensor<4x3xf32>, tensor<4xf32>, tensor<4xf64>) {
+  %a = arith.truncf %x : tensor<4x8xf32> to tensor<4x8xbf16>
+  %b = arith.truncf %w : tensor<8x3xf32> to tensor<8x3xbf16>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x3xbf16>) outs(%f : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %t = math.tanh %m : tensor<4x3xf32>
+  // Other gradients are not rounded to it.
+  %s = math.sin %y : tensor<4xf32>
+  %n = arith.truncf %z : tensor<4xf64> to tensor<4xf32>
+  %g = math.exp %n : tensor<4xf32>
+  %h = arith.extf %g : tensor<4xf32> to tensor<4xf64>
+  return %t, %s, %h : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf64>
+}
+
+// An argument of a narrow type is what it is in f64; only its gradient is rounded.
+// RUN: fad-runner %s --entry=narrow_argument --check-gradients | FileCheck %s --check-prefix=NARROW-ARGUMENT
+// NARROW-ARGUMENT: 0 {{ *}}tensor<4x2xbf16> {{.*}} 1e-01  ok
+// NARROW-ARGUMENT: 1 {{ *}}tensor<8xf32> {{.*}} 2e-05  ok
+func.func @narrow_argument(%x: tensor<4x2xbf16>, %w: tensor<8xf32>) -> tensor<8xf32> {
+  %v = tensor.collapse_shape %x [[0, 1]] : tensor<4x2xbf16> into tensor<8xbf16>
+  %a = arith.extf %v : tensor<8xbf16> to tensor<8xf32>
+  %b = arith.mulf %w, %w : tensor<8xf32>
+  %c = arith.mulf %a, %b : tensor<8xf32>
+  return %c : tensor<8xf32>
+}
+
+// A function that is called.
+// RUN: fad-runner %s --entry=caller --check-gradients | FileCheck %s --check-prefix=CALLER
+// CALLER: 0 {{ *}}tensor<4xf32> {{.*}} 2e-02  ok
+func.func private @rounded(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = arith.truncf %x : tensor<4xf32> to tensor<4xf16>
+  %b = arith.extf %a : tensor<4xf16> to tensor<4xf32>
+  return %b : tensor<4xf32>
+}
+func.func @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = call @rounded(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = math.exp %a : tensor<4xf32>
+  return %b : tensor<4xf32>
+}

@@ -21,7 +21,7 @@ struct GradientCheck {
   double differenceError;
   static constexpr double kDifferenceBound = 1e-6;
   /// Worst error of the gradient, against that in f64, and the bound for the
-  /// element type.
+  /// least precise type that it, or what it is computed from, is rounded to.
   double typeError, typeBound;
   /// What cannot be said in numbers, if anything.
   std::string note;
@@ -56,7 +56,7 @@ struct GradientCheck {
 ///    gradient agrees at none.
 /// 2. The gradients given are compared with g: the greatest difference of two
 ///    elements, relative to the greatest element of g or g', or to the least
-///    normal number of the element type. An element that is not finite counts
+///    normal number of the types that are rounded to on the way. An element that is not finite counts
 ///    as an error if that of g is finite in the element type.
 ///
 /// That the forward function still computes f is checked along the way; it is

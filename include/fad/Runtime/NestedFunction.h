@@ -23,6 +23,8 @@ struct ForwardResults {
 struct Gradient {
   unsigned argument;
   HostTensor value;
+  /// The types that it, and what it is computed from, are rounded to.
+  SmallVector<FloatType> roundings;
 };
 
 /// The pair of functions that `fad-nest` makes of one, compiled.
@@ -55,6 +57,8 @@ private:
   /// Of the results of the forward function, after which come residuals.
   unsigned numPrimalResults = 0;
   SmallVector<unsigned> cotangentResults, gradientArguments;
+  /// Of each gradient.
+  SmallVector<SmallVector<FloatType>> roundings;
 };
 
 /// Bytes of the residuals that are not kept for another reason: as arguments

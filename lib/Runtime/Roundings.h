@@ -1,0 +1,22 @@
+//===- Roundings.h - Types that values are rounded to -----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_RUNTIME_ROUNDINGS_H
+#define FAD_LIB_RUNTIME_ROUNDINGS_H
+
+#include "fad/Pipelines/NestedPair.h"
+
+namespace mlir::fad {
+
+/// For each gradient that `pair` computes, the types of floats that it, and what
+/// it is computed from, are rounded to. Arguments and cotangents are as they are.
+SmallVector<SmallVector<FloatType>> findRoundings(NestedPair &pair);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_RUNTIME_ROUNDINGS_H
