@@ -48,6 +48,8 @@ private:
   /// Fails, with an error, where the function as a whole cannot be
   /// differentiated.
   LogicalResult checkFunction();
+  /// Fails where marks say that it is a part of a differentiated function.
+  LogicalResult checkMarks();
   /// Fails where a result that is differentiated for want of a choice depends
   /// on an argument in `wrt` but cannot have a cotangent.
   LogicalResult checkResults();
@@ -63,6 +65,27 @@ private:
   ReverseMode mode;
 };
 } // namespace
+
+/// What a mark says of a function that is yet to be differentiated.
+static constexpr StringLiteral kMarkedAlready(
+    ", as functions are that were differentiated before; remove the mark to "
+    "treat it as an ordinary function");
+
+LogicalResult FunctionDifferentiator::checkMarks() {
+  for (StringRef mark : {FadDialect::kResidualAttr, FadDialect::kGradientAttr,
+                         FadDialect::kCotangentAttr}) {
+    for (unsigned index : llvm::seq(function.getNumArguments()))
+      if (function.getArgAttr(index, mark))
+        return emitError(function.getArgument(index).getLoc())
+               << "argument " << index << " is marked with " << mark
+               << kMarkedAlready;
+    for (unsigned index : llvm::seq(function.getNumResults()))
+      if (function.getResultAttr(index, mark))
+        return function.emitError("result ")
+               << index << " is marked with " << mark << kMarkedAlready;
+  }
+  return success();
+}
 
 LogicalResult FunctionDifferentiator::checkFunction() {
   if (!function.getBody().hasOneBlock())
@@ -87,7 +110,7 @@ LogicalResult FunctionDifferentiator::checkFunction() {
              << FadDialect::kCotangentAttr
              << " attributes to treat it as an "
                 "ordinary function";
-  return success();
+  return checkMarks();
 }
 
 LogicalResult FunctionDifferentiator::checkResults() {

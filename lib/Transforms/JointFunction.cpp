@@ -83,12 +83,17 @@ LogicalResult JointFunction::verifyPlaces() const {
              << FadDialect::kGradientAttr
              << ", which belongs on a result; mark a cotangent with "
              << FadDialect::kCotangentAttr;
-  for (unsigned number : llvm::seq(f.getNumResults()))
+  for (unsigned number : llvm::seq(f.getNumResults())) {
+    if (f.getResultAttr(number, FadDialect::kResidualAttr))
+      return f.emitError("result ")
+             << number << " is marked with " << FadDialect::kResidualAttr
+             << ", which belongs on results of a forward function; remove it";
     if (f.getResultAttr(number, FadDialect::kCotangentAttr))
       return f.emitError("result ")
              << number << " is marked with " << FadDialect::kCotangentAttr
              << ", which belongs on an argument; mark a gradient with "
              << FadDialect::kGradientAttr;
+  }
   return success();
 }
 

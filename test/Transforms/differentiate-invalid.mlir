@@ -98,6 +98,41 @@ func.func @again(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
 
 // -----
 
+// expected-error @below {{argument 0 is marked with fad.residual, as functions are that were differentiated before; remove the mark to treat it as an ordinary function}}
+func.func @residual_argument(%x: tensor<4xf32> {fad.residual}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result 1 is marked with fad.residual, as functions are that were differentiated before; remove the mark to treat it as an ordinary function}}
+func.func @residual_result(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32> {fad.residual}) {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result 0 is marked with fad.gradient, as functions are}}
+func.func @gradient(%x: tensor<4xf32>) -> (tensor<4xf32> {fad.gradient = 0}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 0 is marked with fad.gradient, as functions are}}
+func.func @gradient_argument(%x: tensor<4xf32> {fad.gradient = 0}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result 0 is marked with fad.cotangent, as functions are}}
+func.func @cotangent_result(%x: tensor<4xf32>) -> (tensor<4xf32> {fad.cotangent = 0}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
 // expected-error @below {{cannot create @f_joint: the module has a symbol of that name; rename it}}
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>

@@ -36,6 +36,14 @@ func.func @unmarked(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i6
 
 // -----
 
+// expected-error @below {{result 0 is marked with fad.residual, which belongs on results of a forward function; remove it}}
+func.func @residual_result(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32> {fad.residual}, tensor<4xf32> {fad.gradient = 0 : i64}) {
+  return %x, %g : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 func.func @residual_of_cotangent(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
     -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
   // expected-error @below {{'fad.residual' op depends on a cotangent; only values of the forward part cross to backward}}
