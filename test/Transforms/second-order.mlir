@@ -11,6 +11,7 @@
 // RUN: %{check} loop %t --arg=0 --size=2
 // RUN: %{check} branch %t --arg=0
 // RUN: %{check} branch %t --arg=1
+// RUN: %{check} until %t --arg=0.7
 // RUN: %{check} pieces %t
 
 func.func @convolution(%x: tensor<1x2x7xf64>, %w: tensor<3x2x2xf64>, %b: tensor<1x3x3xf64>) -> tensor<1x3x3xf64> {
@@ -90,4 +91,21 @@ func.func @pieces(%x: tensor<2x3xf64>, %y: tensor<1x3xf64>) -> tensor<5x5xf64> {
     tensor.yield %zero : f64
   } : tensor<5x3xf64> to tensor<5x5xf64>
   return %p : tensor<5x5xf64>
+}
+
+// What a loop of unknown length counts is counted once.
+func.func @until(%x: tensor<2xf64>) -> tensor<2xf64> {
+  %c0 = arith.constant 0 : index
+  %limit = arith.constant 0.2 : f64
+  %factor = math.sin %x : tensor<2xf64>
+  %r = scf.while (%a = %x) : (tensor<2xf64>) -> tensor<2xf64> {
+    %first = tensor.extract %a[%c0] : tensor<2xf64>
+    %more = arith.cmpf ogt, %first, %limit : f64
+    scf.condition(%more) %a : tensor<2xf64>
+  } do {
+  ^bb0(%a: tensor<2xf64>):
+    %m = arith.mulf %a, %factor : tensor<2xf64>
+    scf.yield %m : tensor<2xf64>
+  }
+  return %r : tensor<2xf64>
 }

@@ -191,8 +191,9 @@ LogicalResult ReverseMode::boundLoops(Block &block) {
   bool valid = true;
   for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
     auto loop = dyn_cast<scf::WhileOp>(op);
-    if (loop && llvm::any_of(loop.getResults(),
-                             [&](Value value) { return isVaried(value); })) {
+    if (loop && llvm::any_of(loop.getResults(), [&](Value value) {
+          return isVaried(value) && !value.use_empty();
+        })) {
       FailureOr<Operation *> bounded = boundLoop(loop);
       if (succeeded(bounded)) {
         // There may be another loop in it, and in what comes after it.
