@@ -9,6 +9,7 @@
 #include "fad/Runtime/Npy.h"
 #include "NpyHeader.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cstring>
 
@@ -140,6 +141,13 @@ static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
 }
 
 Expected<HostTensor> fad::readNpy(StringRef path, RankedTensorType type) {
+  // A pipe may have no end, nor be opened by who would write to it.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      !llvm::sys::fs::is_regular_file(status))
+    return createStringError("cannot read '" + path +
+                             "': it is a folder, a pipe or a device; give a "
+                             "file");
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)

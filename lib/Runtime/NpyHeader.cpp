@@ -68,9 +68,12 @@ std::optional<std::string> DictionaryParser::parseString() {
   size_t end = rest.find(quote, 1);
   if ((quote != '\'' && quote != '"') || end == StringRef::npos)
     return std::nullopt;
-  std::string value = rest.slice(1, end).str();
+  StringRef value = rest.slice(1, end);
+  // What is no name of a type is printed in a message, perhaps to a terminal.
+  if (!llvm::all_of(value, llvm::isPrint))
+    return std::nullopt;
   rest = rest.drop_front(end + 1);
-  return value;
+  return value.str();
 }
 
 std::optional<int64_t> DictionaryParser::parseSize() {

@@ -14,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace nb = nanobind;
@@ -64,6 +65,12 @@ static Module parseSource(nb::handle source, const std::string &filename) {
 
 static Module parseFile(const nb::bytes &name) {
   std::string path = name.c_str();
+  // What may never end is no program.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      (status.type() == llvm::sys::fs::file_type::character_file ||
+       status.type() == llvm::sys::fs::file_type::block_file))
+    throwOSError(std::make_error_code(std::errc::invalid_argument), path);
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     throwOSError(buffer.getError(), path);

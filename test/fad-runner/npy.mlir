@@ -57,6 +57,21 @@
 // RUN: not %{run} %t/bad.npy 2>&1 | FileCheck %s --check-prefix=MAGIC
 // MAGIC: error: argument 0: '{{.*}}/bad.npy' is not a .npy file
 
+// What may have no end is not opened. Nothing writes to the pipe.
+// RUN: %python -c "import os, sys; os.path.exists(sys.argv[1]) or os.mkfifo(sys.argv[1])" %t/pipe.npy
+// RUN: ln -sf /dev/null %t/device.npy && mkdir -p %t/folder.npy
+// RUN: not %{run} %t/pipe.npy 2>&1 | FileCheck %s --check-prefix=PIPE
+// RUN: not %{run} %t/device.npy 2>&1 | FileCheck %s --check-prefix=PIPE
+// RUN: not %{run} %t/folder.npy 2>&1 | FileCheck %s --check-prefix=PIPE
+// RUN: not %{run} %t/good.npy --policy=bp --cotangent=%t/pipe.npy 2>&1 | FileCheck %s --check-prefix=PIPE-COTANGENT
+// PIPE-COTANGENT: error: the cotangent of result 0: cannot read '{{.*}}/pipe.npy': it is a folder, a pipe or a device; give a file
+// PIPE: error: argument 0: cannot read '{{.*}}.npy': it is a folder, a pipe or a device; give a file
+
+// A header is not shown as it is: a terminal would obey it.
+// RUN: sed "s/'<f4'/'\x1b[2'/" %t/good.npy > %t/bad.npy
+// RUN: not %{run} %t/bad.npy 2>&1 | FileCheck %s --check-prefix=ESCAPE
+// ESCAPE: error: argument 0: '{{.*}}/bad.npy' has a header that is not understood: {'descr': '\033[2'
+
 // Headers that nobody writes.
 // RUN: sed "s/'shape': (3, 5)/'shape': (3, -5)/" %t/good.npy > %t/bad.npy
 // RUN: not %{run} %t/bad.npy 2>&1 | FileCheck %s --check-prefix=HEADER

@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ToolInput.h"
+#include "EscapingStream.h"
 #include "fad/IR/Fad.h"
 #include "fad/Rules/Rules.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -24,8 +26,25 @@ void fad::registerToolDialects(DialectRegistry &registry) {
   registerAllRules(registry);
 }
 
+bool fad::isDevice(StringRef path) {
+  llvm::sys::fs::file_status status;
+  return path != "-" && !llvm::sys::fs::status(path, status) &&
+         (status.type() == llvm::sys::fs::file_type::character_file ||
+          status.type() == llvm::sys::fs::file_type::block_file);
+}
+
+std::string fad::explainDevice(StringRef path) {
+  return ("cannot open input file '" + path +
+          "': it is a device; give a file, a pipe, or - for the standard input")
+      .str();
+}
+
 LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
                              function_ref<LogicalResult(ModuleOp)> run) {
+  if (isDevice(path)) {
+    llvm::errs() << "error: " << explainDevice(path) << "\n";
+    return failure();
+  }
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(path, &error);
   if (!input) {
@@ -37,7 +56,8 @@ LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
   context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(input), SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  EscapingStream os(llvm::errs());
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context, os);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   return module ? run(*module) : failure();
 }

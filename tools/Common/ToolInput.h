@@ -16,6 +16,11 @@ namespace mlir::fad {
 /// Registers the dialects of LLVM's release and fad's own, with its rules.
 void registerToolDialects(DialectRegistry &registry);
 
+/// Whether the input `path` is a device, which may never end.
+bool isDevice(StringRef path);
+/// What to tell the user about it.
+std::string explainDevice(StringRef path);
+
 /// Parses the file `path`, the standard input where it is "-", and calls `run`
 /// with its module. Prints what is wrong, and diagnostics of `run`, to the
 /// standard error stream.

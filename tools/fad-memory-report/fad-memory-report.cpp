@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/EscapingStream.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "fad/Pipelines/ReportMemory.h"
@@ -169,10 +170,12 @@ static LogicalResult printReport(ModuleOp module,
   FailureOr<fad::MemoryReport> report = fad::reportMemory(module, request);
   if (failed(report))
     return failure();
-  if (format == Format::json)
+  if (format == Format::json) {
     report->printJSON(os);
-  else
-    report->printTable(os, {commandLine.group, commandLine.locations});
+    return success();
+  }
+  fad::EscapingStream escaped(os);
+  report->printTable(escaped, {commandLine.group, commandLine.locations});
   return success();
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/ToolInput.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
@@ -120,6 +121,10 @@ int main(int argc, char **argv) {
   auto [input, output] = registerAndParseCLIOptions(
       argc, argv, "fad optimizer driver\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (fad::isDevice(input)) {
+    llvm::errs() << fad::explainDevice(input) << "\n";
+    return EXIT_FAILURE;
+  }
   // What prints a list and exits, or runs no pass, is upstream's alone.
   if (setsVerifyEach() || config.shouldShowDialects() ||
       config.shouldListPasses() || config.shouldRunReproducer())
