@@ -8,7 +8,7 @@
 
 #include "ConversionUtils.h"
 #include "fad/Conversion/Passes.h"
-#include "fad/IR/Fad.h"
+#include "fad/IR/Detach.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -93,22 +93,13 @@ struct ElementwiseToGeneric : OpRewritePattern<ElementwiseOp> {
   }
 };
 
-/// Removes the marks on residuals.
-struct DropResidual : OpRewritePattern<ResidualOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ResidualOp op,
+/// Replaces what is the identity by its first operand: marks on residuals and on
+/// what is detached, and the ways to compute a value.
+template <typename OpTy> struct TakeFirstOperand : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, op.getValue());
-    return success();
-  }
-};
-
-/// Of the ways to compute a value, takes the first.
-struct TakeFirstAlternative : OpRewritePattern<AlternativesOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AlternativesOp op,
-                                PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, op.getValues().front());
+    rewriter.replaceOp(op, op->getOperand(0));
     return success();
   }
 };
@@ -126,7 +117,8 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     populateExpandPrimitivesPatterns(primitives);
     walkAndApplyPatterns(getOperation(), std::move(primitives));
     RewritePatternSet patterns(&getContext());
-    patterns.add<ElementwiseToGeneric, DropResidual, TakeFirstAlternative>(
+    patterns.add<ElementwiseToGeneric, TakeFirstOperand<ResidualOp>,
+                 TakeFirstOperand<DetachOp>, TakeFirstOperand<AlternativesOp>>(
         &getContext());
     populateScatterAddPatterns(patterns, scatterAsReductions);
     populatePackPatterns(patterns);

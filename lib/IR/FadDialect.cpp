@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/IR/Fad.h"
+#include "fad/IR/Detach.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -60,6 +60,7 @@ void FadDialect::initialize() {
 #define GET_OP_LIST
 #include "fad/IR/FadOps.cpp.inc"
       >();
+  addOperations<DetachOp>();
 }
 
 Operation *FadDialect::materializeConstant(OpBuilder &builder, Attribute value,

@@ -9,6 +9,7 @@
 #include "ReverseMode/ResultAlternatives.h"
 #include "ReverseMode/ReverseMode.h"
 #include "fad/Analysis/Entry.h"
+#include "fad/IR/Detach.h"
 #include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -210,6 +211,7 @@ LogicalResult FunctionDifferentiator::run() {
     addResultAlternatives(rewriter, primal);
   addGradients();
   mode.eraseDead(block);
+  function->walk([&](DetachOp op) { rewriter.replaceOp(op, op.getOperand()); });
   return success();
 }
 

@@ -338,3 +338,19 @@ func.func @tile_size_kind(%x: f32) {
   %0 = math.exp %x {fad.tile_size = "x"} : f32
   return
 }
+
+// -----
+
+func.func @detach_scalar(%x: f32) -> f32 {
+  // expected-error @+1 {{'fad.detach' op operand #0 must be a ranked tensor of f16, bf16, f32 or f64, but got 'f32'}}
+  %0 = "fad.detach"(%x) : (f32) -> f32
+  return %0 : f32
+}
+
+// -----
+
+func.func @detach_integers(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error @+1 {{'fad.detach' op operand #0 must be a ranked tensor of f16, bf16, f32 or f64, but got 'tensor<4xi32>'}}
+  %0 = fad.detach %x : tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

@@ -8,6 +8,7 @@
 
 #include "ReverseMode.h"
 #include "fad/Analysis/Entry.h"
+#include "fad/IR/Detach.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Interfaces/PullbackOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"
@@ -53,7 +54,7 @@ void ReverseMode::findVaried(Operation *op) {
     }
   });
   // A size does not change when elements do.
-  if (!any || isa<tensor::DimOp>(op))
+  if (!any || isa<tensor::DimOp, DetachOp>(op))
     return;
   bits |= reinterpretsBits(op);
   // Integers have no tangent; everything else may carry one, and so may the
