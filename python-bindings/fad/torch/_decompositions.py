@@ -2,8 +2,12 @@
 
 import math
 
-from ._detach import detach, embed
+from ._operations import detach
+from ._places import get_places
+from ._pools import get_pools
 from ._requirements import torch
+from ._special import get_special
+from ._surrogates import get_surrogates
 
 
 def _var_mean(x, dim=None, *, correction=None, keepdim=False):
@@ -32,60 +36,6 @@ def _gelu(x, approximate="none"):
     wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
     inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide * wide * wide)
     return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)
-
-
-def _scan(combine, x, dim, dtype):
-    """The results of combining each element with all before it, by doubling how
-    many are combined. torch-mlir's own form has no linalg."""
-    if x.dim() == 0:
-        return x.to(dtype) if dtype else x.clone()
-    size = x.shape[dim]
-    if not isinstance(size, int):
-        return NotImplemented
-    if dtype is None:
-        dtype = x.dtype if x.is_floating_point() else torch.int64
-    is_half = dtype in (torch.float16, torch.bfloat16)
-    values = x.to(torch.float32 if is_half else dtype)
-    step = 1
-    while step < size:
-        rest = size - step
-        tail = combine(values.narrow(dim, step, rest), values.narrow(dim, 0, rest))
-        values = torch.cat((values.narrow(dim, 0, step), tail), dim)
-        step *= 2
-    return values.to(dtype)
-
-
-def _cumsum(x, dim, *, dtype=None):
-    return _scan(torch.add, x, dim, dtype)
-
-
-def _cumprod(x, dim, *, dtype=None):
-    return _scan(torch.mul, x, dim, dtype)
-
-
-def _count_dimension(operation):
-    """`operation` of a tensor and a dimension, counted from the first: torch-mlir
-    crashes on one that is counted from the last."""
-
-    def counted(x, dim, *rest):
-        if dim >= 0 or x.dim() == 0:
-            return NotImplemented
-        return operation(x, dim + x.dim(), *rest)
-
-    return counted
-
-
-def _scatter(x, dim, index, source):
-    """What goes to one element of each row, as the gradient of a maximum does,
-    without a scatter."""
-    rows = list(x.shape)
-    rows[dim : dim + 1 or None] = [1]
-    if x.dim() == 0 or list(index.shape) != rows or index.shape != source.shape:
-        return _count_dimension(torch.ops.aten.scatter.src)(x, dim, index, source)
-    places = torch.arange(x.shape[dim], device=x.device)
-    shape = [1] * x.dim()
-    shape[dim] = -1
-    return torch.where(index == places.reshape(shape), source, x)
 
 
 def _drop_all(x, p, train):
@@ -170,17 +120,15 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table[torch.ops.aten.var.correction] = _var
     table[torch.ops.aten.gelu.default] = _gelu
     table[torch.ops.aten.native_dropout.default] = _drop_all
-    table[torch.ops.aten.cumsum.default] = _cumsum
-    table[torch.ops.aten.cumprod.default] = _cumprod
-    table[torch.ops.aten.scatter.src] = _scatter
-    for scatter in (torch.ops.aten.scatter.value, torch.ops.aten.scatter_add.default):
-        table[scatter] = _count_dimension(scatter)
+    table.update(get_places())
+    table.update(get_special())
     if is_joint:
         table[torch.ops.aten.embedding_dense_backward.default] = _embedding_backward
         table[torch.ops.aten.nll_loss_backward.default] = _nll_loss_backward
         pool = torch.ops.aten.max_pool2d_with_indices_backward
         table[pool.default] = _max_pool_backward
     else:
+        table.update(get_pools())
+        table.update(get_surrogates())
         table[torch.ops.aten.detach.default] = detach
-        table[torch.ops.aten.embedding.default] = embed
     return table

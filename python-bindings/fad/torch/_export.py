@@ -1,14 +1,17 @@
 """From a model to a fad.Module."""
 
+import re
 import warnings
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import Module, parse
 from .._diagnostics import Diagnostic
+from ._autograd import find_reached, mark_gradients
+from ._check import run_eagerly
 from ._decompositions import get_decompositions
-from ._detach import RandomError, is_detached, mark_no_grad, separate
 from ._errors import ExportError, find_mlir_location, locate_in_model, make_error
+from ._operations import declare, define
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
 from ._unsupported import check_graph, check_lowered
@@ -53,6 +56,9 @@ class Exported:
     results: Tuple[Result, ...]
     wrt: Tuple[int, ...]
     differentiated: Tuple[int, ...] = (0,)
+    # The least precise type that it computes in, and whether it draws random numbers.
+    dtype: "torch.dtype" = torch.float32
+    is_random: bool = False
     pattern: Optional[CallPattern] = field(default=None, repr=False)
 
 
@@ -89,14 +95,12 @@ def export(
     locate_in_model(exported.graph, loss)
     check_graph(exported.graph)
     tie_parameters(exported, program)
-    separate_detached(exported, program)
-    arguments, wrt = take_arguments(exported, program, pattern.names)
     results = put_loss_first(exported)
+    arguments, wrt = take_arguments(exported, program, pattern.names)
     # An empty table: the decompositions have been run.
     lowered = lower(
         lambda importer: fx.export_and_import(
             exported,
-            output_type="linalg-on-tensors",
             fx_importer=importer,
             func_name=func_name,
             decomposition_table={},
@@ -108,13 +112,35 @@ def export(
         arguments=arguments,
         results=results,
         wrt=wrt,
+        dtype=_find_dtype(exported.graph),
+        is_random=_is_random(exported.graph),
         pattern=pattern,
     )
 
 
-def lower(import_: Callable) -> str:
+def _find_dtype(graph) -> "torch.dtype":
+    """The least precise floating-point type in `graph`."""
+    values = [node.meta.get("val") for node in graph.nodes]
+    types = {
+        value.dtype
+        for value in values
+        if isinstance(value, torch.Tensor) and value.is_floating_point()
+    }
+    return max(types, key=lambda each: torch.finfo(each).eps)
+
+
+def _is_random(graph) -> bool:
+    tag = torch.Tag.nondeterministic_seeded
+    return any(tag in getattr(node.target, "tags", ()) for node in graph.nodes)
+
+
+# What torch-mlir says of an operation that it knows, and of one that it does not.
+_OPERATION = re.compile(r"'torch\.(aten[\w.]+)'|name = \"torch\.([\w.]+)\"")
+
+
+def lower(import_: Callable, finish: Optional[Callable] = None) -> str:
     """The text of the module that `import_` returns, called with torch-mlir's
-    importer."""
+    importer, in upstream's dialects and fad's. `finish` is called with it."""
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
     from torch_mlir.extras.fx_importer import FxImporter
@@ -124,34 +150,64 @@ def lower(import_: Callable) -> str:
     said: List[Diagnostic] = []
 
     def say(message: str, location=None) -> None:
-        message = f"torch-mlir cannot lower the model: {message}"
+        operation = _OPERATION.search(message)
+        if operation:
+            name = operation[1] or operation[2]
+            message = f"{name}; write it in terms of other operations"
+        else:
+            message = f"the model: {message}"
+        message = f"torch-mlir cannot lower {message}"
         said.append(Diagnostic("error", message, find_mlir_location(location)))
 
-    def listen(diagnostic) -> bool:
-        if diagnostic.severity is ir.DiagnosticSeverity.ERROR:
-            say(diagnostic.message, diagnostic.location)
-        return True
-
-    context.attach_diagnostic_handler(listen)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = import_(FxImporter(context=context))
-            check_lowered(module.operation)
-            # What fad has to say names the line of the model.
-            return module.operation.get_asm(enable_debug_info=True)
+        functions = declare(module)
+        _run_passes(module)
+        define(module, functions)
+        if finish:
+            finish(module)
+        check_lowered(module.operation)
+        # What fad has to say names the line of the model.
+        return module.operation.get_asm(enable_debug_info=True)
     except ExportError:
         raise
     # torch-mlir raises whatever its importer runs into.
     except Exception as error:
+        for each in getattr(error, "error_diagnostics", ()):
+            say(each.message, each.location)
         if not said:
             say(str(error) or type(error).__name__)
         raise ExportError(*said) from error
 
 
+def _run_passes(module) -> None:
+    """Lowers `module` from torch-mlir's dialect to linalg on tensors."""
+    from torch_mlir.passmanager import PassManager
+
+    for passes in (
+        "func.func(torch-match-quantized-custom-ops),"
+        "torchdynamo-export-to-torch-backend-pipeline{extra-library=}",
+        "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}",
+    ):
+        with module.context:
+            pipeline = str(PassManager.parse(f"builtin.module({passes})"))
+            # It refuses calls; `check_lowered` does what is left of it.
+            pipeline = pipeline.replace(
+                ",torch-verify-linalg-on-tensors-backend-contract", ""
+            )
+            PassManager.parse(pipeline).run(module.operation)
+
+
 def trace(program: Program, tensors, dynamic_batch: bool):
     """`program` as a graph of PyTorch's core operations."""
     shapes = _dynamic_shapes(tensors) if dynamic_batch else None
+    parameters = dict(program.named_parameters(remove_duplicate=False))
+
+    def is_trained(name) -> bool:
+        return name in parameters and _is_trained(parameters[name])
+
     try:
         check_hooks(program.model)
         with warnings.catch_warnings():
@@ -159,15 +215,32 @@ def trace(program: Program, tensors, dynamic_batch: bool):
             exported = torch.export.export(
                 program, tuple(tensors), dynamic_shapes=shapes, strict=False
             )
-            mark_no_grad(exported)
+            locate_in_model(exported.graph, program.pattern.loss)
+            check_graph(exported.graph)
+            mark_gradients(exported, is_trained)
             return exported.run_decompositions(get_decompositions())
-    except (TypeError, ValueError):
-        # Of the model, the loss, or how these are called.
+    except ExportError:
         raise
+    except (TypeError, ValueError) as error:
+        # Of the model, the loss, or how these are called.
+        if _fails(program, tensors, type(error)):
+            raise
+        raise make_error(error, "torch.export cannot trace the model: ") from error
     except NotExported as error:
         raise make_error(error) from None
     except Exception as error:
         raise make_error(error, "torch.export cannot trace the model: ") from error
+
+
+def _fails(program: Program, tensors, kind: type) -> bool:
+    """Whether the model itself raises an error of `kind`, without being traced."""
+    try:
+        run_eagerly(program.model, program.pattern, tensors)
+    except kind:
+        return True
+    except Exception:
+        pass
+    return False
 
 
 def _dynamic_shapes(tensors):
@@ -204,21 +277,6 @@ def tie_parameters(exported, program: Program) -> None:
     exported.graph_signature.input_specs[:] = kept
 
 
-def separate_detached(exported, program: Program) -> None:
-    """Computes what is detached apart from what is trained."""
-    parameters = dict(program.named_parameters(remove_duplicate=False))
-    nodes = {node.name: node for node in exported.graph.nodes}
-    trained = {
-        nodes[spec.arg.name]
-        for spec in exported.graph_signature.input_specs
-        if spec.target in parameters and _is_trained(parameters[spec.target])
-    }
-    try:
-        separate(exported, trained)
-    except RandomError as error:
-        raise ExportError(str(error)) from error
-
-
 def take_arguments(exported, program: Program, input_names: List[str]):
     """Makes parameters and buffers arguments like any other; returns the
     arguments and which of them are to be trained."""
@@ -226,6 +284,7 @@ def take_arguments(exported, program: Program, input_names: List[str]):
     kinds = {Kind.PARAMETER: "parameter", Kind.BUFFER: "buffer"}
     parameters = dict(program.named_parameters(remove_duplicate=False))
     nodes = {node.name: node for node in exported.graph.nodes}
+    reached = find_reached(exported.graph)
     names = iter(input_names)
     arguments: List[Argument] = []
     wrt: List[int] = []
@@ -241,7 +300,7 @@ def take_arguments(exported, program: Program, input_names: List[str]):
         else:
             raise ExportError(f"{spec.target or spec.arg.name} is no tensor")
         is_trained = kind == "parameter" and _is_trained(parameters[spec.target])
-        if is_trained and node.users and not is_detached(node):
+        if is_trained and node in reached:
             wrt.append(len(arguments))
         arguments.append(make_argument(kind, name, node))
     return tuple(arguments), tuple(wrt)

@@ -56,18 +56,16 @@ def export_joint(
     results = _take_results(graph, signature, program)
 
     def import_(importer):
-        module = fx.stateless_fx_import(
-            graph,
-            output_type="linalg-on-tensors",
-            fx_importer=importer,
-            model_name=func_name,
+        return fx.stateless_fx_import(
+            graph, fx_importer=importer, model_name=func_name
         )
+
+    def finish(module):
         _mark(module, func_name, arguments, results)
-        return module
 
     trained = {result.name for result in results if result.kind == "gradient"}
     return Exported(
-        module=parse(lower(import_), filename=func_name),
+        module=parse(lower(import_, finish), filename=func_name),
         entry=func_name,
         arguments=arguments,
         results=results,

@@ -32,7 +32,7 @@ class CallPattern:
     Tensors count from the inputs of the model on to the targets of the loss."""
 
     def __init__(self, model, inputs: Inputs, loss: Optional[Callable], targets):
-        self._loss = loss
+        self.loss = loss
         targets = _as_tuple(targets)
         if targets and loss is None:
             raise ValueError("targets are given, but no loss to pass them to")
@@ -86,8 +86,8 @@ class CallPattern:
             output = model(**dict(zip(self._keywords, inputs)))
         else:
             output = model(*inputs)
-        if self._loss is not None:
-            return _check_loss(self._loss(output, *targets), "loss=")
+        if self.loss is not None:
+            return _check_loss(self.loss(output, *targets), "loss=")
         return _check_loss(_find_loss(output), "the model")
 
 
@@ -137,13 +137,13 @@ class Program(torch.nn.Module):
     def __init__(self, model: "torch.nn.Module", pattern: CallPattern):
         super().__init__()
         self.model = model
-        self._pattern = pattern
+        self.pattern = pattern
         # Whatever the parts of the model are set to stays as it is.
         self.training = model.training
 
     def forward(self, *tensors):
         with self.watch():
-            return self._pattern.compute_loss(self.model, tensors)
+            return self.pattern.compute_loss(self.model, tensors)
 
     @classmethod
     def strip(cls, name: str) -> str:

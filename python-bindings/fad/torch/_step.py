@@ -9,6 +9,7 @@ from .. import compile as compile_for_cpu
 from .. import memory_report, nest
 from .._fad import ASSUMED_SIZE
 from .._policy import check_assumed_size, check_automatic
+from ._check import Step, check_step
 from ._export import Exported, export
 from ._program import Inputs
 from ._requirements import torch
@@ -79,14 +80,46 @@ class TrainStep:
 
     def __call__(self, *args, **kwargs) -> Tuple["torch.Tensor", Dict[str, Any]]:
         """The loss, and the gradient of each trained parameter by its name."""
-        arguments = self._gather(self.exported.pattern.bind(args, kwargs))
+        step = self._run(self.exported.pattern.bind(args, kwargs))
+        with torch.no_grad():
+            for name, value in step.buffers.items():
+                self._model.get_buffer(name).copy_(value)
+        return step.loss, step.gradients
+
+    def check(self, inputs: Sequence["torch.Tensor"]) -> None:
+        """Raises fad.Error where the step for `inputs` is not PyTorch's. Nothing is
+        compared of a model that draws random numbers."""
+        if self.exported.is_random:
+            return
+        is_exact = not {"derivative_bits", "branch_bits"} & {
+            name for name, value in self._request.items() if value
+        }
+        check_step(
+            self._run(inputs),
+            self._model,
+            self.exported.pattern,
+            inputs,
+            self.exported.dtype,
+            with_gradients=is_exact,
+        )
+        self.seconds = self.residual_bytes = None
+
+    def _run(self, inputs: Sequence["torch.Tensor"]) -> Step:
+        arguments = self._gather(inputs)
         start = time.perf_counter()
         results, residuals = self.engine.forward(arguments)
         gradients = self.engine.backward(residuals)
         self.seconds = time.perf_counter() - start
         values = list(map(_to_torch, results))
-        self._update_buffers(values)
-        return values[0], dict(zip(self._trained, map(_to_torch, gradients)))
+        return Step(
+            values[0],
+            dict(zip(self._trained, map(_to_torch, gradients))),
+            {
+                result.name: value
+                for result, value in zip(self.exported.results, values)
+                if result.kind == "buffer"
+            },
+        )
 
     def backward_into_grads(self, *args, **kwargs) -> "torch.Tensor":
         """Does a step, adds the gradients to `.grad` of the parameters, as
@@ -140,12 +173,6 @@ class TrainStep:
             self._batches[batch] = report[self.policy].bytes
         return self._batches[batch]
 
-    def _update_buffers(self, values: Sequence["torch.Tensor"]) -> None:
-        with torch.no_grad():
-            for result, value in zip(self.exported.results, values):
-                if result.kind == "buffer":
-                    self._model.get_buffer(result.name).copy_(value)
-
 
 def train_step(
     model: "torch.nn.Module",
@@ -162,6 +189,7 @@ def train_step(
     derivative_bits: Optional[int] = None,
     branch_bits: bool = False,
     residual_budget: Optional[int] = None,
+    check: bool = True,
 ) -> TrainStep:
     """Compiles a training step of `model`, in the mode it is in.
 
@@ -176,6 +204,10 @@ def train_step(
     `branch_bits` and `residual_budget` are its options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
     which `flags` are further flags of.
+
+    With `check`, the step is run once on the example, and its loss, gradients and
+    new values of buffers are compared with those of PyTorch, unless the model draws
+    random numbers.
 
     Raises ExportError, fad.Error or fad.iree.CompileError where a part of the
     model is not supported there; the message names it."""
@@ -206,7 +238,10 @@ def train_step(
     def make_engine(nested):
         return _IREEEngine(nested, flags) if engine == "iree" else _FadEngine(nested)
 
-    return TrainStep(model, exported, policy, options, make_engine)
+    step = TrainStep(model, exported, policy, options, make_engine)
+    if check:
+        step.check(exported.pattern.tensors)
+    return step
 
 
 def _get_mode(model) -> Tuple[bool, ...]:

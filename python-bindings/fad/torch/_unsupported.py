@@ -12,23 +12,12 @@ from ._requirements import torch
 # can do instead.
 _INSTEAD = {
     "tm_tensor.scan": (
-        "a scan other than cumsum and cumprod, or one over a dynamic dimension",
+        "a scan over a dynamic dimension",
         "write it as a sum with a mask",
-    ),
-    "tm_tensor.scatter": (
-        "scatter, index_put, index_add or an assignment at computed indices",
-        "write it as a product with torch.nn.functional.one_hot of the indices",
-    ),
-    "tm_tensor.sort": (
-        "sort or topk",
-        "sort outside of the model, pass the indices as an input, and use gather",
-    ),
-    "tm_tensor.topk": (
-        "topk or kthvalue",
-        "find the indices outside of the model, pass them as an input, and use gather",
     ),
 }
 _OTHERWISE = ("an operation", "write it in terms of others")
+_DIALECTS = ("tm_tensor", "torch", "torch_c")
 
 
 def check_graph(graph) -> None:
@@ -78,7 +67,8 @@ def check_lowered(operation) -> None:
     errors: List[Diagnostic] = []
 
     def visit(each):
-        if each.name.startswith("tm_tensor.") and each.name != "tm_tensor.yield":
+        dialect = each.name.partition(".")[0]
+        if dialect in _DIALECTS and each.name != "tm_tensor.yield":
             what, instead = _INSTEAD.get(each.name, _OTHERWISE)
             errors.append(
                 Diagnostic(

@@ -1,10 +1,16 @@
 """What a model does in Python that the program exported from it would not do."""
 
+import math
+
+import torch.nn.functional as functional
+import torch.nn.modules.module as _modules
 import torch.utils._pytree as pytree
 from torch.autograd.function import _SingleLevelFunction as _Base
 from torch.overrides import TorchFunctionMode
 
 from ._requirements import torch
+
+_Inference = torch.inference_mode
 
 
 class NotExported(Exception):
@@ -32,15 +38,31 @@ class CaptureWatch(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+_HOOKS = (
+    torch.Tensor.register_hook,
+    torch.Tensor.register_post_accumulate_grad_hook,
+)
+
+
 class GradientWatch(CaptureWatch):
-    """Refuses gradients that are not those of the values, too."""
+    """Refuses gradients that are not those of the values, too, and shows the tracer
+    what PyTorch does not: `.data`, and `torch.inference_mode()`."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function is torch.Tensor.register_hook:
+        if function in _HOOKS:
             raise NotExported(
                 "a hook on a gradient is not exported; change the gradients after "
                 "the step instead"
             )
+        if function == torch.Tensor.data.__get__:
+            return args[0].detach()
+        if function == torch.Tensor.data.__set__:
+            raise NotExported(
+                "what is assigned to .data is not exported; change buffers in place, "
+                "under torch.no_grad()"
+            )
+        if function is functional.gaussian_nll_loss:
+            function = _gaussian_nll_loss
         return super().__torch_function__(function, types, args, kwargs)
 
     def __enter__(self):
@@ -54,19 +76,58 @@ class GradientWatch(CaptureWatch):
 
         # Where every `apply` goes, one that a model has kept as well.
         _Base.apply = classmethod(apply)
+        self._enter, self._exit = _Inference.__enter__, _Inference.__exit__
+        _Inference.__enter__, _Inference.__exit__ = _enter, _exit
         return super().__enter__()
 
     def __exit__(self, *error):
         del _Base.apply
+        _Inference.__enter__, _Inference.__exit__ = self._enter, self._exit
         return super().__exit__(*error)
+
+
+def _gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """PyTorch's looks at the values of `var` for negative ones, which is not traced.
+    Its bound is no part of the gradient."""
+    if not isinstance(var, torch.Tensor):
+        var = var * torch.ones_like(input)
+    if var.shape != input.shape and var.shape == input.shape[:-1]:
+        var = var.unsqueeze(-1)
+    bounded = var + (var.clamp(min=eps) - var).detach()
+    loss = 0.5 * (torch.log(bounded) + (input - target) ** 2 / bounded)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return {"mean": loss.mean, "sum": loss.sum, "none": lambda: loss}[reduction]()
+
+
+def _enter(self) -> None:
+    """Enters `torch.inference_mode` as a mode that is traced."""
+    self._fad_mode = torch.set_grad_enabled(not self.mode)
+    self._fad_mode.__enter__()
+
+
+def _exit(self, *error) -> None:
+    self._fad_mode.__exit__(*error)
+
+
+_HOOKS_OF_PARTS = (
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_post_accumulate_grad_hooks",
+)
 
 
 def check_hooks(model) -> None:
     """Raises NotExported where modules or parameters of `model` have hooks on
     gradients."""
+    if _modules._global_backward_hooks or _modules._global_backward_pre_hooks:
+        raise NotExported(
+            "a hook on the gradients of all modules is not exported; remove it and "
+            "change the gradients after the step instead"
+        )
     parts = [*model.named_modules(), *model.named_parameters()]
     for name, part in parts:
-        if part._backward_hooks or getattr(part, "_backward_pre_hooks", None):
+        if any(getattr(part, hooks, None) for hooks in _HOOKS_OF_PARTS):
             raise NotExported(
                 f"{name or 'the model'!r} has a hook on its gradient, which is not "
                 "exported; remove it and change the gradients after the step instead"

@@ -199,20 +199,6 @@ class DataDependent(nn.Module):
         return x.sum() if x.sum() > 0 else x.square().sum()
 
 
-class DetachedRandom(Output):
-    def forward(self, x):
-        return (F.dropout(self.weight * x).detach() * self.weight).sum()
-
-
-class ScaledByFrequency(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Embedding(5, 4, scale_grad_by_freq=True)
-
-    def forward(self, words):
-        return self.table(words).sum()
-
-
 class Errors(unittest.TestCase):
     def test_without_torch_mlir(self):
         with mock.patch.dict(sys.modules, {"torch_mlir": None}):
@@ -221,16 +207,6 @@ class Errors(unittest.TestCase):
                 "^exporting needs torch-mlir; install it with: pip install torch-mlir$",
             ):
                 fad.torch.export(Output("alone"), torch.randn(4))
-
-    def test_detached_random_numbers(self):
-        with self.assertRaisesRegex(
-            fad.torch.ExportError, "a detached value depends on aten.native_dropout"
-        ):
-            fad.torch.export(DetachedRandom("alone"), torch.randn(4))
-
-    def test_gradient_that_is_none(self):
-        with self.assertRaisesRegex(ValueError, "scale_grad_by_freq"):
-            fad.torch.export(ScaledByFrequency(), torch.tensor([1, 2]))
 
     def test_no_module(self):
         with self.assertRaisesRegex(TypeError, "function is no torch.nn.Module"):

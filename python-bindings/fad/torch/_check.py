@@ -1,0 +1,165 @@
+"""A training step of fad held against PyTorch's own."""
+
+import contextlib
+from typing import Dict, List, NamedTuple, Sequence
+
+from .._diagnostics import Diagnostic, Error
+from ._errors import make_error
+from ._program import CallPattern
+from ._requirements import torch
+
+
+class Step(NamedTuple):
+    """What a step computes: the loss, and by their names the gradients of the
+    parameters and the new values of the buffers."""
+
+    loss: "torch.Tensor"
+    gradients: Dict[str, "torch.Tensor"]
+    buffers: Dict[str, "torch.Tensor"]
+
+
+@contextlib.contextmanager
+def _undisturbed(model):
+    """Gives the buffers of `model` and the generators of random numbers back what
+    they had."""
+    devices = range(torch.cuda.device_count())
+    saved = [
+        (module._buffers, name, each, each.clone())
+        for module in model.modules()
+        for name, each in module._buffers.items()
+        if each is not None
+    ]
+    with torch.random.fork_rng(devices=devices):
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for buffers, name, each, value in saved:
+                    buffers[name] = each
+                    # Some cannot be written to.
+                    if not torch.equal(each, value):
+                        each.copy_(value)
+
+
+def run_eagerly(model, pattern: CallPattern, tensors: Sequence) -> Step:
+    """A step of `model` by PyTorch, which leaves the model as it is."""
+    parameters = {
+        name: each for name, each in model.named_parameters() if each.requires_grad
+    }
+    with _undisturbed(model), torch.enable_grad():
+        loss = pattern.compute_loss(model, tensors)
+        gradients = torch.autograd.grad(
+            loss, list(parameters.values()), allow_unused=True
+        )
+        buffers = {name: each.clone() for name, each in model.named_buffers()}
+    found = dict(zip(parameters, gradients))
+    return Step(
+        loss.detach(),
+        {name: each for name, each in found.items() if each is not None},
+        buffers,
+    )
+
+
+class _Difference(NamedTuple):
+    what: str
+    # The norm of the difference over that of PyTorch's.
+    error: float
+
+
+def _measure(got, expected, floor: float) -> float:
+    """How far `got` is off, where `expected` is finite."""
+    got, expected = got.detach().cpu().double(), expected.detach().cpu().double()
+    known = expected.isfinite()
+    difference = torch.where(known, got - expected, 0).norm().item()
+    scale = max(torch.where(known, expected, 0).norm().item(), floor)
+    return difference / scale if scale and difference else difference
+
+
+def _norm(tensors) -> float:
+    return sum(each.detach().double().norm().item() ** 2 for each in tensors) ** 0.5
+
+
+def _find_differences(got: Step, expected: Step, with_gradients: bool):
+    """All that differs, the most first. NaN differs most."""
+    loss = _measure(got.loss, expected.loss, 1.0)
+    found = [_Difference("the loss", loss)]
+    for name, value in got.buffers.items():
+        reference = expected.buffers[name]
+        if reference.is_floating_point():
+            error = _measure(value, reference, 1.0)
+        else:
+            error = float(not torch.equal(value.cpu(), reference.cpu()))
+        found.append(_Difference(f"the new value of {name!r}", error))
+    # Some gradients are zero but for rounding.
+    floor = 1e-3 * _norm(expected.gradients.values())
+    names = {*got.gradients, *expected.gradients} if with_gradients else ()
+    for name in names:
+        pair = [each.gradients.get(name) for each in (got, expected)]
+        other = pair[0] if pair[1] is None else pair[1]
+        values = [torch.zeros_like(other) if each is None else each for each in pair]
+        error = _measure(*values, floor or 1.0)
+        found.append(_Difference(f"the gradient of {name!r}", error))
+    return sorted(found, key=lambda each: (each.error == each.error, -each.error))
+
+
+@contextlib.contextmanager
+def _rounded_otherwise(model, epsilon: float):
+    """Moves each parameter of `model` by a rounding."""
+    parameters = list(model.parameters())
+    saved = [each.detach().clone() for each in parameters]
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        try:
+            for each in parameters:
+                if each.is_floating_point():
+                    sign = torch.randint(0, 2, each.shape, generator=generator)
+                    each.mul_((1 + epsilon * (2 * sign - 1)).to(each))
+            yield
+        finally:
+            for each, value in zip(parameters, saved):
+                each.copy_(value)
+
+
+def check_step(
+    got: Step,
+    model,
+    pattern: CallPattern,
+    tensors: Sequence,
+    dtype: "torch.dtype",
+    with_gradients: bool,
+) -> None:
+    """Raises fad.Error where `got` is not what PyTorch computes of `model`, but for
+    rounding of `dtype`, the least precise type on the way. Without
+    `with_gradients`, which may be approximations, they are not compared."""
+    try:
+        expected = run_eagerly(model, pattern, tensors)
+    except (RuntimeError, NotImplementedError) as error:
+        raise make_error(error, "PyTorch cannot train the model: ") from error
+    epsilon = torch.finfo(dtype).eps
+    bounds = {each.what: epsilon**0.5 for each in _find_differences(got, expected, True)}
+
+    def find_wrong() -> List[_Difference]:
+        differences = _find_differences(got, expected, with_gradients)
+        return [each for each in differences if not each.error <= bounds[each.what]]
+
+    wrong = find_wrong()
+    if not wrong:
+        return
+    # What a rounding of the parameters does to PyTorch's own, it may do to fad's.
+    with _rounded_otherwise(model, epsilon):
+        other = run_eagerly(model, pattern, tensors)
+    for each in _find_differences(other._replace(buffers={}), expected, True):
+        bounds[each.what] = max(bounds[each.what], 10 * each.error)
+    wrong = find_wrong()
+    if wrong:
+        raise Error(tuple(_describe(each, bounds[each.what], dtype) for each in wrong[:8]))
+
+
+def _describe(difference: _Difference, bound: float, dtype) -> Diagnostic:
+    return Diagnostic(
+        "error",
+        f"{difference.what} differs from PyTorch's by {difference.error:.1%}, and "
+        f"rounding of {dtype} explains {bound:.1%}; find the part of the model that it "
+        "comes from, by steps of parts, and write that in terms of other operations, "
+        "or pass check=False to train with it",
+    )

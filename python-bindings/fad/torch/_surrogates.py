@@ -1,0 +1,211 @@
+"""Operations whose derivative, in PyTorch, is not that of their values.
+
+`docs/PyTorch.md` lists them. A surrogate has the value of the operation and the
+derivative that PyTorch gives it; what has none is an error."""
+
+import math
+import struct
+
+from ._operations import detach
+from ._requirements import torch
+
+
+def _with_gradient(value, through):
+    """`value`, with the gradient of `through`, which is finite."""
+    return detach(value) + (through - detach(through))
+
+
+#
+# Quantization
+#
+
+
+def _invert(scale: float) -> float:
+    """1 / scale, as PyTorch has it: both are f32."""
+    (narrow,) = struct.unpack("f", struct.pack("f", scale))
+    return struct.unpack("f", struct.pack("f", 1 / narrow))[0]
+
+
+def _quantize(x, scale, inverse, zero_point, low, high):
+    """`x` on the grid of `scale`, and which elements have a gradient: those that
+    fall between the bounds."""
+    wide = detach(x).float() if x.dtype in (torch.float16, torch.bfloat16) else detach(x)
+    place = torch.round(wide * inverse) + zero_point
+    inside = (place >= low) & (place <= high)
+    value = ((place.clamp(low, high) - zero_point) * scale).to(x.dtype)
+    return _with_gradient(value, torch.where(inside, x, 0)), inside
+
+
+def _fake_quantize(x, scale, zero_point, low, high):
+    return _quantize(x, scale, _invert(scale), zero_point, low, high)
+
+
+def _fake_quantize_by_tensors(x, scale, zero_point, enabled, low, high):
+    scale, zero_point = detach(scale), detach(zero_point)
+    y, inside = _quantize(x, scale, 1 / scale, zero_point, low, high)
+    on = enabled != 0
+    return torch.where(on, y, x), inside | ~on
+
+
+def _spread(values, x, axis):
+    shape = [1] * x.dim()
+    shape[axis] = -1
+    return detach(values).reshape(shape)
+
+
+def _fake_quantize_by_channels(x, scale, zero_point, axis, low, high):
+    scale, zero_point = _spread(scale, x, axis), _spread(zero_point, x, axis)
+    return _quantize(x, scale, 1 / scale, zero_point, low, high)
+
+
+def _learn(x, scale, zero_point, low, high, factor):
+    """Quantization whose scale and zero point are learned: S. K. Esser et al.,
+    Learned Step Size Quantization, ICLR 2020."""
+
+    def scaled(parameter):
+        return detach(parameter) + factor * (parameter - detach(parameter))
+
+    base = detach(zero_point).round().clamp(low, high)
+    place = torch.round(detach(x) / detach(scale)) + base
+    inside = (place >= low) & (place <= high)
+    bound = place.clamp(low, high)
+    value = ((bound - base) * detach(scale)).to(x.dtype)
+    inner = (value - detach(x)) / detach(scale)
+    of_scale = detach(torch.where(inside, inner, bound - base))
+    of_zero_point = torch.where(inside, 0, -detach(scale))
+    through = torch.where(inside, x, 0)
+    return (
+        _with_gradient(value, through)
+        + of_scale * (scaled(scale) - detach(scale))
+        + of_zero_point * (scaled(zero_point) - detach(zero_point))
+    )
+
+
+def _learn_by_tensor(x, scale, zero_point, low, high, factor=1.0):
+    return _learn(x, scale, zero_point, low, high, factor)
+
+
+def _learn_by_channels(x, scale, zero_point, axis, low, high, factor=1.0):
+    shape = [1] * x.dim()
+    shape[axis] = -1
+    return _learn(
+        x, scale.reshape(shape), zero_point.reshape(shape), low, high, factor
+    )
+
+
+#
+# Losses
+#
+
+
+def _reduce(loss, reduction):
+    return {0: lambda: loss, 1: loss.mean, 2: loss.sum}[reduction]()
+
+
+def _binary_cross_entropy(x, target, weight=None, reduction=1):
+    """PyTorch bounds the logarithms in the value, and the denominator in the
+    gradient: a saturated `x` has one."""
+    known = detach(x)
+    logs = [torch.log(known), torch.log1p(-known)]
+    positive, negative = (torch.where(each > -100, each, -100) for each in logs)
+    loss = (target - 1) * negative - target * positive
+    variance = known * (1 - known)
+    slope = (known - target) / torch.where(variance > 1e-12, variance, 1e-12)
+    loss = loss + detach(slope) * (x - known)
+    return _reduce(loss if weight is None else loss * weight, reduction)
+
+
+def _multilabel_margin_loss(x, target, reduction):
+    """PyTorch's own decomposition takes what follows the first -1 for labels."""
+    rows, labels = torch.atleast_2d(x), torch.atleast_2d(target)
+    size = rows.shape[1]
+    places = torch.arange(size, device=x.device)
+    first = torch.where(labels < 0, places, size).amin(1, keepdim=True)
+    is_label = places < first
+    labels = torch.where(is_label, labels, 0)
+    chosen = (labels.unsqueeze(2) == places) & is_label.unsqueeze(2)
+    is_target = chosen.any(1)
+    excess = 1 - rows.gather(1, labels).unsqueeze(2) + rows.unsqueeze(1)
+    counted = is_label.unsqueeze(2) & ~is_target.unsqueeze(1)
+    terms = torch.where(counted & (excess > 0), excess, 0)
+    loss = terms.sum((1, 2)) / size
+    loss = loss.reshape(()) if x.dim() < 2 else loss
+    return _reduce(loss, reduction), is_target.to(x.dtype).reshape(target.shape)
+
+
+#
+# Random numbers
+#
+
+
+def _normal(mean, std, generator=None):
+    """PyTorch gives neither the mean nor the deviation a gradient."""
+    mean, std = (
+        detach(each) if isinstance(each, torch.Tensor) else each for each in (mean, std)
+    )
+    example = mean if isinstance(mean, torch.Tensor) else std
+    if isinstance(mean, torch.Tensor) and isinstance(std, torch.Tensor):
+        example = mean + std
+    return torch.randn_like(example) * std + mean
+
+
+def _rrelu(x, noise, lower=0.125, upper=1 / 3, training=False, generator=None):
+    """A random slope for each number that is not positive."""
+    if not training:
+        return torch.where(x > 0, x, x * ((lower + upper) / 2)), torch.zeros_like(x)
+    slope = lower + (upper - lower) * torch.rand_like(x)
+    slope = torch.where(x <= 0, slope, 1)
+    return x * slope, slope
+
+
+#
+# Tables
+#
+
+
+def _embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    """Row `padding_idx` has no gradient; with `scale_grad_by_freq` the gradient of
+    a row is divided by how often it is read."""
+    if padding_idx < 0 and not scale_grad_by_freq:
+        return NotImplemented
+    rows = torch.nn.functional.embedding(indices, weight)
+    known = detach(rows)
+    if scale_grad_by_freq:
+        flat = indices.reshape(-1)
+        same = (flat.unsqueeze(1) == flat).sum(1).reshape(indices.shape)
+        rows = known + (rows - known) / same.unsqueeze(-1).to(rows.dtype)
+    if padding_idx >= 0:
+        rows = torch.where((indices == padding_idx).unsqueeze(-1), known, rows)
+    return rows
+
+
+def _safe_softmax(x, dim, dtype=None):
+    """A row that is masked as a whole is 0, and has the gradient 0."""
+    if dtype is not None:
+        x = x.to(dtype)
+    masked = (x == -math.inf).all(dim, keepdim=True)
+    return torch.where(masked, 0, torch.softmax(torch.where(masked, 0, x), dim))
+
+
+def get_surrogates() -> dict:
+    aten = torch.ops.aten
+    return {
+        aten.fake_quantize_per_tensor_affine_cachemask.default: _fake_quantize,
+        aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: (
+            _fake_quantize_by_tensors
+        ),
+        aten.fake_quantize_per_channel_affine_cachemask.default: (
+            _fake_quantize_by_channels
+        ),
+        aten._fake_quantize_learnable_per_tensor_affine.default: _learn_by_tensor,
+        aten._fake_quantize_learnable_per_channel_affine.default: _learn_by_channels,
+        aten.binary_cross_entropy.default: _binary_cross_entropy,
+        aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
+        aten.normal.Tensor_Tensor: _normal,
+        aten.normal.Tensor_float: lambda mean, std=1.0, **rest: _normal(mean, std),
+        aten.normal.float_Tensor: _normal,
+        aten.rrelu_with_noise_functional.default: _rrelu,
+        aten.rrelu_with_noise.default: lambda *arguments: _rrelu(*arguments)[0],
+        aten.embedding.default: _embedding,
+        aten._safe_softmax.default: _safe_softmax,
+    }

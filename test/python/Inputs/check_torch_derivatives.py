@@ -1,0 +1,323 @@
+"""What PyTorch differentiates otherwise than its values say, and what fad.torch has
+forms of its own for."""
+
+import math
+import unittest
+from unittest import mock
+
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+import fad
+import fad.torch
+from fad.torch import _export
+from many import Many, check, compute, weigh
+
+POLICIES = ("bp", "recompute", "fad", "auto")
+
+
+def run_without_grad(mode):
+    def function(x):
+        with mode():
+            y = x.sin()
+        return x * y.clone()
+
+    return function
+
+
+def nest_modes(x):
+    with torch.no_grad():
+        y = x.sin()
+        with torch.enable_grad():
+            z = x * y
+    return z
+
+
+def straighten(x):
+    """What gumbel_softmax(hard=True) does."""
+    y = x.softmax(0)
+    hard = F.one_hot(y.argmax(), y.shape[0]).to(y)
+    return hard - y.detach() + y
+
+
+def quantize_by_tensors(x):
+    scale, zero_point = torch.tensor(0.1), torch.tensor(3, dtype=torch.int32)
+    return torch.fake_quantize_per_tensor_affine(x, scale, zero_point, -4, 5)
+
+
+def quantize_by_channels(x):
+    scales = torch.tensor([0.1, 0.3], dtype=torch.float32)
+    zero_points = torch.tensor([0, 2], dtype=torch.int32)
+    x = x.reshape(4, 2).contiguous()
+    return torch.fake_quantize_per_channel_affine(x, scales, zero_points, 1, -4, 5)
+
+
+def learn_scale(x):
+    """The last two numbers are the scale and the zero point."""
+    return torch._fake_quantize_learnable_per_tensor_affine(
+        x[:-2], x[-2:-1].abs(), x[-1:], -4, 5, 0.5
+    )
+
+
+def learn_scales(x):
+    scales, zero_points = x[:2].abs() + 0.1, x[2:4] * 0
+    return torch._fake_quantize_learnable_per_channel_affine(
+        x.reshape(4, 2), scales, zero_points, 1, -4, 5, 0.25
+    )
+
+
+X = torch.tensor([-1.7, -0.62, -0.33, -0.01, 0.04, 0.27, 0.52, 1.9])
+WORDS = torch.tensor([[1, 0, 1], [2, 1, 0]])
+TARGETS = torch.tensor([1.0, 0.0, 0.0, 1.0, 0.2, 1.0, 0.0, 0.9])
+SATURATED = torch.tensor([0.0, 1.0, 1e-20, 1e-15, 0.3, 0.7, 0.9, 1.0])
+
+# The derivative of each is not that of its values.
+OTHERWISE = {
+    "detach": (lambda x: x * x.detach(), X),
+    "data": (lambda x: x * x.data, X),
+    "no_grad": (run_without_grad(torch.no_grad), X),
+    "inference_mode": (run_without_grad(torch.inference_mode), X),
+    "enable_grad": (nest_modes, X),
+    "straight_through": (straighten, X),
+    "fake_quantize": (
+        lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, -2, -8, 7),
+        X,
+    ),
+    "fake_quantize_tensors": (quantize_by_tensors, X),
+    "fake_quantize_channels": (quantize_by_channels, X),
+    "padding": (lambda x: F.embedding(WORDS, x.reshape(4, 2), padding_idx=1), X),
+    "frequency": (
+        lambda x: F.embedding(WORDS, x.reshape(4, 2), scale_grad_by_freq=True),
+        X,
+    ),
+    "padding_and_frequency": (
+        lambda x: F.embedding(
+            WORDS, x.reshape(4, 2), padding_idx=0, scale_grad_by_freq=True
+        ),
+        X,
+    ),
+    "layer_norm_mean": (
+        lambda x: sum(each.sum() for each in torch.native_layer_norm(x, [8], None, None, 1e-5)),
+        X,
+    ),
+}
+
+# Nor is that of these, which PyTorch has in f32, or between 0 and 1, only.
+NARROW = {
+    "binary_cross_entropy": (
+        lambda x: F.binary_cross_entropy(x, TARGETS.to(x), reduction="none"),
+        SATURATED,
+    ),
+    "learned_scale": (learn_scale, torch.cat((X, torch.tensor([0.15, 1.2])))),
+    "learned_scales": (learn_scales, X),
+}
+
+
+def differentiate_values(function, x):
+    """Central differences in f64."""
+    gradient = torch.zeros_like(x, dtype=torch.float64)
+    for place in range(x.numel()):
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = x.double()
+            moved[place] += step
+            with torch.no_grad():
+                ends.append(weigh(function(moved)).item())
+        gradient[place] = (ends[0] - ends[1]) / 2e-6
+    return gradient
+
+
+class Otherwise(unittest.TestCase):
+    def test_list(self):
+        """What is listed is not the derivative of its values."""
+        for name, (function, x) in OTHERWISE.items():
+            with self.subTest(name):
+                by_values = differentiate_values(function, x)
+                difference = (compute(function, x.double()) - by_values).abs()
+                self.assertFalse(difference.max() < 1e-3)
+
+    def test_gradients(self):
+        check(self, {**OTHERWISE, **NARROW}, policies=POLICIES)
+
+    def test_half(self):
+        """What is detached or quantized is so in f16 and bf16."""
+        cases = {
+            "bf16": (lambda x: OTHERWISE["fake_quantize"][0](x.bfloat16()).float(), X),
+            "f16": (lambda x: OTHERWISE["no_grad"][0](x.half()).float(), X),
+            "f64": (
+                lambda x: F.binary_cross_entropy(x.double(), TARGETS.double()).float(),
+                SATURATED,
+            ),
+        }
+        check(self, cases, 2e-2)
+
+    def test_random(self):
+        """The mean and the deviation of normal numbers have no gradient; what is
+        drawn once has one value, detached or not."""
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mean, self.rest = (nn.Parameter(torch.ones(8)) for _ in range(2))
+
+            def forward(self):
+                drawn = F.dropout(self.rest).detach() * self.rest
+                slope = F.rrelu(-self.rest, training=True)
+                return torch.normal(self.mean, 0.1).sum() + (drawn + slope).sum()
+
+        _, gradients = fad.torch.train_step(Model(), ())()
+        self.assertNotIn("mean", gradients)
+        for each in gradients["rest"].tolist():
+            kept = 0 if each < 0 else 2
+            self.assertTrue(-1 / 3 <= each - kept <= -1 / 8)
+        self.assertGreater(len(set(gradients["rest"].tolist())), 1)
+
+    def test_buffers(self):
+        """What is computed for a buffer alone needs no detaching, and a parameter
+        that only it depends on is not trained."""
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight, self.other = (nn.Parameter(torch.ones(3)) for _ in range(2))
+                self.register_buffer("mean", torch.zeros(3))
+
+            def forward(self):
+                with torch.no_grad():
+                    self.mean.mul_(0.5).add_(self.weight.sin() * self.other)
+                return self.weight.cos().sum()
+
+        model = Model()
+        _, gradients = fad.torch.train_step(model, ())()
+        self.assertEqual(list(gradients), ["weight"])
+        torch.testing.assert_close(model.mean, torch.ones(3).sin())
+
+
+class Refused(unittest.TestCase):
+    def check(self, function, message, x=X):
+        model = Many({"x": (function, x)})
+        with self.assertRaisesRegex(fad.torch.ExportError, message) as caught:
+            fad.torch.export(model, ())
+        locations = [each.location for each in caught.exception.diagnostics]
+        self.assertTrue(any(each and each.file.endswith(".py") for each in locations))
+
+    def test_no_derivative(self):
+        self.check(
+            lambda x: x * torch.floor_divide(x, 2.0),
+            "PyTorch has no derivative of aten.floor_divide.default; detach its",
+        )
+
+    def test_no_form(self):
+        self.check(torch.special.bessel_j0, "torch-mlir cannot lower aten.special_bessel_j0")
+
+    def test_assigned_data(self):
+        def function(x):
+            y = x.clone()
+            y.data = y.detach() + 1
+            return y
+
+        self.check(function, "what is assigned to .data is not exported; change buffers")
+
+    def test_hooks(self):
+        model = Many({"x": (torch.sin, X)})
+        model.values["x"].register_post_accumulate_grad_hook(lambda x: None)
+        with self.assertRaisesRegex(fad.torch.ExportError, "'values.x' has a hook on its"):
+            fad.torch.export(model, ())
+        handle = nn.modules.module.register_module_full_backward_hook(lambda *a: None)
+        self.addCleanup(handle.remove)
+        with self.assertRaisesRegex(
+            fad.torch.ExportError, "a hook on the gradients of all modules is not"
+        ):
+            fad.torch.export(Many({"x": (torch.sin, X)}), ())
+
+    def test_packed_sequence(self):
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.LSTM(4, 8, batch_first=True)
+
+            def forward(self, x):
+                lengths = torch.tensor([5, 3])
+                packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)
+                return self.net(packed)[1][0].sum()
+
+        with self.assertRaisesRegex(
+            fad.torch.ExportError, "torch.export cannot trace the model"
+        ) as caught:
+            fad.torch.export(Model(), torch.randn(2, 5, 4))
+        (diagnostic,) = caught.exception.diagnostics
+        self.assertEqual(diagnostic.location.file, __file__)
+
+    def test_errors_of_the_model(self):
+        """What the model raises by itself stays what it is."""
+
+        def function(x):
+            raise ValueError("of the model")
+
+        with self.assertRaisesRegex(ValueError, "^of the model$"):
+            fad.torch.export(Many({"x": (function, X)}), ())
+
+
+class Normalized(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(4, 3), nn.BatchNorm1d(3)
+        self.steps = 0
+
+    def forward(self, x):
+        return self.norm(self.linear(x).sin())
+
+
+class Checked(unittest.TestCase):
+    """The step is held against PyTorch's when it is made."""
+
+    def make(self, decomposition, **options):
+        model = Normalized()
+        table = _export.get_decompositions()
+        table[torch.ops.aten.sin.default] = decomposition
+        with mock.patch.object(_export, "get_decompositions", lambda: table):
+            return fad.torch.train_step(
+                model, torch.randn(5, 4), lambda y: y.square().sum() + y.sum(), **options
+            )
+
+    def test_loss(self):
+        with self.assertRaisesRegex(
+            fad.Error, r"differs from PyTorch's by [\d.]+%, and rounding of torch.float32"
+        ) as caught:
+            self.make(lambda x: 1.1 * x * x * x)
+        said = str(caught.exception)
+        self.assertIn("the new value of 'norm.running_mean' differs", said)
+        self.assertIn("the gradient of 'linear.weight' differs", said)
+
+    def test_gradient(self):
+        def half(x):
+            y = torch.cos(x - math.pi / 2)
+            return 0.5 * y + 0.5 * fad.torch._operations.detach(y)
+
+        with self.assertRaisesRegex(fad.Error, "the gradient of 'linear.weight' differs"):
+            self.make(half)
+        step = self.make(half, check=False)
+        self.assertIsNone(step.seconds)
+
+    def test_right(self):
+        self.make(lambda x: torch.cos(x - math.pi / 2))
+
+    def test_undisturbed(self):
+        """Making a step leaves the model, and the generator, as they were."""
+        model = Normalized()
+        model.norm.weight.grad = torch.ones(3)
+        before = {name: each.clone() for name, each in model.state_dict().items()}
+        state = torch.random.get_rng_state()
+        fad.torch.train_step(model, torch.randn(5, 4, generator=torch.Generator()), torch.sum)
+        self.assertTrue(torch.equal(torch.random.get_rng_state(), state))
+        for name, each in model.state_dict().items():
+            self.assertTrue(torch.equal(each, before[name]), name)
+        self.assertTrue(model.training)
+        self.assertTrue(torch.equal(model.norm.weight.grad, torch.ones(3)))
+        self.assertIsNone(model.linear.weight.grad)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    unittest.main()
