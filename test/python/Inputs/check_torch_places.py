@@ -163,13 +163,18 @@ class Gradients(unittest.TestCase):
         wide = {
             name: (function, x.double())
             for name, (function, x) in FUNCTIONS.items()
-            if name not in ("masked attention",)
+            if name != "masked attention"
         }
+        # PyTorch's derivative of digamma is right to 1e-9.
+        rough = {name: wide.pop(name) for name in list(wide) if "digamma" in name}
+        rough["polygamma"] = wide.pop("polygamma")
         check(self, wide, 1e-12)
+        check(self, rough, 1e-8)
 
     def test_half(self):
         names = ("lgamma", "digamma", "erfinv", "erfc", "hypot")
         cases = {name: FUNCTIONS[name] for name in names}
+        cases["erfinv"] = (torch.erfinv, 0.9 * UNIT)
         for dtype in (torch.float16, torch.bfloat16):
             half = {name: (f, x.to(dtype)) for name, (f, x) in cases.items()}
             check(self, half, 20 * torch.finfo(dtype).eps)
