@@ -253,9 +253,11 @@ def _check_places(x: _Shaped, places: _Shaped, dims: Sequence[int]) -> str:
         ]
     )
     lines.append(_empty("p", places, "%a1", places))
+    same = _map(2, [0, 1])
     lines.append(
-        f"""%places = linalg.generic {{indexing_maps = [{_map(2, [0, 1])}, {_map(2, [0, 1])}],
-      iterator_types = ["parallel", "parallel"]}} ins(%a1 : {places}) outs(%p : {places}) {{
+        f"""%places = linalg.generic {{indexing_maps = [{same}, {same}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%a1 : {places}) outs(%p : {places}) {{
   ^bb0(%in: i64, %out: i64):
     {body}
     linalg.yield %in : i64

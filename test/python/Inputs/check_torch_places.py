@@ -66,7 +66,9 @@ SCATTERS = {
     "scatter sum": lambda x: x.scatter_reduce(
         1, COLUMNS, x[:2, :3].exp(), "sum", include_self=False
     ),
-    "scatter amax": lambda x: x.scatter_reduce(0, ROWS[:, None].expand(4, 5) % 3, torch.cat((x, x[:1])).sin(), "amax"),
+    "scatter amax": lambda x: x.scatter_reduce(
+        0, ROWS[:, None].expand(4, 5) % 3, torch.cat((x, x[:1])).sin(), "amax"
+    ),
     "scatter amin": lambda x: x.scatter_reduce(
         1, COLUMNS[[0, 1, 1]], x[:, :3] * 2, "amin", include_self=False
     ),
@@ -82,7 +84,10 @@ SCATTERS = {
     "add elements": lambda x: torch.index_put(
         x, (ROWS, PLACES), x.exp().reshape(-1)[:4], accumulate=True
     ),
-    "add whole numbers": lambda x: x * torch.zeros(3, 5, dtype=torch.long).index_add(0, ROWS % 3, torch.arange(20).reshape(4, 5)),
+    "add whole numbers": lambda x: x
+    * torch.zeros(3, 5, dtype=torch.long).index_add(
+        0, ROWS % 3, torch.arange(20).reshape(4, 5)
+    ),
     "put": lambda x: x.put(torch.tensor([1, -1, 7]), x[0, :3].exp()),
     "take": lambda x: x.take(torch.tensor([1, 14, 7, 1])),
     "index_copy": lambda x: x.index_copy(0, PLACES[:2], x[1:].exp()),
