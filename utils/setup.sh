@@ -88,8 +88,10 @@ find_python() {
   return 1
 }
 
+# configure PRESET: for a build from scratch, which takes a third of the time
+# where the files of a folder are compiled as one.
 configure() {
-  cmake --preset release -DPython3_EXECUTABLE="$python" \
+  cmake --preset "$1" -DFAD_UNITY_BUILD=ON -DPython3_EXECUTABLE="$python" \
     -DFAD_TEST_PYTHON="$python"
 }
 
@@ -105,6 +107,6 @@ set_up() {
   if [ "$python_packages" != leave ] && venv_is_complete; then
     python=$venv/bin/python
   fi
-  step "Configure" configure
+  step "Configure" configure release
   step "Build" cmake --build build
 }

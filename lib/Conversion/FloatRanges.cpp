@@ -67,7 +67,7 @@ static FloatRange multiply(FloatRange lhs, FloatRange rhs) {
        multiplyBounds(lhs.high, rhs.low), multiplyBounds(lhs.high, rhs.high)});
 }
 
-static FloatRange square(FloatRange x) {
+static FloatRange inferSquare(FloatRange x) {
   FloatRange size = getSize(x);
   return multiply(size, size);
 }
@@ -192,12 +192,12 @@ FloatRange FloatRanges::infer(Operation *op) const {
       })
       .Case<arith::SubFOp>([&](auto) { return add(at(0), negate(at(1))); })
       .Case<arith::MulFOp>([&](auto) {
-        return isSquare() ? square(at(0)) : multiply(at(0), at(1));
+        return isSquare() ? inferSquare(at(0)) : multiply(at(0), at(1));
       })
       .Case<arith::DivFOp>([&](auto) { return divide(at(0), at(1)); })
       .Case<math::FmaOp>([&](auto) {
         FloatRange product =
-            isSquare() ? square(at(0)) : multiply(at(0), at(1));
+            isSquare() ? inferSquare(at(0)) : multiply(at(0), at(1));
         return add(product, at(2));
       })
       .Case<math::ExpOp>([&](auto) {

@@ -74,7 +74,7 @@ static bool isInBF16(linalg::GenericOp op) {
          });
 }
 
-static bool isCandidate(linalg::GenericOp op) {
+static bool isVectorLoop(linalg::GenericOp op) {
   return op.getNumLoops() != 0 &&
          op.getIteratorTypesArray().back() == utils::IteratorType::parallel &&
          llvm::all_of(
@@ -261,7 +261,7 @@ void fad::emitRest(RewriterBase &rewriter, linalg::GenericOp op,
 
 LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                                    int64_t vectorBits, Value streams) {
-  if (!isCandidate(op))
+  if (!isVectorLoop(op))
     return failure();
   int64_t lanes = vectorBits / getWidestBits(op);
   int64_t range = op.getStaticLoopRanges().back();

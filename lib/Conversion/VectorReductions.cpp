@@ -114,7 +114,7 @@ static void allowNeutral(const Combination &combination) {
       arith::FastMathFlagsAttr::get(combination.op->getContext(), flags));
 }
 
-static bool isCandidate(linalg::GenericOp op) {
+static bool isVectorReduction(linalg::GenericOp op) {
   unsigned inner = op.getNumLoops() - 1;
   return op.getNumLoops() != 0 &&
          op.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
@@ -261,7 +261,7 @@ void RowEmitter::emit(ArrayRef<OpFoldResult> ivs, OpFoldResult whole) {
 LogicalResult fad::emitVectorReduction(RewriterBase &rewriter,
                                        linalg::GenericOp op,
                                        int64_t vectorBits) {
-  if (!isCandidate(op))
+  if (!isVectorReduction(op))
     return failure();
   std::optional<SmallVector<Combination>> combinations = getCombinations(op);
   int64_t lanes = vectorBits / getWidestBits(op);

@@ -64,10 +64,11 @@ static void registerPipeline(StringRef name, StringRef description,
     build(pm, options);
     return success();
   };
-  registerPassPipeline(name, description, parse,
-                       [](function_ref<void(const detail::PassOptions &)> use) {
-                         use(Options());
-                       });
+  registerPassPipeline(
+      name, description, parse,
+      [](function_ref<void(const mlir::detail::PassOptions &)> use) {
+        use(Options());
+      });
 }
 
 void fad::registerPipelines() {

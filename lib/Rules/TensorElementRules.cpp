@@ -73,5 +73,5 @@ struct Splat : ViewRule<Splat, tensor::SplatOp> {
 } // namespace
 
 void fad::attachTensorElementRules(MLIRContext *context) {
-  attachRules<FromElements, Insert, Splat>(context);
+  attachPullbacks<FromElements, Insert, Splat>(context);
 }

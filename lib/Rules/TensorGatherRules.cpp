@@ -109,5 +109,5 @@ struct Scatter : OperandRule<Scatter, tensor::ScatterOp> {
 } // namespace
 
 void fad::attachTensorGatherRules(MLIRContext *context) {
-  attachRules<Gather, Scatter>(context);
+  attachPullbacks<Gather, Scatter>(context);
 }

@@ -71,7 +71,7 @@ struct Reshape : ViewRule<Reshape, tensor::ReshapeOp> {
 
 void fad::registerTensorRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
-    attachRules<Cast, CollapseShape, ExpandShape, Reshape>(context);
+    attachPullbacks<Cast, CollapseShape, ExpandShape, Reshape>(context);
     attachTensorElementRules(context);
     attachTensorGatherRules(context);
     attachTensorSliceRules(context);

@@ -38,7 +38,7 @@ struct ViewRule : OperandRule<ViewRule<Rule, OpTy>, OpTy> {
   }
 };
 
-template <typename... Rules> void attachRules(MLIRContext *context) {
+template <typename... Rules> void attachPullbacks(MLIRContext *context) {
   (Rules::Op::template attachInterface<Rules>(*context), ...);
 }
 

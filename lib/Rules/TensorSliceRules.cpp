@@ -61,5 +61,5 @@ struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
 } // namespace
 
 void fad::attachTensorSliceRules(MLIRContext *context) {
-  attachRules<InsertSlice, Pad>(context);
+  attachPullbacks<InsertSlice, Pad>(context);
 }

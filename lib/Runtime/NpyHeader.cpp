@@ -12,7 +12,7 @@
 #include "llvm/Support/Endian.h"
 #include <optional>
 
-using namespace llvm;
+using namespace mlir;
 using namespace mlir::fad;
 
 static constexpr StringLiteral kMagic("\x93NUMPY");
@@ -117,23 +117,24 @@ bool DictionaryParser::parseValue(StringRef key) {
   return descr.has_value();
 }
 
-Expected<NpyHeader> mlir::fad::parseNpyHeader(StringRef file) {
+llvm::Expected<NpyHeader> mlir::fad::parseNpyHeader(StringRef file) {
   if (!file.consume_front(kMagic))
-    return createStringError("is not a .npy file");
+    return llvm::createStringError("is not a .npy file");
   // Two bytes of version, then the length of the dictionary: two bytes, or
   // four from version 2 on.
   unsigned major = file.empty() ? 1 : static_cast<uint8_t>(file.front());
   if (major < 1 || major > 3)
-    return createStringError("has version " + Twine(major) +
-                             " of the format; versions 1 to 3 are known");
+    return llvm::createStringError("has version " + Twine(major) +
+                                   " of the format; versions 1 to 3 are known");
   size_t lengthBytes = major == 1 ? 2 : 4;
   if (file.size() < 2 + lengthBytes)
-    return createStringError("is truncated");
-  size_t length = major == 1 ? support::endian::read16le(file.data() + 2)
-                             : support::endian::read32le(file.data() + 2);
+    return llvm::createStringError("is truncated");
+  using namespace llvm::support;
+  size_t length = major == 1 ? endian::read16le(file.data() + 2)
+                             : endian::read32le(file.data() + 2);
   file = file.drop_front(2 + lengthBytes);
   if (file.size() < length)
-    return createStringError("is truncated");
+    return llvm::createStringError("is truncated");
   NpyHeader header;
   header.dataOffset = kMagic.size() + 2 + lengthBytes + length;
   StringRef text = file.take_front(length);
@@ -141,7 +142,8 @@ Expected<NpyHeader> mlir::fad::parseNpyHeader(StringRef file) {
     return header;
   std::string shown;
   llvm::raw_string_ostream(shown).write_escaped(text.rtrim().take_front(100));
-  return createStringError("has a header that is not understood: " + shown);
+  return llvm::createStringError("has a header that is not understood: " +
+                                 shown);
 }
 
 std::string mlir::fad::formatNpyHeader(StringRef descr,
@@ -154,10 +156,10 @@ std::string mlir::fad::formatNpyHeader(StringRef descr,
   os << (shape.size() == 1 ? ",), }" : "), }");
   // Spaces and a newline align the elements.
   size_t prefix = kMagic.size() + 4;
-  text.resize(alignTo(prefix + text.size() + 1, 64) - prefix - 1, ' ');
+  text.resize(llvm::alignTo(prefix + text.size() + 1, 64) - prefix - 1, ' ');
   text += '\n';
   char length[2];
-  support::endian::write16le(length, text.size());
+  llvm::support::endian::write16le(length, text.size());
   return (kMagic + StringRef("\x01\x00", 2) + StringRef(length, 2) + text)
       .str();
 }
