@@ -20,7 +20,8 @@ config.suffixes = [".test"]
 config.substitutions.append(("%python", {sys.executable!r}))
 """
 PASS = "RUN: true"
-HANG = "RUN: touch %t.started && sleep 1000"
+# lit has noted what ran before by the time that it has begun.
+HANG = "RUN: sleep 2 && touch %t.started && sleep 1000"
 # Kills the parent of the worker that runs it.
 CRASH = """RUN: echo "import os; s = open('/proc/%d/stat' % os.getppid()).read()" > %t
 RUN: echo "os.kill(int(s.rsplit(')')[1].split()[1]), 9)" >> %t
@@ -56,6 +57,12 @@ class RunLit(unittest.TestCase):
             stderr=subprocess.STDOUT,
             text=True,
         )
+
+    def write_program(self, text):
+        path = self.folder / "stand-in"
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
 
     def check(self, process, summary, *lines, status=1):
         """The last line is the summary; others are printed before it."""
@@ -114,7 +121,7 @@ class RunLit(unittest.TestCase):
         tests = {"a": PASS, "b": "RUN: false", "c": PASS, "d": PASS}
         run = self.start(tests, "--max-failures=1")
         self.check(run, "1 passed, 3 failed, 0 skipped")
-        run = self.start({"b": HANG}, "--max-time=2")
+        run = self.start({"b": HANG}, "--max-time=3")
         self.check(run, "1 passed, 3 failed, 0 skipped")
 
     def test_many_missing(self):
@@ -140,18 +147,13 @@ class RunLit(unittest.TestCase):
             )
 
     def test_signal_while_listing(self):
-        deaf = self.folder / "deaf"
-        deaf.write_text("#!/bin/sh\ntouch started\nexec sleep 1000\n")
-        deaf.chmod(0o755)
-        run = self.start({}, stand_in=deaf)
+        slow = "#!/bin/sh\ntouch started\nexec sleep 1000\n"
+        run = self.start({}, stand_in=self.write_program(slow))
         self.interrupt(run, "started", signal.SIGTERM)
         self.check(run, "0 passed, 1 failed, 0 skipped")
 
     def test_second_signal(self):
-        deaf = self.folder / "deaf"
-        deaf.write_text(DEAF_LIT)
-        deaf.chmod(0o755)
-        run = self.start({}, stand_in=deaf)
+        run = self.start({}, stand_in=self.write_program(DEAF_LIT))
         self.interrupt(run, "started", signal.SIGTERM, signal.SIGTERM)
         self.check(run, "0 passed, 1 failed, 0 skipped", "lit has written no results")
 
