@@ -9,6 +9,7 @@
 #include "fad/Runtime/CompiledModule.h"
 #include "GlobalState.h"
 #include "HostSymbols.h"
+#include "SplitFunctions.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -168,8 +169,12 @@ LogicalResult CompiledModule::createEngine(ModuleOp module) {
     return emitEngineError(module, std::move(error));
 
   ExecutionEngineOptions options;
-  auto optimize = makeOptimizingTransformer(
-      /*optLevel=*/3, /*sizeLevel=*/0, machine->get());
+  // What level 3 adds is for a kernel, and takes a network long.
+  auto optimize = [target = machine->get()](llvm::Module *llvmModule) {
+    unsigned level = splitFunctions(*llvmModule) ? 2 : 3;
+    return makeOptimizingTransformer(level, /*sizeLevel=*/0,
+                                     target)(llvmModule);
+  };
   options.transformer = optimize;
   options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
   options.enableGDBNotificationListener = false;

@@ -13,9 +13,11 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -93,6 +95,12 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
         builder.getFunctionType(function.getArgumentTypes(), {}));
     function.setAllResultAttrs(ArrayRef<DictionaryAttr>());
   }
+  // Of an operation that computes and asserts, the asserting is left, and so of
+  // what comes before it only what that reads.
+  RewritePatternSet patterns(module.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return failure();
   PassManager simplify(module.getContext());
   simplify.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   simplify.addPass(createCanonicalizerPass());

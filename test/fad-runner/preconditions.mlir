@@ -250,3 +250,30 @@ func.func @loop(%x: f32, %step: index) -> f32 {
   }
   return %y : f32
 }
+
+// Nothing is computed that no condition reads: no machine has memory for the matrix.
+// RUN: not fad-runner %s --entry=look_up --arg=1 --arg=300000 2>&1 | FileCheck %s --check-prefix=LOOK-UP
+// LOOK-UP: preconditions.mlir:[[#@LINE+17]]:5: error: assertion failed: the index is too large
+func.func @look_up(%x: tensor<300000xf32>, %indices: tensor<4xi64>) -> tensor<4xf32> {
+  %matrix = tensor.empty() : tensor<300000x300000x300000xf32>
+  %sums = linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i)>, affine_map<(i, j, k) -> (j)>, affine_map<(i, j, k) -> (i, j, k)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %x : tensor<300000xf32>, tensor<300000xf32>) outs(%matrix : tensor<300000x300000x300000xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<300000x300000x300000xf32>
+  %few = tensor.empty() : tensor<4xf32>
+  %found = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%indices : tensor<4xi64>) outs(%few : tensor<4xf32>) {
+  ^bb0(%index: i64, %o: f32):
+    %size = arith.constant 300000 : i64
+    %fits = arith.cmpi slt, %index, %size : i64
+    cf.assert %fits, "the index is too large"
+    %at = arith.index_cast %index : i64 to index
+    %value = tensor.extract %sums[%at, %at, %at] : tensor<300000x300000x300000xf32>
+    linalg.yield %value : f32
+  } -> tensor<4xf32>
+  return %found : tensor<4xf32>
+}

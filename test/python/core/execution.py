@@ -70,6 +70,32 @@ class Functions(unittest.TestCase):
             "there is no public function 'hidden', only double, nothing, quadruple",
         )
 
+    def test_many_loops(self):
+        """More than are compiled in one function, many of them the same."""
+        random = np.random.default_rng(2)
+        x = random.standard_normal((5, 20)).astype("f4")
+        w = (random.standard_normal((20, 20)) / 8).astype("f4")
+        lines, kept = [], []
+        for step in range(80):
+            lines += [
+                f"%p{step} = linalg.matmul ins(%y{step}, %w : !x, !w) outs(%y{step // 2} : !x) -> !x",
+                f"%y{step + 1} = math.tanh %p{step} : !x",
+            ]
+            if step % 20 == 19:
+                kept.append(f"%y{step + 1}")
+        text = (
+            "!x = tensor<5x20xf32>\n!w = tensor<20x20xf32>\n"
+            "func.func @f(%y0: !x, %w: !w) -> (!x, !x, !x, !x) {\n"
+            + "\n".join(lines)
+            + f"\nreturn {', '.join(kept)} : !x, !x, !x, !x\n}}"
+        )
+        results = fad.compile(fad.parse(text)).call("f", x, w)
+        values = [x.astype("f8")]
+        for step in range(80):
+            values.append(np.tanh(values[step] @ w.astype("f8") + values[step // 2]))
+        for got, step in zip(results, (20, 40, 60, 80), strict=True):
+            np.testing.assert_allclose(got, values[step], atol=1e-4)
+
     def test_run_follows_the_module(self):
         module = fad.parse(TWO)
         x = np.ones(2, np.float32)

@@ -1,0 +1,85 @@
+//===- SplitFunctionsTest.cpp - Functions with many loops, in parts -------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitFunctions.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SourceMgr.h"
+#include "gtest/gtest.h"
+
+using namespace mlir::fad;
+
+/// A function that adds a number to all elements of an array, `count` times, each
+/// time to another array.
+static std::string writeChain(int count) {
+  std::string text = "declare ptr @malloc(i64)\n"
+                     "define ptr @chain(ptr %p0) {\n"
+                     "  br label %b1\n";
+  for (int i = 1; i <= count; ++i)
+    text += llvm::formatv(R"(b{0}:
+  %p{0} = call ptr @malloc(i64 64)
+  br label %loop{0}
+loop{0}:
+  %i{0} = phi i64 [ 0, %b{0} ], [ %n{0}, %loop{0} ]
+  %from{0} = getelementptr float, ptr %p{1}, i64 %i{0}
+  %old{0} = load float, ptr %from{0}
+  %new{0} = fadd float %old{0}, 1.0
+  %to{0} = getelementptr float, ptr %p{0}, i64 %i{0}
+  store float %new{0}, ptr %to{0}
+  %n{0} = add i64 %i{0}, 1
+  %done{0} = icmp eq i64 %n{0}, 16
+  br i1 %done{0}, label %b{2}, label %loop{0}
+)",
+                          i, i - 1, i + 1);
+  return text + llvm::formatv("b{0}:\n  ret ptr %p{1}\n}\n", count + 1, count)
+                    .str();
+}
+
+namespace {
+struct SplitFunctionsTest : testing::Test {
+  void parse(int count) {
+    llvm::SMDiagnostic diagnostic;
+    module =
+        llvm::parseAssemblyString(writeChain(count), diagnostic, context);
+    ASSERT_TRUE(module) << diagnostic.getMessage().str();
+  }
+
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+};
+} // namespace
+
+TEST_F(SplitFunctionsTest, FewLoopsStay) {
+  parse(64);
+  EXPECT_FALSE(splitFunctions(*module));
+  EXPECT_EQ(module->size(), 2u);
+}
+
+TEST_F(SplitFunctionsTest, EqualLoopsAreOneFunction) {
+  parse(65);
+  EXPECT_TRUE(splitFunctions(*module));
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  // The first loop reads what the caller may know by another pointer, too.
+  unsigned distinct = 0, shared = 0;
+  for (llvm::Function &function : *module) {
+    if (function.isDeclaration() || function.getName() == "chain")
+      continue;
+    EXPECT_TRUE(function.hasFnAttribute(llvm::Attribute::NoInline));
+    ASSERT_EQ(function.arg_size(), 2u);
+    bool areAll = llvm::all_of(function.args(), [](llvm::Argument &argument) {
+      return argument.hasNoAliasAttr();
+    });
+    ++(areAll ? distinct : shared);
+  }
+  EXPECT_EQ(distinct, 1u);
+  EXPECT_EQ(shared, 1u);
+}
