@@ -141,8 +141,30 @@ FUNCTIONS = {
     ),
 }
 
+IMAGE = torch.sin(1.7 * torch.arange(2 * 3 * 5 * 4.0)).reshape(2, 3, 5, 4)
+POOLS = {
+    "unbatched average": lambda x: F.avg_pool2d(x[0], 2),
+    "unbatched average in 3d": lambda x: F.avg_pool3d(x, (1, 2, 2)),
+    "unbatched maximum": lambda x: F.max_pool2d(x[0], 2),
+    "unbatched maximum in 3d": lambda x: F.max_pool3d(x, (1, 2, 2)),
+    "power average": lambda x: F.lp_pool2d(x[0] + 2, 2, 2),
+    "adaptive maximum": lambda x: F.adaptive_max_pool2d(x, (3, 2)),
+    "adaptive maximum, equal": lambda x: F.adaptive_max_pool2d(x.round(), (3, 3)) * x.sum(),
+    "adaptive maximum in 1d": lambda x: F.adaptive_max_pool1d(x[0], 3),
+    "adaptive average in 3d": lambda x: F.adaptive_avg_pool3d(x, (2, 3, 3)),
+    "normal likelihood": lambda x: F.gaussian_nll_loss(
+        x[0], x[1], (x[0] * x[1]).clamp_min(0), full=True, eps=0.1
+    ),
+    "normal likelihood of rows": lambda x: F.gaussian_nll_loss(
+        x[0], x[1], x[0, :, :, 0].exp(), reduction="sum"
+    ),
+}
+
 
 class Gradients(unittest.TestCase):
+    def test_pools(self):
+        check(self, {name: (function, IMAGE) for name, function in POOLS.items()})
+
     def test_orders(self):
         cases = {name: (function, X) for name, function in ORDERS.items()}
         for name in ("sort", "sort descending", "topk", "kthvalue", "median of rows",
