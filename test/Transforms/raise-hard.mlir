@@ -134,6 +134,26 @@ func.func @hardswish_selects(%x: f32) -> f32 {
   return %6 : f32
 }
 
+// CHECK-LABEL: func.func @hardswish_branches(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.hardswish %[[X]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @hardswish_branches(%x: f32) -> f32 {
+  %three = arith.constant 3.0 : f32
+  %minus_three = arith.constant -3.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %six = arith.constant 6.0 : f32
+  %0 = arith.addf %x, %three : f32
+  %1 = arith.mulf %x, %0 : f32
+  %2 = arith.divf %1, %six : f32
+  %3 = arith.cmpf olt, %x, %three : f32
+  %4 = arith.select %3, %2, %x : f32
+  %5 = arith.cmpf ole, %x, %minus_three : f32
+  %6 = arith.mulf %x, %zero : f32
+  %7 = arith.select %5, %6, %4 : f32
+  return %7 : f32
+}
+
 //===----------------------------------------------------------------------===//
 // Near misses
 //===----------------------------------------------------------------------===//
@@ -169,4 +189,45 @@ func.func @kept_hardsigmoid_drops_nan(%x: f32) -> f32 {
   %4 = arith.select %3, %six, %2 : f32
   %5 = arith.divf %4, %six : f32
   return %5 : f32
+}
+
+// The derivative at -3 is -1/2.
+
+// CHECK-LABEL: func.func @kept_branch_at_minus_three(
+// CHECK-NOT:     fad.
+// CHECK:         return
+func.func @kept_branch_at_minus_three(%x: f32) -> f32 {
+  %three = arith.constant 3.0 : f32
+  %minus_three = arith.constant -3.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %six = arith.constant 6.0 : f32
+  %0 = arith.addf %x, %three : f32
+  %1 = arith.mulf %x, %0 : f32
+  %2 = arith.divf %1, %six : f32
+  %3 = arith.cmpf olt, %x, %three : f32
+  %4 = arith.select %3, %2, %x : f32
+  %5 = arith.cmpf olt, %x, %minus_three : f32
+  %6 = arith.mulf %x, %zero : f32
+  %7 = arith.select %5, %6, %4 : f32
+  return %7 : f32
+}
+
+// Is 0 at NaN and at -inf.
+
+// CHECK-LABEL: func.func @kept_branches_drop_nan(
+// CHECK-NOT:     fad.
+// CHECK:         return
+func.func @kept_branches_drop_nan(%x: f32) -> f32 {
+  %three = arith.constant 3.0 : f32
+  %minus_three = arith.constant -3.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %six = arith.constant 6.0 : f32
+  %0 = arith.addf %x, %three : f32
+  %1 = arith.mulf %x, %0 : f32
+  %2 = arith.divf %1, %six : f32
+  %3 = arith.cmpf olt, %x, %three : f32
+  %4 = arith.select %3, %2, %x : f32
+  %5 = arith.cmpf ogt, %x, %minus_three : f32
+  %6 = arith.select %5, %4, %zero : f32
+  return %6 : f32
 }

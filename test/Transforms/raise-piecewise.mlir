@@ -373,3 +373,27 @@ func.func @kept_maximum_one(%x: f32) -> f32 {
   %0 = arith.maximumf %x, %one : f32
   return %0 : f32
 }
+
+// Equal numbers share the derivative, which is 0.5 at 0, and 0.625.
+
+// CHECK-LABEL: func.func @kept_relu_shares_ties(
+// CHECK-NOT:     fad.relu
+// CHECK:         return
+func.func @kept_relu_shares_ties(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = arith.maximumf %x, %zero {fad.shares_ties} : f32
+  return %0 : f32
+}
+
+// CHECK-LABEL: func.func @kept_leaky_shares_ties(
+// CHECK-NOT:     fad.leaky_relu
+// CHECK:         return
+func.func @kept_leaky_shares_ties(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %c0_25 = arith.constant 0.25 : f32
+  %0 = arith.minimumf %x, %zero {fad.shares_ties} : f32
+  %1 = arith.mulf %0, %c0_25 : f32
+  %2 = arith.maximumf %x, %zero {fad.shares_ties} : f32
+  %3 = arith.addf %1, %2 : f32
+  return %3 : f32
+}

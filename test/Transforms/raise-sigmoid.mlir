@@ -233,6 +233,65 @@ func.func @softplus_stable(%x: f32) -> f32 {
   return %5 : f32
 }
 
+// NaN goes to 0 in the maximum, and comes back with the other term.
+
+// CHECK-LABEL: func.func @softplus_stable_select(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.softplus %[[X]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @softplus_stable_select(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = math.absf %x : f32
+  %1 = arith.cmpf ogt, %x, %zero : f32
+  %2 = arith.select %1, %x, %zero : f32
+  %3 = arith.negf %0 : f32
+  %4 = math.exp %3 : f32
+  %5 = math.log1p %4 : f32
+  %6 = arith.addf %2, %5 : f32
+  return %6 : f32
+}
+
+// The minimum has a kink where the sum has none: at 0 its derivative is 0.5,
+// whatever belongs to which branch there.
+
+// VALUE: logsigmoid(x) = -log1p(exp(-x))
+
+// CHECK-LABEL: func.func @logsigmoid_select(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[NEGATIVE:.*]] = arith.negf %[[X]] : f32
+// CHECK-NEXT:    %[[SOFTPLUS:.*]] = fad.softplus %[[NEGATIVE]] : f32
+// CHECK-NEXT:    %[[Y:.*]] = arith.negf %[[SOFTPLUS]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @logsigmoid_select(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = arith.cmpf olt, %zero, %x : f32
+  %1 = arith.select %0, %zero, %x : f32
+  %2 = math.absf %x : f32
+  %3 = arith.negf %2 : f32
+  %4 = math.exp %3 : f32
+  %5 = math.log1p %4 : f32
+  %6 = arith.subf %1, %5 : f32
+  return %6 : f32
+}
+
+// CHECK-LABEL: func.func @logsigmoid_minimumf(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[NEGATIVE:.*]] = arith.negf %[[X]] : f32
+// CHECK-NEXT:    %[[SOFTPLUS:.*]] = fad.softplus %[[NEGATIVE]] : f32
+// CHECK-NEXT:    %[[Y:.*]] = arith.negf %[[SOFTPLUS]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @logsigmoid_minimumf(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = arith.minimumf %x, %zero {fad.shares_ties} : f32
+  %1 = math.absf %x : f32
+  %2 = arith.negf %1 : f32
+  %3 = math.exp %2 : f32
+  %4 = math.log1p %3 : f32
+  %5 = arith.negf %4 : f32
+  %6 = arith.addf %5, %0 : f32
+  return %6 : f32
+}
+
 // VALUE: threshold(x) = log1p(exp(x)) if x <= 20 else x
 // AT: 20 -> 0.99999999793884631 : where the branches meet, the one of small x
 

@@ -24,8 +24,7 @@ def Fad_Dialect : Dialect {
       `arith` and `math` operations does not state;
     - `fad.elementwise`: a subgraph that maps tensors to tensors of the same
       shape, element by element, as one operation;
-    - `fad.residual`: marks a value that crosses from the forward function to
-      the backward function.
+    - `fad.residual`: marks a value that crosses from the forward function to the backward.
 
     Discardable attributes:
 
@@ -39,6 +38,7 @@ def Fad_Dialect : Dialect {
     | `fad.class` | an operation | `#fad.class<fad>` or `#fad.class<nfad>` (inspection) |
     | `fad.region` | an operation | the number of its single-source subgraph (inspection) |
     | `fad.tape` | a scalar operation | its results were tensors in the program as written, so a tape could have saved them |
+    | `fad.shares_ties` | `arith.maximumf`, `arith.minimumf` | equal operands share the derivative, also where `fad-raise` knows a function that has another one |
     | `fad.adjoint_of` | an operation | names the primal operation that this operation is the adjoint of |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |
     | `fad.block_size` | `fad.elementwise` | threads in a block of that kernel |

@@ -93,8 +93,8 @@ def Fad_SoftplusOp : Fad_Primitive<"softplus"> {
 def Fad_ReluOp : Fad_Primitive<"relu"> {
   let summary = "rectifier, max(x, 0)";
   let description = [{
-    NaN stays NaN. Derivative: 1 where `x > 0`, else 0 (0 at 0, as PyTorch has
-    it); it is read off the result as well as off the operand.
+    NaN stays NaN. Derivative: 0 where `x <= 0`, else 1, at NaN too, as PyTorch
+    has it; it is read off the result as well as off the operand.
 
     ```mlir
     %y = fad.relu %x : f32
@@ -105,8 +105,8 @@ def Fad_ReluOp : Fad_Primitive<"relu"> {
 def Fad_LeakyReluOp : Fad_Primitive<"leaky_relu"> {
   let summary = "leaky rectifier, x where x > 0, else slope * x";
   let description = [{
-    Derivative: 1 where `x > 0`, else `slope`. For a positive slope it is read
-    off the result as well as off the operand.
+    Derivative: 1 where `x > 0`, else `slope`, at NaN too, as PyTorch has it. For
+    a positive slope it is read off the result as well as off the operand.
 
     ```mlir
     %y = fad.leaky_relu %x slope 0.01 : f32
@@ -126,7 +126,7 @@ def Fad_LeakyReluOp : Fad_Primitive<"leaky_relu"> {
 def Fad_EluOp : Fad_Primitive<"elu", [Fad_Composite]> {
   let summary = "exponential linear unit, x where x > 0, else alpha * (exp(x) - 1)";
   let description = [{
-    Evaluated with `expm1`. Derivative: 1 where `x > 0`, else `alpha * exp(x)`.
+    Evaluated with `expm1`. Derivative: `alpha * exp(x)` where `x <= 0`, else 1 (also at NaN).
     [Clevert et al. 2016](https://arxiv.org/abs/1511.07289).
 
     ```mlir
@@ -201,7 +201,7 @@ def Fad_MishOp : Fad_Primitive<"mish", [Fad_Composite]> {
 def Fad_HardSigmoidOp : Fad_Primitive<"hardsigmoid"> {
   let summary = "min(max(x + 3, 0), 6) / 6";
   let description = [{
-    Derivative: 1/6 where `-3 < x < 3`, else 0.
+    Derivative: 1/6 where `-3 < x < 3`, else 0 (also at NaN).
     [Howard et al. 2019](https://arxiv.org/abs/1905.02244).
 
     ```mlir
@@ -213,7 +213,7 @@ def Fad_HardSigmoidOp : Fad_Primitive<"hardsigmoid"> {
 def Fad_HardSwishOp : Fad_Primitive<"hardswish", [Fad_Composite]> {
   let summary = "x * min(max(x + 3, 0), 6) / 6";
   let description = [{
-    Derivative: 0 where `x <= -3`, 1 where `x >= 3`, else `x / 3 + 1 / 2`.
+    Derivative: 0 where `x <= -3`, `x / 3 + 1 / 2` where `-3 < x < 3`, else 1 (also at NaN).
     [Howard et al. 2019](https://arxiv.org/abs/1905.02244).
 
     ```mlir

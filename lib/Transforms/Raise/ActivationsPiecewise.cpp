@@ -56,10 +56,13 @@ static void populateHardSwish(RewritePatternSet &patterns) {
   addRaisePattern<HardSigmoidOp>(patterns, {clamp(x + 3, 0, 6) / 6},
                                  Shared::raised);
   // Multiplied by x, a NaN that clamp drops is NaN all the same.
-  addRaisePattern<HardSwishOp>(patterns,
-                               {x * clamp(x + 3, 0, 6, NaNs::keptOrDropped) / 6,
-                                x * call<HardSigmoidOp>(x)},
-                               Shared::kept);
+  addRaisePattern<HardSwishOp>(
+      patterns,
+      {x * clamp(x + 3, 0, 6, NaNs::keptOrDropped) / 6,
+       x * call<HardSigmoidOp>(x),
+       select(greater(x, -3).orNaN(),
+              select(less(x, 3), x * (x + 3) / 6, x), 0 * x)},
+      Shared::kept);
 }
 
 void raise::populateRaisePiecewisePatterns(RewritePatternSet &patterns) {

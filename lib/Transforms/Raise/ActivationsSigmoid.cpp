@@ -44,8 +44,22 @@ static void populateSoftplus(RewritePatternSet &patterns) {
   };
   addRaisePattern(patterns, {log1p(exp(x)), log(1 + exp(x))}, Shared::raised,
                   build);
-  addRaisePattern(patterns, {max(x, 0) + softplus(-abs(x))}, Shared::kept,
-                  build);
+  // Smooth, and NaN where x is, whatever the maximum or minimum is there.
+  auto whole = Whole::smooth;
+  auto nans = NaNs::keptOrDropped;
+  addRaisePattern(patterns, {max(x, 0, nans, whole) + softplus(-abs(x))},
+                  Shared::kept, build);
+  // log(sigmoid(x)) is -softplus(-x).
+  addRaisePattern(patterns, {min(x, 0, nans, whole) - softplus(-abs(x))},
+                  Shared::kept,
+                  [](OpBuilder &b, Location loc, const FormulaMatch &match) {
+                    Value y = arith::NegFOp::create(b, loc, match.x,
+                                                    match.fastmath);
+                    y = SoftplusOp::create(b, loc, y, /*threshold=*/nullptr,
+                                           match.fastmath);
+                    return Value(
+                        arith::NegFOp::create(b, loc, y, match.fastmath));
+                  });
 
   addRaisePattern(patterns, {select(greater(x, threshold), x, softplus(x))},
                   Shared::kept,

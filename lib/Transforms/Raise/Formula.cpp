@@ -41,7 +41,10 @@ Formula raise::operator+(const Formula &lhs, const Formula &rhs) {
   return makeFormula({FormulaNode::Sum, {lhs, rhs}});
 }
 
-Formula raise::operator-(const Formula &lhs, double rhs) { return lhs + -rhs; }
+Formula raise::operator-(const Formula &lhs, const Formula &rhs) {
+  return rhs->kind == FormulaNode::Number ? lhs + Formula(-rhs->number)
+                                          : lhs + -rhs;
+}
 Formula raise::operator-(const Formula &operand) { return -1 * operand; }
 
 Formula raise::operator*(const Formula &lhs, const Formula &rhs) {
@@ -91,17 +94,27 @@ Formula raise::softplus(const Formula &x) {
   return call<SoftplusOp>(x, [](SoftplusOp op) { return !op.getThreshold(); });
 }
 
+/// On a maximum or minimum whose ties are those of the program's own.
+static constexpr StringLiteral sharesTiesAttr = "fad.shares_ties";
+
 /// `KeepOp`, which keeps a NaN, or `DropOp` where it assumes that there is
 /// none.
 template <typename KeepOp, typename DropOp>
-static Formula callKeepingNaN(const Formula &x, double bound) {
-  auto assumesNoNaN = [](DropOp op) {
-    return arith::bitEnumContainsAll(op.getFastmath(),
-                                     arith::FastMathFlags::nnan);
+static Formula callKeepingNaN(const Formula &x, double bound, Whole whole) {
+  auto accepts = [whole](Operation *op) {
+    if (isa<DropOp>(op))
+      return arith::bitEnumContainsAll(cast<DropOp>(op).getFastmath(),
+                                       arith::FastMathFlags::nnan);
+    return isa<KeepOp>(op) && (whole == Whole::smooth ||
+                               !op->hasAttr(sharesTiesAttr));
   };
-  return either({call<KeepOp>({x, bound}), call<KeepOp>({bound, x}),
-                 call<DropOp>({x, bound}, assumesNoNaN),
-                 call<DropOp>({bound, x}, assumesNoNaN)});
+  SmallVector<Formula> forms;
+  for (StringRef name :
+       {KeepOp::getOperationName(), DropOp::getOperationName()}) {
+    forms.push_back(Formula(name, accepts, {x, bound}));
+    forms.push_back(Formula(name, accepts, {bound, x}));
+  }
+  return either(forms);
 }
 
 /// A select of `x` where `beyond` holds and of `bound` elsewhere, or `DropOp`
@@ -116,22 +129,22 @@ static Formula chooseOrDrop(const Formula &x, double bound, NaNs nans,
                  select(anyTie, x, bound)});
 }
 
-Formula raise::maximum(const Formula &x, double bound) {
-  return callKeepingNaN<arith::MaximumFOp, arith::MaxNumFOp>(x, bound);
+Formula raise::maximum(const Formula &x, double bound, Whole whole) {
+  return callKeepingNaN<arith::MaximumFOp, arith::MaxNumFOp>(x, bound, whole);
 }
 
-Formula raise::max(const Formula &x, double bound, NaNs nans) {
+Formula raise::max(const Formula &x, double bound, NaNs nans, Whole whole) {
   SmallVector<Formula> forms = {
-      maximum(x, bound),
+      maximum(x, bound, whole),
       chooseOrDrop<arith::MaxNumFOp>(x, bound, nans, greater(x, bound))};
   if (bound == 0)
     forms.push_back(call<ReluOp>(x));
   return either(forms);
 }
 
-Formula raise::min(const Formula &x, double bound, NaNs nans) {
+Formula raise::min(const Formula &x, double bound, NaNs nans, Whole whole) {
   return either(
-      {callKeepingNaN<arith::MinimumFOp, arith::MinNumFOp>(x, bound),
+      {callKeepingNaN<arith::MinimumFOp, arith::MinNumFOp>(x, bound, whole),
        chooseOrDrop<arith::MinNumFOp>(x, bound, nans, less(x, bound))});
 }
 

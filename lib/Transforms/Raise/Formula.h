@@ -90,7 +90,7 @@ Formula variable();
 Formula parameter();
 
 Formula operator+(const Formula &lhs, const Formula &rhs);
-Formula operator-(const Formula &lhs, double rhs);
+Formula operator-(const Formula &lhs, const Formula &rhs);
 Formula operator*(const Formula &lhs, const Formula &rhs);
 Formula operator/(const Formula &lhs, const Formula &rhs);
 Formula operator-(const Formula &operand);
@@ -161,12 +161,18 @@ Formula select(const Condition &condition, const Formula &ifTrue,
 /// What becomes of a NaN in `max`, `min` and `clamp`.
 enum class NaNs { kept, keptOrDropped };
 
+/// Where `max` and `min` have no derivative, what the whole formula has: none
+/// either, so that what the program says about ties counts, or one.
+enum class Whole { kinked, smooth };
+
 /// The larger of two, by an operation for it; NaNs are kept.
-Formula maximum(const Formula &x, double bound);
+Formula maximum(const Formula &x, double bound, Whole whole = Whole::kinked);
 /// The larger or smaller of two, by an operation for it or by a comparison of
 /// any kind.
-Formula max(const Formula &x, double bound, NaNs nans = NaNs::kept);
-Formula min(const Formula &x, double bound, NaNs nans = NaNs::kept);
+Formula max(const Formula &x, double bound, NaNs nans = NaNs::kept,
+            Whole whole = Whole::kinked);
+Formula min(const Formula &x, double bound, NaNs nans = NaNs::kept,
+            Whole whole = Whole::kinked);
 Formula clamp(const Formula &x, double low, double high,
               NaNs nans = NaNs::kept);
 

@@ -220,7 +220,14 @@ bool FormulaMatcher::matchSum(const Formula &formula, Value value, Next next) {
     });
   }
   auto sub = producer<arith::SubFOp>(value);
-  if (!sub || terms.back()->kind != FormulaNode::Number)
+  if (!sub)
+    return false;
+  if (terms.back()->kind == FormulaNode::Product && terms.back()->number < 0)
+    return through({sub}, [&] {
+      return matchInOrder({terms.front(), -terms.back()},
+                          {sub.getLhs(), sub.getRhs()}, next);
+    });
+  if (terms.back()->kind != FormulaNode::Number)
     return false;
   std::optional<double> constant = getConstant(sub.getRhs());
   return constant && standsFor({-*constant, 1}, terms.back()->number) &&
