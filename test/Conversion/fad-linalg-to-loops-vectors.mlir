@@ -50,6 +50,19 @@ func.func @rows(%x: memref<8x3xf32>) {
   return
 }
 
+// No elements, nothing to do.
+// CHECK-LABEL: func.func @empty(
+// CHECK-NEXT:    return
+#id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @empty(%x: memref<3x0x?xf32>) {
+  linalg.generic {indexing_maps = [#id3], iterator_types = ["parallel", "parallel", "parallel"]} outs(%x : memref<3x0x?xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
 // A row and a column of operands: the one is loaded, the other spread.
 // CHECK-LABEL: func.func @broadcasts(
 // CHECK-SAME:    %[[ROW:[^:]*]]: memref<32xf32>, %[[COLUMN:[^:]*]]: memref<5xf32>,
