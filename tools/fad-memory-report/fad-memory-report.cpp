@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
+#include "../Common/FatalErrors.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "fad/Pipelines/ReportMemory.h"
@@ -201,6 +202,7 @@ static LogicalResult writeReport(ModuleOp module,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  fad::reportFatalErrors();
   CommandLine commandLine;
   llvm::cl::HideUnrelatedOptions(commandLine.category);
   llvm::cl::ParseCommandLineOptions(

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/FatalErrors.h"
 #include "../Common/ToolInput.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/IR/Fad.h"
@@ -102,6 +103,7 @@ static LogicalResult runVerifyingOutput(StringRef input, StringRef output,
 }
 
 int main(int argc, char **argv) {
+  fad::reportFatalErrors();
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/FatalErrors.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "Arguments.h"
@@ -403,6 +404,7 @@ LogicalResult Runner::run() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  reportFatalErrors();
   // LLVM has these of its own, for statistics that releases do not collect.
   for (StringRef name : {"stats", "stats-json"})
     if (cl::Option *option = cl::getRegisteredOptions().lookup(name))

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/FatalErrors.h"
 #include "GPUBinary.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
+  mlir::fad::reportFatalErrors();
   mlir::fad::registerGPUBinaryTranslations();
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "fad translation driver"));
