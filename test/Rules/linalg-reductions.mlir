@@ -24,6 +24,20 @@ func.func @maximum(%x: tensor<?x?xf64>, %init: tensor<?xf64>) -> tensor<?xf64> {
   return %r : tensor<?xf64>
 }
 
+// A term that is a constant, which is no rectifier of what the others combine.
+// REDEFINE: %{entry} = constant
+// RUN: %{check}
+// RUN: %{check} --policy=fad
+func.func @constant(%x: tensor<3x2xf64>, %init: tensor<3xf64>) -> tensor<3xf64> {
+  %zero = arith.constant 0.0 : f64
+  %r = linalg.reduce ins(%x : tensor<3x2xf64>) outs(%init : tensor<3xf64>) dimensions = [1]
+    (%in: f64, %out: f64) {
+      %m = arith.maximumf %zero, %out : f64
+      linalg.yield %m : f64
+    }
+  return %r : tensor<3xf64>
+}
+
 // REDEFINE: %{entry} = minimum
 // RUN: %{check} --size=7
 func.func @minimum(%x: tensor<?x?xf32>, %init: tensor<?xf32>) -> tensor<?xf32> {

@@ -7,11 +7,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "Formula.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::raise;
+
+/// Whether `op` combines a term with what other iterations of a reduction
+/// yielded. What the reduction is, is told by the operation.
+static bool combinesIterations(Operation *op) {
+  auto reduction = dyn_cast_or_null<linalg::LinalgOp>(op->getParentOp());
+  if (!reduction || reduction.getNumReductionLoops() == 0)
+    return false;
+  ArrayRef<BlockArgument> others = reduction.getRegionOutputArgs();
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return llvm::is_contained(others, operand);
+  });
+}
 
 namespace {
 /// Replaces the value of one of several formulas.
@@ -34,6 +47,9 @@ public:
             getElementTypeOrSelf(type)) ||
         isa<UnrankedTensorType>(type))
       return rewriter.notifyMatchFailure(op, "primitives have no such type");
+
+    if (combinesIterations(op))
+      return rewriter.notifyMatchFailure(op, "a reduction combines with it");
 
     for (const Formula &formula : rule->formulas) {
       std::optional<FormulaMatch> match =
