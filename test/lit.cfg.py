@@ -122,6 +122,7 @@ config.substitutions += [
     ("%fad_cuda_runtime", os.path.join(config.fad_obj_root, "lib", "libfad_cuda_runtime.so")),
     ("%fad_fake_cuda", os.path.join(config.fad_obj_root, "lib", "libfad_fake_cuda.so")),
     ("%fad_fake_kernels", os.path.join(config.fad_obj_root, "lib", "libfad_fake_kernels.so")),
+    ("%fad_fork_server", os.path.join(config.fad_obj_root, "lib", "libfad_fork_server.so")),
     ("%fad_plugin", os.path.join(config.fad_obj_root, "lib", "fad-plugin.so")),
     ("%fad_src_root", config.fad_src_root),
 ]
