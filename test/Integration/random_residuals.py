@@ -21,12 +21,6 @@ from residual_costs import LEVELS, Failure, find_waste, measure
 BATCH = 100
 
 
-def make_program(seed):
-    element = "f32" if seed % 2 else "f64"
-    program = Program(seed, element, name=f"f{seed}", narrow=seed % 4 > 1)
-    return program.text(operations=4 + seed % 20)
-
-
 class Totals:
     """What is counted over all programs: selections, those of which all choices
     were tried, and where a cut without derivatives keeps more."""
@@ -50,7 +44,7 @@ class Totals:
 
 def check(fad_opt, totals, seeds):
     """What is wrong with the programs of `seeds`, or nothing."""
-    texts = {f"f{seed}_joint": make_program(seed) for seed in seeds}
+    texts = {f"f{seed}_joint": Program(seed, name=f"f{seed}").text() for seed in seeds}
     text = "\n".join(f"module {{\n{program}}}" for program in texts.values())
     try:
         measures = measure(fad_opt, text, nested=True)

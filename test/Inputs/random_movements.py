@@ -1,0 +1,250 @@
+"""What moves elements in random programs."""
+
+import numpy as np
+
+import duals
+
+
+class Movements:
+    """Operations of `random_program.Program`."""
+
+    def movement_kinds(self):
+        kinds = [self.transpose, self.broadcast, self.reshape, self.slice, self.insert]
+        kinds += [self.pad, self.concat, self.gather_rows, self.scalar, self.forget]
+        return kinds + [self.look_up] * 2
+
+    def move(self, op, value, sizes, linear, after=""):
+        init, kind = self.empty(sizes, value.element)
+        text = f"{op} ins({value.name} : {value.type}) outs({init} : {kind}) {after}"
+        return self.add(text, sizes, value.element, lambda: self.dual(value).apply(linear))
+
+    def transpose(self):
+        value = self.pick(lambda value: value.shape)
+        order = self.random.sample(range(len(value.shape)), len(value.shape))
+        return self.move(
+            "linalg.transpose",
+            value,
+            [value.sizes[dim] for dim in order],
+            lambda array: array.transpose(0, *(1 + dim for dim in order)),
+            f"permutation = {order}",
+        )
+
+    def broadcast(self):
+        value = self.pick(lambda value: len(value.shape) < 3)
+        dim = self.random.randint(0, len(value.shape))
+        size = self.random.choice([1, 2, 3])
+        sizes = [*value.sizes[:dim], (size, None), *value.sizes[dim:]]
+
+        def linear(array):
+            return np.repeat(np.expand_dims(array, dim + 1), size, dim + 1)
+
+        return self.move("linalg.broadcast", value, sizes, linear, f"dimensions = [{dim}]")
+
+    def reshape(self):
+        """Two dimensions as one, or a unit dimension more."""
+        value = self.pick(lambda value: len(value.shape) < 4)
+        rank = len(value.shape)
+        if rank > 1 and not value.dynamic and self.chance(0.5):
+            dim = self.random.randrange(rank - 1)
+            sizes = list(value.sizes)
+            sizes[dim : dim + 2] = [(value.shape[dim] * value.shape[dim + 1], None)]
+            groups = [[d] for d in range(dim)] + [[dim, dim + 1]]
+            groups += [[d] for d in range(dim + 2, rank)]
+            text, between = "tensor.collapse_shape", ""
+        else:
+            dim = self.random.randint(0, max(rank - 1, 0))
+            sizes = [*value.sizes[:dim], (1, None), *value.sizes[dim:]]
+            groups = [[d] for d in range(dim)] + ([[dim, dim + 1]] if rank else [])
+            groups += [[d] for d in range(dim + 2, rank + 1)]
+            shown = ", ".join(name or str(size) for size, name in sizes)
+            text, between = "tensor.expand_shape", f" output_shape [{shown}]"
+        shape = [size for size, _ in sizes]
+        kind = self.type_of(sizes, value.element)
+        text = f"{text} {value.name} {groups}{between} : {value.type} into {kind}"
+        reshaped = lambda array: array.reshape(len(array), *shape)
+        return self.add(
+            text, sizes, value.element, lambda: self.dual(value).apply(reshaped)
+        )
+
+    def type_of(self, sizes, element):
+        return type(self.values[0])("", tuple(sizes), element).type
+
+    def part(self, value):
+        """Offsets, sizes and strides of a part of `value`, and where its elements
+        are."""
+        offsets, sizes, strides = [], [], []
+        for size, name in value.sizes:
+            if self.chance(0.4) or size == 0:
+                offsets.append(0), sizes.append((size, name)), strides.append(1)
+                continue
+            start = self.random.randrange(size)
+            stride = self.random.choice([1, 1, 2])
+            count = self.random.randint(
+                0 if self.chance(0.1) else 1, (size - 1 - start) // stride + 1
+            )
+            offsets.append(start), sizes.append((count, None)), strides.append(stride)
+        shown = ", ".join(name or str(size) for size, name in sizes)
+        ranges = [
+            start + stride * np.arange(size)
+            for start, (size, _), stride in zip(offsets, sizes, strides)
+        ]
+        places = np.meshgrid(*ranges, indexing="ij") if ranges else []
+        return f"{offsets} [{shown}] {strides}", sizes, places
+
+    def pick_sliced(self):
+        """No dimension that is known to be empty: offset 0 is not in it."""
+        return self.pick(lambda value: value.shape and (0, None) not in value.sizes)
+
+    def slice(self):
+        value = self.pick_sliced()
+        text, sizes, places = self.part(value)
+        kind = self.type_of(sizes, value.element)
+        text = f"tensor.extract_slice {value.name}{text} : {value.type} to {kind}"
+        return self.add(
+            text, sizes, value.element, lambda: duals.take(self.dual(value), *places)
+        )
+
+    def insert(self):
+        into = self.pick_sliced()
+        text, sizes, places = self.part(into)
+        shape = tuple(size for size, _ in sizes)
+        part = self.pick(lambda value: value.shape == shape)
+        part = self.convert(self.cast(part, sizes), into.element)
+        text = f"tensor.insert_slice {part.name} into {into.name}{text} : {part.type} into {into.type}"
+        return self.add(
+            text,
+            into.sizes,
+            into.element,
+            lambda: duals.put(self.dual(part), places, self.dual(into)),
+        )
+
+    def pad(self):
+        value = self.pick(lambda value: not value.dynamic)
+        low, high = (
+            [self.random.choice([0, 0, 1, 2]) for _ in value.shape] for _ in range(2)
+        )
+        sizes = [(l + s + h, None) for l, s, h in zip(low, value.shape, high)]
+        number = self.random.choice([0.0, 0.0, 1.5])
+        scalar = self.constant(number, value.element)
+        indices = ", ".join(f"%d{dim}: index" for dim in range(len(low)))
+        kind = self.type_of(sizes, value.element)
+
+        def compute():
+            shape = tuple(size for size, _ in sizes)
+            around = duals.constant(value.element, np.full(shape, number), self.directions)
+            ranges = [l + np.arange(s) for l, s in zip(low, value.shape)]
+            return duals.put(
+                self.dual(value),
+                np.meshgrid(*ranges, indexing="ij") if ranges else [],
+                around,
+            )
+
+        head = f"^bb0({indices}):\n" if low else ""
+        text = (
+            f"tensor.pad {value.name} low{low} high{high} {{\n{head}tensor.yield {scalar} :"
+            f" {value.element}\n}} : {value.type} to {kind}"
+        )
+        return self.add(text, sizes, value.element, compute)
+
+    def concat(self):
+        value = self.pick(lambda value: value.shape and not value.dynamic)
+        dim = self.random.randrange(len(value.shape))
+        rest = value.shape[:dim] + value.shape[dim + 1 :]
+
+        def fits(other):
+            shape = other.shape
+            return (
+                not other.dynamic
+                and other.element == value.element
+                and (
+                    len(shape) == len(value.shape)
+                    and shape[:dim] + shape[dim + 1 :] == rest
+                )
+            )
+
+        parts = [value] + [self.pick(fits) for _ in range(self.random.randint(1, 2))]
+        sizes = list(value.sizes)
+        sizes[dim] = (sum(part.shape[dim] for part in parts), None)
+        names, types = (", ".join(getattr(v, p) for v in parts) for p in ("name", "type"))
+        text = f"tensor.concat dim({dim}) {names} : ({types}) -> {self.type_of(sizes, value.element)}"
+        return self.add(
+            text,
+            sizes,
+            value.element,
+            lambda: duals.join([self.dual(p) for p in parts], dim),
+        )
+
+    # Reads at computed indices.
+
+    def rows(self, size):
+        """Indices into a dimension, in any order and with repetitions."""
+        return [self.random.randrange(size) for _ in range(self.random.randint(1, 4))]
+
+    def look_up(self):
+        """An embedding: rows that a tensor of integers names."""
+        table = self.pick(lambda value: len(value.shape) == 2 and value.shape[0] > 0)
+        ids = self.rows(table.shape[0])
+        words = self.emit(f"arith.constant dense<{ids}> : tensor<{len(ids)}xi64>")
+        sizes = [(len(ids), None), table.sizes[1]]
+        init, kind = self.empty(sizes, table.element)
+        text = (
+            "linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>,"
+            ' affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}'
+            f" ins({words} : tensor<{len(ids)}xi64>) outs({init} : {kind}) {{\n"
+            f"^bb0(%id: i64, %o: {table.element}):\n%row = arith.index_cast %id : i64 to index\n"
+            "%column = linalg.index 1 : index\n"
+            f"%e = tensor.extract {table.name}[%row, %column] : {table.type}\n"
+            f"linalg.yield %e : {table.element}\n}} -> {kind}"
+        )
+        linear = lambda array: array[:, ids]
+        return self.add(text, sizes, table.element, lambda: self.dual(table).apply(linear))
+
+    def gather_rows(self):
+        table = self.pick(lambda value: len(value.shape) == 2 and value.shape[0] > 0)
+        ids = self.rows(table.shape[0])
+        count = len(ids)
+        places = self.emit(
+            f"arith.constant dense<{[[row] for row in ids]}> : tensor<{count}x1xindex>"
+        )
+        sizes = [(count, None), (1, None), table.sizes[1]]
+        kind = self.type_of(sizes, table.element)
+        text = (
+            f"tensor.gather {table.name}[{places}] gather_dims([0]) :"
+            f" ({table.type}, tensor<{count}x1xindex>) -> {kind}"
+        )
+        linear = lambda array: array[:, ids][:, :, None]
+        return self.add(text, sizes, table.element, lambda: self.dual(table).apply(linear))
+
+    def scalar(self):
+        """One element, which fills a tensor."""
+        value = self.pick(lambda value: 0 not in value.shape)
+        place = [self.random.randrange(size) for size in value.shape]
+        names = ", ".join(self.index(at) for at in place)
+        element = self.emit(f"tensor.extract {value.name}[{names}] : {value.type}")
+        sine = self.emit(f"math.sin {element} : {value.element}")
+        count = self.random.choice([1, 2, 3])
+
+        def compute():
+            one = self.dual(value).apply(lambda array: array[(slice(None), *place, None)])
+            sine = duals.elementwise(value.element, np.sin, lambda v: [np.cos(v)], one)
+            return sine.apply(lambda array: np.repeat(array, count, 1))
+
+        sizes = [(count, None)]
+        text = f"tensor.splat {sine} : {self.type_of(sizes, value.element)}"
+        return self.add(text, sizes, value.element, compute)
+
+    def forget(self):
+        """Forgets sizes, of which one is asked for again."""
+        value = self.pick(lambda value: value.shape)
+        sizes = []
+        unknown = self.type_of([(size, "?") for size in value.shape], value.element)
+        name = self.emit(f"tensor.cast {value.name} : {value.type} to {unknown}")
+        for dim, size in enumerate(value.shape):
+            at = self.index(dim)
+            sizes.append((size, self.emit(f"tensor.dim {name}, {at} : {unknown}")))
+        return self.add(
+            f"tensor.cast {name} : {unknown} to {unknown}",
+            sizes,
+            value.element,
+            lambda: self.dual(value),
+        )

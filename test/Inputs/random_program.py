@@ -1,0 +1,397 @@
+"""Random programs on tensors with their derivatives, for tests of differentiation.
+
+A program is made together with its arguments and evaluated while it grows, by
+forward mode (`duals`): it knows its results and their tangents along every element
+of every argument. An operation whose outcome rounding would decide is left out; so
+poles are kept away from, and ties are those of numbers that are exact.
+
+Sizes are static or dynamic, among them 0 and 1, ranks 0 to 4; element types are
+f16, bf16, f32 and f64, also mixed.
+"""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+import duals
+from random_elementwise import Elementwise
+from random_generic import Generic
+from random_layers import Layers
+from random_movements import Movements
+
+# Tensors above this size say nothing that smaller ones do not.
+MOST_ELEMENTS = 150
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of a program. `sizes` has for each dimension its size, and what
+    computes it, or None for one that is static."""
+
+    name: str
+    sizes: tuple
+    element: str
+
+    @property
+    def shape(self):
+        return tuple(size for size, _ in self.sizes)
+
+    @property
+    def type(self):
+        sizes = "".join("?x" if name else f"{size}x" for size, name in self.sizes)
+        return f"tensor<{sizes}{self.element}>"
+
+    @property
+    def dynamic(self):
+        """The sizes that an operation which makes such a tensor is told."""
+        return ", ".join(name for _, name in self.sizes if name)
+
+
+class Program(Elementwise, Generic, Layers, Movements):
+    def __init__(self, seed, name="f", operations=None):
+        self.random = random.Random(seed)
+        self.name, self.count, self.depth = name, 0, 0
+        self.lines, self.trace, self.values, self.masks = [], [], [], []
+        # Elements of values, and tensors of i1, by name.
+        self.env = {}
+        self.element = self.random.choice(["f64", "f64", "f32", "f32", "f16", "bf16"])
+        self.mixed = self.chance(0.3)
+        self.exact = self.chance(0.4)
+        self.special = self.chance(0.15)
+        self.make_arguments()
+        for _ in range(operations or self.random.randint(1, 14)):
+            self.grow()
+        self.choose_results()
+
+    # Choices.
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def pick(self, accept=lambda value: True):
+        """A value, late ones more often. Raises Unsuitable where there is none."""
+        found = [value for value in self.values if accept(value)]
+        if not found:
+            raise duals.Unsuitable("no such value")
+        return self.random.choice(found[-4:] if self.chance(0.7) else found)
+
+    def pick_type(self):
+        types = ["f64", "f32", "f16", "bf16"]
+        return self.random.choice(types) if self.mixed else self.element
+
+    def dual(self, value):
+        return self.env[value.name]
+
+    # Text.
+
+    def emit(self, text):
+        self.count += 1
+        self.lines.append(f"%v{self.count} = {text}")
+        return f"%v{self.count}"
+
+    def index(self, number):
+        return self.emit(f"arith.constant {number} : index")
+
+    def constant(self, number, element):
+        return self.emit(f"arith.constant {float(number)!r} : {element}")
+
+    def empty(self, sizes, element):
+        """The name of a tensor whose elements are not known, and its type."""
+        like = Value("", tuple(sizes), element)
+        return self.emit(f"tensor.empty({like.dynamic}) : {like.type}"), like.type
+
+    # Values. What computes a dual number from those of `env` is kept, as a loop has
+    # to do it again.
+
+    def evaluate(self, name, compute):
+        self.env[name] = compute()
+        self.trace.append((name, compute))
+
+    def add(self, text, sizes, element, compute):
+        """A value, without putting it among those that are read."""
+        value = Value(self.emit(text), tuple(sizes), element)
+        if np.prod(value.shape, initial=1) > MOST_ELEMENTS:
+            raise duals.Unsuitable("large")
+        self.evaluate(value.name, compute)
+        return value
+
+    def fill(self, number, sizes, element):
+        """A tensor of one constant."""
+        shape = tuple(size for size, _ in sizes)
+        directions = self.directions
+
+        def compute():
+            return duals.constant(element, np.full(shape, float(number)), directions)
+
+        if all(name is None for _, name in sizes) and self.chance(0.5):
+            like = Value("", tuple(sizes), element)
+            text = f"arith.constant dense<{float(number)!r}> : {like.type}"
+            return self.add(text, sizes, element, compute)
+        init, type_ = self.empty(sizes, element)
+        scalar = self.constant(number, element)
+        text = f"linalg.fill ins({scalar} : {element}) outs({init} : {type_}) -> {type_}"
+        return self.add(text, sizes, element, compute)
+
+    def cast(self, value, sizes):
+        """`value` as a tensor of the same sizes, of which others are static."""
+        like = Value("", tuple(sizes), value.element)
+        if like.type == value.type:
+            return value
+        text = f"tensor.cast {value.name} : {value.type} to {like.type}"
+        return self.add(text, sizes, value.element, lambda: self.dual(value))
+
+    def convert(self, value, element):
+        """`value` in another type."""
+        if value.element == element:
+            return value
+        widths = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16}
+        if widths[value.element] == widths[element]:
+            value = self.convert(value, "f32")
+        op = "extf" if widths[element] > widths[value.element] else "truncf"
+        like = Value("", value.sizes, element)
+
+        def compute():
+            ones = lambda a: [np.ones_like(a)]
+            exact = op == "extf"
+            return duals.elementwise(
+                element, lambda a: a, ones, self.dual(value), exact=exact
+            )
+
+        text = f"arith.{op} {value.name} : {value.type} to {like.type}"
+        return self.add(text, value.sizes, element, compute)
+
+    def like(self, value, other):
+        """`other`, of the same shape, in the type of `value`."""
+        return self.convert(self.cast(other, value.sizes), value.element)
+
+    def pick_like(self, value):
+        """A value of the shape of `value`, perhaps that, in its type."""
+        return self.like(value, self.pick(lambda other: other.shape == value.shape))
+
+    # Arguments.
+
+    def make_numbers(self, shape, element, rng):
+        if self.exact:
+            # Small numbers, of which many are equal; both zeros.
+            numbers = rng.choice([-3, -1, -0.5, -0.0, 0, 0, 0.5, 0.5, 1, 1, 2, 3], shape)
+            if shape and self.chance(0.2):
+                numbers[...] = numbers[..., :1]
+            return numbers
+        return np.round(rng.standard_normal(shape) * 64) / 64
+
+    def make_arguments(self):
+        rng = np.random.default_rng(self.random.randrange(1 << 30))
+        pool = self.random.sample([1, 2, 3, 4, 5], 2) + [self.random.choice([0, 1, 2, 3])]
+        self.arguments, arrays, self.given = [], [], []
+        for index in range(self.random.randint(1, 4)):
+            rank = self.random.choice([0, 1, 1, 2, 2, 2, 2, 3, 3])
+            sizes = [self.random.choice(pool) for _ in range(rank)]
+            name = f"%x{index}"
+            dynamic = [
+                f"{name}d{dim}" if self.chance(0.35) else None for dim in range(rank)
+            ]
+            value = Value(name, tuple(zip(sizes, dynamic)), self.pick_type())
+            for dim, size in enumerate(dynamic):
+                if size:
+                    at = self.index(dim)
+                    self.lines.append(f"{size} = tensor.dim {name}, {at} : {value.type}")
+            self.arguments.append(value)
+            arrays.append(self.make_numbers(value.shape, value.element, rng))
+        self.directions = sum(array.size for array in arrays)
+        start = 0
+        for value, array in zip(self.arguments, arrays):
+            tangent = np.zeros((self.directions, array.size))
+            tangent[start : start + array.size] = np.eye(array.size)
+            tangent = tangent.reshape(self.directions, *array.shape)
+            start += array.size
+            self.given.append(array.copy())
+            error = np.zeros(array.shape)
+            if self.special and array.size and self.chance(0.5):
+                place = self.random.randrange(array.size)
+                self.given[-1].flat[place] = self.random.choice([np.inf, -np.inf, np.nan])
+                error.flat[place] = np.inf
+            self.env[value.name] = duals.Dual(
+                value.element, array, tangent, error, 0 * tangent
+            )
+        self.values = list(self.arguments)
+        self.trips = self.random.choice([0, 1, 2, 3])
+        self.taken = self.chance(0.5)
+        self.uses_trips = self.uses_taken = False
+
+    # Operations.
+
+    def grow(self):
+        """Appends one operation, or what surrounds it."""
+        kinds = [*self.elementwise_kinds(), *self.generic_kinds()]
+        kinds += [*self.layer_kinds(), *self.movement_kinds()]
+        if self.depth < 2:
+            kinds += [self.loop, self.branch]
+        for _ in range(10):
+            try:
+                value = self.random.choice(kinds)()
+            except duals.Unsuitable:
+                continue
+            if value:
+                self.values.append(value)
+            return
+
+    def scope(self, make):
+        """Calls `make` where values are not visible afterwards. Returns the lines and
+        the trace, and what `make` does."""
+        saved = self.lines, self.trace, len(self.values), len(self.masks)
+        self.lines, self.trace = [], []
+        self.depth += 1
+        try:
+            made = make()
+            return self.lines, self.trace, made
+        finally:
+            self.depth -= 1
+            self.lines, self.trace = saved[:2]
+            del self.values[saved[2] :], self.masks[saved[3] :]
+
+    def repeat(self, trace):
+        for name, compute in trace:
+            self.env[name] = compute()
+
+    def hand_on(self, value):
+        """What a loop carries on instead of `value`, provably of the same sizes."""
+        other = self.pick_like(value)
+        return self.apply("arith.mulf", value, other) if value.dynamic else other
+
+    def loop(self):
+        """Tensors carried from iteration to iteration, of which there may be none."""
+        carried = [self.pick() for _ in range(self.random.choice([1, 1, 2]))]
+        step = self.random.choice([1, 1, 2])
+        count, bound = self.random.choice([0, 1, 2, 3]), None
+        if self.chance(0.5):
+            count, bound, step, self.uses_trips = self.trips, "%trips", 1, True
+        low, by = self.index(0), self.index(step)
+        high = bound or self.index(count * step)
+        number = self.count = self.count + 1
+        inner = [
+            Value(f"%c{number}_{i}", v.sizes, v.element) for i, v in enumerate(carried)
+        ]
+        position = Value(f"%p{number}", (), "f32")
+
+        def make():
+            for value, init in zip(inner, carried):
+                self.env[value.name] = self.dual(init)
+            self.env[position.name] = duals.constant("f32", 0.0, self.directions)
+            self.lines += [
+                f"%w{number} = arith.index_cast %i{number} : index to i32",
+                f"%s{number} = arith.sitofp %w{number} : i32 to f32",
+                f"{position.name} = tensor.from_elements %s{number} : tensor<f32>",
+            ]
+            self.values += [*inner, position]
+            for _ in range(self.random.randint(1, 3)):
+                self.grow()
+            return [self.hand_on(value) for value in inner]
+
+        lines, trace, yielded = self.scope(make)
+
+        def compute():
+            state = [self.dual(init) for init in carried]
+            for index in range(count):
+                for value, dual in zip(inner, state):
+                    self.env[value.name] = dual
+                at = duals.constant("f32", float(index * step), self.directions)
+                self.env[position.name] = at
+                self.repeat(trace)
+                state = [self.dual(value) for value in yielded]
+            return state
+
+        types = ", ".join(value.type for value in carried)
+        inits = ", ".join(f"{v.name} = {init.name}" for v, init in zip(inner, carried))
+        head = f"scf.for %i{number} = {low} to {high} step {by} iter_args({inits}) -> ({types}) {{"
+        names = ", ".join(value.name for value in yielded)
+        return self.region_op(
+            head, [*lines, f"scf.yield {names} : {types}", "}"], carried, compute
+        )
+
+    def region_op(self, head, lines, like, compute):
+        """An operation with regions, whose results are of the types of `like`."""
+        self.count += 1
+        name, many = f"%v{self.count}", len(like) > 1
+        self.evaluate(name, compute)
+        self.lines += [f"{name}{f':{len(like)}' if many else ''} = {head}", *lines]
+        for index, value in enumerate(like):
+            result = Value(f"{name}#{index}" if many else name, value.sizes, value.element)
+            pick = lambda index=index: self.env[name][index]
+            self.evaluate(result.name, (lambda: self.env[name][0]) if not many else pick)
+            self.values.append(result)
+
+    def branch(self):
+        """One of two computations, by a condition that is an argument."""
+        like = self.pick()
+        self.uses_taken = True
+
+        def make():
+            for _ in range(self.random.randint(0, 2)):
+                self.grow()
+            return self.pick_like(like)
+
+        sides = [self.scope(make) for _ in range(2)]
+        taken = sides[0 if self.taken else 1]
+
+        def compute():
+            self.repeat(taken[1])
+            return [self.dual(taken[2])]
+
+        lines = []
+        for start, (body, _, value) in zip(("", "} else {"), sides):
+            lines += [start] if start else []
+            lines += [*body, f"scf.yield {value.name} : {value.type}"]
+        head = f"scf.if %taken -> ({like.type}) {{"
+        return self.region_op(head, [*lines, "}"], [like], compute)
+
+    # The function.
+
+    def choose_results(self):
+        """The last value, others, perhaps an argument or one of them twice."""
+        count = self.random.choice([1, 2, 2, 3])
+        self.results = [self.values[-1]]
+        self.results += [self.pick() for _ in range(count - 1)]
+
+    def text(self):
+        parameters = [f"{value.name}: {value.type}" for value in self.arguments]
+        parameters += ["%trips: index"] * self.uses_trips + ["%taken: i1"] * self.uses_taken
+        types = ", ".join(value.type for value in self.results)
+        names = ", ".join(value.name for value in self.results)
+        head = f"func.func @{self.name}({', '.join(parameters)}) -> ({types}) {{"
+        return "\n".join([head, *self.lines, f"return {names} : {types}", "}"]) + "\n"
+
+    def inputs(self):
+        """What the function is called with: arrays of f64, and numbers."""
+        extra = [np.int64(self.trips)] * self.uses_trips + [
+            np.bool_(self.taken)
+        ] * self.uses_taken
+        return self.given + extra
+
+    def split(self, directions):
+        """What there is for each direction, as an array for each argument."""
+        sizes = [self.dual(value).value.size for value in self.arguments]
+        parts = np.split(directions, np.cumsum(sizes)[:-1])
+        return [part.reshape(value.shape) for part, value in zip(parts, self.arguments)]
+
+    def gradients(self, cotangents):
+        """The gradient for each argument, and what it may be off by."""
+        total, slack = np.zeros(self.directions), np.zeros(self.directions)
+        for value, cotangent in zip(self.results, cotangents):
+            dual = self.dual(value)
+            flat = cotangent.reshape(-1)
+            terms = dual.tangent.reshape(self.directions, flat.size) * flat
+            total += terms.sum(-1)
+            slack += dual.slack.reshape(self.directions, flat.size) @ np.abs(flat)
+            slack += duals.UNITS[value.element] * (flat.size + 2) * np.abs(terms).sum(-1)
+        parts = zip(self.arguments, self.split(total), self.split(slack))
+        # What is returned is rounded to the type of the argument.
+        return [
+            (
+                part,
+                off
+                + duals.UNITS[value.element] * (np.abs(part) + off)
+                + duals.LEAST[value.element],
+            )
+            for value, part, off in parts
+        ]
