@@ -40,3 +40,51 @@ func.func @conditional(%x: tensor<9xf32>, %ids: tensor<4xindex>) -> tensor<4xf32
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// Nothing says what lies outside.
+func.func @past_the_end(%x: tensor<4xf32>) -> tensor<5xf32> {
+  %e = tensor.empty() : tensor<5xf32>
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<5xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    // expected-error @below {{'tensor.extract' op reads at 4 in dimension 0 of 'tensor<4xf32>', outside of it; make the loops shorter or pad it}}
+    %p = tensor.extract %x[%i] : tensor<4xf32>
+    linalg.yield %p : f32
+  } -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @before_the_start(%x: tensor<?xf32>) -> tensor<5xf32> {
+  %e = tensor.empty() : tensor<5xf32>
+  %c2 = arith.constant 2 : index
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<5xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %c2, %i : index
+    // expected-error @below {{'tensor.extract' op reads at -2 in dimension 0 of 'tensor<?xf32>', outside of it; make the loops shorter or pad it}}
+    %p = tensor.extract %x[%j] : tensor<?xf32>
+    linalg.yield %p : f32
+  } -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @constant(%x: tensor<4xf32>) -> tensor<5xf32> {
+  %e = tensor.empty() : tensor<5xf32>
+  %c7 = arith.constant 7 : index
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<5xf32>) {
+  ^bb0(%out: f32):
+    // expected-error @below {{'tensor.extract' op reads at 7 in dimension 0 of 'tensor<4xf32>', outside of it; make the loops shorter or pad it}}
+    %p = tensor.extract %x[%c7] : tensor<4xf32>
+    linalg.yield %p : f32
+  } -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}

@@ -435,3 +435,12 @@ func.func private @recursion(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> {
   %y = func.call @recursion(%n, %x) : (index, tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Where a size is 0, upstream compares it with no other.
+func.func @empty(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>, %b: tensor<0x2xf32>) -> tensor<0x2xf32> {
+  // expected-error @below {{'linalg.matmul' op has 4 and 0 iterations of loop #0 by its operands; make these sizes equal}}
+  %y = linalg.matmul ins(%x, %w : tensor<4x3xf32>, tensor<3x2xf32>) outs(%b : tensor<0x2xf32>) -> tensor<0x2xf32>
+  return %y : tensor<0x2xf32>
+}

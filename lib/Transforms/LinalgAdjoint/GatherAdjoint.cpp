@@ -166,6 +166,9 @@ private:
   /// Finds out which index is which loop, and what part of the tensor can be
   /// read then.
   void analyze();
+  /// Reports an index that leaves the tensor in some iteration. `indices` are
+  /// functions of the loops, or null.
+  LogicalResult checkBounds(ArrayRef<AffineExpr> indices);
   /// Whether the index of dimension `dim` is a loop, which is not that of an
   /// earlier dimension.
   bool isOwnLoop(unsigned dim) const { return loops[dim].has_value(); }
@@ -237,6 +240,33 @@ void GatherAdjoint::analyze() {
     sizes[dim] = extent;
     readsWhole = false;
   }
+}
+
+LogicalResult GatherAdjoint::checkBounds(ArrayRef<AffineExpr> indices) {
+  SmallVector<std::optional<int64_t>> least(op.getNumLoops(), 0), greatest;
+  for (int64_t extent : op.getStaticLoopRanges()) {
+    if (extent == 0)
+      return success();
+    greatest.push_back(ShapedType::isDynamic(extent) ? std::nullopt
+                                                     : std::optional(extent - 1));
+  }
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    // The greatest remainder need not be reached.
+    if (!index || index.getKind() == AffineExprKind::Mod)
+      continue;
+    auto findBound = [&, index = index](bool isUpper) {
+      return getBoundForAffineExpr(index, op.getNumLoops(), 0, least, greatest,
+                                   isUpper);
+    };
+    std::optional<int64_t> low = findBound(false), high = findBound(true);
+    bool isPast =
+        high && !type.isDynamicDim(dim) && *high >= type.getDimSize(dim);
+    if (isPast || (low && *low < 0))
+      return gather.emitOpError("reads at ")
+             << (isPast ? *high : *low) << " in dimension " << dim << " of "
+             << type << ", outside of it; make the loops shorter or pad it";
+  }
+  return success();
 }
 
 void GatherAdjoint::renumber(ScalarBody &body,
@@ -436,6 +466,8 @@ FailureOr<Value> GatherAdjoint::run() {
   SmallVector<AffineExpr> exprs;
   for (Value index : gather.getIndices())
     exprs.push_back(getAffineIndex(index));
+  if (failed(checkBounds(exprs)))
+    return failure();
   bool isAffine =
       llvm::all_of(exprs, [](AffineExpr expr) { return bool(expr); });
   if (!isAffine && ownLoops.all())

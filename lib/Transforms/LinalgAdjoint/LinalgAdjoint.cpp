@@ -8,6 +8,7 @@
 
 #include "LinalgAdjoint.h"
 #include "GatherAdjoint.h"
+#include "LinalgIndexing.h"
 #include "ShiftInvariance.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"
@@ -157,7 +158,7 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
   if (!op.hasPureTensorSemantics())
     return op.emitOpError("works on buffers, which have no gradients; "
                           "differentiate before bufferization");
-  if (failed(classifyResults()))
+  if (failed(checkLoopExtents(op)) || failed(classifyResults()))
     return failure();
   for (std::optional<ReductionAdjoint> &reduction : primal.reductions)
     if (reduction)

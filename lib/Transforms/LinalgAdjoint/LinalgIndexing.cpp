@@ -48,6 +48,28 @@ std::optional<LinearIndex> fad::getLinearIndex(AffineExpr expr) {
   return index;
 }
 
+LogicalResult fad::checkLoopExtents(LinalgOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [expr, size] :
+         llvm::zip(map.getResults(), op.getShape(&operand))) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop || ShapedType::isDynamic(size))
+        continue;
+      int64_t &extent = extents[loop.getPosition()];
+      if (ShapedType::isDynamic(extent))
+        extent = size;
+      if (extent != size)
+        return op.emitOpError("has ")
+               << extent << " and " << size << " iterations of loop #"
+               << loop.getPosition()
+               << " by its operands; make these sizes equal";
+    }
+  }
+  return success();
+}
+
 OpFoldResult fad::getLoopExtent(RewriterBase &rewriter, LinalgOp op,
                                 unsigned loop) {
   Value tensor;

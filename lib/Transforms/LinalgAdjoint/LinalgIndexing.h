@@ -28,6 +28,10 @@ struct LinearIndex {
 /// `expr` as a linear index; nothing where it divides.
 std::optional<LinearIndex> getLinearIndex(AffineExpr expr);
 
+/// Reports operands of `op` whose static sizes say different numbers of
+/// iterations of a loop. Upstream's verifier does not where one of them is 0.
+LogicalResult checkLoopExtents(linalg::LinalgOp op);
+
 /// The number of iterations of `loop` in `op`, a constant where it is known.
 OpFoldResult getLoopExtent(RewriterBase &rewriter, linalg::LinalgOp op,
                            unsigned loop);
