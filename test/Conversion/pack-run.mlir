@@ -31,6 +31,14 @@
 // RUN: %{check} 'close(out0, x, 0)'
 // RUN: fad-runner %s --out=%t --entry=dynamic --arg=%t/none.npy
 // RUN: %{check} 'out0.shape == (0, 3)'
+// RUN: fad-runner %s --out=%t --entry=empty --arg=%t/none.npy
+// RUN: %{check} 'out0.shape == (0,)' 'out1.shape == (0, 3)'
+
+func.func @empty(%x: tensor<0x3xi8>) -> (tensor<0xi8>, tensor<0x3xi8>) {
+  %p = fad.pack %x bits 3 : tensor<0x3xi8> -> tensor<0xi8>
+  %u = fad.unpack %p bits 3 : tensor<0xi8> -> tensor<0x3xi8>
+  return %p, %u : tensor<0xi8>, tensor<0x3xi8>
+}
 
 func.func @one_bit(%x: tensor<5x7xi8>) -> (tensor<5xi8>, tensor<5x7xi8>) {
   %p = fad.pack %x bits 1 : tensor<5x7xi8> -> tensor<5xi8>

@@ -10,20 +10,23 @@ writes programs that fail to a folder.
 """
 
 import argparse
+import multiprocessing
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import fad
 import ml_dtypes
 import numpy as np
 
-from many_checks import run_checks
 from random_program import Program
 from residual_costs import LEVELS
 
 POLICIES = {policy: {"policy": policy} for policy in ("bp", "recompute", "fad")}
 POLICIES |= {f"auto at {level}": {"recompute": level} for level in LEVELS}
+# Programs that one process executes.
+BATCH = 20
 # What the evaluator's bounds are multiplied by: operations are done in other orders
 # and forms than it has in mind.
 FACTOR = 4
@@ -105,6 +108,31 @@ def check(keep, seed):
     return f"program {seed}, {name}: {fault}\n{text}"
 
 
+def check_batch(keep, seeds):
+    """What is wrong with the programs of `seeds`: descriptions."""
+    return [fault for fault in (check(keep, seed) for seed in seeds) if fault]
+
+
+def find_faults(keep, seeds):
+    """The same, from a process of its own, which a program may end by a signal."""
+    # A copy of this process, which has compiled nothing.
+    context = multiprocessing.get_context("fork")
+    reader, writer = context.Pipe(duplex=False)
+    process = context.Process(
+        target=lambda: writer.send(check_batch(keep, seeds)), daemon=True
+    )
+    process.start()
+    writer.close()
+    try:
+        return reader.recv()
+    except EOFError:
+        process.join()
+    if len(seeds) == 1:
+        return [f"program {seeds[0]} ends the process, status {process.exitcode}"]
+    half = len(seeds) // 2
+    return find_faults(keep, seeds[:half]) + find_faults(keep, seeds[half:])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=100)
@@ -113,8 +141,12 @@ def main():
     options = parser.parse_args()
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
-    seeds = range(options.seed, options.seed + options.count)
-    failed = run_checks(partial(check, options.keep, seed) for seed in seeds)
+    end, failed = options.seed + options.count, 0
+    batches = [range(s, min(s + BATCH, end)) for s in range(options.seed, end, BATCH)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for faults in pool.map(partial(find_faults, options.keep), batches):
+            failed += len(faults)
+            print("".join(fault + "\n" for fault in faults), end="", flush=True)
     print(f"{options.count} programs executed, {failed} failed")
     return 1 if failed else 0
 
