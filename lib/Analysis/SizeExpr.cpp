@@ -10,6 +10,7 @@
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -20,6 +21,14 @@
 
 using namespace mlir;
 using namespace mlir::fad;
+
+bool fad::hasTooManyElements(ArrayRef<int64_t> shape) {
+  int64_t left = kMaxElements;
+  for (int64_t size : shape)
+    if (size > 0)
+      left /= size;
+  return left == 0;
+}
 
 //===----------------------------------------------------------------------===//
 // SizeExpr
@@ -278,6 +287,15 @@ SizeSymbols::followDim(Value tensor, unsigned dim,
         return isa<RankedTensorType>(operand.getType());
       });
       continue;
+    }
+    // Where the index is none of a loop, upstream's answer is wrong.
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      OpOperand *init = linalgOp.getTiedOpOperand(cast<OpResult>(tensor));
+      AffineMap map = linalgOp.getMatchingIndexingMap(init);
+      if (!isa<AffineDimExpr>(map.getResult(dim))) {
+        tensor = init->get();
+        continue;
+      }
     }
     OpBuilder builder(op);
     FailureOr<OpFoldResult> size = reifyDimOfResult(

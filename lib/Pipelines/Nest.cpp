@@ -34,6 +34,7 @@ void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   auto copy = [](const auto &list) {
     return SmallVector<int64_t>(list.begin(), list.end());
   };
+  pm.addPass(createFadCheckSizes());
   // What another frontend has differentiated comes with marks, or gets them.
   pm.addPass(createFadMarkJoint(
       {options.entry, copy(options.cotangents), copy(options.gradients),
@@ -45,6 +46,7 @@ void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   // A generator's state goes from one operation to the next, not through
   // memory: backward computes all seeds from one.
   pm.addPass(ml_program::createMLProgramPipelineGlobalsPass());
+  pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
   // Activations get their name. A tape sees a chain of several operations as
   // it was written.
@@ -59,6 +61,8 @@ void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   if (!tape)
     pm.addPass(createFadRaise());
   addSimplify(pm);
+  // Canonicalization finds sizes that are 0.
+  pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadFactorAdjoints());
   FadDifferentiateOptions differentiate;
   differentiate.entry = options.entry;

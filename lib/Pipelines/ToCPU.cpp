@@ -25,6 +25,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
+  pm.addPass(createFadCheckSizes());
+  pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
   pm.addPass(createFadToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
@@ -46,6 +48,9 @@ void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
 }
 
 void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
+  // Operations that others were lowered to make tensors of their own.
+  pm.addPass(createFadCheckSizes());
+  pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addPass(createFadSnapshotGlobals());
   pm.addNestedPass<func::FuncOp>(createFadReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createFadProtectArguments());

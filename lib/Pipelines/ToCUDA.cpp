@@ -9,6 +9,7 @@
 #include "Stages.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,6 +21,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
+  pm.addPass(createFadCheckSizes());
   KernelOptions kernels(options);
   // Constants are copied where kernels read them, which is where they are not
   // hidden behind a call.

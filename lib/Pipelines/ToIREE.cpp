@@ -8,6 +8,7 @@
 
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -16,6 +17,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 void fad::buildToIREEPipeline(OpPassManager &pm) {
+  pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadHoistRecomputation());
   // Each step of a loop on tensors would be kernels of its own.
   FadToLinalgOptions options;
@@ -27,4 +29,5 @@ void fad::buildToIREEPipeline(OpPassManager &pm) {
   // Matmuls are fast there; convolutions are where they have a name.
   pm.addNestedPass<func::FuncOp>(createFadWindowsToMatmul());
   pm.addPass(createFadLegalizeForIREE());
+  pm.addPass(createFadCheckSizes());
 }

@@ -9,6 +9,7 @@
 #include "Stages.h"
 #include "fad/Conversion/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -60,6 +61,7 @@ void fad::addKernelBinaries(OpPassManager &pm, const KernelOptions &options) {
 }
 
 void fad::buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options) {
+  pm.addPass(createFadCheckSizes());
   KernelOptions kernels(options);
   addKernels(pm, kernels);
   addKernelBinaries(pm, kernels);

@@ -7,12 +7,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Assertions.h"
+#include "fad/Analysis/SizeExpr.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -32,12 +37,24 @@ public:
   void checkSizes(ValueRange sizes, ArrayRef<int64_t> shape = {});
   void checkExpansion(tensor::ExpandShapeOp op);
   void checkReshape(tensor::ReshapeOp op);
+  /// Checks that a slice of `whole` is inside of it.
+  void checkSlice(OffsetSizeAndStrideOpInterface slice, Value whole);
   void checkInsertion(tensor::InsertSliceOp op);
   void checkPadding(tensor::PadOp op);
   void checkConcatenation(tensor::ConcatOp op);
   void checkStep(scf::ForOp op);
+  /// Checks the indices that are computed from several loops, or in pieces:
+  /// upstream compares those of the first and of the last iteration.
+  void checkAccesses(linalg::LinalgOp op);
 
 private:
+  /// The least and the greatest value of an index.
+  struct Interval {
+    Value least, greatest;
+  };
+  Interval getInterval(AffineExpr expr, ArrayRef<Interval> loops);
+  Interval scale(Interval interval, int64_t factor);
+
   Value constant(const APInt &value, Type type) {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getIntegerAttr(type, value));
@@ -51,9 +68,14 @@ private:
   Value size(Value tensor, int64_t dim) {
     return tensor::DimOp::create(builder, loc, tensor, dim);
   }
-  Value add(Value lhs, Value rhs) {
-    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  Value either(Value lhs, Value rhs) {
+    return arith::OrIOp::create(builder, loc, lhs, rhs);
   }
+  Value subtract(Value lhs, Value rhs) {
+    return arith::SubIOp::create(builder, loc, lhs, rhs);
+  }
+  /// The sum of two sizes, which is checked not to wrap.
+  Value add(Value lhs, Value rhs);
   SmallVector<Value> values(ArrayRef<OpFoldResult> mixed) {
     return getValueOrCreateConstantIndexOp(builder, loc, mixed);
   }
@@ -93,9 +115,8 @@ void OperationAsserter::checkDivision(Value dividend, Value divisor,
 }
 
 void OperationAsserter::checkSizes(ValueRange sizes, ArrayRef<int64_t> shape) {
-  // Elements that a buffer can hold before its bytes no longer fit in 64 bits,
-  // over the sizes seen so far.
-  int64_t known = std::numeric_limits<int64_t>::max() / 16;
+  // The most elements, over the sizes seen so far.
+  int64_t known = fad::kMaxElements;
   for (int64_t size : shape)
     if (!ShapedType::isDynamic(size))
       known /= std::max<int64_t>(size, 1);
@@ -141,33 +162,60 @@ void OperationAsserter::checkReshape(tensor::ReshapeOp op) {
         "the result has another number of elements than the operand");
 }
 
-void OperationAsserter::checkInsertion(tensor::InsertSliceOp op) {
-  SmallVector<Value> offsets = values(op.getMixedOffsets()),
-                     sizes = values(op.getMixedSizes()),
-                     strides = values(op.getMixedStrides());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  int64_t sourceDim = 0;
-  for (auto [dim, offset] : llvm::enumerate(offsets)) {
-    if (!dropped[dim])
-      check(compare(CmpIPredicate::eq, sizes[dim],
-                    size(op.getSource(), sourceDim++)),
-            "the slice has another size than what is inserted");
-    Value extent = size(op.getDest(), dim);
-    Value steps = add(sizes[dim], index(-1));
-    Value last =
-        add(offset, arith::MulIOp::create(builder, loc, steps, strides[dim]));
+void OperationAsserter::checkSlice(OffsetSizeAndStrideOpInterface slice,
+                                   Value whole) {
+  Value zero = index(0), one = index(1);
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(values(slice.getMixedOffsets()),
+                       values(slice.getMixedSizes()),
+                       values(slice.getMixedStrides()))) {
+    // The last index may wrap, so what is compared is the number of steps that
+    // there is room for.
+    Value extent = this->size(whole, dim);
+    Value isForward = compare(CmpIPredicate::sge, stride, zero);
+    Value room = arith::SelectOp::create(
+        builder, loc, isForward, subtract(subtract(extent, one), offset),
+        offset);
+    Value step = arith::SelectOp::create(builder, loc, isForward, stride,
+                                         subtract(zero, stride));
+    Value steps = arith::DivUIOp::create(
+        builder, loc, room, arith::MaxUIOp::create(builder, loc, step, one));
+    Value fits =
+        either(compare(CmpIPredicate::ule, subtract(size, one), steps),
+               compare(CmpIPredicate::eq, stride, zero));
     Value inside = arith::AndIOp::create(
-        builder, loc, compare(CmpIPredicate::ult, offset, extent),
-        compare(CmpIPredicate::ult, last, extent));
-    Value isEmpty = compare(CmpIPredicate::eq, sizes[dim], index(0));
-    check(arith::OrIOp::create(builder, loc, isEmpty, inside),
+        builder, loc, compare(CmpIPredicate::ult, offset, extent), fits);
+    check(either(compare(CmpIPredicate::eq, size, zero), inside),
           "the slice is not inside of the tensor");
   }
 }
 
+void OperationAsserter::checkInsertion(tensor::InsertSliceOp op) {
+  SmallVector<Value> sizes = values(op.getMixedSizes());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  int64_t sourceDim = 0;
+  for (auto [dim, given] : llvm::enumerate(sizes))
+    if (!dropped[dim])
+      check(compare(CmpIPredicate::eq, given,
+                    size(op.getSource(), sourceDim++)),
+            "the slice has another size than what is inserted");
+  checkSlice(op, op.getDest());
+}
+
+Value OperationAsserter::add(Value lhs, Value rhs) {
+  Value sum = arith::AddIOp::create(builder, loc, lhs, rhs);
+  // It wraps where its sign is neither that of the one nor of the other.
+  Value signs = arith::AndIOp::create(
+      builder, loc, arith::XOrIOp::create(builder, loc, lhs, sum),
+      arith::XOrIOp::create(builder, loc, rhs, sum));
+  check(compare(CmpIPredicate::sge, signs, index(0)),
+        "a tensor has too many elements");
+  return sum;
+}
+
 void OperationAsserter::checkPadding(tensor::PadOp op) {
   SmallVector<Value> low = values(op.getMixedLowPad()),
-                     high = values(op.getMixedHighPad());
+                     high = values(op.getMixedHighPad()), sizes;
   for (auto [dim, known] : llvm::enumerate(op.getResultType().getShape())) {
     int64_t cutOff = 0;
     for (Value padding : {low[dim], high[dim]}) {
@@ -185,17 +233,19 @@ void OperationAsserter::checkPadding(tensor::PadOp op) {
       check(compare(CmpIPredicate::sge, size(op.getSource(), dim),
                     index(cutOff)),
             "a negative size of padding leaves out more than there is");
-    Value padded = add(size(op.getSource(), dim), add(low[dim], high[dim]));
+    Value padded = add(add(size(op.getSource(), dim), low[dim]), high[dim]);
     if (ShapedType::isDynamic(known))
-      checkSizes(padded);
+      sizes.push_back(padded);
     else
       check(compare(CmpIPredicate::eq, padded, index(known)),
             "the result has another size than the padded operand");
   }
+  checkSizes(sizes, op.getResultType().getShape());
 }
 
 void OperationAsserter::checkConcatenation(tensor::ConcatOp op) {
   ValueRange inputs = op.getInputs();
+  SmallVector<Value> sizes;
   for (auto [dim, known] : llvm::enumerate(op.getResultType().getShape())) {
     Value expected = size(inputs.front(), dim);
     for (Value input : inputs.drop_front()) {
@@ -206,10 +256,13 @@ void OperationAsserter::checkConcatenation(tensor::ConcatOp op) {
         check(compare(CmpIPredicate::eq, given, expected),
               "the operands have different sizes");
     }
-    if (!ShapedType::isDynamic(known))
+    if (ShapedType::isDynamic(known))
+      sizes.push_back(expected);
+    else
       check(compare(CmpIPredicate::eq, expected, index(known)),
             "the result has another size than the operands together");
   }
+  checkSizes(sizes, op.getResultType().getShape());
 }
 
 void OperationAsserter::checkStep(scf::ForOp op) {
@@ -220,6 +273,99 @@ void OperationAsserter::checkStep(scf::ForOp op) {
       op.getUnsignedCmp() ? CmpIPredicate::ugt : CmpIPredicate::sgt;
   // Such a loop would not end.
   check(compare(isGreater, step, zero), "the step of the loop is not positive");
+}
+
+OperationAsserter::Interval OperationAsserter::scale(Interval interval,
+                                                     int64_t factor) {
+  if (factor == 0)
+    return {index(0), index(0)};
+  int64_t most =
+      std::numeric_limits<int64_t>::max() / llvm::AbsoluteValue(factor);
+  Value fits = arith::AndIOp::create(
+      builder, loc,
+      compare(CmpIPredicate::sge, interval.least, index(-most)),
+      compare(CmpIPredicate::sle, interval.greatest, index(most)));
+  check(fits, "an index is too large");
+  auto multiply = [&](Value value) {
+    return arith::MulIOp::create(builder, loc, value, index(factor));
+  };
+  Interval scaled = {multiply(interval.least), multiply(interval.greatest)};
+  if (factor < 0)
+    std::swap(scaled.least, scaled.greatest);
+  return scaled;
+}
+
+OperationAsserter::Interval
+OperationAsserter::getInterval(AffineExpr expr, ArrayRef<Interval> loops) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return loops[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {index(constant.getValue()), index(constant.getValue())};
+  // Indexing maps have no symbols, so the right side of what is no sum is
+  // constant.
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Interval lhs = getInterval(binary.getLHS(), loops);
+  if (expr.getKind() == AffineExprKind::Add) {
+    Interval rhs = getInterval(binary.getRHS(), loops);
+    return {add(lhs.least, rhs.least), add(lhs.greatest, rhs.greatest)};
+  }
+  int64_t number = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+  if (expr.getKind() == AffineExprKind::Mul)
+    return scale(lhs, number);
+  Value divisor = index(number);
+  if (expr.getKind() == AffineExprKind::FloorDiv)
+    return {arith::FloorDivSIOp::create(builder, loc, lhs.least, divisor),
+            arith::FloorDivSIOp::create(builder, loc, lhs.greatest, divisor)};
+  if (expr.getKind() == AffineExprKind::CeilDiv)
+    return {arith::CeilDivSIOp::create(builder, loc, lhs.least, divisor),
+            arith::CeilDivSIOp::create(builder, loc, lhs.greatest, divisor)};
+  // What is less than the divisor is its own remainder.
+  Value last = index(number - 1);
+  Value isPositive = compare(CmpIPredicate::sge, lhs.least, index(0));
+  Value least = arith::MinSIOp::create(builder, loc, lhs.greatest, last);
+  return {index(0), arith::SelectOp::create(builder, loc, isPositive, least,
+                                            last)};
+}
+
+void OperationAsserter::checkAccesses(linalg::LinalgOp op) {
+  auto isSimple = [](AffineExpr expr) {
+    return isa<AffineDimExpr, AffineConstantExpr>(expr);
+  };
+  if (!op.hasPureTensorSemantics() ||
+      llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+        return llvm::all_of(map.getResults(), isSimple);
+      }))
+    return;
+  Value isEmpty = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  SmallVector<Interval> loops;
+  for (Range loop : op.createLoopRanges(builder, loc)) {
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, loop.size);
+    isEmpty = either(isEmpty, compare(CmpIPredicate::eq, size, index(0)));
+    loops.push_back({index(0), subtract(size, index(1))});
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      if (isSimple(expr))
+        continue;
+      Interval interval = getInterval(expr, loops);
+      Value inside = arith::AndIOp::create(
+          builder, loc, compare(CmpIPredicate::sge, interval.least, index(0)),
+          compare(CmpIPredicate::slt, interval.greatest,
+                  size(operand.get(), dim)));
+      check(either(isEmpty, inside),
+            "these sizes do not fit together: an index of operand #" +
+                std::to_string(operand.getOperandNumber()) +
+                " may be outside of dimension #" + std::to_string(dim));
+    }
+  }
+}
+
+void fad::addPaddingAssertions(ModuleOp module) {
+  SmallVector<tensor::PadOp> ops;
+  module.walk([&](tensor::PadOp op) { ops.push_back(op); });
+  for (tensor::PadOp op : ops)
+    OperationAsserter(op).checkPadding(op);
 }
 
 void fad::addAssertions(ModuleOp module) {
@@ -236,7 +382,8 @@ void fad::addAssertions(ModuleOp module) {
           asserter.checkDivision(op.getLhs(), op.getRhs(),
                                  /*isSigned=*/false);
         })
-        .Case<tensor::EmptyOp, tensor::SplatOp>([&](auto op) {
+        .Case<tensor::EmptyOp, tensor::SplatOp, bufferization::AllocTensorOp,
+              memref::AllocOp, memref::AllocaOp>([&](auto op) {
           asserter.checkSizes(op.getDynamicSizes(), op.getType().getShape());
         })
         .Case([&](tensor::GenerateOp op) {
@@ -246,12 +393,12 @@ void fad::addAssertions(ModuleOp module) {
         .Case([&](tensor::ExpandShapeOp op) { asserter.checkExpansion(op); })
         .Case([&](tensor::ReshapeOp op) { asserter.checkReshape(op); })
         .Case([&](tensor::ExtractSliceOp op) {
-          // That a slice is inside of the tensor is checked upstream.
           asserter.checkSizes(op.getSizes(), op.getStaticSizes());
+          asserter.checkSlice(op, op.getSource());
         })
         .Case([&](tensor::InsertSliceOp op) { asserter.checkInsertion(op); })
-        .Case([&](tensor::PadOp op) { asserter.checkPadding(op); })
         .Case([&](tensor::ConcatOp op) { asserter.checkConcatenation(op); })
-        .Case([&](scf::ForOp op) { asserter.checkStep(op); });
+        .Case([&](scf::ForOp op) { asserter.checkStep(op); })
+        .Case([&](linalg::LinalgOp op) { asserter.checkAccesses(op); });
   }
 }

@@ -16,9 +16,12 @@ namespace mlir::fad {
 /// Asserts, before each operation of `module` that has one, the condition
 /// without which it traps or leaves its tensors, where upstream's verification
 /// at run time does not: that an integer is divided by another one than zero,
-/// sizes are not negative, and a reshaped tensor has as many elements as
-/// before.
+/// sizes are not negative and do not wrap, a reshaped tensor has as many
+/// elements as before, and slices and indices of loops are inside of tensors.
 void addAssertions(ModuleOp module);
+
+/// The same for `tensor.pad`, of which `fad-normalize` makes slices.
+void addPaddingAssertions(ModuleOp module);
 
 } // namespace mlir::fad
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/HostTensor.h"
+#include "fad/Analysis/SizeExpr.h"
 #include "fad/Runtime/Memory.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Format.h"
@@ -43,14 +44,9 @@ RankedTensorType fad::getHostTensorType(Type type) {
 }
 
 std::optional<int64_t> HostTensor::getNumBytes(RankedTensorType type) {
-  // Zero anywhere makes zero, even where other sizes are too large together.
-  if (llvm::is_contained(type.getShape(), 0))
-    return 0;
-  int64_t bytes = getHostElementSize(type.getElementType());
-  for (int64_t size : type.getShape())
-    if (llvm::MulOverflow(bytes, size, bytes))
-      return std::nullopt;
-  return bytes;
+  if (hasTooManyElements(type.getShape()))
+    return std::nullopt;
+  return getHostElementSize(type.getElementType()) * type.getNumElements();
 }
 
 llvm::Expected<HostTensor> HostTensor::create(RankedTensorType type) {

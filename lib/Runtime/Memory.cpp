@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <mutex>
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #endif
 
 using namespace mlir::fad;
@@ -55,8 +57,35 @@ static constexpr size_t kLargeBlock = 1 << 16;
 /// As x86 and ARM have them, where the system gives them to who asks.
 static constexpr size_t kHugePage = 1 << 21;
 
+static size_t computeMemoryLimit() {
+  size_t limit = std::numeric_limits<size_t>::max();
+#if defined(__linux__)
+  struct sysinfo info;
+  if (!sysinfo(&info))
+    limit = (info.totalram + info.totalswap) * size_t(info.mem_unit);
+  // Those of a container, in both versions of control groups; one that has no
+  // limit says "max", or a large number.
+  for (const char *path : {"/sys/fs/cgroup/memory.max",
+                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    size_t ofContainer;
+    if (std::ifstream(path) >> ofContainer)
+      limit = std::min(limit, ofContainer);
+  }
+#endif
+  return limit;
+}
+
+size_t mlir::fad::getMemoryLimit() {
+  static const size_t limit = computeMemoryLimit();
+  return limit;
+}
+
 /// A block of `bytes`, a multiple of kLine, or null.
 static void *allocatePages(size_t bytes) {
+  // The system hands out more than there is, and kills who writes to it.
+  size_t limit = getMemoryLimit();
+  if (bytes > limit - std::min(getBufferBytes(), limit))
+    return nullptr;
   if (bytes < 2 * kHugePage ||
       bytes > std::numeric_limits<size_t>::max() - kHugePage)
     return std::aligned_alloc(kLine, bytes);

@@ -10,12 +10,16 @@
 #include "Assertions.h"
 #include "GlobalState.h"
 #include "fad/Conversion/Passes.h"
+#include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
@@ -46,37 +50,75 @@ void fad::eraseAssertions(ModuleOp module) {
   module.walk([](cf::AssertOp op) { op.erase(); });
 }
 
-/// What upstream's message of a failed verification says of the operation: the
-/// line that begins with ^.
-static std::string getVerificationMessage(StringRef message) {
-  StringRef detail = message.split("\n^ ").second.split('\n').first;
-  return ("these sizes do not fit together: " + detail).str();
+/// Asserts, before each operation that upstream can verify at run time, what
+/// that takes.
+static void addVerification(ModuleOp module) {
+  SmallVector<RuntimeVerifiableOpInterface> ops;
+  module.walk([&](RuntimeVerifiableOpInterface op) {
+    // Ends of slices may wrap there.
+    if (!isa<tensor::ExtractSliceOp>(op))
+      ops.push_back(op);
+  });
+  auto getMessage = [](Operation *, StringRef detail) {
+    return ("these sizes do not fit together: " + detail).str();
+  };
+  for (RuntimeVerifiableOpInterface op : ops) {
+    OpBuilder builder(op);
+    op.generateRuntimeVerification(builder, op.getLoc(), getMessage);
+  }
 }
 
 /// Makes the conditions of operations explicit as `cf.assert`, the message of
 /// which is what to tell the user.
 static LogicalResult makeExplicit(ModuleOp module) {
+  PassManager inlining(module.getContext());
+  inlining.addPass(createFadCheckSizes());
+  inlining.addPass(createInlinerPass());
+  if (failed(inlining.run(module)))
+    return failure();
+  module.walk([&](cf::AssertOp op) {
+    op.setMsg(("assertion failed: " + op.getMsg()).str());
+  });
+  addPaddingAssertions(module);
   PassManager normalize(module.getContext());
-  normalize.addPass(createInlinerPass());
+  normalize.addNestedPass<func::FuncOp>(createFadNormalize());
   normalize.addPass(createFadToLinalg());
   normalize.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   if (failed(normalize.run(module)))
     return failure();
-  DenseSet<Operation *> ofProgram;
-  module.walk([&](cf::AssertOp op) {
-    op.setMsg(("assertion failed: " + op.getMsg()).str());
-    ofProgram.insert(op);
-  });
-  PassManager verify(module.getContext());
-  verify.addPass(createGenerateRuntimeVerificationPass());
-  if (failed(verify.run(module)))
-    return failure();
-  module.walk([&](cf::AssertOp op) {
-    if (!ofProgram.contains(op))
-      op.setMsg(getVerificationMessage(op.getMsg()));
-  });
+  addVerification(module);
   addAssertions(module);
   return success();
+}
+
+namespace {
+/// A result has the sizes of what it is written over. Upstream's pattern takes
+/// them from the other operands and the indexing maps, which need not tell.
+struct TakeSizeOfInit : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto source = dyn_cast<OpResult>(op.getSource());
+    auto owner = source
+                     ? dyn_cast<DestinationStyleOpInterface>(source.getOwner())
+                     : DestinationStyleOpInterface();
+    if (!owner)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getSourceMutable().set(owner.getTiedOpOperand(source)->get());
+    });
+    return success();
+  }
+};
+} // namespace
+
+/// Computes sizes from those of arguments where that can be.
+static LogicalResult resolveSizes(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  patterns.add<TakeSizeOfInit>(module.getContext(), /*benefit=*/2);
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
 }
 
 /// Makes the only public function of `module` compute the conditions of its
@@ -101,8 +143,9 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   if (failed(applyPatternsGreedily(module, std::move(patterns))))
     return failure();
+  if (failed(resolveSizes(module)))
+    return failure();
   PassManager simplify(module.getContext());
-  simplify.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   simplify.addPass(createCanonicalizerPass());
   simplify.addPass(createCSEPass());
   simplify.addPass(createSymbolDCEPass());

@@ -3,7 +3,7 @@
 
 // RUN: %python %S/Inputs/make_arrays.py %t 'a3=np.ones(3, "f4")' 'a4=np.ones(4, "f4")' \
 // RUN:   'm34=np.ones((3, 4), "f4")' 'm45=np.ones((4, 5), "f4")' 'm53=np.ones((5, 3), "f4")' \
-// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])' 'a0=np.ones(0, "f4")' 'a8=np.arange(8, dtype="f4")'
+// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])' 'a0=np.ones(0, "f4")' 'a8=np.arange(8, dtype="f4")' 'i1=np.array([[7], [2]])'
 
 // RUN: not fad-runner %s --entry=add --arg=%t/a3.npy --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=ADD
 // ADD: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: dimension #0 of input/output operand #1 is incompatible with inferred dimension size
@@ -233,6 +233,127 @@ func.func @pad_to_9(%x: tensor<?xf32>) -> tensor<9xf32> {
 func.func @concat(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %z = tensor.concat dim(0) %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %z : tensor<?x?xf32>
+}
+
+// Sizes that wrap: what is allocated would be small, and what is written is not.
+// RUN: not fad-runner %s --entry=pad --arg=%t/a4.npy --arg=9223372036854775807 --arg=9223372036854775807 2>&1 | FileCheck %s --check-prefix=PAD-WRAPS
+// RUN: not fad-runner %s --entry=pad --arg=%t/a4.npy --arg=9223372036854775804 --arg=0 2>&1 | FileCheck %s --check-prefix=PAD-WRAPS
+// RUN: not fad-runner %s --entry=pad --arg=%t/a4.npy --arg=0 --arg=576460752303423484 2>&1 | FileCheck %s --check-prefix=PAD-WRAPS
+// PAD-WRAPS: preconditions.mlir:[[#@LINE-32]]:8: error: a tensor has too many elements
+// RUN: not fad-runner %s --entry=pad_rows --arg=%t/m34.npy --arg=0 --arg=576460752303423480 2>&1 | FileCheck %s --check-prefix=PAD-ROWS
+// RUN: not fad-runner %s --entry=pad_rows --arg=%t/m34.npy --arg=4294967296 --arg=4294967296 2>&1 | FileCheck %s --check-prefix=PAD-ROWS
+// PAD-ROWS: preconditions.mlir:[[#@LINE+3]]:8: error: a tensor has too many elements
+func.func @pad_rows(%x: tensor<?x?xf32>, %rows: index, %columns: index) -> tensor<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[%rows, 0] high[0, %columns] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<?x?xf32> to tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// Also where there are no elements, and what is computed from the sizes has some.
+// RUN: fad-runner %s --entry=rows --arg=2 --arg=1 | FileCheck %s --check-prefix=ROWS
+// ROWS: out0: tensor<4xf32> = [1, 1, 1, 1]
+// RUN: not fad-runner %s --entry=rows --arg=288230376151711744 --arg=1 2>&1 | FileCheck %s --check-prefix=ROWS-WRAP
+// ROWS-WRAP: preconditions.mlir:[[#@LINE+4]]:8: error: a tensor has too many elements
+func.func @rows(%n: index, %x: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = tensor.splat %x[%n] : tensor<?x0xf32>
+  %q = tensor.concat dim(0) %r, %r : (tensor<?x0xf32>, tensor<?x0xf32>) -> tensor<?x0xf32>
+  %m = tensor.dim %q, %c0 : tensor<?x0xf32>
+  %s = tensor.splat %x[%m] : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+
+// RUN: not fad-runner %s --entry=collapse --arg=4294967296 --arg=1 2>&1 | FileCheck %s --check-prefix=COLLAPSE
+// COLLAPSE: preconditions.mlir:[[#@LINE+3]]:8: error: a tensor has too many elements
+func.func @collapse(%n: index, %x: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = tensor.splat %x[%n, %n, %c0] : tensor<?x?x?xf32>
+  %q = tensor.collapse_shape %r [[0, 1, 2]] : tensor<?x?x?xf32> into tensor<?xf32>
+  return %q : tensor<?xf32>
+}
+
+// Slices the last index of which wraps into the tensor.
+// RUN: fad-runner %s --entry=steps --arg=%t/a8.npy --arg=1 --arg=3 --arg=3 | FileCheck %s --check-prefix=STEPS
+// STEPS: out0: tensor<3xf32> = [1, 4, 7]
+// RUN: fad-runner %s --entry=steps --arg=%t/a8.npy --arg=7 --arg=3 --arg=-3 | FileCheck %s --check-prefix=STEPS-BACK
+// STEPS-BACK: out0: tensor<3xf32> = [7, 4, 1]
+// RUN: fad-runner %s --entry=steps --arg=%t/a8.npy --arg=5 --arg=3 --arg=0 | FileCheck %s --check-prefix=STEPS-NONE
+// STEPS-NONE: out0: tensor<3xf32> = [5, 5, 5]
+// RUN: fad-runner %s --entry=steps --arg=%t/a8.npy --arg=8 --arg=0 --arg=1 | FileCheck %s --check-prefix=STEPS-ZERO
+// STEPS-ZERO: out0: tensor<0xf32> = []
+// RUN: not fad-runner %s --entry=steps --arg=%t/a8.npy --arg=1 --arg=3 --arg=-9223372036854775808 2>&1 | FileCheck %s --check-prefix=STEPS-WRAP
+// RUN: not fad-runner %s --entry=steps --arg=%t/a8.npy --arg=1 --arg=5 --arg=4611686018427387904 2>&1 | FileCheck %s --check-prefix=STEPS-WRAP
+// RUN: not fad-runner %s --entry=steps --arg=%t/a8.npy --arg=2 --arg=3 --arg=3 2>&1 | FileCheck %s --check-prefix=STEPS-WRAP
+// RUN: not fad-runner %s --entry=steps --arg=%t/a8.npy --arg=5 --arg=3 --arg=-3 2>&1 | FileCheck %s --check-prefix=STEPS-WRAP
+// RUN: not fad-runner %s --entry=steps --arg=%t/a8.npy --arg=8 --arg=1 --arg=1 2>&1 | FileCheck %s --check-prefix=STEPS-WRAP
+// STEPS-WRAP: preconditions.mlir:[[#@LINE+2]]:8: error: the slice is not inside of the tensor
+func.func @steps(%x: tensor<?xf32>, %offset: index, %size: index, %stride: index) -> tensor<?xf32> {
+  %y = tensor.extract_slice %x[%offset] [%size] [%stride] : tensor<?xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+// RUN: not fad-runner %s --entry=insert --arg=%t/a3.npy --arg=%t/a8.npy --arg=1 --arg=3 --arg=-9223372036854775808 2>&1 | FileCheck %s --check-prefix=INSERT-WRAP
+// INSERT-WRAP: error: the slice is not inside of the tensor
+
+// Operations that are written as others: what these need is checked.
+// RUN: fad-runner %s --entry=softmax --size=3 --arg=1 | FileCheck %s --check-prefix=SOFTMAX
+// SOFTMAX: out0: tensor<3xf32> = [0.3333333, 0.3333333, 0.3333333]
+// RUN: not fad-runner %s --entry=softmax --arg=%t/a3.npy --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=SOFTMAX-SIZES
+// SOFTMAX-SIZES: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together
+func.func @softmax(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = linalg.softmax dimension(0) ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+// RUN: fad-runner %s --entry=take --arg=%t/a8.npy --arg=%t/i1.npy | FileCheck %s --check-prefix=TAKE
+// TAKE: out0: tensor<2x1xf32> = [7, 2]
+// RUN: not fad-runner %s --entry=take --arg=%t/a4.npy --arg=%t/i1.npy 2>&1 | FileCheck %s --check-prefix=TAKE-OUTSIDE
+// TAKE-OUTSIDE: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: out-of-bounds access
+func.func @take(%x: tensor<?xf32>, %i: tensor<2x1xindex>) -> tensor<2x1xf32> {
+  %y = tensor.gather %x[%i] gather_dims([0]) : (tensor<?xf32>, tensor<2x1xindex>) -> tensor<2x1xf32>
+  return %y : tensor<2x1xf32>
+}
+
+// Indices that are outside in between the first iteration and the last, or only
+// where loops differ.
+// RUN: fad-runner %s --entry=cycle --arg=%t/a8.npy --size=9 | FileCheck %s --check-prefix=CYCLE
+// CYCLE: out0: tensor<9xf32> min 0 max 7
+// RUN: fad-runner %s --entry=cycle --arg=%t/a3.npy --size=3 | FileCheck %s --check-prefix=CYCLE-PART
+// CYCLE-PART: out0: tensor<3xf32> = [1, 1, 1]
+// RUN: not fad-runner %s --entry=cycle --arg=%t/a4.npy --size=9 2>&1 | FileCheck %s --check-prefix=CYCLE-OUTSIDE
+// CYCLE-OUTSIDE: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: an index of operand #0 may be outside of dimension #0
+func.func @cycle(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 mod 8)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+// RUN: fad-runner %s --entry=band --arg=%t/a8.npy | FileCheck %s --check-prefix=BAND
+// BAND: out0: tensor<2x4xf32> = [3, 2, 1, 0, 5, 4, 3, 2]
+// RUN: not fad-runner %s --entry=band --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=BAND-OUTSIDE
+// BAND-OUTSIDE: preconditions.mlir:[[#@LINE+3]]:8: error: these sizes do not fit together
+func.func @band(%x: tensor<?xf32>) -> tensor<2x4xf32> {
+  %y = tensor.empty() : tensor<2x4xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 * 2 - d1 + 3)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x4xf32>
+  return %z : tensor<2x4xf32>
+}
+// RUN: not fad-runner %s --entry=differences --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=DIFFERENCES
+// DIFFERENCES: preconditions.mlir:[[#@LINE+3]]:8: error: these sizes do not fit together: an index of operand #0 may be outside of dimension #0
+func.func @differences(%x: tensor<4xf32>) -> tensor<4x4xf32> {
+  %y = tensor.empty() : tensor<4x4xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 - d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4xf32>) outs(%y : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
 }
 
 // A loop that would not end.

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/DenseMap.h"
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,15 @@ class AffineApplyOp;
 } // namespace affine
 
 namespace fad {
+
+/// Tensors have no more elements than this, below 2^59: their bytes are numbers
+/// of 63 bits then. Sizes that are 0 count as 1, so that what is computed from
+/// the sizes of a tensor without elements does not wrap, either.
+constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 16;
+
+/// Whether a tensor of the sizes `shape` has more than `kMaxElements` elements
+/// whatever the dynamic ones of them are.
+bool hasTooManyElements(ArrayRef<int64_t> shape);
 
 /// A sum of products of sizes that are known only when the program runs, such
 /// as `12288*d0 + 3072`. Numbers saturate at 2^64 - 1.

@@ -21,6 +21,9 @@ namespace mlir::fad {
 /// time than what is computed in them.
 void *allocateBuffer(size_t bytes);
 void freeBuffer(void *buffer);
+/// Bytes that buffers take together at most: what the machine has, or the
+/// container that the process is in.
+size_t getMemoryLimit();
 /// Where the memory of buffers comes from: aligned to a cache line, or null
 /// where there is none.
 struct BlockSource {

@@ -11,6 +11,20 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FadCheckSizes : Pass<"fad-check-sizes"> {
+  let summary = "Refuse sizes that no memory holds";
+  let description = [{
+    Reports each value the type of which has 2^59 elements or more, where sizes that
+    are 0 or not known count as 1: numbers of bytes that are computed from such sizes
+    need not fit into 64 bits. All pipelines begin with this pass. Sizes that are
+    known only when the program runs are checked then, by `fad-runner` and by the
+    Python package.
+
+    `tensor.pad` by -2^63, which stands for a padding that is not known, is reported
+    as well.
+  }];
+}
+
 def FadPublishEntry : Pass<"fad-publish-entry", "::mlir::ModuleOp"> {
   let summary = "Make the function to differentiate public";
   let description = [{
@@ -38,6 +52,23 @@ def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
     becomes an operand where it may depend on what is differentiated.
 
     Everything else stays as it is; only upstream operations come out.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FadSimplifySlices : Pass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite slices that upstream cannot lower";
+  let description = [{
+    Upstream's verifier and lowerings fail at some slices that have a meaning. They
+    become others of the same meaning:
+
+    - operands of `tensor.concat` without elements, which may lie behind the end of the
+      result, are left out;
+    - `tensor.pad` of a tensor without elements becomes a fill, or a `tensor.generate`,
+      of the border;
+    - strides of `tensor.extract_slice` and `tensor.insert_slice` along a dimension of
+      which they take one element are 1.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

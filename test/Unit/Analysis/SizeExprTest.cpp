@@ -78,6 +78,16 @@ TEST(SizeExpr, Substitutes) {
   EXPECT_EQ(none.getConstant(), 0u);
 }
 
+TEST(TensorSizes, OfNoMoreElementsThanMemoryHolds) {
+  constexpr int64_t dynamic = ShapedType::kDynamic, half = int64_t(1) << 30;
+  EXPECT_FALSE(hasTooManyElements({}));
+  EXPECT_FALSE(hasTooManyElements({kMaxElements, 1, dynamic, 0}));
+  EXPECT_TRUE(hasTooManyElements({kMaxElements + 1}));
+  EXPECT_TRUE(hasTooManyElements({half, 0, dynamic, half}));
+  EXPECT_TRUE(hasTooManyElements({4 * half, 4 * half}));
+  EXPECT_FALSE(hasTooManyElements({half, half / 4}));
+}
+
 TEST(ScalarBytes, ByType) {
   MLIRContext context;
   Builder b(&context);
@@ -169,6 +179,23 @@ TEST_F(ValueBytes, ThroughDestination) {
           return %y : tensor<?x16xf32>
         })"),
             "64*d0; d0: dimension 0 of argument 0");
+}
+
+TEST_F(ValueBytes, ThroughDestinationWithoutALoop) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%x: tensor<5xf32>, %y: tensor<5x?xf32>)
+            -> tensor<5x?xf32> {
+          %z = linalg.generic {
+              indexing_maps = [affine_map<(i) -> (i)>,
+                               affine_map<(i) -> (-i + 4, 0)>],
+              iterator_types = ["parallel"]}
+              ins(%x : tensor<5xf32>) outs(%y : tensor<5x?xf32>) {
+          ^bb0(%a: f32, %b: f32):
+            linalg.yield %a : f32
+          } -> tensor<5x?xf32>
+          return %z : tensor<5x?xf32>
+        })"),
+            "20*d0; d0: dimension 1 of argument 1");
 }
 
 TEST_F(ValueBytes, ProductOfDimensions) {

@@ -34,6 +34,19 @@ TEST(MemoryTest, BuffersAreAlignedAndCounted) {
   freeBuffer(nullptr);
 }
 
+// The system would give more, as long as nobody writes to it.
+TEST(MemoryTest, BuffersTakeNoMoreThanThereIs) {
+  size_t third = getMemoryLimit() / 3;
+  std::vector<void *> buffers;
+  while (void *buffer = buffers.size() < 4 ? allocateBuffer(third) : nullptr)
+    buffers.push_back(buffer);
+  EXPECT_LT(buffers.size(), 4u);
+  for (void *buffer : buffers)
+    freeBuffer(buffer);
+  releaseFreeBuffers();
+  EXPECT_NE(third, 0u);
+}
+
 TEST(MemoryTest, LargeBuffersAreUsedAgain) {
   releaseFreeBuffers();
   void *first = allocateBuffer(kMegabyte);

@@ -215,6 +215,43 @@ class Checks(unittest.TestCase):
         )
 
 
+    def test_sizes_of_results_are_those_of_inits(self):
+        # Neither the other operands nor the maps tell how many rows backward's
+        # sums have.
+        text = """func.func @f(%x: tensor<?x5xf32>) -> tensor<5xf32> {
+          %c0 = arith.constant 0 : index
+          %n = tensor.dim %x, %c0 : tensor<?x5xf32>
+          %e = tensor.empty(%n) : tensor<?x5xf32>
+          %g = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+              iterator_types = ["parallel", "parallel"]}
+              ins(%x : tensor<?x5xf32>) outs(%e : tensor<?x5xf32>) {
+          ^bb0(%a: f32, %o: f32):
+            %s = arith.mulf %a, %a : f32
+            linalg.yield %s : f32
+          } -> tensor<?x5xf32>
+          %t = tensor.empty() : tensor<5xf32>
+          %r = linalg.generic {indexing_maps = [affine_map<(i) -> (0, -i + 4)>, affine_map<(i) -> (i)>],
+              iterator_types = ["parallel"]}
+              ins(%g : tensor<?x5xf32>) outs(%t : tensor<5xf32>) {
+          ^bb0(%b: f32, %o: f32):
+            %m = arith.mulf %b, %b : f32
+            linalg.yield %m : f32
+          } -> tensor<5xf32>
+          return %r : tensor<5xf32>
+        }"""
+        for policy in "bp", "recompute", "fad", "auto":
+            nested = fad.nest(fad.parse(text), policy=policy)
+            for rows in 1, 2, 5:
+                x = np.linspace(-1, 2, rows * 5, dtype="f4").reshape(rows, 5)
+                value, *residuals = fad.run(nested, nested.forward, x)
+                np.testing.assert_allclose(value, x[0, ::-1] ** 4, rtol=1e-5)
+                (gradient,) = fad.run(
+                    nested, nested.backward, *residuals, np.ones(5, "f4")
+                )
+                expected = np.zeros_like(x)
+                expected[0] = 4 * x[0] ** 3
+                np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+
     def test_memory_comes_back_from_calls_that_fail(self):
         # The condition depends on a tensor that has to be computed.
         text = """func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> f32 {

@@ -1,0 +1,183 @@
+//===- SimplifySlices.cpp - Slices that upstream cannot lower -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADSIMPLIFYSLICES
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The sizes of the result of `op` that are not known, or nothing where there is
+/// no telling.
+static std::optional<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
+                                                         Operation *op) {
+  ReifiedRankedShapedTypeDims sizes;
+  if (failed(reifyResultShapes(b, op, sizes)))
+    return std::nullopt;
+  SmallVector<Value> dynamic;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  for (auto [size, known] : llvm::zip_equal(sizes.front(), type.getShape()))
+    if (ShapedType::isDynamic(known))
+      dynamic.push_back(
+          getValueOrCreateConstantIndexOp(b, op->getLoc(), size));
+  return dynamic;
+}
+
+namespace {
+/// Along a dimension of size 1 nothing is stepped over. Upstream finds the
+/// dimensions that a slice drops by comparing strides with those of the source,
+/// and fails where another stride is in them.
+template <typename Op> struct RemoveUnitStrides : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> strides = op.getMixedStrides();
+    bool changed = false;
+    for (auto [size, stride] : llvm::zip_equal(op.getMixedSizes(), strides)) {
+      if (!isOneInteger(size) || isOneInteger(stride))
+        continue;
+      stride = rewriter.getIndexAttr(1);
+      changed = true;
+    }
+    if (!changed)
+      return failure();
+    SmallVector<Value> dynamic;
+    SmallVector<int64_t> known;
+    dispatchIndexOpFoldResults(strides, dynamic, known);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getStridesMutable().assign(dynamic);
+      op.setStaticStrides(known);
+    });
+    return success();
+  }
+};
+
+/// Nothing beside nothing is nothing.
+struct ConcatenateNothing : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!llvm::is_contained(op.getResultType().getShape(), 0))
+      return failure();
+    auto sizes = getDynamicSizes(rewriter, op);
+    if (!sizes)
+      return failure();
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, op.getResultType(),
+                                                 *sizes);
+    return success();
+  }
+};
+
+/// Leaves out operands without elements. They may lie behind the end of the
+/// result, which upstream's verifier takes for an error.
+struct ConcatenateElements : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    auto getSize = [&](Value input) {
+      return cast<RankedTensorType>(input.getType()).getDimSize(op.getDim());
+    };
+    int64_t known = 0;
+    for (Value input : op.getInputs())
+      if (!ShapedType::isDynamic(getSize(input)))
+        known += getSize(input);
+    // What has no size yet has none where the others are all of the result.
+    bool isWhole = op.getResultType().getDimSize(op.getDim()) == known;
+    SmallVector<Value> inputs =
+        llvm::filter_to_vector(op.getInputs(), [&](Value input) {
+          int64_t size = getSize(input);
+          return size != 0 && !(isWhole && ShapedType::isDynamic(size));
+        });
+    if (inputs.empty() || inputs.size() == op.getInputs().size())
+      return failure();
+    if (inputs.size() > 1)
+      rewriter.replaceOpWithNewOp<tensor::ConcatOp>(op, op.getResultType(),
+                                                    op.getDim(), inputs);
+    else
+      rewriter.replaceOp(op, castTo(rewriter, op, inputs.front()));
+    return success();
+  }
+
+private:
+  static Value castTo(OpBuilder &b, tensor::ConcatOp op, Value input) {
+    return input.getType() == op.getType()
+               ? input
+               : tensor::CastOp::create(b, op.getLoc(), op.getType(), input);
+  }
+};
+
+/// All that surrounds nothing is border.
+struct PadNothing : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isOfNothing(op))
+      return failure();
+    auto sizes = getDynamicSizes(rewriter, op);
+    if (!sizes)
+      return failure();
+    Location loc = op.getLoc();
+    if (Value border = op.getConstantPaddingValue()) {
+      Value empty =
+          tensor::EmptyOp::create(rewriter, loc, op.getResultType(), *sizes);
+      rewriter.replaceOpWithNewOp<linalg::FillOp>(op, border, empty);
+      return success();
+    }
+    auto generate = tensor::GenerateOp::create(rewriter, loc,
+                                               op.getResultType(), *sizes);
+    rewriter.inlineRegionBefore(op.getRegion(), generate.getBody(),
+                                generate.getBody().end());
+    rewriter.replaceOp(op, generate);
+    return success();
+  }
+
+private:
+  static bool isOfNothing(tensor::PadOp op) {
+    for (auto [size, padded, low, high] : llvm::zip_equal(
+             op.getSourceType().getShape(), op.getResultType().getShape(),
+             op.getStaticLow(), op.getStaticHigh())) {
+      if (size == 0)
+        return true;
+      if (ShapedType::isDynamic(size) && !ShapedType::isDynamic(padded) &&
+          !ShapedType::isDynamic(low) && !ShapedType::isDynamic(high) &&
+          low + high == padded)
+        return true;
+    }
+    return false;
+  }
+};
+
+struct FadSimplifySlicesPass
+    : fad::impl::FadSimplifySlicesBase<FadSimplifySlicesPass> {
+  using FadSimplifySlicesBase::FadSimplifySlicesBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConcatenateElements, ConcatenateNothing, PadNothing,
+                 RemoveUnitStrides<tensor::ExtractSliceOp>,
+                 RemoveUnitStrides<tensor::InsertSliceOp>>(&getContext());
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
+  }
+};
+} // namespace

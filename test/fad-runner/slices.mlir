@@ -1,0 +1,92 @@
+// Slices without elements, and strides where nothing is stepped over: results and
+// gradients.
+
+// RUN: %python %S/Inputs/make_arrays.py %t 'none=np.ones(0)' 'four=np.arange(4.0)' 'none2=np.ones((0, 3))'
+// DEFINE: %{run} = fad-runner %s --policy=auto --check-gradients --entry
+
+// RUN: %{run}=concat --arg=%t/four.npy | FileCheck %s --check-prefix=CONCAT
+// CONCAT:      out0: tensor<4xf64> = [0, 0.841471, 0.9092974, 0.14112]
+// CONCAT-NEXT: grad0: tensor<4xf64> = [1, 0.5403023, -0.4161468, -0.9899925]
+// CONCAT-NEXT: grad1: tensor<0xf64> = []
+// CONCAT-NOT:  FAIL
+func.func @concat(%x: tensor<4xf64>, %y: tensor<0xf64>) -> tensor<4xf64> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<4xf64>, tensor<0xf64>) -> tensor<4xf64>
+  %s = math.sin %r : tensor<4xf64>
+  return %s : tensor<4xf64>
+}
+
+// Sizes that are known at run time.
+// RUN: %{run}=concat_dynamic --arg=%t/none.npy --arg=%t/four.npy | FileCheck %s --check-prefix=CONCAT-NONE
+// RUN: %{run}=concat_dynamic --arg=%t/four.npy --arg=%t/none.npy | FileCheck %s --check-prefix=CONCAT-END
+// CONCAT-NONE:      out0: tensor<4xf64> = [0, 0.841471, 0.9092974, 0.14112]
+// CONCAT-NONE-NEXT: grad0: tensor<0xf64> = []
+// CONCAT-NONE-NEXT: grad1: tensor<4xf64> = [1, 0.5403023, -0.4161468, -0.9899925]
+// CONCAT-END:       grad0: tensor<4xf64> = [1, 0.5403023, -0.4161468, -0.9899925]
+// CONCAT-END-NEXT:  grad1: tensor<0xf64> = []
+func.func @concat_dynamic(%x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<?xf64>, tensor<?xf64>) -> tensor<?xf64>
+  %s = math.sin %r : tensor<?xf64>
+  return %s : tensor<?xf64>
+}
+
+// Or follow from others.
+// RUN: %{run}=concat_whole --arg=%t/four.npy --arg=%t/none.npy | FileCheck %s --check-prefix=CONCAT-END
+// RUN: not %{run}=concat_whole --arg=%t/four.npy --arg=%t/four.npy 2>&1 | FileCheck %s --check-prefix=CONCAT-MORE
+// CONCAT-MORE: slices.mlir:[[#@LINE+2]]:8: error: the result has another size than the operands together
+func.func @concat_whole(%x: tensor<4xf64>, %y: tensor<?xf64>) -> tensor<4xf64> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<4xf64>, tensor<?xf64>) -> tensor<4xf64>
+  %s = math.sin %r : tensor<4xf64>
+  return %s : tensor<4xf64>
+}
+
+// RUN: %{run}=pad | FileCheck %s --check-prefix=PAD
+// PAD:      out0: tensor<2xf64> = [0.9092974, 0.9092974]
+// PAD-NEXT: out1: tensor<3xf64> = [0, 2, 4]
+// PAD-NEXT: grad0: tensor<0xf64> = []
+func.func @pad(%x: tensor<0xf64>) -> (tensor<2xf64>, tensor<3xf64>) {
+  %c = arith.constant 2.0 : f64
+  %r = tensor.pad %x low[2] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %c : f64
+  } : tensor<0xf64> to tensor<2xf64>
+  %s = math.sin %r : tensor<2xf64>
+  %t = tensor.pad %x low[0] high[3] {
+  ^bb0(%i: index):
+    %n = arith.index_cast %i : index to i64
+    %f = arith.sitofp %n : i64 to f64
+    %g = arith.mulf %f, %c : f64
+    tensor.yield %g : f64
+  } : tensor<0xf64> to tensor<3xf64>
+  return %s, %t : tensor<2xf64>, tensor<3xf64>
+}
+
+// RUN: %{run}=pad_dynamic --arg=%t/none2.npy | FileCheck %s --check-prefix=PAD-DYNAMIC
+// PAD-DYNAMIC:      out0: tensor<1x4xf64> = [0.841471, 0.841471, 0.841471, 0.841471]
+// PAD-DYNAMIC-NEXT: grad0: tensor<0x3xf64> = []
+func.func @pad_dynamic(%x: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %c = arith.constant 1.0 : f64
+  %r = tensor.pad %x low[1, 0] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f64
+  } : tensor<?x?xf64> to tensor<?x?xf64>
+  %s = math.sin %r : tensor<?x?xf64>
+  return %s : tensor<?x?xf64>
+}
+
+// RUN: %{run}=unit_strides --arg=random:1 --arg=1 | FileCheck %s --check-prefix=STRIDES
+// STRIDES:       out0: tensor<1x2xf64> = [-1, -2]
+// STRIDES-NEXT:  out1: tensor<2x3x2xf64>
+// STRIDES-COUNT-2: ok
+func.func @unit_strides(%x: tensor<2x3x2xf64>, %y: tensor<1x2xf64>) -> (tensor<1x2xf64>, tensor<2x3x2xf64>) {
+  %c = arith.constant dense<[[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [[7.0, 8.0], [-1.0, -2.0], [9.0, 10.0]]]>
+      : tensor<2x3x2xf64>
+  %m = arith.mulf %x, %c : tensor<2x3x2xf64>
+  %e = tensor.extract_slice %c[1, 1, 0] [1, 1, 2] [3, 2, 1] : tensor<2x3x2xf64> to tensor<1x2xf64>
+  %s = math.sin %m : tensor<2x3x2xf64>
+  %z = math.exp %y : tensor<1x2xf64>
+  %r = tensor.insert_slice %z into %s[1, 1, 0] [1, 1, 2] [3, 2, 1] : tensor<1x2xf64> into tensor<2x3x2xf64>
+  %t = tensor.extract_slice %s[0, 0, 1] [1, 2, 1] [3, 1, 2] : tensor<2x3x2xf64> to tensor<1x2xf64>
+  %u = arith.mulf %t, %z : tensor<1x2xf64>
+  %v = tensor.insert_slice %u into %r[0, 0, 1] [1, 2, 1] [5, 2, 7] : tensor<1x2xf64> into tensor<2x3x2xf64>
+  return %e, %v : tensor<1x2xf64>, tensor<2x3x2xf64>
+}
