@@ -2,6 +2,7 @@
 
 import math
 
+from ._kinks import get_kinks, root
 from ._operations import detach
 from ._places import get_places
 from ._pools import get_pools
@@ -27,6 +28,23 @@ def _var_mean(x, dim=None, *, correction=None, keepdim=False):
 
 def _var(x, dim=None, *, correction=None, keepdim=False):
     return _var_mean(x, dim, correction=correction, keepdim=keepdim)[0]
+
+
+def _std_mean(x, dim=None, *, correction=None, keepdim=False):
+    variance, mean = _var_mean(x, dim, correction=correction, keepdim=keepdim)
+    return root(variance), mean
+
+
+def _std(x, dim=None, *, correction=None, keepdim=False):
+    return _std_mean(x, dim, correction=correction, keepdim=keepdim)[0]
+
+
+def _rms_norm(x, shape, weight=None, eps=None):
+    """torch-mlir has 0 for an epsilon that is not given."""
+    if eps is not None:
+        return NotImplemented
+    wide = torch.float64 if x.dtype is torch.float64 else torch.float32
+    return torch.rms_norm(x, shape, weight, torch.finfo(wide).eps)
 
 
 def _gelu(x, approximate="none"):
@@ -118,6 +136,7 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table = dict(get_decomposition_table())
     table[torch.ops.aten.var_mean.correction] = _var_mean
     table[torch.ops.aten.var.correction] = _var
+    table[torch.ops.aten.rms_norm.default] = _rms_norm
     table[torch.ops.aten.gelu.default] = _gelu
     table[torch.ops.aten.native_dropout.default] = _drop_all
     table.update(get_places())
@@ -128,6 +147,9 @@ def get_decompositions(is_joint: bool = False) -> dict:
         pool = torch.ops.aten.max_pool2d_with_indices_backward
         table[pool.default] = _max_pool_backward
     else:
+        table.update(get_kinks())
+        table[torch.ops.aten.std.correction] = _std
+        table[torch.ops.aten.std_mean.correction] = _std_mean
         table.update(get_pools())
         table.update(get_surrogates())
         table[torch.ops.aten.detach.default] = detach

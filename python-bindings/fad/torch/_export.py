@@ -11,6 +11,7 @@ from ._autograd import find_reached, mark_gradients
 from ._check import run_eagerly
 from ._decompositions import get_decompositions
 from ._errors import ExportError, find_mlir_location, locate_in_model, make_error
+from ._kinks import get_kinks, put_first, share_ties
 from ._operations import declare, define
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
@@ -169,6 +170,7 @@ def lower(import_: Callable, finish: Optional[Callable] = None) -> str:
         if finish:
             finish(module)
         check_lowered(module.operation)
+        share_ties(module.operation)
         # What fad has to say names the line of the model.
         return module.operation.get_asm(enable_debug_info=True)
     except ExportError:
@@ -218,6 +220,7 @@ def trace(program: Program, tensors, dynamic_batch: bool):
             locate_in_model(exported.graph, program.pattern.loss)
             check_graph(exported.graph)
             mark_gradients(exported, is_trained)
+            put_first(exported.graph, get_kinks())
             return exported.run_decompositions(get_decompositions())
     except ExportError:
         raise

@@ -1,0 +1,303 @@
+"""Operations that have no derivative at some points, and what PyTorch's is there.
+
+torch-mlir's own forms have the right values, but at a kink they have the
+derivative of whatever they are made of: `selu` that of a sum of a maximum and a
+minimum, which is the sum of both sides. Here an operation is written with `where`,
+which has the derivative of the branch that it takes, so that each point belongs to
+the branch that PyTorch counts it to, NaN among them."""
+
+import math
+
+from ._requirements import torch
+
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _for_floats(decomposition):
+    """`decomposition` of tensors of floats only."""
+
+    def decompose(x, *arguments, **keywords):
+        if not x.is_floating_point():
+            return NotImplemented
+        return decomposition(x, *arguments, **keywords)
+
+    return decompose
+
+
+#
+# Functions of one number
+#
+
+
+def _leaky_relu(x, slope=0.01):
+    return torch.where(x > 0, x, x * slope)
+
+
+def _elu(x, alpha=1, scale=1, input_scale=1):
+    inner = x if input_scale == 1 else x * input_scale
+    y = torch.where(x <= 0, alpha * torch.expm1(inner), x)
+    return y if scale == 1 else y * scale
+
+
+def _celu(x, alpha=1.0):
+    return torch.where(x <= 0, alpha * torch.expm1(x / alpha), x)
+
+
+def _hardtanh(x, low=-1, high=1):
+    return torch.where(x <= low, low, torch.where(x >= high, high, x))
+
+
+def _hardsigmoid(x):
+    inside = (x > -3) & (x < 3)
+    return torch.where(inside, (x + 3) / 6, _constant(x, torch.where(x > 0, 1.0, 0.0)))
+
+
+def _hardswish(x):
+    return torch.where(x <= -3, x * 0, torch.where(x < 3, x * (x + 3) / 6, x))
+
+
+def _softshrink(x, bound=0.5):
+    shrunk = torch.where(x > 0, x - bound, x + bound)
+    return torch.where((x >= -bound) & (x <= bound), 0, shrunk)
+
+
+def _mish(x):
+    """0 at -inf, where a chain of operations has 0 times infinity."""
+    return torch.where(
+        x == -math.inf, 0, x * torch.tanh(torch.nn.functional.softplus(x))
+    )
+
+
+def _constant(x, number):
+    """`number`, or NaN where `x` is NaN, without a gradient for `x`."""
+    return torch.where(torch.isnan(x), math.nan, number).to(x.dtype)
+
+
+def _clamp(x, low=None, high=None):
+    """A number that equals a bound is within; NaN is not, and stays."""
+    if low is None:
+        inside, bound = x <= high, high
+    elif high is None:
+        inside, bound = x >= low, low
+    else:
+        inside = (x >= low) & (x <= high)
+        beyond = x > high
+        if isinstance(low, torch.Tensor):
+            beyond = beyond | (high < low)
+        bound = torch.where(beyond, high, low)
+    return torch.where(inside, x, _constant(x, bound))
+
+
+def _clamp_numbers(x, low=None, high=None):
+    numbers = [None if each is None else float(each) for each in (low, high)]
+    if None not in numbers and numbers[0] > numbers[1]:
+        return _constant(x, numbers[1])
+    return _clamp(x, *numbers)
+
+
+def _clamp_max(x, high):
+    return _clamp(x, None, high)
+
+
+def _clamp_max_number(x, high):
+    return _clamp_numbers(x, None, high)
+
+
+#
+# Functions of two numbers
+#
+
+
+def _fmax(x, y):
+    return torch.where((x >= y) | (y != y), x, y)
+
+
+def _fmin(x, y):
+    return torch.where((x <= y) | (y != y), x, y)
+
+
+def _times_log(log, least):
+    """x * log(y), smooth where `x` is 0, and 0 there where the logarithm is
+    infinite or none."""
+
+    def times(x, y):
+        if not isinstance(x, torch.Tensor):
+            x = torch.full((), x, dtype=y.dtype, device=y.device)
+        if not isinstance(y, torch.Tensor):
+            y = torch.full((), y, dtype=x.dtype, device=x.device)
+        constant = (x == 0) & ((y <= least) | (y == math.inf))
+        return torch.where(constant, 0, x * log(torch.where(constant, 1, y)))
+
+    return times
+
+
+def _compare(comparison):
+    """`comparison` with a number in the type of the tensor: torch-mlir compares in
+    f64, where the 0.3 of the program is not the 0.3 of a tensor of f32, and it folds
+    2.0 <= 0 to true."""
+
+    def compare(x, number):
+        if not x.is_floating_point() or not isinstance(number, (int, float)):
+            return NotImplemented
+        return comparison(x, torch.full((), number, dtype=x.dtype, device=x.device))
+
+    return compare
+
+
+#
+# Reductions
+#
+
+
+def root(x, order=2):
+    """The root of what is not negative, with the derivative 0 at 0."""
+    positive = torch.where(x == 0, 1, x)
+    y = torch.sqrt(positive) if order == 2 else positive ** (1 / order)
+    return torch.where(x == 0, 0, y)
+
+
+def _vector_norm(x, order=2, dim=None, keepdim=False, *, dtype=None):
+    """The norm of zeros has the derivative 0."""
+    order = 2 if order is None else order
+    if order == 0:
+        return NotImplemented
+    result = dtype or x.dtype
+    dims = dim or list(range(x.dim()))
+    wide = x.to(result)
+    if result in (torch.float16, torch.bfloat16):
+        wide = wide.float()
+    if math.isinf(order):
+        extreme = torch.amax if order > 0 else torch.amin
+        return extreme(wide.abs(), dims, keepdim).to(result)
+    if order == 2:
+        terms = wide * wide
+    elif order == 1:
+        terms = wide.abs()
+    else:
+        size = torch.where(wide == 0, 1, wide.abs())
+        terms = torch.where(wide == 0, 0, size**order)
+    total = terms.sum(dims, keepdim)
+    return (total if order == 1 else root(total, order)).to(result)
+
+
+def _dist(x, y, order=2):
+    return _vector_norm(x - y, order)
+
+
+def _along(extreme, find_index):
+    """The greatest or least of each row, and its index: it has the gradient, and
+    none of what equals it."""
+
+    def find(x, dim, keepdim=False):
+        if x.dim() == 0:
+            return NotImplemented
+        index = find_index(x, dim, True)
+        # torch-mlir's index is that of a number where there is a NaN.
+        isnan = torch.isnan(extreme(x, dim, True))
+        values = torch.where(isnan, math.nan, x.gather(dim, index))
+        if not keepdim:
+            values, index = values.squeeze(dim), index.squeeze(dim)
+        return values, index
+
+    return find
+
+
+def _multi_margin_loss(x, target, p=1, margin=1, weight=None, reduction=1):
+    rows, target = torch.atleast_2d(x), torch.atleast_1d(target).unsqueeze(1)
+    excess = torch.relu(margin - rows.gather(1, target) + rows)
+    if p == 2:
+        excess = excess * excess
+    if weight is not None:
+        excess = excess * weight[target]
+    classes = torch.arange(rows.shape[1], device=x.device)
+    loss = torch.where(classes != target, excess, 0).mean(1)
+    if reduction == 0:
+        return loss.reshape(x.shape[:-1])
+    return loss.mean() if reduction == 1 else loss.sum()
+
+
+def get_kinks() -> dict:
+    """Decompositions of operations whose derivative fad finds itself."""
+    aten = torch.ops.aten
+    table = {
+        aten.celu.default: _celu,
+        aten.clamp.default: _clamp_numbers,
+        aten.clamp.Tensor: _clamp,
+        aten.clamp_max.default: _clamp_max_number,
+        aten.clamp_max.Tensor: _clamp_max,
+        aten.clamp_min.default: _clamp_numbers,
+        aten.clamp_min.Tensor: _clamp,
+        aten.dist.default: _dist,
+        aten.elu.default: _elu,
+        aten.fmax.default: _fmax,
+        aten.fmin.default: _fmin,
+        aten.hardsigmoid.default: _hardsigmoid,
+        aten.hardswish.default: _hardswish,
+        aten.hardtanh.default: _hardtanh,
+        aten.leaky_relu.default: _leaky_relu,
+        aten.linalg_vector_norm.default: _vector_norm,
+        aten.max.dim: _along(torch.amax, torch.argmax),
+        aten.min.dim: _along(torch.amin, torch.argmin),
+        aten.mish.default: _mish,
+        aten.multi_margin_loss.default: _multi_margin_loss,
+        aten.norm.Scalar: _vector_norm,
+        aten.norm.ScalarOpt_dim: _vector_norm,
+        aten.norm.ScalarOpt_dim_dtype: _vector_norm,
+        aten.norm.ScalarOpt_dtype: _vector_norm,
+        aten.softshrink.default: _softshrink,
+    }
+    table = {operation: _for_floats(each) for operation, each in table.items()}
+    x_log_y, x_log1p_y = _times_log(torch.log, 0), _times_log(torch.log1p, -1)
+    for kind in ("Tensor", "Scalar_Self", "Scalar_Other"):
+        table[getattr(aten.xlogy, kind)] = x_log_y
+    for kind in ("default", "self_scalar", "other_scalar"):
+        table[getattr(aten.special_xlog1py, kind)] = x_log1p_y
+    for name in _COMPARISONS:
+        table[getattr(aten, name).Scalar] = _compare(getattr(aten, name).Tensor)
+    return table
+
+
+def put_first(graph, table) -> None:
+    """Makes `graph` call the functions of `table` for the operations that PyTorch
+    decomposes itself before it looks there."""
+    for node in graph.nodes:
+        kernels = getattr(node.target, "py_kernels", ())
+        if torch._C.DispatchKey.Autograd in kernels and node.target in table:
+            node.target = table[node.target]
+
+
+def share_ties(operation) -> None:
+    """Makes torch-mlir's maxima and minima of two tensors, which it writes as a
+    comparison and a select, those of arith: equal numbers share the gradient, and
+    NaN is kept."""
+    from torch_mlir import ir
+
+    names = {2: "arith.maximumf", 4: "arith.minimumf"}  # ogt, olt
+    found = []
+
+    def visit(each):
+        if each.name == "arith.select":
+            condition, *branches = each.operands
+            comparison = condition.owner
+            if (
+                isinstance(comparison, ir.OpView)
+                and comparison.operation.name == "arith.cmpf"
+                and list(comparison.operation.operands) == branches
+            ):
+                predicate = ir.IntegerAttr(comparison.operation.attributes["predicate"])
+                if predicate.value in names:
+                    found.append((each, branches, names[predicate.value]))
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit)
+    for select, branches, name in found:
+        shared = ir.Operation.create(
+            name,
+            results=[branches[0].type],
+            operands=branches,
+            attributes={"fad.shares_ties": ir.UnitAttr.get(operation.context)},
+            loc=select.location,
+            ip=ir.InsertionPoint(select),
+        )
+        select.results[0].replace_all_uses_with(shared.results[0])
+        select.erase()
