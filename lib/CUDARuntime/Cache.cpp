@@ -38,9 +38,9 @@ public:
   File &operator=(const File &) = delete;
 
   int get() const { return descriptor; }
-  /// Whether it is open, of the type `type` (S_IFREG or S_IFDIR) and the user's,
-  /// and nobody else can write to it: what is in the cache is run. Its size goes
-  /// to `size`.
+  /// Whether it is open, of the type `type` (S_IFREG or S_IFDIR) and the
+  /// user's, and nobody else can write to it: what is in the cache is run. Its
+  /// size goes to `size`.
   bool isPrivate(mode_t type, uint64_t &size) const;
   bool read(void *data, size_t size);
   bool write(const void *data, size_t size);

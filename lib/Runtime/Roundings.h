@@ -13,8 +13,9 @@
 
 namespace mlir::fad {
 
-/// For each gradient that `pair` computes, the types of floats that it, and what
-/// it is computed from, are rounded to. Arguments and cotangents are as they are.
+/// For each gradient that `pair` computes, the types of floats that it, and
+/// what it is computed from, are rounded to. Arguments and cotangents are as
+/// they are.
 SmallVector<SmallVector<FloatType>> findRoundings(NestedPair &pair);
 
 } // namespace mlir::fad

@@ -24,8 +24,8 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The sizes of the result of `op` that are not known, or nothing where there is
-/// no telling.
+/// The sizes of the result of `op` that are not known, or nothing where there
+/// is no telling.
 static std::optional<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
                                                          Operation *op) {
   ReifiedRankedShapedTypeDims sizes;

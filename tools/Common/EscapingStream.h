@@ -42,8 +42,8 @@ private:
   uint64_t current_pos() const override { return target.tell(); }
 
   llvm::raw_ostream &target;
-  /// Whether the last byte begins a character of two bytes that may be a control
-  /// character, U+0080 to U+009F.
+  /// Whether the last byte begins a character of two bytes that may be a
+  /// control character, U+0080 to U+009F.
   bool isPending = false;
 };
 
