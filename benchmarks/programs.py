@@ -109,6 +109,16 @@ def chain(operations):
     return "\n".join([*lines, f"return {x} : {TENSOR}", "}"])
 
 
+def activations(operations):
+    """One chain of activations, each with a derivative of its own."""
+    lines = [f"func.func @f(%v0: {TENSOR}) -> {TENSOR} {{"]
+    names = ["math.sin", "math.tanh", "fad.gelu", "math.exp"]
+    lines += [
+        f"%v{i + 1} = {names[i % len(names)]} %v{i} : {TENSOR}" for i in range(operations)
+    ]
+    return "\n".join([*lines, f"return %v{operations} : {TENSOR}", "}"])
+
+
 def wide(operations):
     """One value that half of the operations read; the others add them up."""
     lines = [f"func.func @f(%x: {TENSOR}) -> {TENSOR} {{",
@@ -170,5 +180,7 @@ def concatenation(operations):
 
 SHAPES = {
     shape.__name__: shape
-    for shape in [network, blocks, chain, wide, arguments, functions, concatenation]
+    for shape in [
+        network, blocks, chain, activations, wide, arguments, functions, concatenation
+    ]
 }

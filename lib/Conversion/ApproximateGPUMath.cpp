@@ -13,6 +13,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -139,11 +140,14 @@ private:
 } // namespace
 
 template <typename Fn> void Rewriter::forEach(Fn function) {
+  // What goes with an operation are its users: they come later, in whatever
+  // order blocks are written.
   SmallVector<Operation *> ops;
-  root->walk([&](Operation *op) {
-    if (op->getNumResults() == 1 && op->getResult(0).getType().isF32())
-      ops.push_back(op);
-  });
+  root->walk<WalkOrder::PostOrder, ForwardDominanceIterator<>>(
+      [&](Operation *op) {
+        if (op->getNumResults() == 1 && op->getResult(0).getType().isF32())
+          ops.push_back(op);
+      });
   for (Operation *op : llvm::reverse(ops))
     function(op);
 }

@@ -42,7 +42,7 @@ static std::string getKernelName(Operation *op, const Twine &what) {
 static std::string getKernelName(const ElementwiseKernel &kernel,
                                  unsigned number) {
   for (Operation &inner : kernel.body->without_terminator())
-    if (isa<FadDialect>(inner.getDialect()))
+    if (isa_and_nonnull<FadDialect>(inner.getDialect()))
       return getKernelName(kernel.op, inner.getName().stripDialect());
   return getKernelName(kernel.op, Twine(number));
 }

@@ -43,7 +43,8 @@ static LogicalResult checkLowered(gpu::GPUModuleOp kernels) {
   llvm::SmallDenseSet<Location> seen;
   kernels.walk([&](Operation *op) {
     if (!isa<gpu::GPUModuleOp>(op) &&
-        !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
+        !isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(
+            op->getDialect()) &&
         seen.insert(op->getLoc()).second)
       op->emitOpError("has no lowering to NVVM; replace it by operations that "
                       "have one");

@@ -62,7 +62,7 @@ public:
         continue;
       std::string name = function.getName().str();
       if (succeeded(symbols.renameToUnique(function, {})))
-        functions.emplace_back(function, name);
+        functions.emplace_back(function.getNameAttr(), name);
     }
   }
 
@@ -71,7 +71,8 @@ public:
   LogicalResult restore() {
     SymbolTable symbols(module);
     LogicalResult result = success();
-    for (auto &[function, name] : functions) {
+    for (auto &[hidden, name] : functions) {
+      auto function = symbols.lookup<func::FuncOp>(hidden);
       if (!symbols.lookup(name) && !llvm::is_contained(kImplicitCalls, name) &&
           succeeded(symbols.rename(function, name)))
         continue;
@@ -85,7 +86,8 @@ public:
 
 private:
   ModuleOp module;
-  SmallVector<std::pair<func::FuncOp, std::string>> functions;
+  /// The name that each function has meanwhile, and its own.
+  SmallVector<std::pair<StringAttr, std::string>> functions;
 };
 } // namespace
 

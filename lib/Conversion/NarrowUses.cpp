@@ -94,7 +94,8 @@ NarrowUses::inferUse(OpOperand &use, const FloatRanges &ranges) const {
     return isNarrow ? std::optional(Use{0, type.isBF16()}) : std::nullopt;
   }
   // A comparison, which has no result of f32, may be decided by the last digit.
-  if (!isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) ||
+  if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+          user->getDialect()) ||
       user->getNumResults() != 1)
     return std::nullopt;
   auto found = uses.find(user->getResult(0));

@@ -53,7 +53,7 @@ Value fad::createStreamTest(OpBuilder &b, linalg::GenericOp op,
   bool readsItself = !op.getRegionOutputArgs()[0].use_empty() ||
                      llvm::is_contained(op.getDpsInputs(), buffer);
   bool isCheap = llvm::all_of(op.getBody()->without_terminator(), [](auto &op) {
-    return isa<arith::ArithDialect>(op.getDialect());
+    return isa_and_nonnull<arith::ArithDialect>(op.getDialect());
   });
   if (readsItself || !isCheap || !isa<FloatType, IntegerType>(element) ||
       element.getIntOrFloatBitWidth() < 8 || !type.getLayout().isIdentity())

@@ -195,32 +195,70 @@ Expr fad::viewConstant(const Expr &x) {
   return x;
 }
 
-/// The operands of `x` where it is a select with a constant zero on one side.
-static bool matchZeroingSelect(const Expr &x, Expr &condition, Expr &ifTrue,
-                               Expr &ifFalse) {
-  if (!x.getValue())
-    return false;
-  auto op = x.getValue().getDefiningOp<arith::SelectOp>();
-  if (!op)
-    return false;
-  ExprBuilder &eb = *x.getBuilder();
-  ifTrue = viewConstant(Expr(eb, op.getTrueValue()));
-  ifFalse = viewConstant(Expr(eb, op.getFalseValue()));
-  condition = Expr(eb, op.getCondition());
-  return ifTrue.isConstant(0) || ifFalse.isConstant(0);
+/// Where `condition`, an i1, does not hold.
+static Expr negate(const Expr &condition) {
+  ExprBuilder &eb = *condition.getBuilder();
+  Value all = arith::ConstantOp::create(
+      eb.b, eb.b.getOneAttr(condition.getValue().getType()));
+  return Expr(eb, arith::XOrIOp::create(eb.b, condition.getValue(), all));
+}
+
+namespace {
+/// Where a constant zero is chosen.
+struct ZeroChoice {
+  /// Null where none is.
+  Expr condition;
+  /// Whether it is chosen where `condition` holds, or where it does not.
+  bool ifTrue = false;
+
+  /// Zero here and where `other` chooses it too.
+  void add(ZeroChoice other);
+};
+} // namespace
+
+void ZeroChoice::add(ZeroChoice other) {
+  if (!condition) {
+    *this = other;
+    return;
+  }
+  if (other.ifTrue != ifTrue)
+    other.condition = negate(other.condition);
+  else if (other.condition.getValue() == condition.getValue())
+    return;
+  condition =
+      ifTrue ? condition | other.condition : condition & other.condition;
+}
+
+/// `x` without the selects, one inside the other, that have a constant zero on
+/// one side; adds where they choose it to `zero`.
+static Expr stripZeros(Expr x, ZeroChoice &zero) {
+  while (x.getValue()) {
+    auto op = x.getValue().getDefiningOp<arith::SelectOp>();
+    if (!op)
+      break;
+    ExprBuilder &eb = *x.getBuilder();
+    Expr ifTrue = viewConstant(Expr(eb, op.getTrueValue()));
+    Expr ifFalse = viewConstant(Expr(eb, op.getFalseValue()));
+    if (!ifTrue.isConstant(0) && !ifFalse.isConstant(0))
+      break;
+    zero.add({Expr(eb, op.getCondition()), ifTrue.isConstant(0)});
+    x = ifTrue.isConstant(0) ? ifFalse : ifTrue;
+  }
+  return x;
 }
 
 Expr fad::tangentProduct(const Expr &partial, const Expr &tangent) {
   if (partial.isConstant() || tangent.isConstant())
     return partial * tangent;
-  Expr condition, ifTrue, ifFalse;
-  if (matchZeroingSelect(tangent, condition, ifTrue, ifFalse))
-    return select(condition, tangentProduct(partial, ifTrue),
-                  tangentProduct(partial, ifFalse));
-  if (matchZeroingSelect(partial, condition, ifTrue, ifFalse))
-    return select(condition, tangentProduct(ifTrue, tangent),
-                  tangentProduct(ifFalse, tangent));
-  return partial * tangent;
+  // One select however many there were: the next product finds it again.
+  ZeroChoice zero;
+  Expr ofTangent = stripZeros(tangent, zero),
+       ofPartial = stripZeros(partial, zero);
+  Expr product = ofPartial * ofTangent;
+  if (!zero.condition)
+    return product;
+  return zero.ifTrue ? select(zero.condition, 0, product)
+                     : select(zero.condition, product, 0);
 }
 
 Expr fad::abs(const Expr &x) { return unary<math::AbsFOp>(x, std::fabs); }

@@ -73,6 +73,7 @@ static void addVerification(ModuleOp module) {
 static LogicalResult makeExplicit(ModuleOp module) {
   PassManager inlining(module.getContext());
   inlining.addPass(createFadCheckSizes());
+  inlining.addPass(createFadCheckCalls());
   inlining.addPass(createInlinerPass());
   if (failed(inlining.run(module)))
     return failure();

@@ -201,15 +201,13 @@ LogicalResult FunctionDifferentiator::run() {
   valid &= succeeded(mode.checkEffects(block));
   valid &= succeeded(mode.boundLoops(block));
   mode.passScalars(block);
-  auto primal = llvm::map_to_vector(block.without_terminator(),
-                                    [](Operation &op) { return &op; });
   rewriter.setInsertionPoint(block.getTerminator());
   addCotangents();
-  valid &= succeeded(mode.differentiate(primal, block));
+  valid &= succeeded(mode.differentiate(block));
   if (!valid)
     return failure();
   if (form == DerivativeForm::both)
-    addResultAlternatives(rewriter, primal);
+    addResultAlternatives(rewriter, block);
   addGradients();
   mode.eraseDead(block);
   function->walk([&](DetachOp op) { rewriter.replaceOp(op, op.getOperand()); });

@@ -30,7 +30,8 @@ SmallVector<Block *> fad::findTensorBlocks(func::FuncOp function) {
   SmallVector<Block *> blocks;
   function.walk([&](Block *block) {
     Operation *parent = block->getParentOp();
-    if (parent == function || isa<scf::SCFDialect>(parent->getDialect()))
+    if (parent == function ||
+        isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
       blocks.push_back(block);
   });
   return blocks;

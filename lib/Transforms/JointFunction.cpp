@@ -56,7 +56,6 @@ FailureOr<JointFunction> JointFunction::get(func::FuncOp function) {
                "ends a joint function; only func.return can"),
            failure();
   JointFunction joint(function);
-  joint.findBackward();
   if (failed(joint.verifyPlaces()) || failed(joint.verifyCotangents()) ||
       failed(joint.verifyGradients()) || failed(joint.verifyForward()))
     return failure();
@@ -153,7 +152,7 @@ LogicalResult JointFunction::verifyGradients() const {
 
 LogicalResult JointFunction::verifyForward() const {
   DenseSet<Value> dependent(cotangents.begin(), cotangents.end());
-  for (Operation *op : backward) {
+  for (Operation *op : getBackward()) {
     if (isa<ResidualOp>(op))
       return op->emitOpError("depends on a cotangent; only values of the "
                              "forward part cross to backward");
@@ -173,8 +172,9 @@ func::ReturnOp JointFunction::getReturn() const {
   return cast<func::ReturnOp>(f.front().getTerminator());
 }
 
-void JointFunction::findBackward() {
-  backward = findDependent(function.front(), cotangents);
+SmallVector<Operation *> JointFunction::getBackward() const {
+  func::FuncOp f = function;
+  return findDependent(f.front(), cotangents);
 }
 
 SmallVector<Operation *>

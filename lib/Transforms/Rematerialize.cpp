@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/Threading.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADREMATERIALIZE
@@ -106,8 +107,11 @@ uint64_t Rematerializer::getResultBytes(Operation *op) {
 
 std::optional<PeakEstimate> Rematerializer::estimate() {
   // A type whose bytes are unknown is an error of whoever asks for a number.
-  ScopedDiagnosticHandler quiet(backward.getContext(),
-                                [](Diagnostic &) { return success(); });
+  // What another thread reports, of another module, goes on.
+  ScopedDiagnosticHandler quiet(
+      backward.getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(thread == llvm::get_threadid());
+      });
   FailureOr<PeakEstimate> estimate = estimatePeak(
       forward, backward,
       [&](const SizeSymbols::Symbol &) -> uint64_t { return assumedSize; });

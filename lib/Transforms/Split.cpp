@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/SymbolUses.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
 #include "fad/Transforms/Passes.h"
@@ -136,7 +137,7 @@ LogicalResult Splitter::findNeeded(DenseSet<Value> &available,
 }
 
 LogicalResult Splitter::findParts() {
-  ArrayRef<Operation *> operations = joint.getBackward();
+  SmallVector<Operation *> operations = joint.getBackward();
   DenseSet<Operation *> dependent(operations.begin(), operations.end());
   for (Operation &op : function.front().without_terminator())
     if (!wouldOpBeTriviallyDead(&op))
@@ -290,6 +291,8 @@ struct FadSplitPass : fad::impl::FadSplitBase<FadSplitPass> {
   using FadSplitBase::FadSplitBase;
 
   void runOnOperation() override {
+    if (failed(checkSymbolUses(getOperation())))
+      return signalPassFailure();
     SymbolTableCollection tables;
     SymbolTable &symbols = tables.getSymbolTable(getOperation());
     SymbolUserMap users(tables, getOperation());

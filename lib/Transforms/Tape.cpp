@@ -114,12 +114,10 @@ static void exposeTape(RewriterBase &rewriter, ElementwiseOp derivative) {
 
 void fad::exposeTape(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
-  SmallVector<ElementwiseOp> derivatives;
-  for (auto op : function.front().getOps<ElementwiseOp>())
-    if (op->hasAttr(FadDialect::kAdjointOfAttr))
-      derivatives.push_back(op);
-  // Only what the forward part computes: the adjoints read cotangents.
-  for (ElementwiseOp derivative : derivatives)
-    if (findPrimal(derivative))
-      ::exposeTape(rewriter, derivative);
+  // Only what the forward part computes: the adjoints read cotangents. What is
+  // replaced besides the derivative comes before it.
+  for (auto op :
+       llvm::make_early_inc_range(function.front().getOps<ElementwiseOp>()))
+    if (op->hasAttr(FadDialect::kAdjointOfAttr) && findPrimal(op))
+      ::exposeTape(rewriter, op);
 }

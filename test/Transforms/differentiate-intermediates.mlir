@@ -10,6 +10,8 @@
 // RUN: fad-runner %s --entry=cancels --policy=auto --check-gradients
 // RUN: fad-runner %s --entry=twice --policy=auto --check-gradients
 // RUN: fad-opt %s --fad-nest="entry=scaled policy=auto recompute=nothing" | FileCheck %s --check-prefix=NEST
+// RUN: fad-opt %s --fad-partition --fad-differentiate="entry=loops derivatives-from=both" --mlir-print-local-scope | FileCheck %s --check-prefix=LOOPS
+// RUN: fad-runner %s --entry=loops --policy=auto --recompute=nothing --check-gradients
 
 // The value inside of the region takes long to compute, and all else is cheap from
 // there: 32 bytes instead of 64 for the result and the derivative.
@@ -92,4 +94,37 @@ func.func @twice(%x: tensor<2x4xf32>, %w: tensor<4x4xf32>) -> (tensor<2x4xf32>, 
   %g = linalg.matmul ins(%x, %w : tensor<2x4xf32>, tensor<4x4xf32>) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
   %u = math.tanh %g : tensor<2x4xf32>
   return %s, %u : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// Between regions, loops are replaced by ones that stack what backward reads. The
+// regions before and after them have alternatives all the same.
+
+// LOOPS-LABEL: func.func @loops_joint(
+// LOOPS:         %[[R:.+]]:2 = fad.elementwise ins(
+// LOOPS:           math.tanh
+// LOOPS:         fad.alternatives %[[R]]#0, %{{.+}} : tensor<4xf32>
+// LOOPS:         scf.for {{.*}} -> (tensor<4xf32>, tensor<3x4xf32>) {
+// LOOPS:         scf.for {{.*}} -> (tensor<4xf32>, tensor<3x4xf32>) {
+// LOOPS:         %[[S:.+]]:2 = fad.elementwise ins(
+// LOOPS:           math.tanh
+// LOOPS:         fad.alternatives %[[S]]#0, %{{.+}} : tensor<4xf32>
+func.func @loops(%x: tensor<4xf32>, %u: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %two = arith.constant dense<2.0> : tensor<4xf32>
+  %s = math.tanh %x : tensor<4xf32>
+  %y = arith.mulf %s, %two : tensor<4xf32>
+  %first = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %y) -> tensor<4xf32> {
+    %b = math.sin %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  %second = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %first) -> tensor<4xf32> {
+    %b = math.cos %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  %t = math.tanh %second : tensor<4xf32>
+  %z = arith.mulf %t, %two : tensor<4xf32>
+  %p = arith.mulf %z, %u : tensor<4xf32>
+  return %p : tensor<4xf32>
 }

@@ -101,9 +101,10 @@ Expr select(const Expr &condition, const Expr &ifTrue, const Expr &ifFalse);
 Expr viewConstant(const Expr &x);
 
 /// A product in which a zero chosen by an `arith.select` stays zero whatever
-/// the other factor is: `p * select(c, 0, t)` is `select(c, 0, p * t)`. This
-/// is how tangents are multiplied, so that an infinity in the branch not taken
-/// cannot turn a derivative into NaN.
+/// the other factor is: `p * select(c, 0, t)` is `select(c, 0, p * t)`, and
+/// `p * select(c, 0, select(d, 0, t))` is `select(c | d, 0, p * t)`. This is how
+/// tangents are multiplied, so that an infinity in the branch not taken cannot
+/// turn a derivative into NaN.
 Expr tangentProduct(const Expr &partial, const Expr &tangent);
 
 Expr abs(const Expr &x);

@@ -43,8 +43,8 @@ public:
   /// The result of the primal function that cotangent `index` belongs to.
   Value getResultOf(unsigned index) const;
 
-  /// The operations that depend on a cotangent, in program order.
-  ArrayRef<Operation *> getBackward() const { return backward; }
+  /// The operations that depend on a cotangent now, in program order.
+  SmallVector<Operation *> getBackward() const;
 
 private:
   explicit JointFunction(func::FuncOp function);
@@ -55,14 +55,12 @@ private:
   LogicalResult verifyPlaces() const;
   LogicalResult verifyCotangents() const;
   LogicalResult verifyGradients() const;
-  void findBackward();
   /// Fails where a primal result or a residual depends on a cotangent.
   LogicalResult verifyForward() const;
 
   func::FuncOp function;
   SmallVector<Value> arguments, cotangents, results, gradients;
   SmallVector<unsigned> resultNumbers, gradientNumbers;
-  SmallVector<Operation *> backward;
 };
 
 /// The operations of `block` that depend on `values`, in order, without those

@@ -38,6 +38,20 @@ def FadPublishEntry : Pass<"fad-publish-entry", "::mlir::ModuleOp"> {
   ];
 }
 
+def FadCheckCalls : Pass<"fad-check-calls", "::mlir::ModuleOp"> {
+  let summary = "Refuse calls that inlining would make too much of";
+  let description = [{
+    Goes before `inline`. Where each of 24 functions calls the next one twice, inlining
+    makes 2^24 copies of the last one. The call that takes the operations that are
+    added to the program beyond `limit` is an error. So is an operation that has a
+    region and whose dialect is not registered, which `inline` cannot take.
+  }];
+  let options = [
+    Option<"limit", "limit", "uint64_t", /*default=*/"1 << 20",
+           "Operations that inlining may add to the module">
+  ];
+}
+
 def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
   let summary = "Rewrite what frameworks export into what reverse rules cover";
   let description = [{
@@ -242,7 +256,8 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
       `recompute` allows that: `nothing`; `elementwise` operations, broadcasts
       and slices; also `reductions`; or `all` but contractions and operations
       with side effects. With a `residual-budget` it takes the least time within that
-      many bytes instead.
+      many bytes instead. It takes what another policy keeps of the joint function where
+      that is less.
 
     Constants, shapes, views (transposes, reshapes, broadcasts, borders), and
     what is computed from positions and scalars alone, such as a mask that is

@@ -160,7 +160,7 @@ static bool hasLowering(Operation &op) {
   if (auto power = dyn_cast<math::FPowIOp>(op))
     return getElementTypeOrSelf(power.getRhs()).isSignlessInteger() &&
            getElementTypeOrSelf(power.getRhs()).getIntOrFloatBitWidth() <= 32;
-  return isa<arith::ArithDialect, math::MathDialect, FadDialect>(
+  return isa_and_nonnull<arith::ArithDialect, math::MathDialect, FadDialect>(
              op.getDialect()) &&
          !isa<math::IPowIOp, math::IsNormalOp>(op);
 }

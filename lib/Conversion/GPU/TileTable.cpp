@@ -57,7 +57,7 @@ static int64_t getWeight(Operation &op) {
     return 1;
   if (isa<math::ErfOp, math::ErfcOp, math::ExpOp, math::TanhOp>(op))
     return op.getResult(0).getType().isF32() ? 1 : kFunction;
-  return isa<math::MathDialect>(op.getDialect()) ? kFunction : 1;
+  return isa_and_nonnull<math::MathDialect>(op.getDialect()) ? kFunction : 1;
 }
 
 /// A kernel of activations keeps to the 32 registers that let a multiprocessor

@@ -22,7 +22,7 @@ class Separator {
 public:
   Separator(RewriterBase &rewriter, const JointFunction &joint)
       : rewriter(rewriter), joint(joint),
-        backward(joint.getBackward().begin(), joint.getBackward().end()) {}
+        backward(llvm::from_range, joint.getBackward()) {}
 
   void run();
 

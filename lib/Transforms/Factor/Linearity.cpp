@@ -284,7 +284,8 @@ void Linearity::visit(Operation *op) {
     return visitFor(loop);
   if (visitMovement(op))
     return;
-  if (isa<arith::ArithDialect, math::MathDialect, FadDialect>(op->getDialect()))
+  if (isa_and_nonnull<arith::ArithDialect, math::MathDialect, FadDialect>(
+          op->getDialect()))
     return visitArithmetic(op);
   report(op, "is not known to be linear in an operand that depends on a "
              "cotangent");

@@ -110,7 +110,8 @@ SmallVector<Slice> fad::findSlices(const JointFunction &joint,
   SmallVector<Slice> slices;
   SmallVector<unsigned> numReads;
   DenseMap<Operation *, unsigned> sliceOf;
-  for (Operation *op : llvm::reverse(joint.getBackward())) {
+  SmallVector<Operation *> backward = joint.getBackward();
+  for (Operation *op : llvm::reverse(backward)) {
     if (!isFactorable(op, linearity))
       continue;
     // Part of the one slice that reads it, element by element.

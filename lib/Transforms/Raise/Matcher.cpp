@@ -415,7 +415,7 @@ bool FormulaMatcher::matchPower(ArrayRef<Formula> factors, Value value,
 bool FormulaMatcher::repeatsCostlyOps() const {
   return llvm::any_of(matched, [&](Operation *op) {
     if (op == root || isa<ReluOp>(op) ||
-        isa<arith::ArithDialect>(op->getDialect()))
+        isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
       return false;
     return llvm::any_of(op->getUsers(), [&](Operation *user) {
       return !llvm::is_contained(matched, user);

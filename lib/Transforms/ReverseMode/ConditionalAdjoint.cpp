@@ -58,12 +58,12 @@ LogicalResult ConditionalAdjoint::buildBranch(Block &from, Block &to,
   return mode.withNewTable([&] {
     rewriter.setInsertionPointToStart(&to);
     IRMapping mapping;
-    SmallVector<Operation *> clones = mode.clonePrimal(from, mapping);
+    mode.clonePrimal(from, mapping);
     for (auto [value, cotangent] :
          llvm::zip_equal(from.getTerminator()->getOperands(), cotangents))
       if (cotangent && mode.isVaried(value))
         mode.getTable().add(mapping.lookupOrDefault(value), cotangent);
-    LogicalResult valid = mode.differentiate(clones, to);
+    LogicalResult valid = mode.differentiate(to);
     for (Value value : captured)
       if (Value cotangent = mode.getTable().take(value))
         found[value] = cotangent;

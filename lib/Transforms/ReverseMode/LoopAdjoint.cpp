@@ -177,7 +177,7 @@ LogicalResult LoopAdjoint::buildBody(Block &body) {
   for (auto [argument, placeholder] :
        llvm::zip_equal(op.getRegionIterArgs(), placeholders))
     mapping.map(argument, placeholder->getResult(0));
-  SmallVector<Operation *> clones = mode.clonePrimal(*op.getBody(), mapping);
+  mode.clonePrimal(*op.getBody(), mapping);
   CotangentTable &table = mode.getTable();
   for (auto [index, cotangent] :
        llvm::zip_equal(active, backward.getRegionIterArgs())) {
@@ -185,7 +185,7 @@ LogicalResult LoopAdjoint::buildBody(Block &body) {
     if (mode.isVaried(value))
       table.add(mapping.lookupOrDefault(value), cotangent);
   }
-  LogicalResult valid = mode.differentiate(clones, body);
+  LogicalResult valid = mode.differentiate(body);
   SmallVector<Value> yielded;
   for (unsigned index : active) {
     Value argument = placeholders[index]->getResult(0);

@@ -22,13 +22,11 @@ static bool hasOnlyEffects(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-SmallVector<Operation *> ReverseMode::clonePrimal(Block &from,
-                                                  IRMapping &mapping) {
-  SmallVector<Operation *> clones;
+void ReverseMode::clonePrimal(Block &from, IRMapping &mapping) {
   for (Operation &op : from.without_terminator()) {
     if (hasOnlyEffects(&op))
       continue;
-    Operation *clone = clones.emplace_back(rewriter.clone(op, mapping));
+    Operation *clone = rewriter.clone(op, mapping);
     clone->walk([&](Operation *nested) {
       if (hasOnlyEffects(nested))
         rewriter.eraseOp(nested);
@@ -37,7 +35,6 @@ SmallVector<Operation *> ReverseMode::clonePrimal(Block &from,
   for (auto [primal, clone] : mapping.getValueMap())
     if (isVaried(primal))
       markVaried(clone);
-  return clones;
 }
 
 LogicalResult

@@ -21,36 +21,68 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+/// What computes a result from others is no longer than this: many results may
+/// have the same long chain behind them.
+static constexpr unsigned kMaxSlice = 64;
+
 namespace {
 /// A computation in the body of an `fad.elementwise`, from what it yields.
 struct Slice {
   /// The scalars that it begins with: yielded ones, and arguments of the body.
   llvm::SmallSetVector<Value, 2> scalars;
-  llvm::SmallPtrSet<Operation *, 8> ops;
+  /// In the order of the body, once it is found.
+  llvm::SmallSetVector<Operation *, 8> ops;
+};
+
+/// The results of an `fad.elementwise`, by what its body yields for them.
+struct YieldedResults {
+  explicit YieldedResults(ElementwiseOp op)
+      : op(op), yielded(op.getYield().getValues()),
+        hasLongBody(llvm::hasNItemsOrMore(*op.getBodyBlock(), kMaxSlice + 2)) {
+    for (auto [number, scalar] : llvm::enumerate(yielded))
+      numberOf.try_emplace(scalar, number);
+  }
+
+  ElementwiseOp op;
+  ValueRange yielded;
+  llvm::DenseMap<Value, unsigned> numberOf;
+  /// Whether each slice is but a part of the body.
+  bool hasLongBody;
 };
 } // namespace
 
-/// How `result` is computed from other results of `op` and, where these do not
-/// suffice, operands; `nullopt` where that is all that `op` does.
-static std::optional<Slice> findSlice(ElementwiseOp op, unsigned result) {
-  ValueRange yielded = op.getYield().getValues();
+/// How `result` is computed from other results and, where these do not
+/// suffice, operands; `nullopt` where that is all that the operation does, or
+/// takes long.
+static std::optional<Slice> findSlice(const YieldedResults &results,
+                                      unsigned result) {
+  ElementwiseOp op = results.op;
+  Value wanted = results.yielded[result];
   Slice slice;
   bool readsResults = false;
-  SmallVector<Value> worklist = {yielded[result]};
+  SmallVector<Value> worklist = {wanted};
   while (!worklist.empty()) {
     Value scalar = worklist.pop_back_val();
     Operation *def = scalar.getDefiningOp();
-    bool isOtherResult = def && scalar != yielded[result] &&
+    bool isOtherResult = def && scalar != wanted &&
                          !matchPattern(def, m_Constant()) &&
-                         llvm::is_contained(yielded, scalar);
+                         results.numberOf.contains(scalar);
     readsResults |= isOtherResult;
     if (!def || isOtherResult)
       slice.scalars.insert(scalar);
-    else if (slice.ops.insert(def).second)
+    else if (slice.ops.insert(def))
       llvm::append_range(worklist, def->getOperands());
+    if (slice.ops.size() > kMaxSlice)
+      return std::nullopt;
   }
-  Block::OpListType &ops = op.getBodyBlock()->getOperations();
-  bool isShorter = slice.ops.size() + /*yield*/ 1 < ops.size();
+  SmallVector<Operation *> ops = slice.ops.takeVector();
+  llvm::sort(ops, [](Operation *first, Operation *second) {
+    return first->isBeforeInBlock(second);
+  });
+  slice.ops.insert_range(ops);
+  bool isShorter =
+      results.hasLongBody ||
+      !llvm::hasNItems(*op.getBodyBlock(), slice.ops.size() + /*yield*/ 1);
   // A constant, or what is made of scalars, would have no shape.
   bool readsTensor = llvm::any_of(slice.scalars, [&](Value scalar) {
     auto argument = dyn_cast<BlockArgument>(scalar);
@@ -61,28 +93,27 @@ static std::optional<Slice> findSlice(ElementwiseOp op, unsigned result) {
                                                     : std::nullopt;
 }
 
-/// Computes `result` of `op` by `slice`. `values` are the other results, or
-/// what stands for them.
-static Value compute(RewriterBase &rewriter, ElementwiseOp op, unsigned result,
-                     const Slice &slice, ArrayRef<Value> values) {
+/// Computes `result` by `slice`. `values` are the other results, or what stands
+/// for them.
+static Value compute(RewriterBase &rewriter, const YieldedResults &results,
+                     unsigned result, const Slice &slice,
+                     ArrayRef<Value> values) {
+  ElementwiseOp op = results.op;
   auto body = std::make_unique<Block>();
   IRMapping mapping;
   SmallVector<Value> inputs;
-  ValueRange yielded = op.getYield().getValues();
   for (Value scalar : slice.scalars) {
     auto argument = dyn_cast<BlockArgument>(scalar);
-    auto position = llvm::find(yielded, scalar) - yielded.begin();
     inputs.push_back(argument ? op.getInputs()[argument.getArgNumber()]
-                              : values[position]);
+                              : values[results.numberOf.lookup(scalar)]);
     mapping.map(scalar, body->addArgument(scalar.getType(), scalar.getLoc()));
   }
   OpBuilder inside = appendTo(*body, op.getContext());
-  for (Operation &inner : *op.getBodyBlock())
-    if (slice.ops.contains(&inner))
-      inside.clone(inner, mapping);
+  for (Operation *inner : slice.ops)
+    inside.clone(*inner, mapping);
   ElementwiseOp computed = buildElementwise(
       rewriter, op.getLoc(), op.getResult(result).getType(), std::move(body),
-      inputs, mapping.lookup(yielded[result]));
+      inputs, mapping.lookup(results.yielded[result]));
   return computed.getResult(0);
 }
 
@@ -104,14 +135,15 @@ static SmallVector<OpResult> sortResults(ElementwiseOp op) {
 
 /// Adds alternatives to the results of `op`.
 static void addAlternatives(RewriterBase &rewriter, ElementwiseOp op) {
+  YieldedResults results(op);
   SmallVector<Value> values(op->getResults());
   rewriter.setInsertionPointAfter(op);
   for (OpResult result : sortResults(op)) {
-    std::optional<Slice> slice = findSlice(op, result.getResultNumber());
+    std::optional<Slice> slice = findSlice(results, result.getResultNumber());
     if (!slice)
       continue;
     Value other =
-        compute(rewriter, op, result.getResultNumber(), *slice, values);
+        compute(rewriter, results, result.getResultNumber(), *slice, values);
     auto both = AlternativesOp::create(rewriter, op.getLoc(), result.getType(),
                                        ValueRange{result, other});
     values[result.getResultNumber()] = both;
@@ -206,11 +238,9 @@ void fad::exposeIntermediates(RewriterBase &rewriter, Block &block) {
 // All of them
 //===----------------------------------------------------------------------===//
 
-void fad::addResultAlternatives(RewriterBase &rewriter,
-                                ArrayRef<Operation *> primal) {
+void fad::addResultAlternatives(RewriterBase &rewriter, Block &block) {
   OpBuilder::InsertionGuard guard(rewriter);
-  for (Operation *operation : primal)
-    if (auto op = dyn_cast<ElementwiseOp>(operation);
-        op && op->getNumResults() > 1)
+  for (auto op : llvm::make_early_inc_range(block.getOps<ElementwiseOp>()))
+    if (op->getNumResults() > 1 && !op->hasAttr(FadDialect::kAdjointOfAttr))
       addAlternatives(rewriter, op);
 }

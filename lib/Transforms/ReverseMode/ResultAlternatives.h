@@ -9,11 +9,8 @@
 #ifndef FAD_LIB_TRANSFORMS_REVERSEMODE_RESULTALTERNATIVES_H
 #define FAD_LIB_TRANSFORMS_REVERSEMODE_RESULTALTERNATIVES_H
 
-#include "mlir/Support/LLVM.h"
-
 namespace mlir {
 class Block;
-class Operation;
 class RewriterBase;
 
 namespace fad {
@@ -24,12 +21,11 @@ namespace fad {
 /// written and are narrow, or take long to compute.
 void exposeIntermediates(RewriterBase &rewriter, Block &block);
 
-/// Where a result of one of `primal` that is an `fad.elementwise` can be
+/// Where a result of an `fad.elementwise` in `block` that is no adjoint can be
 /// computed from its other results, or by part of the body, adds that as an
 /// alternative: these may be there in backward where the source is not, and a
 /// part may be cheap. What is returned stays.
-void addResultAlternatives(RewriterBase &rewriter,
-                           ArrayRef<Operation *> primal);
+void addResultAlternatives(RewriterBase &rewriter, Block &block);
 
 } // namespace fad
 } // namespace mlir

@@ -228,7 +228,7 @@ static LogicalResult emitNoRule(Operation *op) {
   if (isa<scf::ExecuteRegionOp>(op))
     return diagnostic << "write its blocks with scf.if and scf.while, or, "
                          "where it is one, let --fad-normalize inline it";
-  if (isa<affine::AffineDialect>(op->getDialect()))
+  if (isa_and_nonnull<affine::AffineDialect>(op->getDialect()))
     return diagnostic << "write it with scf (--lower-affine does)";
   if (isa<RegionBranchOpInterface, LoopLikeOpInterface>(op))
     return diagnostic << "of control flow, scf.if, scf.index_switch, scf.for "
@@ -361,12 +361,13 @@ LogicalResult ReverseMode::visit(Operation *op, Block &block) {
   return valid;
 }
 
-LogicalResult ReverseMode::differentiate(ArrayRef<Operation *> operations,
-                                         Block &block) {
+LogicalResult ReverseMode::differentiate(Block &block) {
   // Every operation that cannot be differentiated is reported, not the first.
+  // What an operation is replaced by, and its adjoint, come after the one that
+  // is visited next.
   bool valid = true;
-  for (Operation *op : llvm::reverse(operations))
-    valid &= succeeded(visit(op, block));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    valid &= succeeded(visit(&op, block));
   moveToEnd(rewriter, block);
   return success(valid);
 }

@@ -47,10 +47,10 @@ public:
   /// operands, where they are varied: adjoints are for operands.
   void passScalars(Block &block);
 
-  /// Emits the adjoints of `operations`, which are in program order, at the end
-  /// of `block`. Fails, with an error at each, where operations cannot be
-  /// differentiated.
-  LogicalResult differentiate(ArrayRef<Operation *> operations, Block &block);
+  /// Emits the adjoints of the operations of `block` at its end. Fails, with an
+  /// error at each, where operations cannot be differentiated. A loop that is
+  /// stacked is another operation afterwards.
+  LogicalResult differentiate(Block &block);
 
   /// The cotangents as seen from the block that adjoints go to.
   CotangentTable &getTable() { return table; }
@@ -64,7 +64,7 @@ public:
   /// point, to be differentiated there: `mapping` maps what `from` reads of its
   /// own arguments, and comes back with every value. What has no results but
   /// side effects is left out: it has happened.
-  SmallVector<Operation *> clonePrimal(Block &from, IRMapping &mapping);
+  void clonePrimal(Block &from, IRMapping &mapping);
   /// The values from outside of `regions` that they read, that are varied, and
   /// that have cotangents.
   llvm::SetVector<Value> findCaptured(ArrayRef<Region *> regions);

@@ -1,0 +1,88 @@
+//===- CheckCalls.cpp - Refuse calls that inlining multiplies -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/SymbolUses.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/SCCIterator.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADCHECKCALLS
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+namespace {
+/// Counts what inlining adds to a module.
+class InlinedOperations {
+public:
+  explicit InlinedOperations(uint64_t limit) : limit(limit) {}
+
+  /// Adds what is inlined into `callable`, after all that it calls. Fails, with
+  /// an error at a call, where that is too much.
+  LogicalResult add(Region *callable);
+
+private:
+  /// The operations of what `call` calls, with what is inlined into them; 0
+  /// where that is not known, or calls itself.
+  uint64_t getSize(CallOpInterface call);
+
+  uint64_t limit, total = 0;
+  SymbolTableCollection symbols;
+  DenseMap<Region *, uint64_t> sizes;
+};
+} // namespace
+
+uint64_t InlinedOperations::getSize(CallOpInterface call) {
+  auto callee = dyn_cast_or_null<CallableOpInterface>(
+      call.resolveCallableInTable(&symbols));
+  return callee ? sizes.lookup(callee.getCallableRegion()) : 0;
+}
+
+LogicalResult InlinedOperations::add(Region *callable) {
+  uint64_t size = 0;
+  WalkResult result = callable->walk([&](Operation *op) {
+    auto call = dyn_cast<CallOpInterface>(op);
+    uint64_t added = call ? getSize(call) : 0;
+    size += 1 + added;
+    total += added;
+    if (total <= limit)
+      return WalkResult::advance();
+    op->emitOpError("calls ")
+        << added << " operations, with all that these call, which makes "
+        << total << " that are inlined into the program, more than " << limit
+        << "; call functions less often, or repeat them in a loop";
+    return WalkResult::interrupt();
+  });
+  sizes[callable] = size;
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+struct CheckCallsPass : fad::impl::FadCheckCallsBase<CheckCallsPass> {
+  using FadCheckCallsBase::FadCheckCallsBase;
+
+  void runOnOperation() override {
+    if (failed(checkSymbolUses(getOperation())))
+      return signalPassFailure();
+    const CallGraph &graph = getAnalysis<CallGraph>();
+    InlinedOperations inlined(limit);
+    // Callees first, as they are inlined.
+    for (auto it = llvm::scc_begin(&graph); !it.isAtEnd(); ++it)
+      for (CallGraphNode *node : *it)
+        if (!node->isExternal() &&
+            failed(inlined.add(node->getCallableRegion())))
+          return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
