@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Stages.h"
+#include "fad/Pipelines/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
-#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -29,25 +30,32 @@ static void addSimplify(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
-  bool tape = options.policy == Policy::bp;
-  auto copy = [](const auto &list) {
-    return SmallVector<int64_t>(list.begin(), list.end());
-  };
+/// The numbers of a list option.
+template <typename List> static SmallVector<int64_t> copy(const List &list) {
+  return SmallVector<int64_t>(list.begin(), list.end());
+}
+
+/// To one function, of the operations that rules cover.
+static void addPreparation(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadCheckSizes());
   // What another frontend has differentiated comes with marks, or gets them.
   pm.addPass(createFadMarkJoint(
       {options.entry, copy(options.cotangents), copy(options.gradients),
        copy(options.cotangentsOf), copy(options.gradientsOf)}));
   pm.addPass(createFadPublishEntry({options.entry}));
-  // One function, of the operations that rules cover. Inlining leaves what it
-  // inlines as it was written.
+  // Inlining leaves what it inlines as it was written.
+  pm.addPass(createFadCheckCalls());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   // A generator's state goes from one operation to the next, not through
   // memory: backward computes all seeds from one.
   pm.addPass(ml_program::createMLProgramPipelineGlobalsPass());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
+}
+
+void fad::addJoint(OpPassManager &pm, Policy policy,
+                   FadDifferentiateOptions options) {
+  bool tape = policy == Policy::bp;
   // Activations get their name. A tape sees a chain of several operations as
   // it was written.
   FadRaiseOptions raise;
@@ -64,20 +72,33 @@ void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
   // Canonicalization finds sizes that are 0.
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadFactorAdjoints());
+  options.leaveJoint = true;
+  // A tape keeps results where a derivative can be read off them.
+  options.derivativesFrom = tape ? DerivativeForm::results
+                            : policy == Policy::automatic
+                                ? DerivativeForm::both
+                                : DerivativeForm::operands;
+  pm.addPass(createFadDifferentiate(std::move(options)));
+}
+
+void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
+  addPreparation(pm, options);
   FadDifferentiateOptions differentiate;
   differentiate.entry = options.entry;
   differentiate.wrt = copy(options.wrt);
   differentiate.results = copy(options.results);
-  differentiate.leaveJoint = true;
-  // A tape keeps results where a derivative can be read off them.
-  differentiate.derivativesFrom = tape ? DerivativeForm::results
-                                  : options.policy == Policy::automatic
-                                      ? DerivativeForm::both
-                                      : DerivativeForm::operands;
-  pm.addPass(createFadDifferentiate(differentiate));
+  addJoint(pm, options.policy, std::move(differentiate));
 }
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
+  if (options.policy == Policy::automatic) {
+    addPreparation(pm, options);
+    pm.addPass(createFadSelectLeast(
+        {options.entry, copy(options.wrt), copy(options.results),
+         options.recompute, options.assumedSize, options.derivativeBits,
+         options.branchBits, options.residualBudget}));
+    return;
+  }
   buildJointPipeline(pm, options);
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize,

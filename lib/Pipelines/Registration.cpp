@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Pipelines/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Arith/Transforms/BufferDeallocationOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -72,6 +73,7 @@ static void registerPipeline(StringRef name, StringRef description,
 }
 
 void fad::registerPipelines() {
+  registerFadPipelinesPasses();
   registerPipeline<NestOptions>(
       "fad-nest",
       "Differentiate a function: forward mode in elementwise regions, reverse "

@@ -9,13 +9,11 @@
 #ifndef FAD_LIB_PIPELINES_STAGES_H
 #define FAD_LIB_PIPELINES_STAGES_H
 
+#include "fad/Transforms/Passes.h"
 #include <cstdint>
 #include <string>
 
-namespace mlir {
-class OpPassManager;
-
-namespace fad {
+namespace mlir::fad {
 
 /// What `WithKernelOptions` has.
 struct KernelOptions {
@@ -28,6 +26,12 @@ struct KernelOptions {
   std::string chip, features, toolkit, format;
   int64_t blockSize, accesses;
 };
+
+/// From one function of operations that rules cover to the joint function, as
+/// `policy` has it. What is differentiated, and with respect to what, `options`
+/// say.
+void addJoint(OpPassManager &pm, Policy policy,
+              FadDifferentiateOptions options);
 
 /// From tensors to buffers, each of which is freed once. Results are owned by
 /// the caller, have the identity layout, and are no two the same buffer.
@@ -49,7 +53,6 @@ void addKernels(OpPassManager &pm, const KernelOptions &options);
 /// From kernels to a binary.
 void addKernelBinaries(OpPassManager &pm, const KernelOptions &options);
 
-} // namespace fad
-} // namespace mlir
+} // namespace mlir::fad
 
 #endif // FAD_LIB_PIPELINES_STAGES_H

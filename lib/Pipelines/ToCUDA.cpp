@@ -25,6 +25,7 @@ void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   KernelOptions kernels(options);
   // Constants are copied where kernels read them, which is where they are not
   // hidden behind a call.
+  pm.addPass(createFadCheckCalls());
   pm.addPass(createInlinerPass());
   buildToLinalgPipeline(pm, options.checkShapes);
   // A kernel for each chain of elementwise operations: with the addition of a

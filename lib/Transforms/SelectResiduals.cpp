@@ -17,10 +17,12 @@
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Explanation.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/ResidualSelection.h"
 #include "fad/Transforms/Tape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTRESIDUALS
@@ -101,8 +103,11 @@ void Rule::findDerivedValues(const JointFunction &joint) {
 }
 
 /// Selects by a rule.
-static void selectByRule(const JointFunction &joint, Policy policy) {
-  takeFirstAlternatives(joint.getFunction());
+static void selectByRule(func::FuncOp function, Policy policy) {
+  if (policy == Policy::bp)
+    exposeTape(function);
+  takeFirstAlternatives(function);
+  JointFunction joint = *JointFunction::get(function);
   Recomputation recomputation(joint);
   Rule rule(joint, policy, recomputation);
   ResidualChoice choice;
@@ -120,43 +125,31 @@ static void selectByRule(const JointFunction &joint, Policy policy) {
 // The policy that takes the least
 //===----------------------------------------------------------------------===//
 
-/// The choice of fewest bytes or, with a budget, of little time within that.
-/// Fails where not even the fewest bytes are within it.
-static FailureOr<LeastResiduals>
-chooseResiduals(const JointFunction &joint, CostModel &costs,
-                const FadSelectResidualsOptions &options) {
-  llvm::SetVector<Value> read = findReadValues(joint);
-  if (options.residualBudget < 0)
-    return findLeastResiduals(read.getArrayRef(), costs);
-  LeastResiduals chosen =
-      findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
-  if (chosen.cost.bytes <= options.residualBudget)
-    return chosen;
-  return joint.getFunction().emitError("no choice of residuals takes ")
-         << options.residualBudget << " bytes or fewer: the least is "
-         << chosen.cost.bytes << " bytes with recompute="
-         << stringifyRecomputeLevel(options.recompute)
-         << "; raise the budget, or let backward compute more again";
-}
-
-/// Selects what takes the fewest bytes, then the least time.
-static LogicalResult selectLeast(const JointFunction &joint,
-                                 const FadSelectResidualsOptions &options) {
+/// Selects by a minimum cut what takes the fewest bytes, then the least time;
+/// with a budget that the fewest bytes are within, the least time within it.
+static void selectByCut(func::FuncOp function,
+                        const FadSelectResidualsOptions &options) {
   OutputFormReasons reasons;
   if (options.branchBits)
-    reasons = addOutputForms(joint);
-  Recomputation recomputation(joint);
+    reasons = addOutputForms(*JointFunction::get(function));
+  JointFunction all = *JointFunction::get(function);
+  Recomputation recomputation(all);
   CostModel costs(recomputation, options.recompute, options.assumedSize,
                   options.derivativeBits);
-  chooseAlternatives(joint, costs);
+  costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
+  chooseAlternatives(all, costs);
   // More is alive than in a function that has all alternatives.
+  JointFunction joint = *JointFunction::get(function);
   Recomputation afterChoice(joint);
   costs.setRecomputation(afterChoice);
-  FailureOr<LeastResiduals> least = chooseResiduals(joint, costs, options);
-  if (failed(least))
-    return failure();
+  costs.setApproximations({});
+  llvm::SetVector<Value> read = findReadValues(joint);
+  LeastResiduals least =
+      options.residualBudget < 0
+          ? findLeastResiduals(read.getArrayRef(), costs)
+          : findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
   ResidualChoice choice;
-  choice.isSaved = [&](Value value) { return least->saved.contains(value); };
+  choice.isSaved = [&](Value value) { return least.saved.contains(value); };
   choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
   choice.getOperandReason = [&](Operation *op) -> ResidualReason {
     if (auto it = reasons.find(op); it != reasons.end())
@@ -165,7 +158,78 @@ static LogicalResult selectLeast(const JointFunction &joint,
                                    : "read by an adjoint"};
   };
   materialize(joint, choice);
-  return success();
+}
+
+/// Selects by the cut, or by one of the rules that compute no more again than
+/// `auto` may, where that keeps less: each is carried out on a copy. The cut is
+/// the best that there is for one choice of alternatives, and not all choices
+/// are tried.
+static void selectLeast(func::FuncOp function,
+                        const FadSelectResidualsOptions &options) {
+  OwningOpRef<func::FuncOp> least;
+  int64_t leastBytes = 0;
+  auto consider = [&](llvm::function_ref<void(func::FuncOp)> select) {
+    if (least && leastBytes <= options.residualBudget)
+      return;
+    OwningOpRef<func::FuncOp> copy = function.clone();
+    select(*copy);
+    int64_t bytes = countKeptBytes(*copy, options.assumedSize);
+    if (least && leastBytes <= bytes)
+      return;
+    least = std::move(copy);
+    leastBytes = bytes;
+  };
+  consider([&](func::FuncOp copy) { selectByCut(copy, options); });
+  for (Policy policy : {Policy::fad, Policy::recompute, Policy::bp})
+    if (policy != Policy::recompute ||
+        options.recompute != RecomputeLevel::nothing)
+      consider([&](func::FuncOp copy) { selectByRule(copy, policy); });
+  function.getBody().takeBody(least->getBody());
+}
+
+int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
+                             int64_t assumedSize) {
+  // The size of packed numbers is not a sum of products.
+  if (auto pack = value.getDefiningOp<PackOp>())
+    return llvm::divideCeil(
+        getAssumedBytes(pack.getCodes(), symbols, assumedSize) * pack.getBits(),
+        8);
+  constexpr uint64_t most = uint64_t(1) << 44;
+  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  if (!bytes)
+    return most;
+  auto assume = [&](unsigned) -> std::optional<uint64_t> {
+    return assumedSize;
+  };
+  return std::min(most, *bytes->substitute(assume).getConstant());
+}
+
+int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
+  JointFunction joint = *JointFunction::get(selected);
+  DenseSet<Value> alive(llvm::from_range, joint.getArguments());
+  alive.insert(joint.getResults().begin(), joint.getResults().end());
+  SizeSymbols symbols;
+  int64_t sum = 0;
+  for (auto residual : llvm::to_vector(selected.front().getOps<ResidualOp>())) {
+    Value value = residual.getValue();
+    if (alive.insert(value).second && residual.getReason() != "size")
+      sum += getAssumedBytes(value, symbols, assumedSize);
+  }
+  // Shapes that were computed to tell sizes.
+  eraseDeadOps(selected.front());
+  return sum;
+}
+
+LogicalResult fad::checkBudget(func::FuncOp function,
+                               const FadSelectResidualsOptions &options,
+                               int64_t bytes) {
+  if (options.residualBudget < 0 || bytes <= options.residualBudget)
+    return success();
+  return function.emitError("no choice of residuals takes ")
+         << options.residualBudget << " bytes or fewer: the least is " << bytes
+         << " bytes with recompute="
+         << stringifyRecomputeLevel(options.recompute)
+         << "; raise the budget, or let backward compute more again";
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,85 +262,93 @@ static void dropUnusedResults(RewriterBase &rewriter, ElementwiseOp op) {
   rewriter.eraseOp(op);
 }
 
+/// An earlier selection makes way for this one.
+static void dropResiduals(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto residual :
+       llvm::make_early_inc_range(function.front().getOps<ResidualOp>()))
+    rewriter.replaceOp(residual, residual.getValue());
+}
+
+/// The marks have served, and would keep equal operations apart.
+static void dropTape(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  function.walk([&](ElementwiseOp op) {
+    for (Operation &inner : *op.getBodyBlock())
+      inner.removeAttr(FadDialect::kTapeAttr);
+    simplifyBody(rewriter, op);
+  });
+}
+
+/// What was offered as a candidate and is not read is not computed.
+static void dropCandidates(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto op :
+       llvm::make_early_inc_range(function.front().getOps<ElementwiseOp>()))
+    dropUnusedResults(rewriter, op);
+}
+
+/// Fails where options do not make sense.
+static LogicalResult checkOptions(func::FuncOp function,
+                                  const FadSelectResidualsOptions &options) {
+  if (options.assumedSize < 1)
+    return function.emitError("assumed-size is ")
+           << options.assumedSize << "; give a size of at least 1";
+  if (options.derivativeBits < 0 || options.derivativeBits > 8)
+    return function.emitError("derivative-bits is ")
+           << options.derivativeBits
+           << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
+  if (options.policy == Policy::automatic)
+    return success();
+  // An option that does nothing is a mistake.
+  auto fail = [&](const Twine &option) {
+    return function.emitError()
+           << option << " is for the policy auto, but the policy is "
+           << stringifyPolicy(options.policy);
+  };
+  if (options.residualBudget >= 0)
+    return fail("a residual-budget");
+  if (options.recompute != FadSelectResidualsOptions().recompute)
+    return fail("recompute=" + stringifyRecomputeLevel(options.recompute));
+  if (options.derivativeBits != 0)
+    return fail("derivative-bits");
+  if (options.branchBits)
+    return fail("branch-bits");
+  return success();
+}
+
+LogicalResult fad::selectResiduals(func::FuncOp function,
+                                   const FadSelectResidualsOptions &options) {
+  if (failed(checkOptions(function, options)) ||
+      failed(JointFunction::get(function)))
+    return failure();
+  dropResiduals(function);
+  if (options.policy == Policy::automatic)
+    selectLeast(function, options);
+  else
+    selectByRule(function, options.policy);
+  dropTape(function);
+  dropCandidates(function);
+  return success();
+}
+
 namespace {
 struct FadSelectResidualsPass
     : fad::impl::FadSelectResidualsBase<FadSelectResidualsPass> {
   using FadSelectResidualsBase::FadSelectResidualsBase;
 
-  /// An earlier selection makes way for this one.
-  static void dropResiduals(func::FuncOp function) {
-    IRRewriter rewriter(function.getContext());
-    for (auto residual :
-         llvm::make_early_inc_range(function.front().getOps<ResidualOp>()))
-      rewriter.replaceOp(residual, residual.getValue());
-  }
-
-  /// The marks have served, and would keep equal operations apart.
-  static void dropTape(func::FuncOp function) {
-    IRRewriter rewriter(function.getContext());
-    function.walk([&](ElementwiseOp op) {
-      for (Operation &inner : *op.getBodyBlock())
-        inner.removeAttr(FadDialect::kTapeAttr);
-      simplifyBody(rewriter, op);
-    });
-  }
-
-  /// Fails where options do not make sense.
-  LogicalResult checkOptions() {
-    func::FuncOp function = getOperation();
-    if (assumedSize < 1)
-      return function.emitError("assumed-size is ")
-             << assumedSize.getValue() << "; give a size of at least 1";
-    if (derivativeBits < 0 || derivativeBits > 8)
-      return function.emitError("derivative-bits is ")
-             << derivativeBits.getValue()
-             << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
-    if (policy == Policy::automatic)
-      return success();
-    // An option that does nothing is a mistake.
-    auto fail = [&](const Twine &option) {
-      return function.emitError()
-             << option << " is for the policy auto, but the policy is "
-             << stringifyPolicy(policy);
-    };
-    if (residualBudget >= 0)
-      return fail("a residual-budget");
-    if (recompute != FadSelectResidualsOptions().recompute)
-      return fail("recompute=" + stringifyRecomputeLevel(recompute));
-    if (derivativeBits != 0)
-      return fail("derivative-bits");
-    if (branchBits)
-      return fail("branch-bits");
-    return success();
-  }
-
-  /// What was offered as a candidate and is not read is not computed.
-  static void dropCandidates(func::FuncOp function) {
-    IRRewriter rewriter(function.getContext());
-    for (auto op :
-         llvm::make_early_inc_range(function.front().getOps<ElementwiseOp>()))
-      dropUnusedResults(rewriter, op);
-  }
-
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!JointFunction::isJoint(function))
       return;
-    if (failed(checkOptions()) || failed(JointFunction::get(function)))
-      return signalPassFailure();
-    dropResiduals(function);
-    if (policy == Policy::bp)
-      exposeTape(function);
-    JointFunction joint = *JointFunction::get(function);
     FadSelectResidualsOptions options = {policy,      recompute,
                                          assumedSize, derivativeBits,
                                          branchBits,  residualBudget};
-    if (policy != Policy::automatic)
-      selectByRule(joint, policy);
-    else if (failed(selectLeast(joint, options)))
+    if (failed(selectResiduals(function, options)))
       return signalPassFailure();
-    dropTape(function);
-    dropCandidates(function);
+    if (failed(checkBudget(function, options,
+                           countKeptBytes(function, assumedSize))))
+      return signalPassFailure();
     emitRemarks(function, {policy, recompute, assumedSize});
   }
 };

@@ -44,7 +44,7 @@ class Totals:
 
 def check(fad_opt, totals, seeds):
     """What is wrong with the programs of `seeds`, or nothing."""
-    texts = {f"f{seed}_joint": Program(seed, name=f"f{seed}").text() for seed in seeds}
+    texts = {f"f{seed}": Program(seed, name=f"f{seed}").text() for seed in seeds}
     text = "\n".join(f"module {{\n{program}}}" for program in texts.values())
     try:
         measures = measure(fad_opt, text, nested=True)

@@ -88,3 +88,25 @@ func.func @chain(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>, %v: tensor<5x2xf32>) 
   %r = linalg.matmul ins(%y, %v : tensor<3x5xf32>, tensor<5x2xf32>) outs(%f : tensor<3x2xf32>) -> tensor<3x2xf32>
   return %r : tensor<3x2xf32>
 }
+
+// -----
+
+// What the derivative is computed from is there, or computed again at no byte: then
+// the derivative is exact.
+
+// CHECK-LABEL: func.func @available_joint(
+// CHECK-NOT:     fad.pack
+// CHECK-NOT:     math.sqrt
+// CHECK:         fad.residual %{{.*}} reason "argument"
+// CHECK-NOT:     largest_error
+// CHECK-NOT:     math.sqrt
+// CHECK:         return
+func.func @available(%a: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<64xf32> {
+  %x = arith.mulf %a, %b : tensor<64xf32>
+  %y = fad.elementwise ins(%x : tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%s: f32):
+    %g = fad.gelu %s : f32
+    fad.yield %g : f32
+  }
+  return %y : tensor<64xf32>
+}

@@ -64,6 +64,11 @@ private:
 
   /// What backward reads, or may have to read to compute that.
   llvm::SetVector<Value> findReachable();
+  /// Whether `value` is computed approximately, and `other` is not.
+  bool isMoreApproximate(Value value, Value other) const {
+    return costs.isApproximation(value.getDefiningOp()) &&
+           !costs.isApproximation(other.getDefiningOp());
+  }
   /// The operands of `op` that no other one makes superfluous.
   SmallVector<Value> findCandidates(AlternativesOp op);
   /// Collects what there is to choose, and chooses where one operand needs no
@@ -151,7 +156,8 @@ SmallVector<Value> Chooser::findCandidates(AlternativesOp op) {
     // the first.
     bool isDominated = false;
     for (auto [otherIndex, other] : llvm::enumerate(op.getValues())) {
-      if (otherIndex == index || !dominates(other, value))
+      if (otherIndex == index || isMoreApproximate(other, value) ||
+          !dominates(other, value))
         continue;
       isDominated |= !dominates(value, other) ||
                      std::make_pair(getTime(other), otherIndex) <
@@ -401,8 +407,9 @@ void Chooser::run() {
   for (Component &component : findComponents())
     search(component);
   preferFirst();
+  // The last first: what is chosen for it may be an earlier one.
   IRRewriter rewriter(joint.getFunction().getContext());
-  for (Alternatives &alternatives : all)
+  for (Alternatives &alternatives : llvm::reverse(all))
     rewriter.replaceOp(alternatives.op, chosen.lookup(alternatives.op));
 }
 

@@ -179,15 +179,16 @@ int64_t fad::getArithmeticTime(Operation *op, const TargetTimes &times) {
       time += times.division;
     else if (isa<arith::ConstantOp>(nested))
       ;
-    else if (isa<arith::ArithDialect>(dialect) ||
+    else if (isa_and_nonnull<arith::ArithDialect>(dialect) ||
              isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp,
                  math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
                  math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
                  math::ClampFOp, ReluOp, LeakyReluOp, HardSigmoidOp,
                  HardSwishOp>(nested))
       time += times.arithmetic;
-    else if (isa<math::MathDialect>(dialect) ||
-             (isa<FadDialect>(dialect) && !isa<ElementwiseOp, YieldOp>(nested)))
+    else if (isa_and_nonnull<math::MathDialect>(dialect) ||
+             (isa_and_nonnull<FadDialect>(dialect) &&
+              !isa<ElementwiseOp, YieldOp>(nested)))
       time += times.transcendental;
   });
   return time;
@@ -233,6 +234,8 @@ int64_t CostModel::getRecomputeTime(Operation *op) {
     traffic = clamp(traffic + multiply(bytes / all, std::min(all, elements)));
   }
   int64_t time = multiply(getArithmeticTime(op, times), elements);
+  if (isApproximation(op))
+    time += kLargest;
   return isElementwise(op) ? time : clamp(time + multiply(8, traffic));
 }
 

@@ -63,6 +63,15 @@ public:
     recomputation = &changed;
   }
 
+  /// Operations that compute what others compute exactly: these go before them
+  /// wherever as few bytes do, whatever the time.
+  void setApproximations(ArrayRef<Operation *> ops) {
+    approximations = DenseSet<Operation *>(ops.begin(), ops.end());
+  }
+  bool isApproximation(Operation *op) const {
+    return approximations.contains(op);
+  }
+
   /// Saving `value`: its bytes, none where it is alive anyway; the time to read
   /// it in backward, and to write it where forward would not. A value whose
   /// type does not say how large it is counts as huge.
@@ -92,6 +101,7 @@ private:
   int64_t assumedSize;
   TargetTimes times;
   Encodings encodings;
+  DenseSet<Operation *> approximations;
   SizeSymbols symbols;
   llvm::DenseMap<Value, std::optional<int64_t>> bytesOf;
 };

@@ -23,7 +23,7 @@ using namespace mlir::fad;
 static bool isCheap(Block &body, Policy policy) {
   return policy != Policy::fad ||
          llvm::all_of(body.without_terminator(), [](Operation &op) {
-           return isa<arith::ArithDialect>(op.getDialect());
+           return isa_and_nonnull<arith::ArithDialect>(op.getDialect());
          });
 }
 

@@ -212,7 +212,7 @@ Value Materializer::materialize(Value value, ResidualReason reason) {
 }
 
 void Materializer::sortBackward() {
-  ArrayRef<Operation *> backward = joint.getBackward();
+  SmallVector<Operation *> backward = joint.getBackward();
   Operation *terminator = joint.getReturn();
   for (Operation *op : backward)
     op->moveBefore(terminator);

@@ -134,11 +134,12 @@ bool Recomputation::isAlive(Value value) const {
 
 bool Recomputation::isGenerated(Operation *op) const {
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  bool isElementwise = structured
-                           ? structured.getNumReductionLoops() == 0
-                           : isa<ElementwiseOp>(op) ||
-                                 isa<tensor::TensorDialect>(op->getDialect()) ||
-                                 OpTrait::hasElementwiseMappableTraits(op);
+  bool isElementwise =
+      structured
+          ? structured.getNumReductionLoops() == 0
+          : isa<ElementwiseOp>(op) ||
+                isa_and_nonnull<tensor::TensorDialect>(op->getDialect()) ||
+                OpTrait::hasElementwiseMappableTraits(op);
   if (!isElementwise || !isMemoryEffectFree(op) ||
       llvm::any_of(op->getResultTypes(), isOneNumber))
     return false;

@@ -28,13 +28,18 @@ SmallVector<TimeMemoryPoint> fad::findTimeMemoryCurve(func::FuncOp original,
   FailureOr<JointFunction> joint = JointFunction::get(*function);
   if (failed(joint))
     return {};
+  OutputFormReasons reasons;
   if (branchBits)
-    (void)addOutputForms(*joint);
+    reasons = addOutputForms(*joint);
+  joint = JointFunction::get(*function);
   Recomputation recomputation(*joint);
   CostModel costs(recomputation, recompute, assumedSize, derivativeBits);
+  costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
   chooseAlternatives(*joint, costs);
+  joint = JointFunction::get(*function);
   Recomputation afterChoice(*joint);
   costs.setRecomputation(afterChoice);
+  costs.setApproximations({});
   SmallVector<TimeMemoryPoint> points;
   for (const LeastResiduals &choice :
        findResidualCurve(findReadValues(*joint).getArrayRef(), costs))

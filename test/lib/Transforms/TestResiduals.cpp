@@ -20,14 +20,13 @@
 #include "Residuals/LeastResiduals.h"
 #include "Residuals/Recomputation.h"
 #include "fad/Transforms/JointFunction.h"
-#include "fad/Transforms/Passes.h"
+#include "fad/Transforms/ResidualSelection.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -72,10 +71,8 @@ static SmallVector<Value> findReadByDerivatives(ArrayRef<Value> read) {
 namespace {
 /// What a selection keeps.
 struct Kept {
-  /// Bytes of what is not alive anyway.
+  /// Bytes of what is not alive anyway, and is not a size.
   int64_t bytes = 0;
-  /// Those of them that are of sizes, which no policy chooses.
-  int64_t sizes = 0;
   /// Whether results and gradients are computed as they were before.
   bool equal = false;
 };
@@ -108,6 +105,13 @@ struct TestResidualsPass
   void runOnOperation() override {
     for (auto function :
          llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      StringRef pair = function.getSymName();
+      if (pairs && pair.consume_back("_forward")) {
+        emitRemark(function.getLoc())
+            << "{\"function\":\"" << pair
+            << "_joint\",\"bytes\":" << countResiduals(function) << "}";
+        continue;
+      }
       if (!JointFunction::isJoint(function))
         continue;
       std::string line;
@@ -149,8 +153,9 @@ struct TestResidualsPass
     pm.addPass(createFadSelectResiduals(options));
     FailureOr<Kept> kept = failure();
     if (failed(withCopy(function, [&](func::FuncOp copy) {
-          if (failed(runPipeline(pm, copy)) || failed(kept = count(copy)))
+          if (failed(runPipeline(pm, copy)))
             return failure();
+          kept = Kept{countKeptBytes(copy, assumedSize)};
           kept->equal = test::haveEqualResults(copy, function);
           return success();
         })))
@@ -158,40 +163,24 @@ struct TestResidualsPass
     return kept;
   }
 
-  std::optional<int64_t> getBytes(Value value, SizeSymbols &symbols) {
-    // The size of packed numbers is not a sum of products.
-    auto pack = value.getDefiningOp<PackOp>();
-    std::optional<SizeExpr> bytes =
-        getValueBytes(pack ? pack.getCodes() : value, symbols);
-    if (!bytes)
-      return std::nullopt;
-    SizeExpr assumed = bytes->substitute(
-        [&](unsigned) -> std::optional<uint64_t> { return assumedSize; });
-    int64_t number = *assumed.getConstant();
-    return pack ? llvm::divideCeil(number * pack.getBits(), 8) : number;
-  }
-
-  FailureOr<Kept> count(func::FuncOp selected) {
-    FailureOr<JointFunction> joint = JointFunction::get(selected);
-    if (failed(joint))
-      return failure();
-    SizeSymbols symbols;
-    DenseSet<Value> alive(joint->getArguments().begin(),
-                          joint->getArguments().end());
-    alive.insert(joint->getResults().begin(), joint->getResults().end());
-    Kept kept;
-    for (auto residual :
-         llvm::to_vector(selected.front().getOps<ResidualOp>())) {
-      if (!alive.insert(residual.getValue()).second)
-        continue;
-      std::optional<int64_t> bytes = getBytes(residual.getValue(), symbols);
-      if (!bytes)
-        return residual.emitError("has a type of no known size"), failure();
-      kept.bytes += *bytes;
-      if (residual.getReason() == "size")
-        kept.sizes += *bytes;
+  /// What `forward`, of a pair, returns for backward alone.
+  int64_t countResiduals(func::FuncOp forward) {
+    Operation *terminator = forward.front().getTerminator();
+    DenseSet<Value> alive(llvm::from_range, forward.getArguments());
+    SmallVector<Value> residuals;
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      if (forward.getResultAttr(operand.getOperandNumber(),
+                                FadDialect::kResidualAttr))
+        residuals.push_back(operand.get());
+      else
+        alive.insert(operand.get());
     }
-    return kept;
+    SizeSymbols symbols;
+    int64_t bytes = 0;
+    for (Value residual : residuals)
+      if (alive.insert(residual).second && !residual.getType().isIndex())
+        bytes += getAssumedBytes(residual, symbols, assumedSize);
+    return bytes;
   }
 
   LogicalResult printPolicies(llvm::json::OStream &json,
@@ -204,7 +193,7 @@ struct TestResidualsPass
           select(function, *policy, RecomputeLevel::elementwise);
       if (failed(kept))
         return failure();
-      json.attribute(name, kept->bytes - kept->sizes);
+      json.attribute(name, kept->bytes);
     }
     return success();
   }
@@ -242,7 +231,7 @@ struct TestResidualsPass
         return failure();
       LogicalResult printed = success();
       json.attributeObject(stringifyRecomputeLevel(level), [&] {
-        json.attribute("bytes", kept->bytes - kept->sizes);
+        json.attribute("bytes", kept->bytes);
         json.attribute("equal", kept->equal);
         printed = withCopy(function, [&](func::FuncOp copy) {
           return printCosts(json, copy, level);
@@ -276,6 +265,10 @@ struct TestResidualsPass
       *this, "plain",
       llvm::cl::desc("Print the bytes of a minimum cut in which no derivative "
                      "of an elementwise operation is kept")};
+  Option<bool> pairs{
+      *this, "pairs",
+      llvm::cl::desc("Print the bytes that forward functions keep, after the "
+                     "joint functions are split")};
   Option<int64_t> assumedSize{
       *this, "assumed-size",
       llvm::cl::desc("What stands for a size known at run time"),
