@@ -16,12 +16,13 @@ RIVALS = {
     "all": ["bp", "recompute", "fad"],
 }
 
-_BEFORE = "fad-publish-entry,inline,func.func(fad-normalize)"
+_BEFORE = "fad-publish-entry,inline,func.func(fad-simplify-slices,fad-normalize)"
 _SIMPLIFY = (
     "canonicalize{region-simplify=disabled max-iterations=1 top-down=true},cse"
 )
 _REGIONS = (
-    f"{_BEFORE},fad-raise,{_SIMPLIFY},func.func(fad-partition),fad-raise,{_SIMPLIFY}"
+    f"{_BEFORE},fad-raise,{_SIMPLIFY},func.func(fad-partition),fad-raise,{_SIMPLIFY},"
+    "func.func(fad-simplify-slices)"
 )
 # As a tape sees the program: without activations found in chains of operations.
 _WRITTEN = f"{_BEFORE},fad-raise{{within-operations=true}}"
