@@ -5,12 +5,15 @@
 // RUN: fad-runner %s --check-gradients --entry=scatters --policy=bp
 // RUN: fad-runner %s --check-gradients --entry=scatters --policy=recompute
 // RUN: fad-runner %s --check-gradients --entry=scatters --policy=fad
+// RUN: fad-runner %s --check-gradients --entry=scatters --policy=auto
 // RUN: fad-runner %s --check-gradients --entry=sorts --size=5 --policy=bp
 // RUN: fad-runner %s --check-gradients --entry=sorts --size=1 --policy=recompute
 // RUN: fad-runner %s --check-gradients --entry=sorts --size=4 --policy=fad
+// RUN: fad-runner %s --check-gradients --entry=sorts --size=4 --policy=auto
 // RUN: fad-runner %s --check-gradients --entry=scans --size=4 --policy=bp
 // RUN: fad-runner %s --check-gradients --entry=scans --size=0 --policy=recompute
 // RUN: fad-runner %s --check-gradients --entry=scans --size=3 --policy=fad
+// RUN: fad-runner %s --check-gradients --entry=scans --size=4 --policy=auto
 
 // Of equal elements, a loop that takes the later one has its gradient there, as
 // PyTorch's cummax, and a reduction shares it.
