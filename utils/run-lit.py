@@ -62,7 +62,8 @@ class Program:
 
     def interrupt(self, number, _):
         if self.interrupted:
-            self.kill()
+            if self.process:
+                self.kill()
             return
         self.interrupted = True
         print(f"\n{signal.Signals(number).name}: ending the tests", flush=True)

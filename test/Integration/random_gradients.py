@@ -126,6 +126,8 @@ def find_faults(keep, seeds):
     try:
         return reader.recv()
     except EOFError:
+        pass
+    finally:
         process.join()
     if len(seeds) == 1:
         return [f"program {seeds[0]} ends the process, status {process.exitcode}"]

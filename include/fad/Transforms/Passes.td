@@ -147,9 +147,11 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     from other results, or by part of the region; values inside of a region that
     may be worth keeping become results.
 
-    `scf.if` and `scf.for` on tensors are differentiated as they are: the
-    adjoint of a conditional computes the branch taken again; that of a loop
-    runs backwards over what the iterations begin with, which the loop stacks.
+    `scf.if`, `scf.index_switch` and `scf.for` on tensors are differentiated as
+    they are: the adjoint of a conditional computes the branch taken again;
+    that of a loop runs backwards over what the iterations begin with, which
+    the loop stacks. An `scf.while` becomes a loop that counts its iterations
+    and an `scf.for` first. What goes through `fad.detach` has no derivative.
     Scalars outside of bodies have cotangents, too. Side effects happen once,
     where they are. Everything that cannot be differentiated is reported in
     one run.

@@ -113,13 +113,13 @@ def export(
         arguments=arguments,
         results=results,
         wrt=wrt,
-        dtype=_find_dtype(exported.graph),
-        is_random=_is_random(exported.graph),
+        dtype=find_dtype(exported.graph),
+        is_random=is_random(exported.graph),
         pattern=pattern,
     )
 
 
-def _find_dtype(graph) -> "torch.dtype":
+def find_dtype(graph) -> "torch.dtype":
     """The least precise floating-point type in `graph`."""
     values = [node.meta.get("val") for node in graph.nodes]
     types = {
@@ -130,7 +130,7 @@ def _find_dtype(graph) -> "torch.dtype":
     return max(types, key=lambda each: torch.finfo(each).eps)
 
 
-def _is_random(graph) -> bool:
+def is_random(graph) -> bool:
     tag = torch.Tag.nondeterministic_seeded
     return any(tag in getattr(node.target, "tags", ()) for node in graph.nodes)
 

@@ -6,7 +6,15 @@ from typing import Callable, List, Optional, Tuple
 from .. import parse
 from ._decompositions import get_decompositions
 from ._errors import locate_in_model, make_error
-from ._export import Argument, Exported, Result, lower, make_argument
+from ._export import (
+    Argument,
+    Exported,
+    Result,
+    find_dtype,
+    is_random,
+    lower,
+    make_argument,
+)
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
 from ._unsupported import check_graph
@@ -74,6 +82,8 @@ def export_joint(
             for index, argument in enumerate(arguments)
             if argument.kind == "parameter" and argument.name in trained
         ),
+        dtype=find_dtype(graph.graph),
+        is_random=is_random(graph.graph),
         pattern=pattern,
     )
 

@@ -184,17 +184,18 @@ def _dist(x, y, order=2):
     return _vector_norm(x - y, order)
 
 
-def _along(extreme, find_index):
-    """The greatest or least of each row, and its index: it has the gradient, and
-    none of what equals it."""
+def _along(find_index, sign):
+    """The greatest or least of each row, by the sign, and its index: it has the
+    gradient, and none of what equals it. A NaN is the greatest and the least."""
 
     def find(x, dim, keepdim=False):
         if x.dim() == 0:
-            return NotImplemented
-        index = find_index(x, dim, True)
+            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
         # torch-mlir's index is that of a number where there is a NaN.
-        isnan = torch.isnan(extreme(x, dim, True))
-        values = torch.where(isnan, math.nan, x.gather(dim, index))
+        isnan = torch.isnan(x)
+        marked = torch.where(isnan.any(dim, True), sign * isnan.to(x.dtype), x)
+        index = find_index(marked, dim, True)
+        values = x.gather(dim, index)
         if not keepdim:
             values, index = values.squeeze(dim), index.squeeze(dim)
         return values, index
@@ -236,8 +237,8 @@ def get_kinks() -> dict:
         aten.hardtanh.default: _hardtanh,
         aten.leaky_relu.default: _leaky_relu,
         aten.linalg_vector_norm.default: _vector_norm,
-        aten.max.dim: _along(torch.amax, torch.argmax),
-        aten.min.dim: _along(torch.amin, torch.argmin),
+        aten.max.dim: _along(torch.argmax, 1),
+        aten.min.dim: _along(torch.argmin, -1),
         aten.mish.default: _mish,
         aten.multi_margin_loss.default: _multi_margin_loss,
         aten.norm.Scalar: _vector_norm,

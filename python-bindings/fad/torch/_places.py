@@ -18,10 +18,6 @@ def _sort(x, dim=-1, descending=False, *, stable=False):
     return x.gather(dim, places), places
 
 
-def _sort_stable(x, *, stable=False, dim=-1, descending=False):
-    return _sort(x, dim, descending)
-
-
 def _topk(x, k, dim=-1, largest=True, sorted=True):
     if x.dim() == 0:
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
@@ -327,7 +323,7 @@ def get_places() -> dict:
     aten = torch.ops.aten
     table = {
         aten.sort.default: _sort,
-        aten.sort.stable: _sort_stable,
+        aten.sort.stable: _sort,
         aten.topk.default: _topk,
         aten.kthvalue.default: _kthvalue,
         aten.median.dim: _median(False),

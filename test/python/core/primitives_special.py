@@ -1,7 +1,7 @@
 # REQUIRES: ml_dtypes
 # RUN: %python %s
-"""Derivatives of the primitives at kinks, zeros, infinities and NaN: under every
-policy and in every type what the dialect says."""
+"""Derivatives of the primitives at kinks, zeros, infinities and NaN are what the
+dialect says: in f32 under every policy, in the other types under two."""
 
 import math
 import unittest
@@ -80,7 +80,9 @@ class Special(unittest.TestCase):
         for t, (dtype, bound) in TYPES.items():
             x = numpy.array(POINTS, dtype)
             ones = [numpy.ones_like(x)] * len(EXPECTED)
-            for policy in "bp", "recompute", "fad", "auto":
+            # A tape sees a chain of operations, and the others the function it is.
+            every = ("bp", "recompute", "fad", "auto")
+            for policy in every if t == "f32" else ("bp", "auto"):
                 nested = fad.nest(make_module(t), policy=policy)
                 run = fad.compile(nested, check=False)
                 values = run.call(nested.forward, *[x] * len(EXPECTED))
