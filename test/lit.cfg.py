@@ -3,13 +3,18 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import lit.formats
 from lit.llvm import llvm_config
 from lit.llvm.subst import ToolSubst
 
-config.name = "FAD"
-config.test_format = lit.formats.ShTest(execute_external=False)
+# Worker processes of lit find the class by the name of its module.
+sys.path.insert(0, os.path.dirname(__file__))
+from sample import Sample
+
+config.name = "FAD-sample" if config.sample else "FAD"
+config.test_format = (Sample if config.sample else lit.formats.ShTest)(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
@@ -107,8 +112,18 @@ if with_headers:
 if config.enable_sanitizers:
     config.available_features.add("sanitizers")
     # LeakSanitizer fails where OpenMP's threads are still there at exit. An
-    # allocation that is too large is an error that fad reports.
-    config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
+    # allocation that is too large is an error that fad reports. LLVM's libraries
+    # are not instrumented: a container that grows there and here, or an allocator
+    # that marks its free memory here and hands it out there, is not an error.
+    config.environment["ASAN_OPTIONS"] = ":".join(
+        [
+            "detect_leaks=0",
+            "allocator_may_return_null=1",
+            "detect_container_overflow=0",
+            "allow_user_poisoning=0",
+        ]
+    )
+    config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
 config.substitutions += [
     ("%lit", config.lit_executable),

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds fad, and runs its tests. The last line is
+# Installs what is missing, builds fad, and runs its tests; then builds three
+# programs with sanitizers and runs a sample of the tests. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 when none failed. A test
 # that did not run has failed.
 #
@@ -25,6 +26,9 @@ done
 
 set_up
 step "Build what tests need" cmake --build build --target fad-test-depends
+step "Configure with sanitizers" configure sanitize
+step "Build with sanitizers" \
+  cmake --build build-sanitize --target fad-test-depends
 printf '\n==> Test\n'
 if [ "$python_packages" = leave ]; then
   echo "--light: nothing from PyPI is used; the tests that need it are skipped"
@@ -32,4 +36,4 @@ fi
 # In this process's place, for signals to reach it.
 lit=$(sed -n 's/^FAD_LIT:FILEPATH=//p' build/CMakeCache.txt)
 exec "$python" utils/run-lit.py build/test/results.json \
-  "$python" "$lit" -sv build/test
+  "$python" "$lit" -sv build/test build-sanitize/test
