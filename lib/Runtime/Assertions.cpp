@@ -217,12 +217,12 @@ void OperationAsserter::checkPadding(tensor::PadOp op) {
   SmallVector<Value> low = values(op.getMixedLowPad()),
                      high = values(op.getMixedHighPad()), sizes;
   for (auto [dim, known] : llvm::enumerate(op.getResultType().getShape())) {
-    int64_t cutOff = 0;
+    uint64_t cutOff = 0;
     for (Value padding : {low[dim], high[dim]}) {
       // What is known to be negative is a slice after fad-normalize.
       std::optional<int64_t> constant = getConstantIntValue(padding);
       if (constant && *constant < 0) {
-        cutOff -= *constant;
+        cutOff = llvm::SaturatingAdd(cutOff, -static_cast<uint64_t>(*constant));
         continue;
       }
       check(compare(CmpIPredicate::sge, padding, index(0)),
@@ -231,7 +231,8 @@ void OperationAsserter::checkPadding(tensor::PadOp op) {
     }
     if (cutOff != 0)
       check(compare(CmpIPredicate::sge, size(op.getSource(), dim),
-                    index(cutOff)),
+                    index(std::min<uint64_t>(
+                        cutOff, std::numeric_limits<int64_t>::max()))),
             "a negative size of padding leaves out more than there is");
     Value padded = add(add(size(op.getSource(), dim), low[dim]), high[dim]);
     if (ShapedType::isDynamic(known))

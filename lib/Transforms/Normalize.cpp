@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CapturedScalars.h"
+#include "ReverseMode/SmoothSums.h"
 #include "fad/Analysis/Sources.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -19,6 +20,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADNORMALIZE
@@ -106,11 +108,16 @@ struct CutOff : OpRewritePattern<tensor::PadOp> {
     for (auto [before, after, size] :
          llvm::zip_equal(low, high, op.getSourceType().getShape())) {
       int64_t first = cutOff(before), last = cutOff(after);
-      if (!ShapedType::isDynamic(size) && first + last > size)
+      int64_t total;
+      if (llvm::AddOverflow(first, last, total) ||
+          (!ShapedType::isDynamic(size) && total > size))
         return rewriter.notifyMatchFailure(op, "cuts off more than there is");
+      // Upstream has no slice of nothing, nor behind the last element.
+      if (size == 0 || (total > 0 && total == size))
+        return rewriter.notifyMatchFailure(op, "cuts off all that there is");
       any |= first != 0 || last != 0;
       offsets.push_back(rewriter.getIndexAttr(first));
-      cut.push_back(rewriter.getIndexAttr(first + last));
+      cut.push_back(rewriter.getIndexAttr(total));
     }
     if (!any)
       return rewriter.notifyMatchFailure(op, "cuts nothing off");
@@ -210,6 +217,8 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
     // Before the border is looked at.
     formPatterns.add<CutOff>(context, /*benefit=*/2);
     populateGatherPatterns(formPatterns);
+    // Before the operations of a sum are parts of several bodies.
+    populateSmoothSumPatterns(formPatterns);
     forms = std::move(formPatterns);
     RewritePatternSet capturePatterns(context);
     capturePatterns.add<PassCapturedScalars>(context);

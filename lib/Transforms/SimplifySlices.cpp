@@ -138,7 +138,9 @@ struct PadNothing : OpRewritePattern<tensor::PadOp> {
     if (!sizes)
       return failure();
     Location loc = op.getLoc();
-    if (Value border = op.getConstantPaddingValue()) {
+    Value border = op.getConstantPaddingValue();
+    // A constant in the region goes with it.
+    if (border && border.getParentRegion() != &op.getRegion()) {
       Value empty =
           tensor::EmptyOp::create(rewriter, loc, op.getResultType(), *sizes);
       rewriter.replaceOpWithNewOp<linalg::FillOp>(op, border, empty);
@@ -158,6 +160,11 @@ private:
              op.getSourceType().getShape(), op.getResultType().getShape(),
              op.getStaticLow(), op.getStaticHigh())) {
       if (size == 0)
+        return true;
+      // A border may cut off all that there is.
+      if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(low) &&
+          !ShapedType::isDynamic(high) &&
+          size + std::min<int64_t>(low, 0) == -std::min<int64_t>(high, 0))
         return true;
       if (ShapedType::isDynamic(size) && !ShapedType::isDynamic(padded) &&
           !ShapedType::isDynamic(low) && !ShapedType::isDynamic(high) &&

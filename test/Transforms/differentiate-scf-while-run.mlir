@@ -9,6 +9,27 @@
 // RUN: fad-runner %s --check-gradients --entry=choose --policy=fad --size=2 --arg=5
 // RUN: fad-runner %s --check-gradients --entry=all --policy=auto --size=1 --arg=4
 
+// The counter behind a loop is the first one for which the condition fails, or the
+// one that the loop began with.
+
+// RUN: fad-runner %s --entry=counter --arg=0 --arg=2 --arg=1 --policy=auto | FileCheck %s --check-prefix=COUNTER
+// RUN: fad-runner %s --entry=counter --arg=10 --arg=2 --arg=1 --policy=bp | FileCheck %s --check-prefix=NONE
+// COUNTER: out1: tensor<index> = 4
+// NONE:    out1: tensor<index> = 10
+func.func @counter(%from: index, %step: index, %x: tensor<2xf64>) -> (tensor<2xf64>, index) {
+  %three = arith.constant 3 : index
+  %r:2 = scf.while (%a = %x, %n = %from) : (tensor<2xf64>, index) -> (tensor<2xf64>, index) {
+    %less = arith.cmpi slt, %n, %three : index
+    scf.condition(%less) %a, %n : tensor<2xf64>, index
+  } do {
+  ^bb0(%b: tensor<2xf64>, %m: index):
+    %y = math.sin %b : tensor<2xf64>
+    %next = arith.addi %m, %step : index
+    scf.yield %y, %next : tensor<2xf64>, index
+  }
+  return %r#0, %r#1 : tensor<2xf64>, index
+}
+
 func.func @all(%n: index, %x: tensor<?xf64>, %w: tensor<?xf64>, %y: tensor<3xf32>)
     -> (tensor<?xf64>, tensor<?xf64>, tensor<?xf64>, tensor<3xf32>, tensor<3xf32>, tensor<?xf64>, tensor<?xf64>) {
   %root = call @root(%x) : (tensor<?xf64>) -> tensor<?xf64>

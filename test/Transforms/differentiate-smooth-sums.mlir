@@ -12,10 +12,13 @@
 // RUN: %{run} --entry=logaddexp --arg=0 | FileCheck %s --check-prefix=GRADIENT
 // REDEFINE: %{policy} = recompute
 // RUN: %{run} --entry=logsigmoid | FileCheck %s --check-prefix=GRADIENT
+// RUN: %{run} --entry=logaddexp --arg=0 | FileCheck %s --check-prefix=GRADIENT
 // REDEFINE: %{policy} = fad
 // RUN: %{run} --entry=logsigmoid | FileCheck %s --check-prefix=GRADIENT
+// RUN: %{run} --entry=logaddexp --arg=0 | FileCheck %s --check-prefix=GRADIENT
 // REDEFINE: %{policy} = auto
 // RUN: %{run} --entry=logsigmoid | FileCheck %s --check-prefix=GRADIENT
+// RUN: %{run} --entry=logaddexp --arg=0 | FileCheck %s --check-prefix=GRADIENT
 // RUN: %{run} --entry=spread | FileCheck %s --check-prefix=GRADIENT
 // REDEFINE: %{policy} = bp
 // RUN: %{run} --entry=spread | FileCheck %s --check-prefix=GRADIENT

@@ -90,3 +90,30 @@ func.func @unit_strides(%x: tensor<2x3x2xf64>, %y: tensor<1x2xf64>) -> (tensor<1
   %v = tensor.insert_slice %u into %r[0, 0, 1] [1, 2, 1] [5, 2, 7] : tensor<1x2xf64> into tensor<2x3x2xf64>
   return %e, %v : tensor<1x2xf64>, tensor<2x3x2xf64>
 }
+
+// A border that cuts off all that there is leaves the other border.
+// RUN: %{run}=cut_all | FileCheck %s --check-prefix=CUT
+// CUT:     out0: tensor<3xf64> = [0.5, 0.5, 0.5]
+// CUT:     grad0: tensor<2xf64> = [0, 0]
+// CUT-NOT: FAIL
+func.func @cut_all(%x: tensor<2xf64>) -> tensor<3xf64> {
+  %r = tensor.pad %x low[-2] high[3] {
+  ^bb0(%i: index):
+    %c = arith.constant 0.5 : f64
+    tensor.yield %c : f64
+  } : tensor<2xf64> to tensor<3xf64>
+  return %r : tensor<3xf64>
+}
+
+// The constant of the border is in the region, and a border is negative.
+// RUN: %{run}=pad_none --arg=%t/none2.npy | FileCheck %s --check-prefix=PAD-NONE
+// PAD-NONE: out0: tensor<2x2xf64> = {{\[}}[0.5, 0.5], [0.5, 0.5]]
+// PAD-NONE-NOT: FAIL
+func.func @pad_none(%x: tensor<0x?xf64>) -> tensor<2x?xf64> {
+  %r = tensor.pad %x low[1, 0] high[1, -1] {
+  ^bb0(%i: index, %j: index):
+    %c = arith.constant 0.5 : f64
+    tensor.yield %c : f64
+  } : tensor<0x?xf64> to tensor<2x?xf64>
+  return %r : tensor<2x?xf64>
+}

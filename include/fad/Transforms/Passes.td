@@ -65,6 +65,9 @@ def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
     `linalg.generic` that extracts elements, and a scalar that a body captures
     becomes an operand where it may depend on what is differentiated.
 
+    In a sum that is smooth, such as `max(a, b) + log1p(exp(-|a - b|))`, a maximum
+    that is a comparison and a select becomes `arith.maximumf`, which shares ties.
+
     Everything else stays as it is; only upstream operations come out.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -151,12 +151,19 @@ FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
   llvm::append_range(replaced, op.getBeforeArguments());
   llvm::append_range(replaced, op.getAfterArguments());
   rewriter.setInsertionPoint(op);
-  if (FailureOr<scf::ForOp> counted = scf::upliftWhileToForLoop(rewriter, op);
-      succeeded(counted)) {
-    for (Value value : replaced)
-      forget(value);
-    findVaried(counted->getOperation());
-    return counted->getOperation();
+  // Upstream's value of the counter behind the loop is that of the last
+  // iteration, not the first one for which the condition fails.
+  bool readsCounter = llvm::any_of(op.getResults(), [](Value result) {
+    return result.getType().isIntOrIndex() && !result.use_empty();
+  });
+  if (!readsCounter) {
+    FailureOr<scf::ForOp> counted = scf::upliftWhileToForLoop(rewriter, op);
+    if (succeeded(counted)) {
+      for (Value value : replaced)
+        forget(value);
+      findVaried(counted->getOperation());
+      return counted->getOperation();
+    }
   }
   if (failed(checkCountable(op)))
     return failure();

@@ -38,9 +38,9 @@ ESTIMATES = F32 | {
     "mish": (1.8e-7, 2e-7),
 }
 # Where PyTorch errs less in f32, as it does with libraries that keep twice the digits
-# on the way: by no more than this factor.
+# on the way: by no more than this factor. Its error is not that of every processor.
 LESS = {
-    ("tanh", "value"): 2.4,
+    ("tanh", "value"): 2.5,
     ("tanh", "slope"): 1.7,
     ("softplus", "value"): 1.3,
     ("softplus", "slope"): 1.1,
