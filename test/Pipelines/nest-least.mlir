@@ -2,6 +2,7 @@
 // RUN: fad-memory-report %s --entry=pooling --policy=bp --policy=auto | FileCheck %s --check-prefix=POOLING
 // RUN: fad-runner %s --entry=softmax --policy=auto --check-gradients
 // RUN: fad-runner %s --entry=pooling --policy=auto --check-gradients
+// RUN: fad-opt %s --fad-normalize --fad-select-least="entry=pooling" | FileCheck %s --check-prefix=PASS
 // RUN: fad-opt %s --fad-nest="entry=softmax residual-budget=800" | FileCheck %s --check-prefix=NEST
 // RUN: not fad-opt %s --fad-nest="entry=softmax residual-budget=100" 2>&1 | FileCheck %s --check-prefix=BUDGET
 
@@ -26,6 +27,10 @@ func.func @softmax(%a: tensor<64x64xf32>, %b: tensor<64x2xf32>) -> tensor<64x2xf
 
 // POOLING:     bp {{ *}}420 B
 // POOLING:     auto {{ *}}375 B
+// PASS-LABEL:  func.func @pooling_joint(
+// PASS:        fad.residual %{{.*}} : tensor<3x2x5xf32>
+// PASS-NEXT:   fad.residual %{{.*}} : tensor<3x2x2x5xf32>
+// PASS-NEXT:   fad.residual %{{.*}} 2 bits an element" : tensor<15xi8>
 func.func @pooling(%x: tensor<3x4x4x5xf32>) -> tensor<3x2x2x5xf32> {
   %c = arith.constant 0xFF800000 : f32
   %e = tensor.empty() : tensor<3x2x2x5xf32>
