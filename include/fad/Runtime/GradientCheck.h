@@ -56,8 +56,8 @@ struct GradientCheck {
 ///    gradient agrees at none.
 /// 2. The gradients given are compared with g: the greatest difference of two
 ///    elements, relative to the greatest element of g or g', or to the least
-///    normal number of the types that are rounded to on the way. An element that is not finite counts
-///    as an error if that of g is finite in the element type.
+///    normal number of the types that are rounded to on the way. An element that
+///    is not finite counts as an error if that of g is finite in the element type.
 ///
 /// That the forward function still computes f is checked along the way; it is
 /// an error where not.

@@ -263,7 +263,6 @@ class Normalized(nn.Module):
     def __init__(self):
         super().__init__()
         self.linear, self.norm = nn.Linear(4, 3), nn.BatchNorm1d(3)
-        self.steps = 0
 
     def forward(self, x):
         return self.norm(self.linear(x).sin())
