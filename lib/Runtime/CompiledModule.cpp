@@ -171,6 +171,7 @@ LogicalResult CompiledModule::createEngine(ModuleOp module) {
   ExecutionEngineOptions options;
   // What level 3 adds is for a kernel, and takes a network long.
   auto optimize = [target = machine->get()](llvm::Module *llvmModule) {
+    simplifyInterface(*llvmModule);
     unsigned level = splitFunctions(*llvmModule) ? 2 : 3;
     return makeOptimizingTransformer(level, /*sizeLevel=*/0,
                                      target)(llvmModule);

@@ -9,12 +9,14 @@
 // What LLVM's passes do to a loop takes time that grows with the loops before it
 // in the function. A network is a function of a thousand loops, one after the
 // other, many of them the same: each becomes a function, and equal ones one.
+// What passes descriptors of tensors to it is one block, in which LLVM compares
+// each load and store with each other: it is not optimized.
 //
 //===----------------------------------------------------------------------===//
 
 #include "SplitFunctions.h"
 #include "mlir/Support/LLVM.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -22,6 +24,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -91,20 +94,49 @@ static void markDistinct(llvm::Function &function) {
   }
 }
 
-bool fad::splitFunctions(llvm::Module &module) {
-  if (llvm::none_of(module, hasManyLoops))
-    return false;
-  llvm::SmallPtrSet<llvm::Function *, 16> old;
-  for (llvm::Function &function : module)
-    old.insert(&function);
-  runPasses(module,
-            "inferattrs,function(early-cse,loop-simplify),loop-extract");
-  for (llvm::Function &function : module) {
-    if (old.contains(&function))
+void fad::simplifyInterface(llvm::Module &module) {
+  for (llvm::Function &function : llvm::make_early_inc_range(module)) {
+    StringRef name = function.getName();
+    if (!name.starts_with("_mlir_") || function.isDeclaration())
       continue;
+    // A wrapper around the function itself, which nobody looks up.
+    if (!name.starts_with("_mlir_ciface_") &&
+        !name.starts_with("_mlir__mlir_ciface_")) {
+      function.eraseFromParent();
+      continue;
+    }
     function.addFnAttr(llvm::Attribute::NoInline);
-    markDistinct(function);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
   }
+}
+
+/// Makes each outermost loop of `function` a function. Upstream's pass would read
+/// all of `function` for each of them.
+static void extractLoops(llvm::Function &function) {
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  llvm::CodeExtractorAnalysisCache cache(function);
+  for (llvm::Loop *loop : loops.getTopLevelLoops()) {
+    if (!loop->isLoopSimplifyForm())
+      continue;
+    llvm::CodeExtractor extractor(loop->getBlocks(), &dominators);
+    llvm::Function *extracted = extractor.extractCodeRegion(cache);
+    if (!extracted)
+      continue;
+    extracted->addFnAttr(llvm::Attribute::NoInline);
+    markDistinct(*extracted);
+  }
+}
+
+bool fad::splitFunctions(llvm::Module &module) {
+  SmallVector<llvm::Function *> large;
+  for (llvm::Function &function : module)
+    if (hasManyLoops(function))
+      large.push_back(&function);
+  if (large.empty())
+    return false;
+  runPasses(module, "inferattrs,function(early-cse,loop-simplify)");
+  llvm::for_each(large, [](auto *function) { extractLoops(*function); });
   runPasses(module, "mergefunc");
   return true;
 }

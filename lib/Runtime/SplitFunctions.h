@@ -15,6 +15,12 @@ class Module;
 
 namespace mlir::fad {
 
+/// Leaves of the wrappers that `module` has for the execution engine those around
+/// C interfaces, and keeps LLVM from optimizing them: they pass the numbers of all
+/// descriptors of tensors in one block, which would take time that grows with the
+/// square of how many there are.
+void simplifyInterface(llvm::Module &module);
+
 /// Makes each outermost loop a function where a function of `module` has many,
 /// and one function of those that are the same. Returns whether one has.
 bool splitFunctions(llvm::Module &module);

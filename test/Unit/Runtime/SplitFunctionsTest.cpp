@@ -46,10 +46,9 @@ loop{0}:
 
 namespace {
 struct SplitFunctionsTest : testing::Test {
-  void parse(int count) {
+  void parse(const std::string &text) {
     llvm::SMDiagnostic diagnostic;
-    module =
-        llvm::parseAssemblyString(writeChain(count), diagnostic, context);
+    module = llvm::parseAssemblyString(text, diagnostic, context);
     ASSERT_TRUE(module) << diagnostic.getMessage().str();
   }
 
@@ -59,13 +58,13 @@ struct SplitFunctionsTest : testing::Test {
 } // namespace
 
 TEST_F(SplitFunctionsTest, FewLoopsStay) {
-  parse(64);
+  parse(writeChain(64));
   EXPECT_FALSE(splitFunctions(*module));
   EXPECT_EQ(module->size(), 2u);
 }
 
 TEST_F(SplitFunctionsTest, EqualLoopsAreOneFunction) {
-  parse(65);
+  parse(writeChain(65));
   EXPECT_TRUE(splitFunctions(*module));
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
   // The first loop reads what the caller may know by another pointer, too.
@@ -82,4 +81,36 @@ TEST_F(SplitFunctionsTest, EqualLoopsAreOneFunction) {
   }
   EXPECT_EQ(distinct, 1u);
   EXPECT_EQ(shared, 1u);
+}
+
+TEST_F(SplitFunctionsTest, WrappersAreNotOptimized) {
+  parse("define i64 @f(i64 %x) {\n"
+        "  ret i64 %x\n"
+        "}\n"
+        "define void @_mlir_ciface_f(ptr %x) {\n"
+        "  %a = load i64, ptr %x\n"
+        "  %b = call i64 @f(i64 %a)\n"
+        "  store i64 %b, ptr %x\n"
+        "  ret void\n"
+        "}\n"
+        "define void @_mlir__mlir_ciface_f(ptr %list) {\n"
+        "  %x = load ptr, ptr %list\n"
+        "  call void @_mlir_ciface_f(ptr %x)\n"
+        "  ret void\n"
+        "}\n"
+        "define void @_mlir_f(ptr %list) {\n"
+        "  %x = load i64, ptr %list\n"
+        "  %y = call i64 @f(i64 %x)\n"
+        "  ret void\n"
+        "}\n");
+  simplifyInterface(*module);
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  std::string names;
+  for (llvm::Function &function : *module) {
+    names += function.getName().str() + " ";
+    bool isWrapper = function.getName() != "f";
+    EXPECT_EQ(function.hasOptNone(), isWrapper);
+    EXPECT_EQ(function.hasFnAttribute(llvm::Attribute::NoInline), isWrapper);
+  }
+  EXPECT_EQ(names, "f _mlir_ciface_f _mlir__mlir_ciface_f ");
 }
