@@ -21,8 +21,10 @@ namespace {
 /// Checks gradients of one function at one point.
 class GradientChecker {
 public:
+  /// `given` is the pair of `module` where that runs on the host.
   static FailureOr<GradientChecker> create(ModuleOp module,
-                                           const NestOptions &options);
+                                           const NestOptions &options,
+                                           const NestedFunction *given);
 
   llvm::Error setPoint(ArrayRef<HostTensor> arguments,
                        ArrayRef<HostTensor> cotangents);
@@ -39,9 +41,10 @@ private:
   }
 
   GradientChecker(std::string name, CompiledModule forward,
-                  NestedFunction nested)
-      : name(std::move(name)), forward(std::move(forward)),
-        nested(std::move(nested)) {}
+                  const NestedFunction *given)
+      : name(std::move(name)), forward(std::move(forward)), given(given) {}
+
+  const NestedFunction &getNested() const { return own ? *own : *given; }
 
   /// Fails where the forward function computes other results.
   llvm::Error checkResults(const ForwardResults &values);
@@ -52,10 +55,11 @@ private:
   void checkType(const Gradient &given, const HostTensor &gradient,
                  const HostTensor &signs, GradientCheck &result);
 
-  /// The function and its pair, both in f64.
+  /// The function and its pair, both in f64: one of its own, or that given.
   std::string name;
   CompiledModule forward;
-  NestedFunction nested;
+  std::optional<NestedFunction> own;
+  const NestedFunction *given;
 
   SmallVector<HostTensor> arguments;
   std::optional<WeightedFunction> function;
@@ -64,8 +68,9 @@ private:
 };
 } // namespace
 
-FailureOr<GradientChecker> GradientChecker::create(ModuleOp module,
-                                                   const NestOptions &options) {
+FailureOr<GradientChecker>
+GradientChecker::create(ModuleOp module, const NestOptions &options,
+                        const NestedFunction *given) {
   OwningOpRef<ModuleOp> promoted = module.clone();
   PassManager pm(module.getContext());
   pm.addPass(createFadPromote());
@@ -75,15 +80,21 @@ FailureOr<GradientChecker> GradientChecker::create(ModuleOp module,
   auto entry =
       llvm::find_if(functions, [](func::FuncOp f) { return f.isPublic(); });
   std::string name = (*entry).getSymName().str();
+  // Compiling takes most of the time, and a second pair would be the same.
+  bool isWide = OperationEquivalence::isEquivalentTo(
+      *promoted, module, OperationEquivalence::IgnoreLocations);
   OwningOpRef<ModuleOp> copy = promoted->clone();
-  FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
-  if (failed(nested))
-    return failure();
   FailureOr<CompiledModule> forward = CompiledModule::compile(*promoted);
   if (failed(forward))
     return failure();
-  return GradientChecker(std::move(name), std::move(*forward),
-                         std::move(*nested));
+  GradientChecker checker(std::move(name), std::move(*forward), given);
+  if (isWide && given)
+    return checker;
+  FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
+  if (failed(nested))
+    return failure();
+  checker.own = std::move(*nested);
+  return checker;
 }
 
 /// Copies of `tensors` with floats in f64.
@@ -118,6 +129,8 @@ llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
         element = -element;
 
   arguments = std::move(*wideArguments);
+  const NestedFunction &nested = getNested();
+  nested.resetGlobals();
   auto values = nested.forward(arguments);
   if (!values)
     return values.takeError();
@@ -151,7 +164,7 @@ llvm::Error GradientChecker::checkResults(const ForwardResults &values) {
   auto expected = callForward(arguments);
   if (!expected)
     return expected.takeError();
-  for (unsigned index : nested.getCotangentResults()) {
+  for (unsigned index : getNested().getCotangentResults()) {
     const HostTensor &exact = (*expected)[index];
     double bound = GradientCheck::kDifferenceBound * getGreatest(exact);
     for (auto [a, b] :
@@ -287,10 +300,14 @@ llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
   return result;
 }
 
-FailureOr<SmallVector<GradientCheck>> fad::checkGradients(
-    ModuleOp module, const NestOptions &options, ArrayRef<HostTensor> arguments,
-    ArrayRef<HostTensor> cotangents, ArrayRef<Gradient> gradients) {
-  FailureOr<GradientChecker> checker = GradientChecker::create(module, options);
+FailureOr<SmallVector<GradientCheck>>
+fad::checkGradients(ModuleOp module, const NestOptions &options,
+                    const NestedFunction *nested,
+                    ArrayRef<HostTensor> arguments,
+                    ArrayRef<HostTensor> cotangents,
+                    ArrayRef<Gradient> gradients) {
+  FailureOr<GradientChecker> checker =
+      GradientChecker::create(module, options, nested);
   if (failed(checker))
     return failure();
   auto fail = [&](llvm::Error error) {

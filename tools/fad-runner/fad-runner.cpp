@@ -107,6 +107,7 @@ private:
                            SmallVector<HostTensor> &cotangents,
                            SmallVector<Gradient> &gradients);
   LogicalResult compareGradients(const NestOptions &options,
+                                 const NestedFunction &nested,
                                  ArrayRef<HostTensor> cotangents,
                                  ArrayRef<Gradient> gradients);
   llvm::Error writeStatistics() const;
@@ -345,7 +346,7 @@ LogicalResult Runner::runNested() {
     return failure();
   if (!commandLine.checkGradients)
     return success();
-  return compareGradients(options, cotangents, gradients);
+  return compareGradients(options, *nested, cotangents, gradients);
 }
 
 LogicalResult Runner::callNested(const NestedFunction &nested,
@@ -385,10 +386,12 @@ LogicalResult Runner::callNested(const NestedFunction &nested,
 }
 
 LogicalResult Runner::compareGradients(const NestOptions &options,
+                                       const NestedFunction &nested,
                                        ArrayRef<HostTensor> cotangents,
                                        ArrayRef<Gradient> gradients) {
-  auto checks =
-      checkGradients(*extracted, options, arguments, cotangents, gradients);
+  auto checks = checkGradients(*extracted, options,
+                               target.cudaChip.empty() ? &nested : nullptr,
+                               arguments, cotangents, gradients);
   if (failed(checks))
     return failure();
   printChecks(llvm::outs(), options.policy, *checks);

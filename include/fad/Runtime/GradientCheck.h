@@ -37,7 +37,9 @@ struct GradientCheck {
 /// `arguments` with `cotangents`. Emits an error where the check cannot be
 /// made.
 ///
-/// The module is promoted to f64 and differentiated with the same `options`.
+/// The module is promoted to f64 and differentiated with the same `options`;
+/// `nested`, its own pair where that runs on the host, or else null, is taken
+/// where all of it is in f64 already.
 /// Let f be that function, c the cotangents, g its gradient with respect to an
 /// argument x of n elements, and g' the gradient for c with random signs.
 ///
@@ -63,8 +65,8 @@ struct GradientCheck {
 /// an error where not.
 FailureOr<SmallVector<GradientCheck>>
 checkGradients(ModuleOp module, const NestOptions &options,
-               ArrayRef<HostTensor> arguments, ArrayRef<HostTensor> cotangents,
-               ArrayRef<Gradient> gradients);
+               const NestedFunction *nested, ArrayRef<HostTensor> arguments,
+               ArrayRef<HostTensor> cotangents, ArrayRef<Gradient> gradients);
 
 } // namespace mlir::fad
 

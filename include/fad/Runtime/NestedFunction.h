@@ -48,6 +48,9 @@ public:
   backward(ForwardResults forward, ArrayRef<HostTensor> cotangents,
            CallMemory *memory = nullptr) const;
 
+  /// Gives what calls change, such as the seed of random masks, its first value.
+  void resetGlobals() const { compiled.resetGlobals(); }
+
 private:
   explicit NestedFunction(CompiledModule compiled)
       : compiled(std::move(compiled)) {}
