@@ -1,6 +1,6 @@
 """Differentiates every named operation of linalg and checks the gradients.
 
-usage: named_ops.py --tools DIR --headers DIR --out DIR [--only REGEX]
+usage: named_ops.py --tools DIR --headers DIR --out DIR [--only REGEX] [--every]
 
 The names come from the headers of the installed LLVM. Each either has cases here,
 and then its gradients are compared with finite differences in f64 by fad-runner,
@@ -9,7 +9,8 @@ that is in neither is an error.
 
 Operations are run with static and dynamic sizes; convolutions and sums over
 windows at several strides, dilations and kernel sizes, with rows left over, sizes
-of 1, and no elements at all.
+of 1, and no elements at all. Of these cases each operation has some, unless `--every`
+is given, and an operation of the same kind the others.
 """
 
 import argparse
@@ -322,8 +323,8 @@ def find_names(headers):
 
 
 class Checker:
-    def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
+    def __init__(self, tools, folder, every):
+        self.tools, self.folder, self.every = tools, folder, every
 
     def run(self, tool, name, text, *arguments):
         """The exit status and what is printed."""
@@ -363,12 +364,18 @@ class Checker:
         if cases is None:
             return [lambda: f"{name}: neither tested nor listed as unsupported"]
         policy, other = POLICIES[number % 3], POLICIES[(number + 1) % 3]
-        checks = [partial(self.check_gradients, name, cases, policy, False)]
-        # Of many windows, some are enough to see that sizes are computed.
-        some = cases[1::2] if len(cases) > 4 else cases
-        if all(case.has_dynamic for case in some):
-            checks.append(partial(self.check_gradients, name, some, other, True))
+        static, dynamic = self.choose(number, cases)
+        checks = [partial(self.check_gradients, name, static, policy, False)]
+        if all(case.has_dynamic for case in dynamic):
+            checks.append(partial(self.check_gradients, name, dynamic, other, True))
         return checks
+
+    def choose(self, number, cases):
+        """The cases for static and for dynamic sizes."""
+        if self.every or len(cases) < 4:
+            return cases, cases
+        parts = 3 if len(cases) > 4 else 2
+        return cases[number % parts :: parts], cases[(number + 1) % parts :: parts]
 
 
 def main():
@@ -377,9 +384,10 @@ def main():
     parser.add_argument("--headers", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", default="")
+    parser.add_argument("--every", action="store_true")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
-    checker = Checker(options.tools, options.out)
+    checker = Checker(options.tools, options.out, options.every)
     names = [n for n in find_names(options.headers) if re.search(options.only, n)]
     checks = [
         check

@@ -59,8 +59,12 @@ class NarrowTypes(unittest.TestCase):
                     whole = run.call(nested.forward, x)
                     # Fewer than a vector has; and the vectors elsewhere.
                     parts = [run.call(nested.forward, x[:12345])]
-                    parts += [run.call(nested.forward, x[i : i + 3]) for i in range(12345, len(x), 3)]
-                    for index, each in enumerate(whole):
+                    starts = range(12345, len(x) - 2, 61)
+                    parts += [run.call(nested.forward, x[i : i + 3]) for i in starts]
+                    places = [numpy.arange(12345), *(i + numpy.arange(3) for i in starts)]
+                    places = numpy.concatenate(places)
+                    for index, every in enumerate(whole):
+                        each = every[places]
                         joined = numpy.concatenate([part[index] for part in parts])
                         # One NaN is as good as another.
                         number = ~numpy.isnan(each.astype("f4"))
