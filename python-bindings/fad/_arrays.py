@@ -83,7 +83,12 @@ def to_argument(value: object, type_: ValueType, place: str) -> Array:
     elif isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{place} has a mask, which would be lost; pass .filled(...)")
     elif hasattr(value, "__array__"):
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        # It runs code of whoever made `value`: of a tensor on a GPU, PyTorch says
+        # what to do.
+        except Exception as error:
+            raise TypeError(f"{place} has the type {type_}: {error}") from error
     else:
         raise TypeError(
             f"{place} has the type {type_}, and what is given is a "

@@ -63,6 +63,18 @@ def _drop_all(x, p, train):
     return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
 
 
+def _pad(x, sizes, value=0):
+    """Crops, then pads. torch-mlir leaves out a pad whose result has the shape of its
+    operand, though it crop at one end what it adds at the other."""
+    if min(sizes) >= 0:
+        return NotImplemented
+    ends = list(zip(sizes[::2], sizes[1::2]))
+    for dim, (before, after) in enumerate(ends, 1):
+        start = max(-before, 0)
+        x = x.narrow(-dim, start, x.shape[-dim] - start - max(-after, 0))
+    return torch.constant_pad_nd(x, [max(each, 0) for each in sizes], value)
+
+
 def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
     """The rows of a table get the sum of what belongs to them, as a product with
     ones and zeros. torch-mlir's own form has no linalg."""
@@ -138,6 +150,7 @@ def get_decompositions(is_joint: bool = False) -> dict:
     table[torch.ops.aten.var.correction] = _var
     table[torch.ops.aten.rms_norm.default] = _rms_norm
     table[torch.ops.aten.gelu.default] = _gelu
+    table[torch.ops.aten.constant_pad_nd.default] = _pad
     table[torch.ops.aten.native_dropout.default] = _drop_all
     table.update(get_places())
     table.update(get_special())

@@ -48,6 +48,10 @@ def locate_in_model(graph, loss) -> None:
     fallback = [_Frame(code.co_filename, code.co_firstlineno)] if code else []
     for node in graph.nodes:
         trace = node.meta.get("stack_trace")
+        if not trace and node.target is torch.ops.higher_order.wrap_with_set_grad_enabled:
+            # When it is decomposed, all of its graph gets the line of the node.
+            inner = getattr(graph.owning_module, node.args[1].target).graph
+            trace = next(filter(None, (n.meta.get("stack_trace") for n in inner.nodes)), "")
         if not trace:
             continue
         frames = [_Frame(file, int(line)) for file, line in _FRAME.findall(trace)]

@@ -10,7 +10,13 @@ from .._diagnostics import Diagnostic
 from ._autograd import find_reached, mark_gradients
 from ._check import run_eagerly
 from ._decompositions import get_decompositions
-from ._errors import ExportError, find_mlir_location, locate_in_model, make_error
+from ._errors import (
+    ExportError,
+    find_mlir_location,
+    find_node_location,
+    locate_in_model,
+    make_error,
+)
 from ._kinks import get_kinks, put_first, share_ties
 from ._operations import declare, define
 from ._program import CallPattern, Inputs, Program
@@ -96,7 +102,7 @@ def export(
     locate_in_model(exported.graph, loss)
     check_graph(exported.graph)
     tie_parameters(exported, program)
-    results = put_loss_first(exported)
+    results = put_loss_first(exported, pattern.names)
     arguments, wrt = take_arguments(exported, program, pattern.names)
     # An empty table: the decompositions have been run.
     lowered = lower(
@@ -219,6 +225,7 @@ def trace(program: Program, tensors, dynamic_batch: bool):
             )
             locate_in_model(exported.graph, program.pattern.loss)
             check_graph(exported.graph)
+            _free_strides(exported.graph_module)
             mark_gradients(exported, is_trained)
             put_first(exported.graph, get_kinks())
             return exported.run_decompositions(get_decompositions())
@@ -233,6 +240,16 @@ def trace(program: Program, tensors, dynamic_batch: bool):
         raise make_error(error) from None
     except Exception as error:
         raise make_error(error, "torch.export cannot trace the model: ") from error
+
+
+def _free_strides(module) -> None:
+    """Makes views of `module` reshapes: torch.export leaves out the copies that the
+    strides of a kernel, such as that of attention, make needless, and what the kernel
+    is decomposed into may have others."""
+    aten = torch.ops.aten
+    for each in module.modules():
+        for node in each.graph.find_nodes(op="call_function", target=aten.view.default):
+            node.target = aten.reshape.default
 
 
 def _fails(program: Program, tensors, kind: type) -> bool:
@@ -301,7 +318,10 @@ def take_arguments(exported, program: Program, input_names: List[str]):
         elif spec.kind is Kind.USER_INPUT:
             kind, name = "input", next(names)
         else:
-            raise ExportError(f"{spec.target or spec.arg.name} is no tensor")
+            message = f"{spec.target or spec.arg.name} is no tensor; compute it "
+            message += "outside of the model, or make it tensors"
+            lines = filter(None, map(find_node_location, node.users))
+            raise ExportError(Diagnostic("error", message, next(lines, None)))
         is_trained = kind == "parameter" and _is_trained(parameters[spec.target])
         if is_trained and node in reached:
             wrt.append(len(arguments))
@@ -320,18 +340,32 @@ def make_argument(kind: str, name: str, node) -> Argument:
     return Argument(kind, name, shape, value.dtype)
 
 
-def put_loss_first(exported) -> Tuple[Result, ...]:
+def _check_mutations(exported, pairs, input_names: List[str]) -> None:
+    """Raises ExportError with all of the results `pairs`, of specifications and nodes,
+    that are new values of anything but a buffer."""
+    Kind = torch.export.graph_signature.OutputKind
+    inputs = dict(zip(exported.graph_signature.user_inputs, input_names))
+    errors = [
+        Diagnostic(
+            "error",
+            f"the model changes {inputs.get(spec.target) or Program.strip(spec.target)} "
+            "in place; only buffers may be changed: work on a copy",
+            find_node_location(node),
+        )
+        for spec, node in pairs
+        if spec.kind not in (Kind.USER_OUTPUT, Kind.BUFFER_MUTATION)
+    ]
+    if errors:
+        raise ExportError(*errors)
+
+
+def put_loss_first(exported, input_names: List[str]) -> Tuple[Result, ...]:
     """Makes the results the loss and then the updated buffers."""
     Kind = torch.export.graph_signature.OutputKind
     output = exported.graph.output_node()
     specs = exported.graph_signature.output_specs
     pairs = list(zip(specs, output.args[0]))
-    for spec, _ in pairs:
-        if spec.kind not in (Kind.USER_OUTPUT, Kind.BUFFER_MUTATION):
-            raise ExportError(
-                f"the model changes {Program.strip(spec.target)} in place; only "
-                "buffers may be changed: work on a copy"
-            )
+    _check_mutations(exported, pairs, input_names)
     pairs.sort(key=lambda pair: pair[0].kind is not Kind.USER_OUTPUT)
     specs[:] = [spec for spec, _ in pairs]
     output.args = (tuple(node for _, node in pairs),)

@@ -8,6 +8,7 @@ the branch that PyTorch counts it to, NaN among them."""
 
 import math
 
+from ._operations import detach
 from ._requirements import torch
 
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -68,31 +69,46 @@ def _mish(x):
     )
 
 
+def reduce(loss, reduction):
+    """`loss`, its mean or its sum, as PyTorch numbers them."""
+    return {0: lambda: loss, 1: loss.mean, 2: loss.sum}[reduction]()
+
+
 def _constant(x, number):
     """`number`, or NaN where `x` is NaN, without a gradient for `x`."""
     return torch.where(torch.isnan(x), math.nan, number).to(x.dtype)
 
 
-def _clamp(x, low=None, high=None):
+def _clamp_numbers(x, low=None, high=None):
     """A number that equals a bound is within; NaN is not, and stays."""
+    low, high = (None if each is None else float(each) for each in (low, high))
     if low is None:
         inside, bound = x <= high, high
     elif high is None:
         inside, bound = x >= low, low
+    elif low > high:
+        return _constant(x, high)
     else:
         inside = (x >= low) & (x <= high)
-        beyond = x > high
-        if isinstance(low, torch.Tensor):
-            beyond = beyond | (high < low)
-        bound = torch.where(beyond, high, low)
+        bound = torch.where(x > high, high, low)
     return torch.where(inside, x, _constant(x, bound))
 
 
-def _clamp_numbers(x, low=None, high=None):
-    numbers = [None if each is None else float(each) for each in (low, high)]
-    if None not in numbers and numbers[0] > numbers[1]:
-        return _constant(x, numbers[1])
-    return _clamp(x, *numbers)
+def _clamp(x, low=None, high=None):
+    """As `_clamp_numbers`. A bound has the gradient of what is beyond it: none where
+    anything is NaN, and none from below where it is both bounds."""
+    inside, result = x == x, math.nan
+    if low is not None:
+        inside = x >= low
+        bound = low if high is None else torch.where(low < high, low, detach(low))
+        result = torch.where(x < low, bound, result)
+    if high is not None:
+        beyond = x > high
+        if low is not None:
+            beyond = beyond | ((high < low) & (x == x))
+        inside = inside & (x <= high)
+        result = torch.where(beyond, high, result)
+    return torch.where(inside, x, result)
 
 
 def _clamp_max(x, high):
@@ -101,6 +117,13 @@ def _clamp_max(x, high):
 
 def _clamp_max_number(x, high):
     return _clamp_numbers(x, None, high)
+
+
+def _entr(x):
+    """-x log(x), with an infinite slope at 0, that of a root."""
+    value = torch.where(x < 0, -math.inf, -x * torch.log(torch.where(x == 0, 1, x)))
+    at_zero = torch.sqrt(torch.where(x == 0, x - detach(x), 1))
+    return torch.where(x == 0, at_zero, value)
 
 
 #
@@ -114,6 +137,20 @@ def _fmax(x, y):
 
 def _fmin(x, y):
     return torch.where((x <= y) | (y != y), x, y)
+
+
+def _huber_loss(x, y, reduction=1, delta=1.0):
+    """NaN is not beyond the border."""
+    difference = x - y
+    size = difference.abs()
+    inside, outside = 0.5 * difference * difference, delta * (size - 0.5 * delta)
+    return reduce(torch.where(size > delta, outside, inside), reduction)
+
+
+def _smooth_l1_loss(x, y, reduction=1, beta=1.0):
+    if beta == 0:
+        return reduce((x - y).abs(), reduction)
+    return _huber_loss(x, y, reduction, beta) / beta
 
 
 def _times_log(log, least):
@@ -230,6 +267,9 @@ def get_kinks() -> dict:
         aten.clamp_min.Tensor: _clamp,
         aten.dist.default: _dist,
         aten.elu.default: _elu,
+        aten.huber_loss.default: _huber_loss,
+        aten.smooth_l1_loss.default: _smooth_l1_loss,
+        aten.special_entr.default: _entr,
         aten.fmax.default: _fmax,
         aten.fmin.default: _fmin,
         aten.hardsigmoid.default: _hardsigmoid,

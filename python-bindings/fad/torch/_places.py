@@ -319,6 +319,15 @@ def _masked_scatter(x, mask, source):
     return torch.where(mask, taken, x)
 
 
+def _repeat_interleave(repeats, *, output_size=None):
+    """Which element each place of the result repeats: after as many as end before."""
+    if output_size is None:
+        return NotImplemented
+    ends = repeats.cumsum(0)
+    places = torch.arange(output_size, device=repeats.device)
+    return (places.unsqueeze(1) >= ends).sum(1).to(repeats.dtype)
+
+
 def get_places() -> dict:
     aten = torch.ops.aten
     table = {
@@ -344,5 +353,6 @@ def get_places() -> dict:
         aten.scatter_add.default: _scatter_add,
         aten.scatter_reduce.two: _scatter_reduce,
         aten.masked_scatter.default: _masked_scatter,
+        aten.repeat_interleave.Tensor: _repeat_interleave,
     }
     return table

@@ -302,6 +302,33 @@ class Checked(unittest.TestCase):
     def test_right(self):
         self.make(lambda x: torch.cos(x - math.pi / 2))
 
+    def test_sparse(self):
+        """Of a gradient that is sparse, the elements are compared."""
+        model = nn.Embedding(5, 3, sparse=True)
+        _, gradients = fad.torch.train_step(model, WORDS, torch.sum)(WORDS)
+        torch.testing.assert_close(
+            gradients["weight"], torch.tensor([2.0, 3, 1, 0, 0])[:, None].expand(5, 3)
+        )
+
+    def test_cannot_compare(self):
+        class Model(nn.Linear):
+            def forward(self, x):
+                if torch.compiler.is_exporting():
+                    return super().forward(x).sum()
+                raise KeyError("outside")
+
+        message = (
+            "error: the step cannot be compared with PyTorch's, which check=False "
+            "leaves out: KeyError: 'outside'"
+        )
+        line = Model.forward.__code__.co_firstlineno + 3
+        x = torch.randn(2, 4)
+        with self.assertRaises(fad.torch.ExportError) as caught:
+            fad.torch.train_step(Model(4, 4), x)
+        self.assertEqual(str(caught.exception), f"{__file__}:{line}:0: {message}")
+        loss, _ = fad.torch.train_step(Model(4, 4), x, check=False)(x)
+        self.assertTrue(loss.isfinite())
+
     def test_undisturbed(self):
         """Making a step leaves the model, and the generator, as they were."""
         model = Normalized()

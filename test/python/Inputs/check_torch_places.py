@@ -89,6 +89,7 @@ SCATTERS = {
         0, ROWS % 3, torch.arange(20).reshape(4, 5)
     ),
     "put": lambda x: x.put(torch.tensor([1, -1, 7]), x[0, :3].exp()),
+    "repeat": lambda x: x.repeat_interleave(PLACES[:3], 0, output_size=3) * x.exp(),
     "take": lambda x: x.take(torch.tensor([1, 14, 7, 1])),
     "index_copy": lambda x: x.index_copy(0, PLACES[:2], x[1:].exp()),
     "index_fill": lambda x: x.index_fill(1, PLACES, 3.0) * x,
@@ -132,6 +133,13 @@ FUNCTIONS = {
         lambda x: F.multilabel_margin_loss(x, torch.tensor([3, 0, -1, 1, 1, 1, 1, 1])),
         SIGNED,
     ),
+    # Whose strides are not those of what it is decomposed into.
+    "viewed attention": (
+        lambda x: F.scaled_dot_product_attention(
+            *(each.reshape(2, 2, 2, 1).transpose(1, 2) for each in (x, x.sin(), x.cos()))
+        ).transpose(1, 2).reshape(2, 2, 2).contiguous().view(4, 2),
+        SIGNED,
+    ),
     "masked attention": (
         lambda x: F.scaled_dot_product_attention(
             *(each.reshape(1, 2, 4) for each in (x, x.sin(), x.cos())),
@@ -152,6 +160,9 @@ POOLS = {
     "adaptive maximum, equal": lambda x: F.adaptive_max_pool2d(x.round(), (3, 3)) * x.sum(),
     "adaptive maximum in 1d": lambda x: F.adaptive_max_pool1d(x[0], 3),
     "adaptive average in 3d": lambda x: F.adaptive_avg_pool3d(x, (2, 3, 3)),
+    "crop and pad": lambda x: F.pad(x, (1, -1, -2, 2), value=0.5) * x,
+    "crop and pad more": lambda x: F.pad(x, (2, -1, 0, -3, 1, 0)),
+    "crop and reflect": lambda x: F.pad(x, (-1, 1, 0, 0), mode="reflect") * x,
     "normal likelihood": lambda x: F.gaussian_nll_loss(
         x[0], x[1], (x[0] * x[1]).clamp_min(0), full=True, eps=0.1
     ),
@@ -190,7 +201,7 @@ class Gradients(unittest.TestCase):
         wide = {
             name: (function, x.double())
             for name, (function, x) in FUNCTIONS.items()
-            if name != "masked attention"
+            if "attention" not in name
         }
         # PyTorch's derivative of digamma is right to 1e-9.
         rough = {name: wide.pop(name) for name in list(wide) if "digamma" in name}

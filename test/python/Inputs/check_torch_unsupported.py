@@ -71,6 +71,20 @@ def export(function, loss=torch.sum):
     return fad.torch.export(Network(function), torch.randn(4, 4), loss)
 
 
+class Changed(nn.Module):
+    """Changes its parameter and its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.weight.mul_(0.5)
+        x.add_(1)
+        return (x * self.weight).sum()
+
+
 class Unsupported(unittest.TestCase):
     def test_operations(self):
         for name, (function, message) in CASES.items():
@@ -88,6 +102,26 @@ class Unsupported(unittest.TestCase):
         with self.assertRaises(fad.torch.ExportError) as caught:
             export(lambda y: y[y > 0].sum() * y[y < 0].sum() * y)
         self.assertEqual(len(caught.exception.diagnostics), 2)
+
+    def test_changed_in_place(self):
+        with self.assertRaises(fad.torch.ExportError) as caught:
+            fad.torch.export(Changed(), torch.randn(4))
+        first = Changed.forward.__code__.co_firstlineno + 2
+        message = "error: the model changes {} in place; only buffers may be changed: work on a copy"
+        expected = [
+            f"{__file__}:{first}:0: {message.format('weight')}",
+            f"{__file__}:{first + 1}:0: {message.format('x')}",
+        ]
+        self.assertEqual(str(caught.exception).split("\n"), expected)
+
+    def test_without_data(self):
+        model = nn.Linear(4, 4, device="meta")
+        message = "parameter 'weight' is sparse or has no data; pass a dense tensor"
+        with self.assertRaisesRegex(ValueError, message):
+            fad.torch.train_step(model, torch.randn(4, 4, device="meta"), torch.sum)
+        message = "torch.export cannot trace the model: .* on the same device"
+        with self.assertRaisesRegex(fad.torch.ExportError, message):
+            fad.torch.train_step(model, torch.randn(4, 4), torch.sum)
 
     def test_loss(self):
         """What a loss does has the line of the loss."""

@@ -264,6 +264,20 @@ class Mismatches(unittest.TestCase):
             )
             self.check(TypeError, message, "tensor<1xf32>", value)
 
+    def test_not_converted(self):
+        """As of a tensor on a GPU."""
+
+        class Array:
+            def __array__(self, dtype=None, copy=None):
+                raise RuntimeError("copy it to the host")
+
+        self.check(
+            TypeError,
+            "argument 0 of f has the type tensor<1xf32>: copy it to the host",
+            "tensor<1xf32>",
+            Array(),
+        )
+
     def test_masks(self):
         self.check(
             TypeError,
