@@ -11,7 +11,7 @@ class Movements:
     def movement_kinds(self):
         kinds = [self.transpose, self.broadcast, self.reshape, self.slice, self.insert]
         kinds += [self.pad, self.concat, self.gather_rows, self.scalar, self.forget]
-        return kinds + [self.look_up] * 2
+        return kinds + [self.look_up, self.scatter] * 2
 
     def move(self, op, value, sizes, linear, after=""):
         init, kind = self.empty(sizes, value.element)
@@ -214,6 +214,63 @@ class Movements:
         )
         linear = lambda array: array[:, ids][:, :, None]
         return self.add(text, sizes, table.element, lambda: self.dual(table).apply(linear))
+
+    def scatter(self):
+        """Rows that are added to those of a tensor, or take their place, at indices of
+        which several may be the same: one operation, or a loop."""
+        into = self.pick(
+            lambda value: len(value.shape) == 2 and value.shape[0] > 0
+        )
+        ids = self.rows(into.shape[0])
+        count, width = len(ids), into.shape[1]
+        rows = self.pick(lambda value: value.shape == (count, width))
+        rows = self.convert(
+            self.cast(rows, [(count, None), into.sizes[1]]), into.element
+        )
+        adds = self.chance(0.7)
+
+        def compute():
+            dual = self.dual(into)
+            for row, place in enumerate(ids):
+                columns = np.arange(width)
+                new = duals.take(self.dual(rows), np.full(width, row), columns)
+                at = np.full(width, place), columns
+                if adds:
+                    ones = lambda a, b: (np.ones_like(a), np.ones_like(b))
+                    old = duals.take(dual, *at)
+                    new = duals.elementwise(into.element, np.add, ones, old, new)
+                dual = duals.put(new, at, dual)
+            return dual
+
+        words = self.emit(f"arith.constant dense<{ids}> : tensor<{count}xindex>")
+        if adds and self.chance(0.5):
+            text = (
+                f"fad.scatter_add {rows.name} at ({words} : tensor<{count}xindex>) dims [0]"
+                f" into {into.name} : {rows.type} -> {into.type}"
+            )
+        else:
+            text = self.scatter_loop(into, rows, words, count, adds)
+        return self.add(text, into.sizes, into.element, compute)
+
+    def scatter_loop(self, into, rows, words, count, adds):
+        """The text of a loop that scatters `rows`, one after the other."""
+        low, high, step = (self.index(number) for number in (0, count, 1))
+        size, name = into.sizes[1]
+        part = f"[1, {name or size}] [1, 1]"
+        row = self.type_of([into.sizes[1]], into.element)
+        read = f"%o = tensor.extract_slice %s[%p, 0] {part} : {into.type} to {row}"
+        total = f"%a = arith.addf %o, %r : {row}"
+        return "\n".join([
+            f"scf.for %k = {low} to {high} step {step} iter_args(%s = {into.name})"
+            f" -> ({into.type}) {{",
+            f"%p = tensor.extract {words}[%k] : tensor<{count}xindex>",
+            f"%r = tensor.extract_slice {rows.name}[%k, 0] {part} : {rows.type} to {row}",
+            *([read, total] if adds else []),
+            f"%n = tensor.insert_slice {'%a' if adds else '%r'} into %s[%p, 0] {part}"
+            f" : {row} into {into.type}",
+            f"scf.yield %n : {into.type}",
+            "}",
+        ])
 
     def scalar(self):
         """One element, which fills a tensor."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import duals
+from random_control import Control
 from random_elementwise import Elementwise
 from random_generic import Generic
 from random_layers import Layers
@@ -48,7 +49,7 @@ class Value:
         return ", ".join(name for _, name in self.sizes if name)
 
 
-class Program(Elementwise, Generic, Layers, Movements):
+class Program(Control, Elementwise, Generic, Layers, Movements):
     def __init__(self, seed, name="f", operations=None):
         self.random = random.Random(seed)
         self.name, self.count, self.depth = name, 0, 0
@@ -216,6 +217,8 @@ class Program(Elementwise, Generic, Layers, Movements):
             )
         self.values = list(self.arguments)
         self.trips = self.random.choice([0, 1, 2, 3])
+        # What numbers are around that a switch may go by; env has their values.
+        self.numbers, self.env["%trips"] = ["%trips"], self.trips
         self.taken = self.chance(0.5)
         self.uses_trips = self.uses_taken = False
 
@@ -226,7 +229,7 @@ class Program(Elementwise, Generic, Layers, Movements):
         kinds = [*self.elementwise_kinds(), *self.generic_kinds()]
         kinds += [*self.layer_kinds(), *self.movement_kinds()]
         if self.depth < 2:
-            kinds += [self.loop, self.branch]
+            kinds += self.control_kinds()
         for _ in range(10):
             try:
                 value = self.random.choice(kinds)()
@@ -235,115 +238,6 @@ class Program(Elementwise, Generic, Layers, Movements):
             if value:
                 self.values.append(value)
             return
-
-    def scope(self, make):
-        """Calls `make` where values are not visible afterwards. Returns the lines and
-        the trace, and what `make` does."""
-        saved = self.lines, self.trace, len(self.values), len(self.masks)
-        self.lines, self.trace = [], []
-        self.depth += 1
-        try:
-            made = make()
-            return self.lines, self.trace, made
-        finally:
-            self.depth -= 1
-            self.lines, self.trace = saved[:2]
-            del self.values[saved[2] :], self.masks[saved[3] :]
-
-    def repeat(self, trace):
-        for name, compute in trace:
-            self.env[name] = compute()
-
-    def hand_on(self, value):
-        """What a loop carries on instead of `value`, provably of the same sizes."""
-        other = self.pick_like(value)
-        return self.apply("arith.mulf", value, other) if value.dynamic else other
-
-    def loop(self):
-        """Tensors carried from iteration to iteration, of which there may be none."""
-        carried = [self.pick() for _ in range(self.random.choice([1, 1, 2]))]
-        step = self.random.choice([1, 1, 2])
-        count, bound = self.random.choice([0, 1, 2, 3]), None
-        if self.chance(0.5):
-            count, bound, step, self.uses_trips = self.trips, "%trips", 1, True
-        low, by = self.index(0), self.index(step)
-        high = bound or self.index(count * step)
-        number = self.count = self.count + 1
-        inner = [
-            Value(f"%c{number}_{i}", v.sizes, v.element) for i, v in enumerate(carried)
-        ]
-        position = Value(f"%p{number}", (), "f32")
-
-        def make():
-            for value, init in zip(inner, carried):
-                self.env[value.name] = self.dual(init)
-            self.env[position.name] = duals.constant("f32", 0.0, self.directions)
-            self.lines += [
-                f"%w{number} = arith.index_cast %i{number} : index to i32",
-                f"%s{number} = arith.sitofp %w{number} : i32 to f32",
-                f"{position.name} = tensor.from_elements %s{number} : tensor<f32>",
-            ]
-            self.values += [*inner, position]
-            for _ in range(self.random.randint(1, 3)):
-                self.grow()
-            return [self.hand_on(value) for value in inner]
-
-        lines, trace, yielded = self.scope(make)
-
-        def compute():
-            state = [self.dual(init) for init in carried]
-            for index in range(count):
-                for value, dual in zip(inner, state):
-                    self.env[value.name] = dual
-                at = duals.constant("f32", float(index * step), self.directions)
-                self.env[position.name] = at
-                self.repeat(trace)
-                state = [self.dual(value) for value in yielded]
-            return state
-
-        types = ", ".join(value.type for value in carried)
-        inits = ", ".join(f"{v.name} = {init.name}" for v, init in zip(inner, carried))
-        head = f"scf.for %i{number} = {low} to {high} step {by} iter_args({inits}) -> ({types}) {{"
-        names = ", ".join(value.name for value in yielded)
-        return self.region_op(
-            head, [*lines, f"scf.yield {names} : {types}", "}"], carried, compute
-        )
-
-    def region_op(self, head, lines, like, compute):
-        """An operation with regions, whose results are of the types of `like`."""
-        self.count += 1
-        name, many = f"%v{self.count}", len(like) > 1
-        self.evaluate(name, compute)
-        self.lines += [f"{name}{f':{len(like)}' if many else ''} = {head}", *lines]
-        for index, value in enumerate(like):
-            result = Value(f"{name}#{index}" if many else name, value.sizes, value.element)
-            pick = lambda index=index: self.env[name][index]
-            self.evaluate(result.name, (lambda: self.env[name][0]) if not many else pick)
-            self.values.append(result)
-
-    def branch(self):
-        """One of two computations, by a condition that is an argument."""
-        like = self.pick()
-        self.uses_taken = True
-
-        def make():
-            for _ in range(self.random.randint(0, 2)):
-                self.grow()
-            return self.pick_like(like)
-
-        sides = [self.scope(make) for _ in range(2)]
-        taken = sides[0 if self.taken else 1]
-
-        def compute():
-            self.repeat(taken[1])
-            return [self.dual(taken[2])]
-
-        lines = []
-        for start, (body, _, value) in zip(("", "} else {"), sides):
-            lines += [start] if start else []
-            lines += [*body, f"scf.yield {value.name} : {value.type}"]
-        head = f"scf.if %taken -> ({like.type}) {{"
-        return self.region_op(head, [*lines, "}"], [like], compute)
 
     # The function.
 
