@@ -24,11 +24,8 @@ explain_failure() {
 install_torch() {
   local torch pip=("$venv/bin/python" -m pip install --no-deps)
   torch=$(grep '^torch==' "$requirements")
-  if "${pip[@]}" --quiet --dry-run "$torch" >/dev/null 2>&1; then
-    "${pip[@]}" "$torch"
-  else
+  "${pip[@]}" "$torch" 2>/dev/null ||
     "${pip[@]}" --index-url "$torch_index" "$torch"
-  fi
 }
 
 install_python_packages() {
