@@ -2,6 +2,7 @@
 
 import math
 
+from ._idioms import find_operations, widen, with_dimension
 from ._kinks import get_kinks, root
 from ._operations import detach
 from ._places import get_places
@@ -15,7 +16,7 @@ def _var_mean(x, dim=None, *, correction=None, keepdim=False):
     """The variance as the mean of squares around the mean. torch-mlir's own form
     is in f64, which would double what is kept for backward."""
     dims = list(range(x.dim())) if not dim else [each % x.dim() for each in dim]
-    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    wide = widen(x)
     count = math.prod(x.shape[each] for each in dims)
     mean = wide.mean(dims, keepdim=True)
     centered = wide - mean
@@ -51,7 +52,7 @@ def _gelu(x, approximate="none"):
     """GELU by tanh. torch-mlir's own form has 22/7 for pi."""
     if approximate != "tanh":
         return NotImplemented
-    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    wide = widen(x)
     inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide * wide * wide)
     return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)
 
@@ -73,6 +74,33 @@ def _pad(x, sizes, value=0):
         start = max(-before, 0)
         x = x.narrow(-dim, start, x.shape[-dim] - start - max(-after, 0))
     return torch.constant_pad_nd(x, [max(each, 0) for each in sizes], value)
+
+
+def _is_empty(x) -> bool:
+    return any(isinstance(size, int) and size == 0 for size in x.shape)
+
+
+def _make_empty(shape, like):
+    """A tensor of `shape`, which has no elements, that depends on `like`."""
+    return like.sum().to(like.dtype).expand(shape)
+
+
+def _view(x, shape):
+    """Without elements, torch-mlir divides by 0."""
+    if not _is_empty(x):
+        return NotImplemented
+    return _make_empty([0 if size == -1 else size for size in shape], x)
+
+
+def _cat(tensors, dim=0):
+    """torch-mlir leaves out operands without elements, be it all of them."""
+    if not all(map(_is_empty, tensors)):
+        return NotImplemented
+    # PyTorch takes those of shape (0) for none.
+    shapes = [each.shape for each in tensors if each.dim() != 1] or [(0,)]
+    shape = list(shapes[0])
+    shape[dim] = sum(each[dim] for each in shapes)
+    return _make_empty(shape, tensors[0])
 
 
 def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
@@ -140,30 +168,64 @@ def _max_pool_backward(
     return total
 
 
+def _get_own(is_joint: bool) -> dict:
+    """The functions of this package. What a joint graph has of gradients, PyTorch has
+    put there."""
+    table = {
+        "var_mean.correction": _var_mean,
+        "var.correction": _var,
+        "rms_norm": _rms_norm,
+        "gelu": _gelu,
+        "cat": _cat,
+        "view": _view,
+        "constant_pad_nd": _pad,
+        "native_dropout": _drop_all,
+    }
+    if is_joint:
+        table["embedding_dense_backward"] = _embedding_backward
+        table["nll_loss_backward"] = _nll_loss_backward
+        table["max_pool2d_with_indices_backward"] = _max_pool_backward
+    else:
+        table["std.correction"] = _std
+        table["std_mean.correction"] = _std_mean
+        table["detach"] = detach
+    own = {**find_operations(table), **get_places(), **get_special()}
+    # Of a number, torch-mlir has no right form of these, or never comes back.
+    aten = torch.ops.aten
+    for each in (
+        aten._softmax.default,
+        aten.amax.default,
+        aten.amin.default,
+        aten.prod.dim_int,
+    ):
+        own[each] = with_dimension(each, 0)
+    if not is_joint:
+        own.update({**get_kinks(), **get_pools(), **get_surrogates()})
+    return own
+
+
 def get_decompositions(is_joint: bool = False) -> dict:
-    """Functions by the operations that they stand for. What a joint graph has
-    of gradients, PyTorch has put there."""
+    """Functions by the operations that they stand for."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
-    table = dict(get_decomposition_table())
-    table[torch.ops.aten.var_mean.correction] = _var_mean
-    table[torch.ops.aten.var.correction] = _var
-    table[torch.ops.aten.rms_norm.default] = _rms_norm
-    table[torch.ops.aten.gelu.default] = _gelu
-    table[torch.ops.aten.constant_pad_nd.default] = _pad
-    table[torch.ops.aten.native_dropout.default] = _drop_all
-    table.update(get_places())
-    table.update(get_special())
-    if is_joint:
-        table[torch.ops.aten.embedding_dense_backward.default] = _embedding_backward
-        table[torch.ops.aten.nll_loss_backward.default] = _nll_loss_backward
-        pool = torch.ops.aten.max_pool2d_with_indices_backward
-        table[pool.default] = _max_pool_backward
-    else:
-        table.update(get_kinks())
-        table[torch.ops.aten.std.correction] = _std
-        table[torch.ops.aten.std_mean.correction] = _std_mean
-        table.update(get_pools())
-        table.update(get_surrogates())
-        table[torch.ops.aten.detach.default] = detach
-    return table
+    return {**get_decomposition_table(), **_get_own(is_joint)}
+
+
+def put_first(graph) -> None:
+    """Makes `graph` call the functions of this package for the operations that PyTorch
+    decomposes itself before it looks in a table."""
+    table = _get_own(False)
+
+    def replace(operation):
+        def call(*arguments, **options):
+            result = table[operation](*arguments, **options)
+            if result is NotImplemented:
+                return operation(*arguments, **options)
+            return result
+
+        return call
+
+    for node in graph.nodes:
+        kernels = getattr(node.target, "py_kernels", ())
+        if torch._C.DispatchKey.Autograd in kernels and node.target in table:
+            node.target = replace(node.target)

@@ -5,11 +5,16 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+)
+
 from .. import Module, parse
 from .._diagnostics import Diagnostic
 from ._autograd import find_reached, mark_gradients
 from ._check import run_eagerly
-from ._decompositions import get_decompositions
+from ._decompositions import get_decompositions, put_first
 from ._errors import (
     ExportError,
     find_mlir_location,
@@ -17,11 +22,11 @@ from ._errors import (
     locate_in_model,
     make_error,
 )
-from ._kinks import get_kinks, put_first, share_ties
+from ._kinks import share_ties
 from ._operations import declare, define
 from ._program import CallPattern, Inputs, Program
 from ._requirements import import_torch_mlir, torch
-from ._unsupported import check_graph, check_lowered
+from ._unsupported import check_graph, check_lowered, find_left
 from ._watch import NotExported, check_hooks
 
 
@@ -152,7 +157,7 @@ def lower(import_: Callable, finish: Optional[Callable] = None) -> str:
     from torch_mlir.dialects import torch as torch_dialect
     from torch_mlir.extras.fx_importer import FxImporter
 
-    context = ir.Context()
+    context, module = ir.Context(), None
     torch_dialect.register_dialect(context)
     said: List[Diagnostic] = []
 
@@ -184,7 +189,12 @@ def lower(import_: Callable, finish: Optional[Callable] = None) -> str:
     # torch-mlir raises whatever its importer runs into.
     except Exception as error:
         for each in getattr(error, "error_diagnostics", ()):
-            say(each.message, each.location)
+            # It names the operand of an operation that stays.
+            left = find_left(module.operation) if "'torch.constant." in each.message else []
+            for operation in left:
+                say(f"'{operation.name}'", operation.location)
+            if not left:
+                say(each.message, each.location)
         if not said:
             say(str(error) or type(error).__name__)
         raise ExportError(*said) from error
@@ -227,7 +237,7 @@ def trace(program: Program, tensors, dynamic_batch: bool):
             check_graph(exported.graph)
             _free_strides(exported.graph_module)
             mark_gradients(exported, is_trained)
-            put_first(exported.graph, get_kinks())
+            put_first(exported.graph)
             return exported.run_decompositions(get_decompositions())
     except ExportError:
         raise
@@ -238,6 +248,13 @@ def trace(program: Program, tensors, dynamic_batch: bool):
         raise make_error(error, "torch.export cannot trace the model: ") from error
     except NotExported as error:
         raise make_error(error) from None
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        message = (
+            f"{error.func} looks at the values of tensors, which are not known when the "
+            "model is traced; compute it outside of the model, or write it in terms of "
+            "other operations"
+        )
+        raise make_error(NotExported(message).with_traceback(error.__traceback__)) from error
     except Exception as error:
         raise make_error(error, "torch.export cannot trace the model: ") from error
 

@@ -8,6 +8,7 @@ the branch that PyTorch counts it to, NaN among them."""
 
 import math
 
+from ._idioms import find_operations, of_rows, reduce, widen
 from ._operations import detach
 from ._requirements import torch
 
@@ -67,11 +68,6 @@ def _mish(x):
     return torch.where(
         x == -math.inf, 0, x * torch.tanh(torch.nn.functional.softplus(x))
     )
-
-
-def reduce(loss, reduction):
-    """`loss`, its mean or its sum, as PyTorch numbers them."""
-    return {0: lambda: loss, 1: loss.mean, 2: loss.sum}[reduction]()
 
 
 def _constant(x, number):
@@ -200,9 +196,7 @@ def _vector_norm(x, order=2, dim=None, keepdim=False, *, dtype=None):
         return NotImplemented
     result = dtype or x.dtype
     dims = dim or list(range(x.dim()))
-    wide = x.to(result)
-    if result in (torch.float16, torch.bfloat16):
-        wide = wide.float()
+    wide = widen(x.to(result))
     if math.isinf(order):
         extreme = torch.amax if order > 0 else torch.amin
         return extreme(wide.abs(), dims, keepdim).to(result)
@@ -226,8 +220,6 @@ def _along(find_index, sign):
     gradient, and none of what equals it. A NaN is the greatest and the least."""
 
     def find(x, dim, keepdim=False):
-        if x.dim() == 0:
-            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
         # torch-mlir's index is that of a number where there is a NaN.
         isnan = torch.isnan(x)
         marked = torch.where(isnan.any(dim, True), sign * isnan.to(x.dtype), x)
@@ -256,55 +248,46 @@ def _multi_margin_loss(x, target, p=1, margin=1, weight=None, reduction=1):
 
 def get_kinks() -> dict:
     """Decompositions of operations whose derivative fad finds itself."""
-    aten = torch.ops.aten
     table = {
-        aten.celu.default: _celu,
-        aten.clamp.default: _clamp_numbers,
-        aten.clamp.Tensor: _clamp,
-        aten.clamp_max.default: _clamp_max_number,
-        aten.clamp_max.Tensor: _clamp_max,
-        aten.clamp_min.default: _clamp_numbers,
-        aten.clamp_min.Tensor: _clamp,
-        aten.dist.default: _dist,
-        aten.elu.default: _elu,
-        aten.huber_loss.default: _huber_loss,
-        aten.smooth_l1_loss.default: _smooth_l1_loss,
-        aten.special_entr.default: _entr,
-        aten.fmax.default: _fmax,
-        aten.fmin.default: _fmin,
-        aten.hardsigmoid.default: _hardsigmoid,
-        aten.hardswish.default: _hardswish,
-        aten.hardtanh.default: _hardtanh,
-        aten.leaky_relu.default: _leaky_relu,
-        aten.linalg_vector_norm.default: _vector_norm,
-        aten.max.dim: _along(torch.argmax, 1),
-        aten.min.dim: _along(torch.argmin, -1),
-        aten.mish.default: _mish,
-        aten.multi_margin_loss.default: _multi_margin_loss,
-        aten.norm.Scalar: _vector_norm,
-        aten.norm.ScalarOpt_dim: _vector_norm,
-        aten.norm.ScalarOpt_dim_dtype: _vector_norm,
-        aten.norm.ScalarOpt_dtype: _vector_norm,
-        aten.softshrink.default: _softshrink,
+        "celu": _celu,
+        "clamp": _clamp_numbers,
+        "clamp.Tensor": _clamp,
+        "clamp_max": _clamp_max_number,
+        "clamp_max.Tensor": _clamp_max,
+        "clamp_min": _clamp_numbers,
+        "clamp_min.Tensor": _clamp,
+        "dist": _dist,
+        "elu": _elu,
+        "fmax": _fmax,
+        "fmin": _fmin,
+        "hardsigmoid": _hardsigmoid,
+        "hardswish": _hardswish,
+        "hardtanh": _hardtanh,
+        "huber_loss": _huber_loss,
+        "leaky_relu": _leaky_relu,
+        "linalg_vector_norm": _vector_norm,
+        "max.dim": of_rows(_along(torch.argmax, 1)),
+        "min.dim": of_rows(_along(torch.argmin, -1)),
+        "mish": _mish,
+        "multi_margin_loss": _multi_margin_loss,
+        "norm.Scalar": _vector_norm,
+        "norm.ScalarOpt_dim": _vector_norm,
+        "norm.ScalarOpt_dim_dtype": _vector_norm,
+        "norm.ScalarOpt_dtype": _vector_norm,
+        "smooth_l1_loss": _smooth_l1_loss,
+        "softshrink": _softshrink,
+        "special_entr": _entr,
     }
-    table = {operation: _for_floats(each) for operation, each in table.items()}
+    table = {name: _for_floats(each) for name, each in table.items()}
     x_log_y, x_log1p_y = _times_log(torch.log, 0), _times_log(torch.log1p, -1)
     for kind in ("Tensor", "Scalar_Self", "Scalar_Other"):
-        table[getattr(aten.xlogy, kind)] = x_log_y
+        table[f"xlogy.{kind}"] = x_log_y
     for kind in ("default", "self_scalar", "other_scalar"):
-        table[getattr(aten.special_xlog1py, kind)] = x_log1p_y
+        table[f"special_xlog1py.{kind}"] = x_log1p_y
     for name in _COMPARISONS:
-        table[getattr(aten, name).Scalar] = _compare(getattr(aten, name).Tensor)
-    return table
-
-
-def put_first(graph, table) -> None:
-    """Makes `graph` call the functions of `table` for the operations that PyTorch
-    decomposes itself before it looks there."""
-    for node in graph.nodes:
-        kernels = getattr(node.target, "py_kernels", ())
-        if torch._C.DispatchKey.Autograd in kernels and node.target in table:
-            node.target = table[node.target]
+        comparison = getattr(torch.ops.aten, name).Tensor
+        table[f"{name}.Scalar"] = _compare(comparison)
+    return find_operations(table)
 
 
 def share_ties(operation) -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+from ._idioms import count, find_operations, of_rows, widen
 from ._operations import detach, order, scatter
 from ._requirements import torch
 
@@ -11,25 +12,17 @@ from ._requirements import torch
 
 
 def _sort(x, dim=-1, descending=False, *, stable=False):
-    if x.dim() == 0:
-        return x.clone(), torch.zeros_like(x, dtype=torch.int64)
-    dim = dim % x.dim()
-    places = order(x, dim, descending, -1)
+    places = order(x, dim % x.dim(), descending, -1)
     return x.gather(dim, places), places
 
 
 def _topk(x, k, dim=-1, largest=True, sorted=True):
-    if x.dim() == 0:
-        return x.clone(), torch.zeros_like(x, dtype=torch.int64)
-    dim = dim % x.dim()
-    places = order(x, dim, largest, k)
+    places = order(x, dim % x.dim(), largest, k)
     return x.gather(dim, places), places
 
 
 def _pick(x, dim, keepdim, rank):
     """The element of each row that `rank`, of the sorted row, finds."""
-    if x.dim() == 0:
-        return x.clone(), torch.zeros_like(x, dtype=torch.int64)
     dim = dim % x.dim()
     place = rank(order(x, dim, False, -1), dim)
     value = x.gather(dim, place)
@@ -82,14 +75,11 @@ def _median_of_all(median):
 def scan(combine, x, dim, dtype):
     """The results of combining each element with all before it, by doubling how
     many are combined. torch-mlir's own form has no linalg."""
-    if x.dim() == 0:
-        return x.to(dtype) if dtype else x.clone()
     if not isinstance(x.shape[dim], int):
         return NotImplemented
     if dtype is None:
         dtype = x.dtype if x.is_floating_point() else torch.int64
-    is_half = dtype in (torch.float16, torch.bfloat16)
-    values = x.to(torch.float32 if is_half else dtype)
+    values = widen(x.to(dtype))
     (values,) = _double(lambda head, tail: (combine(*tail, *head),), (values,), dim)
     return values.to(dtype)
 
@@ -122,14 +112,9 @@ def _cumulative(compare):
     """The greatest or least so far, by its index; of equal ones, the last."""
 
     def find(x, dim):
-        if x.dim() == 0:
-            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
         if not isinstance(x.shape[dim], int):
             return NotImplemented
-        shape = [1] * x.dim()
-        shape[dim] = -1
-        places = torch.arange(x.shape[dim], device=x.device).reshape(shape)
-        places = places.expand(x.shape).contiguous()
+        places = count(x, dim).expand(x.shape).contiguous()
 
         def combine(head, tail):
             later = compare(tail[0], head[0])
@@ -221,15 +206,10 @@ def _scatter_along(x, dim, index, source, accumulate):
         index.shape[each] == x.shape[each] for each in others
     ):
         return _set_one(x, dim, index, source, accumulate)
-    columns = []
-    for each in range(x.dim()):
-        if each == dim:
-            columns.append(index)
-        else:
-            shape = [1] * x.dim()
-            shape[each] = -1
-            places = torch.arange(index.shape[each], device=x.device)
-            columns.append(places.reshape(shape).expand(index.shape))
+    columns = [
+        index if each == dim else count(index, each).expand(index.shape)
+        for each in range(x.dim())
+    ]
     places = torch.stack([each.reshape(-1) for each in columns], 1)
     dims = list(range(x.dim()))
     return _scatter(x, places, source.reshape(-1), dims, accumulate)
@@ -238,10 +218,7 @@ def _scatter_along(x, dim, index, source, accumulate):
 def _set_one(x, dim, index, source, accumulate):
     """What goes to one element of each row, as the gradient of a maximum does,
     without a scatter."""
-    places = torch.arange(x.shape[dim], device=x.device)
-    shape = [1] * x.dim()
-    shape[dim] = -1
-    chosen = index == places.reshape(shape)
+    chosen = index == count(x, dim)
     return torch.where(chosen, x + source if accumulate else source, x)
 
 
@@ -287,10 +264,7 @@ def _scatter_reduce(x, dim, index, source, reduce, *, include_self=True):
     if not x.is_floating_point():
         neutral = max(min(integer, torch.iinfo(x.dtype).max), torch.iinfo(x.dtype).min)
     # Each place against each term.
-    places = torch.arange(x.shape[dim], device=x.device)
-    shape = [1] * (x.dim() + 1)
-    shape[dim] = -1
-    chosen = index.unsqueeze(dim) == places.reshape(shape)
+    chosen = index.unsqueeze(dim) == count(x.unsqueeze(dim + 1), dim)
     terms = torch.where(chosen, source.unsqueeze(dim), neutral)
     own = x if include_self else torch.where(chosen.any(dim + 1), neutral, x)
     return combine(torch.cat((own.unsqueeze(dim + 1), terms), dim + 1), dim + 1)
@@ -329,30 +303,32 @@ def _repeat_interleave(repeats, *, output_size=None):
 
 
 def get_places() -> dict:
-    aten = torch.ops.aten
-    table = {
-        aten.sort.default: _sort,
-        aten.sort.stable: _sort,
-        aten.topk.default: _topk,
-        aten.kthvalue.default: _kthvalue,
-        aten.median.dim: _median(False),
-        aten.nanmedian.dim: _median(True),
-        aten.median.default: _median_of_all(_median(False)),
-        aten.nanmedian.default: _median_of_all(_median(True)),
-        aten.cumsum.default: _cumsum,
-        aten.cumprod.default: _cumprod,
-        aten.cummax.default: _cumulative(torch.ge),
-        aten.cummin.default: _cumulative(torch.le),
-        aten.logcumsumexp.default: _logcumsumexp,
-        aten.index_put.default: _index_put,
-        aten._unsafe_index_put.default: _index_put,
-        aten.index_add.default: _index_add,
-        aten.put.default: _put,
-        aten.scatter.src: _scatter_source,
-        aten.scatter.value: _scatter_value,
-        aten.scatter_add.default: _scatter_add,
-        aten.scatter_reduce.two: _scatter_reduce,
-        aten.masked_scatter.default: _masked_scatter,
-        aten.repeat_interleave.Tensor: _repeat_interleave,
+    rowwise = {
+        "sort": _sort,
+        "sort.stable": _sort,
+        "topk": _topk,
+        "kthvalue": _kthvalue,
+        "median.dim": _median(False),
+        "nanmedian.dim": _median(True),
+        "cumsum": _cumsum,
+        "cumprod": _cumprod,
+        "cummax": _cumulative(torch.ge),
+        "cummin": _cumulative(torch.le),
+        "logcumsumexp": _logcumsumexp,
     }
-    return table
+    table = {
+        **{name: of_rows(each) for name, each in rowwise.items()},
+        "median": _median_of_all(_median(False)),
+        "nanmedian": _median_of_all(_median(True)),
+        "index_put": _index_put,
+        "_unsafe_index_put": _index_put,
+        "index_add": _index_add,
+        "put": _put,
+        "scatter.src": _scatter_source,
+        "scatter.value": _scatter_value,
+        "scatter_add": _scatter_add,
+        "scatter_reduce.two": _scatter_reduce,
+        "masked_scatter": _masked_scatter,
+        "repeat_interleave.Tensor": _repeat_interleave,
+    }
+    return find_operations(table)

@@ -1,21 +1,7 @@
 """Pooling that torch-mlir has no right form of."""
 
+from ._idioms import with_dimension
 from ._requirements import torch
-
-
-def _with_batch(operation, rank):
-    """`operation` of a tensor of `rank` dimensions, which lacks the batch: torch-mlir
-    crashes on it, or makes operations that are not valid."""
-
-    def pool(x, *arguments, **options):
-        if x.dim() != rank:
-            return NotImplemented
-        result = operation(x.unsqueeze(0), *arguments, **options)
-        if isinstance(result, tuple):
-            return tuple(each.squeeze(0) for each in result)
-        return result.squeeze(0)
-
-    return pool
 
 
 def _bounds(size: int, count: int, device):
@@ -79,6 +65,7 @@ def _adaptive_avg_pool3d(x, output_size):
 
 def get_pools() -> dict:
     aten = torch.ops.aten
+    # torch-mlir crashes on what lacks the batch, or makes operations that are not valid.
     ranks = {
         aten.avg_pool2d.default: 3,
         aten.avg_pool3d.default: 4,
@@ -88,5 +75,5 @@ def get_pools() -> dict:
     return {
         aten.adaptive_max_pool2d.default: _adaptive_max_pool(2),
         aten._adaptive_avg_pool3d.default: _adaptive_avg_pool3d,
-        **{each: _with_batch(each, rank) for each, rank in ranks.items()},
+        **{each: with_dimension(each, rank) for each, rank in ranks.items()},
     }

@@ -2,6 +2,7 @@
 
 import math
 
+from ._idioms import find_operations, widen
 from ._operations import detach, erfc, fmod
 from ._requirements import torch
 
@@ -13,9 +14,7 @@ def _in_f32(function):
     def compute(x, *others):
         if not x.is_floating_point():
             x = x.to(torch.get_default_dtype())
-        if x.dtype in (torch.float16, torch.bfloat16):
-            return function(x.float(), *(each.float() for each in others)).to(x.dtype)
-        return function(x, *others)
+        return function(*map(widen, (x, *others))).to(x.dtype)
 
     return compute
 
@@ -184,15 +183,15 @@ def _isfinite(x):
 
 
 def get_special() -> dict:
-    aten = torch.ops.aten
-    return {
-        aten.lgamma.default: _lgamma,
-        aten.digamma.default: _digamma,
-        aten.polygamma.default: _polygamma,
-        aten.erfinv.default: _erfinv,
-        aten.erfc.default: _erfc,
-        aten.fmod.Scalar: _fmod,
-        aten.fmod.Tensor: _fmod,
-        aten.hypot.default: _hypot,
-        aten.isfinite.default: _isfinite,
+    table = {
+        "lgamma": _lgamma,
+        "digamma": _digamma,
+        "polygamma": _polygamma,
+        "erfinv": _erfinv,
+        "erfc": _erfc,
+        "fmod.Scalar": _fmod,
+        "fmod.Tensor": _fmod,
+        "hypot": _hypot,
+        "isfinite": _isfinite,
     }
+    return find_operations(table)

@@ -6,6 +6,7 @@ derivative that PyTorch gives it; what has none is an error."""
 import math
 import struct
 
+from ._idioms import along, find_operations, reduce, widen
 from ._operations import detach
 from ._requirements import torch
 
@@ -29,7 +30,7 @@ def _invert(scale: float) -> float:
 def _quantize(x, scale, inverse, zero_point, low, high):
     """`x` on the grid of `scale`, and which elements have a gradient: those that
     fall between the bounds."""
-    wide = detach(x).float() if x.dtype in (torch.float16, torch.bfloat16) else detach(x)
+    wide = widen(detach(x))
     place = torch.round(wide * inverse) + zero_point
     inside = (place >= low) & (place <= high)
     value = ((place.clamp(low, high) - zero_point) * scale).to(x.dtype)
@@ -47,14 +48,10 @@ def _fake_quantize_by_tensors(x, scale, zero_point, enabled, low, high):
     return torch.where(on, y, x), inside | ~on
 
 
-def _spread(values, x, axis):
-    shape = [1] * x.dim()
-    shape[axis] = -1
-    return detach(values).reshape(shape)
-
-
 def _fake_quantize_by_channels(x, scale, zero_point, axis, low, high):
-    scale, zero_point = _spread(scale, x, axis), _spread(zero_point, x, axis)
+    scale, zero_point = (
+        detach(along(each, x.dim(), axis)) for each in (scale, zero_point)
+    )
     return _quantize(x, scale, 1 / scale, zero_point, low, high)
 
 
@@ -86,20 +83,13 @@ def _learn_by_tensor(x, scale, zero_point, low, high, factor=1.0):
 
 
 def _learn_by_channels(x, scale, zero_point, axis, low, high, factor=1.0):
-    shape = [1] * x.dim()
-    shape[axis] = -1
-    return _learn(
-        x, scale.reshape(shape), zero_point.reshape(shape), low, high, factor
-    )
+    scale, zero_point = (along(each, x.dim(), axis) for each in (scale, zero_point))
+    return _learn(x, scale, zero_point, low, high, factor)
 
 
 #
 # Losses
 #
-
-
-def _reduce(loss, reduction):
-    return {0: lambda: loss, 1: loss.mean, 2: loss.sum}[reduction]()
 
 
 def _binary_cross_entropy(x, target, weight=None, reduction=1):
@@ -112,7 +102,7 @@ def _binary_cross_entropy(x, target, weight=None, reduction=1):
     variance = known * (1 - known)
     slope = (known - target) / torch.where(variance > 1e-12, variance, 1e-12)
     loss = loss + detach(slope) * (x - known)
-    return _reduce(loss if weight is None else loss * weight, reduction)
+    return reduce(loss if weight is None else loss * weight, reduction)
 
 
 def _multilabel_margin_loss(x, target, reduction):
@@ -130,7 +120,21 @@ def _multilabel_margin_loss(x, target, reduction):
     terms = torch.where(counted & (excess > 0), excess, 0)
     loss = terms.sum((1, 2)) / size
     loss = loss.reshape(()) if x.dim() < 2 else loss
-    return _reduce(loss, reduction), is_target.to(x.dtype).reshape(target.shape)
+    return reduce(loss, reduction), is_target.to(x.dtype).reshape(target.shape)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """In place of PyTorch's function, which looks at the values of `var` for negative
+    ones, and that is not traced. Its bound is no part of the gradient."""
+    if not isinstance(var, torch.Tensor):
+        var = var * torch.ones_like(input)
+    if var.shape != input.shape and var.shape == input.shape[:-1]:
+        var = var.unsqueeze(-1)
+    bounded = _with_gradient(var.clamp(min=eps), var)
+    loss = 0.5 * (torch.log(bounded) + (input - target) ** 2 / bounded)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return {"mean": loss.mean, "sum": loss.sum, "none": lambda: loss}[reduction]()
 
 
 #
@@ -188,24 +192,24 @@ def _safe_softmax(x, dim, dtype=None):
 
 
 def get_surrogates() -> dict:
-    aten = torch.ops.aten
-    return {
-        aten.fake_quantize_per_tensor_affine_cachemask.default: _fake_quantize,
-        aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: (
+    table = {
+        "fake_quantize_per_tensor_affine_cachemask": _fake_quantize,
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": (
             _fake_quantize_by_tensors
         ),
-        aten.fake_quantize_per_channel_affine_cachemask.default: (
+        "fake_quantize_per_channel_affine_cachemask": (
             _fake_quantize_by_channels
         ),
-        aten._fake_quantize_learnable_per_tensor_affine.default: _learn_by_tensor,
-        aten._fake_quantize_learnable_per_channel_affine.default: _learn_by_channels,
-        aten.binary_cross_entropy.default: _binary_cross_entropy,
-        aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
-        aten.normal.Tensor_Tensor: _normal,
-        aten.normal.Tensor_float: lambda mean, std=1.0, **rest: _normal(mean, std),
-        aten.normal.float_Tensor: _normal,
-        aten.rrelu_with_noise_functional.default: _rrelu,
-        aten.rrelu_with_noise.default: lambda *arguments: _rrelu(*arguments)[0],
-        aten.embedding.default: _embedding,
-        aten._safe_softmax.default: _safe_softmax,
+        "_fake_quantize_learnable_per_tensor_affine": _learn_by_tensor,
+        "_fake_quantize_learnable_per_channel_affine": _learn_by_channels,
+        "binary_cross_entropy": _binary_cross_entropy,
+        "multilabel_margin_loss_forward": _multilabel_margin_loss,
+        "normal.Tensor_Tensor": _normal,
+        "normal.Tensor_float": lambda mean, std=1.0, **rest: _normal(mean, std),
+        "normal.float_Tensor": _normal,
+        "rrelu_with_noise_functional": _rrelu,
+        "rrelu_with_noise": lambda *arguments: _rrelu(*arguments)[0],
+        "embedding": _embedding,
+        "_safe_softmax": _safe_softmax,
     }
+    return find_operations(table)

@@ -59,6 +59,21 @@ def _has_own_size(node) -> bool:
     return isinstance(value, torch.Tensor) and bool(free_unbacked_symbols(value))
 
 
+def find_left(operation) -> list:
+    """The operations of PyTorch under `operation`, other than constants and lists."""
+    from torch_mlir import ir
+
+    found = []
+
+    def visit(each):
+        if each.name.startswith("torch.aten."):
+            found.append(each)
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit)
+    return found
+
+
 def check_lowered(operation) -> None:
     """Raises ExportError with all operations under `operation` of dialects that
     only torch-mlir has."""

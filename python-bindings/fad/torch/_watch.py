@@ -1,7 +1,5 @@
 """What a model does in Python that the program exported from it would not do."""
 
-import math
-
 import torch.nn.functional as functional
 import torch.nn.modules.module as _modules
 import torch.utils._pytree as pytree
@@ -9,6 +7,7 @@ from torch.autograd.function import _SingleLevelFunction as _Base
 from torch.overrides import TorchFunctionMode
 
 from ._requirements import torch
+from ._surrogates import gaussian_nll_loss
 
 _Inference = torch.inference_mode
 
@@ -62,7 +61,7 @@ class GradientWatch(CaptureWatch):
                 "under torch.no_grad()"
             )
         if function is functional.gaussian_nll_loss:
-            function = _gaussian_nll_loss
+            function = gaussian_nll_loss
         return super().__torch_function__(function, types, args, kwargs)
 
     def __enter__(self):
@@ -84,20 +83,6 @@ class GradientWatch(CaptureWatch):
         del _Base.apply
         _Inference.__enter__, _Inference.__exit__ = self._enter, self._exit
         return super().__exit__(*error)
-
-
-def _gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
-    """PyTorch's looks at the values of `var` for negative ones, which is not traced.
-    Its bound is no part of the gradient."""
-    if not isinstance(var, torch.Tensor):
-        var = var * torch.ones_like(input)
-    if var.shape != input.shape and var.shape == input.shape[:-1]:
-        var = var.unsqueeze(-1)
-    bounded = var + (var.clamp(min=eps) - var).detach()
-    loss = 0.5 * (torch.log(bounded) + (input - target) ** 2 / bounded)
-    if full:
-        loss = loss + 0.5 * math.log(2 * math.pi)
-    return {"mean": loss.mean, "sum": loss.sum, "none": lambda: loss}[reduction]()
 
 
 def _enter(self) -> None:

@@ -42,6 +42,7 @@ ORDERS = {
     "nanmedian": lambda x: x.nanmedian(),
     "quantile": lambda x: x.quantile(0.3, dim=1),
     "rank": lambda x: x.sum().sort().values,
+    "one": lambda x: x.sum().softmax(0) + x.sum().log_softmax(-1) * x.sum().amax(0),
 }
 
 SCANS = {
@@ -51,6 +52,7 @@ SCANS = {
     "cummin": lambda x: x.cummin(0).values,
     "cummax indices": lambda x: x.cummax(1).indices * x,
     "logcumsumexp": lambda x: x.logcumsumexp(1),
+    "cumsum of one": lambda x: x[0, 0].cumsum(0),
     "cummax of one": lambda x: x[0, 0].cummax(0).values,
 }
 
@@ -160,6 +162,8 @@ POOLS = {
     "adaptive maximum, equal": lambda x: F.adaptive_max_pool2d(x.round(), (3, 3)) * x.sum(),
     "adaptive maximum in 1d": lambda x: F.adaptive_max_pool1d(x[0], 3),
     "adaptive average in 3d": lambda x: F.adaptive_avg_pool3d(x, (2, 3, 3)),
+    "no elements": lambda x: F.layer_norm(x.reshape(30, 4)[:0], (4,)).reshape(2, 1, 0),
+    "no elements in parts": lambda x: torch.cat((x[..., :0].flip(0), x[..., :0].exp()), 1),
     "crop and pad": lambda x: F.pad(x, (1, -1, -2, 2), value=0.5) * x,
     "crop and pad more": lambda x: F.pad(x, (2, -1, 0, -3, 1, 0)),
     "crop and reflect": lambda x: F.pad(x, (-1, 1, 0, 0), mode="reflect") * x,
