@@ -103,6 +103,22 @@ def _cat(tensors, dim=0):
     return _make_empty(shape, tensors[0])
 
 
+def _roll(x, shifts, dims=()):
+    """Less than once around: torch-mlir's slices leave the tensor otherwise."""
+    if not dims:
+        return torch.roll(x.reshape(-1), shifts, (0,)).reshape(x.shape)
+    sizes = [x.shape[dim] for dim in dims]
+    if not all(isinstance(size, int) for size in sizes):
+        return NotImplemented
+    if _is_empty(x):
+        return x.clone()
+    turns = [(shift % size, dim) for shift, size, dim in zip(shifts, sizes, dims)]
+    turns = [each for each in turns if each[0]]
+    if list(zip(shifts, dims)) == turns:
+        return NotImplemented
+    return torch.roll(x, *zip(*turns)) if turns else x.clone()
+
+
 def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
     """The rows of a table get the sum of what belongs to them, as a product with
     ones and zeros. torch-mlir's own form has no linalg."""
@@ -179,6 +195,7 @@ def _get_own(is_joint: bool) -> dict:
         "cat": _cat,
         "view": _view,
         "constant_pad_nd": _pad,
+        "roll": _roll,
         "native_dropout": _drop_all,
     }
     if is_joint:

@@ -6,7 +6,7 @@ derivative that PyTorch gives it; what has none is an error."""
 import math
 import struct
 
-from ._idioms import along, find_operations, reduce, widen
+from ._idioms import along, count, find_operations, reduce, widen
 from ._operations import detach
 from ._requirements import torch
 
@@ -183,6 +183,43 @@ def _embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse
     return rows
 
 
+def _embedding_bag(
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq=False,
+    mode=0,
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    """The sum, mean or maximum of the rows of each bag, by a mask of which are in it;
+    torch-mlir's own form has wrong numbers."""
+    rows = torch.nn.functional.embedding(
+        indices, weight, scale_grad_by_freq=scale_grad_by_freq
+    )
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    place = torch.arange(indices.shape[0], device=indices.device)
+    last = torch.full_like(offsets[:1], indices.shape[0])
+    ends = torch.cat((offsets[1:], *([] if include_last_offset else [last])))
+    starts = offsets[:-1] if include_last_offset else offsets
+    inside = (place >= starts.unsqueeze(1)) & (place < ends.unsqueeze(1))
+    bag = torch.where(inside, count(starts.unsqueeze(1), 0), 0).sum(0)
+    if padding_idx is not None and padding_idx >= 0:
+        inside = inside & (indices != padding_idx)
+    size = inside.sum(1)
+    if mode == 2:
+        terms = torch.where(inside.unsqueeze(2), rows, -math.inf)
+        values, found = terms.max(1)
+        return torch.where((size > 0).unsqueeze(1), values, 0), bag, size, found
+    total = torch.where(inside.unsqueeze(2), rows, 0).sum(1)
+    if mode == 1:
+        total = total / size.clamp_min(1).unsqueeze(1).to(rows.dtype)
+    return total, bag, size, size
+
+
 def _safe_softmax(x, dim, dtype=None):
     """A row that is masked as a whole is 0, and has the gradient 0."""
     if dtype is not None:
@@ -210,6 +247,8 @@ def get_surrogates() -> dict:
         "rrelu_with_noise_functional": _rrelu,
         "rrelu_with_noise": lambda *arguments: _rrelu(*arguments)[0],
         "embedding": _embedding,
+        "_embedding_bag": _embedding_bag,
+        "embedding_bag.padding_idx": _embedding_bag,
         "_safe_softmax": _safe_softmax,
     }
     return find_operations(table)

@@ -164,6 +164,18 @@ POOLS = {
     "adaptive average in 3d": lambda x: F.adaptive_avg_pool3d(x, (2, 3, 3)),
     "no elements": lambda x: F.layer_norm(x.reshape(30, 4)[:0], (4,)).reshape(2, 1, 0),
     "no elements in parts": lambda x: torch.cat((x[..., :0].flip(0), x[..., :0].exp()), 1),
+    "bags": lambda x: F.embedding_bag(ROWS % 3, x[0, 0], torch.tensor([0, 0, 3])),
+    "bags of weights": lambda x: F.embedding_bag(
+        COLUMNS % 3, x[0, 0], mode="sum", per_sample_weights=x[0, 1, :2, :3]
+    ),
+    "bags of maxima": lambda x: F.embedding_bag(
+        ROWS % 3, x[0, 0], torch.tensor([0, 2, 4]), mode="max",
+        include_last_offset=True, padding_idx=0,
+    ),
+    "bags by frequency": lambda x: F.embedding_bag(
+        ROWS % 3, x[0, 0], torch.tensor([0, 1]), scale_grad_by_freq=True, padding_idx=1
+    ),
+    "roll": lambda x: x.roll((10000, -7, 1), (2, 1, 0)) * x.roll(15, 2) * x.roll(37),
     "crop and pad": lambda x: F.pad(x, (1, -1, -2, 2), value=0.5) * x,
     "crop and pad more": lambda x: F.pad(x, (2, -1, 0, -3, 1, 0)),
     "crop and reflect": lambda x: F.pad(x, (-1, 1, 0, 0), mode="reflect") * x,
