@@ -15,8 +15,8 @@ LogicalResult fad::checkSymbolUses(ModuleOp module) {
     if (op->getNumRegions() == 0 || op->isRegistered())
       return WalkResult::advance();
     return op->emitOpError(
-        "has a region, and its dialect is not registered, so that calls in it "
-        "are not known; register the dialect, or replace the operation");
+        "is not registered, so that calls in its region are not known; register "
+        "the operation, or replace it");
   };
   return failure(module.walk(check).wasInterrupted());
 }

@@ -10,6 +10,7 @@
 #include "Cache.h"
 #include "Image.h"
 #include <cstdint>
+#include <cstdio>
 #include <vector>
 
 using namespace fad::cuda;
@@ -44,7 +45,20 @@ private:
     std::string text = log.data();
     while (!text.empty() && text.back() == '\n')
       text.pop_back();
-    return text.empty() ? text : std::string("\n") + title + "\n" + text;
+    if (text.empty())
+      return text;
+    // The log may quote the PTX, of which a terminal is to obey nothing.
+    std::string escaped = std::string("\n") + title + "\n";
+    for (unsigned char byte : text) {
+      if ((byte >= 0x20 && byte != 0x7F) || byte == '\n' || byte == '\t') {
+        escaped += static_cast<char>(byte);
+        continue;
+      }
+      char code[4];
+      std::snprintf(code, sizeof(code), "\\%02X", byte);
+      escaped += code;
+    }
+    return escaped;
   }
 
   // One byte more, so that there always is an end.

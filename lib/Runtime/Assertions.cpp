@@ -8,6 +8,7 @@
 
 #include "Assertions.h"
 #include "fad/Analysis/SizeExpr.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -52,8 +54,14 @@ private:
   struct Interval {
     Value least, greatest;
   };
+  /// An interval that holds all values of `expr`, and has no others at its ends
+  /// where `isMonotone`.
   Interval getInterval(AffineExpr expr, ArrayRef<Interval> loops);
   Interval scale(Interval interval, int64_t factor);
+  /// Whether `expr` is from 0 to below `size` in all iterations of the loops that
+  /// it reads, of the sizes `loops`; true without trying where `isKnown` is.
+  Value tryAll(AffineExpr expr, ArrayRef<Value> loops, Value size,
+               Value isKnown);
 
   Value constant(const APInt &value, Type type) {
     return arith::ConstantOp::create(builder, loc,
@@ -328,6 +336,53 @@ OperationAsserter::getInterval(AffineExpr expr, ArrayRef<Interval> loops) {
                                             last)};
 }
 
+/// Whether no loop occurs twice in `expr`, and every part of it grows or shrinks
+/// with each loop, or goes through all numbers below a divisor: the ends of
+/// intervals are values of it then.
+static bool isMonotone(AffineExpr expr) {
+  llvm::SmallDenseSet<unsigned> loops;
+  WalkResult result = expr.walk([&](AffineExpr part) {
+    auto loop = dyn_cast<AffineDimExpr>(part);
+    bool isTwice = loop && !loops.insert(loop.getPosition()).second;
+    bool skips = part.getKind() == AffineExprKind::Mod &&
+                 !isa<AffineDimExpr>(cast<AffineBinaryOpExpr>(part).getLHS());
+    return isTwice || skips ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
+                                Value size, Value isKnown) {
+  SmallVector<unsigned> read;
+  SmallVector<Value> ends;
+  for (auto [position, end] : llvm::enumerate(loops)) {
+    if (!expr.isFunctionOfDim(position))
+      continue;
+    read.push_back(position);
+    ends.push_back(
+        arith::SelectOp::create(builder, loc, isKnown, index(0), end));
+  }
+  SmallVector<Value> begins(read.size(), index(0)), steps(read.size(), index(1));
+  Value isInside = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  auto nest = scf::buildLoopNest(
+      builder, loc, begins, ends, steps, isInside,
+      [&](OpBuilder &body, Location, ValueRange indices, ValueRange inside) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPoint(body.getInsertionBlock(),
+                                  body.getInsertionPoint());
+        // What `expr` does not read may be anything.
+        SmallVector<Value> dims(loops);
+        for (auto [position, value] : llvm::zip(read, indices))
+          dims[position] = value;
+        Value value = affine::expandAffineExpr(builder, loc, expr, dims, {});
+        // Below 0 is above all sizes.
+        Value isBelow = compare(CmpIPredicate::ult, value, size);
+        return scf::ValueVector{
+            arith::AndIOp::create(builder, loc, inside.front(), isBelow)};
+      });
+  return nest.results.front();
+}
+
 void OperationAsserter::checkAccesses(linalg::LinalgOp op) {
   auto isSimple = [](AffineExpr expr) {
     return isa<AffineDimExpr, AffineConstantExpr>(expr);
@@ -339,9 +394,11 @@ void OperationAsserter::checkAccesses(linalg::LinalgOp op) {
     return;
   Value isEmpty = arith::ConstantIntOp::create(builder, loc, 0, 1);
   SmallVector<Interval> loops;
+  SmallVector<Value> sizes;
   for (Range loop : op.createLoopRanges(builder, loc)) {
     Value size = getValueOrCreateConstantIndexOp(builder, loc, loop.size);
     isEmpty = either(isEmpty, compare(CmpIPredicate::eq, size, index(0)));
+    sizes.push_back(size);
     loops.push_back({index(0), subtract(size, index(1))});
   }
   for (OpOperand &operand : op->getOpOperands()) {
@@ -350,14 +407,19 @@ void OperationAsserter::checkAccesses(linalg::LinalgOp op) {
       if (isSimple(expr))
         continue;
       Interval interval = getInterval(expr, loops);
-      Value inside = arith::AndIOp::create(
-          builder, loc, compare(CmpIPredicate::sge, interval.least, index(0)),
-          compare(CmpIPredicate::slt, interval.greatest,
-                  size(operand.get(), dim)));
-      check(either(isEmpty, inside),
+      Value extent = size(operand.get(), dim);
+      Value inside = either(
+          isEmpty,
+          arith::AndIOp::create(
+              builder, loc,
+              compare(CmpIPredicate::sge, interval.least, index(0)),
+              compare(CmpIPredicate::slt, interval.greatest, extent)));
+      if (!isMonotone(expr))
+        inside = tryAll(expr, sizes, extent, inside);
+      check(inside,
             "these sizes do not fit together: an index of operand #" +
                 std::to_string(operand.getOperandNumber()) +
-                " may be outside of dimension #" + std::to_string(dim));
+                " is outside of dimension #" + std::to_string(dim));
     }
   }
 }

@@ -57,10 +57,10 @@ LogicalResult InlinedOperations::add(Region *callable) {
     total += added;
     if (total <= limit)
       return WalkResult::advance();
-    op->emitOpError("calls ")
-        << added << " operations, with all that these call, which makes "
-        << total << " that are inlined into the program, more than " << limit
-        << "; call functions less often, or repeat them in a loop";
+    op->emitError("inlining would add ")
+        << added << " operations for this call, and " << total
+        << " for all calls up to it, where " << limit
+        << " is the most; call functions less often, or in a loop";
     return WalkResult::interrupt();
   });
   sizes[callable] = size;

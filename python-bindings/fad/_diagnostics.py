@@ -1,11 +1,21 @@
 """What fad has to say about a program."""
 
 import logging
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 _logger = logging.getLogger("fad")
+
+
+def _escape(text: str) -> str:
+    """`text` as fad's programs print it: a terminal obeys none of it."""
+    return re.sub(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f]",
+        lambda found: "".join(f"\\{byte:02X}" for byte in found[0].encode()),
+        text,
+    )
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Diagnostic:
     def __str__(self) -> str:
         place = f"{self.location}: " if self.location else ""
         lines = [f"{place}{self.severity}: {self.message}"]
-        return "\n".join(lines + [str(note) for note in self.notes])
+        return "\n".join([_escape(line) for line in lines] + list(map(str, self.notes)))
 
 
 class Error(Exception):

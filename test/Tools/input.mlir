@@ -29,3 +29,8 @@ func.func @g(%x: tensor<2xf32>) -> tensor<2xf32> {
 // DEVICE: cannot open input file '/dev/null': it is a device; give a file, a pipe, or - for the standard input
 // RUN: cat %s | not fad-runner /dev/stdin --entry=f 2>&1 | FileCheck %s --check-prefix=PIPE
 // PIPE: error: @\1B[2J
+
+// Nor does it obey a name that is no file's.
+// RUN: not %python -c "import os, sys; os.execvp(sys.argv[1], [sys.argv[1], '\x1b[2J'])" fad-runner 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not %python -c "import os, sys; os.execvp(sys.argv[1], [sys.argv[1], '\x1b[2J'])" fad-memory-report 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: cannot open input file '\1B[2J'

@@ -19,7 +19,7 @@ func.func private @h(%x: f32) -> f32 {
 // CHECK-LABEL: func.func @f(
 // CHECK-NEXT:    call @h(
 func.func @f(%x: f32) -> f32 {
-  // LIMIT: check-calls.mlir:[[@LINE+1]]:8: error: 'func.call' op calls 7 operations, with all that these call, which makes 11 that are inlined into the program, more than 10; call functions less often, or repeat them in a loop
+  // LIMIT: check-calls.mlir:[[@LINE+1]]:8: error: inlining would add 7 operations for this call, and 11 for all calls up to it, where 10 is the most; call functions less often, or in a loop
   %y = func.call @h(%x) : (f32) -> f32
   return %y : f32
 }

@@ -3,7 +3,8 @@
 
 // RUN: %python %S/Inputs/make_arrays.py %t 'a3=np.ones(3, "f4")' 'a4=np.ones(4, "f4")' \
 // RUN:   'm34=np.ones((3, 4), "f4")' 'm45=np.ones((4, 5), "f4")' 'm53=np.ones((5, 3), "f4")' \
-// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])' 'a0=np.ones(0, "f4")' 'a8=np.arange(8, dtype="f4")' 'i1=np.array([[7], [2]])'
+// RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])' 'a0=np.ones(0, "f4")' 'a8=np.arange(8, dtype="f4")' 'i1=np.array([[7], [2]])' \
+// RUN:   'a3r=np.arange(3, dtype="f4")' 'a4r=np.arange(4, dtype="f4")' 'm31=np.ones((3, 1), "f4")'
 
 // RUN: not fad-runner %s --entry=add --arg=%t/a3.npy --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=ADD
 // ADD: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: dimension #0 of input/output operand #1 is incompatible with inferred dimension size
@@ -322,7 +323,7 @@ func.func @take(%x: tensor<?xf32>, %i: tensor<2x1xindex>) -> tensor<2x1xf32> {
 // RUN: fad-runner %s --entry=cycle --arg=%t/a3.npy --size=3 | FileCheck %s --check-prefix=CYCLE-PART
 // CYCLE-PART: out0: tensor<3xf32> = [1, 1, 1]
 // RUN: not fad-runner %s --entry=cycle --arg=%t/a4.npy --size=9 2>&1 | FileCheck %s --check-prefix=CYCLE-OUTSIDE
-// CYCLE-OUTSIDE: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: an index of operand #0 may be outside of dimension #0
+// CYCLE-OUTSIDE: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: an index of operand #0 is outside of dimension #0
 func.func @cycle(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 mod 8)>, affine_map<(d0) -> (d0)>],
       iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
@@ -345,7 +346,7 @@ func.func @band(%x: tensor<?xf32>) -> tensor<2x4xf32> {
   return %z : tensor<2x4xf32>
 }
 // RUN: not fad-runner %s --entry=differences --arg=%t/a4.npy 2>&1 | FileCheck %s --check-prefix=DIFFERENCES
-// DIFFERENCES: preconditions.mlir:[[#@LINE+3]]:8: error: these sizes do not fit together: an index of operand #0 may be outside of dimension #0
+// DIFFERENCES: preconditions.mlir:[[#@LINE+3]]:8: error: these sizes do not fit together: an index of operand #0 is outside of dimension #0
 func.func @differences(%x: tensor<4xf32>) -> tensor<4x4xf32> {
   %y = tensor.empty() : tensor<4x4xf32>
   %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 - d1)>, affine_map<(d0, d1) -> (d0, d1)>],
@@ -354,6 +355,52 @@ func.func @differences(%x: tensor<4xf32>) -> tensor<4x4xf32> {
     linalg.yield %a : f32
   } -> tensor<4x4xf32>
   return %z : tensor<4x4xf32>
+}
+
+// A loop that occurs twice in an index, and a remainder that skips numbers: all
+// iterations are tried.
+// RUN: fad-runner %s --entry=halves --policy=auto --check-gradients --arg=%t/a8.npy --size=15 | FileCheck %s --check-prefix=HALVES
+// HALVES: out0: tensor<15xf32> min 0 max 7
+// HALVES: ok
+// RUN: not fad-runner %s --entry=halves --arg=%t/a8.npy --size=16 2>&1 | FileCheck %s --check-prefix=HALVES-OUTSIDE
+// HALVES-OUTSIDE: preconditions.mlir:[[#@LINE+4]]:8: error: these sizes do not fit together: dimension #0 of input/output operand #0 is incompatible with inferred dimension size{{$}}
+// RUN: fad-runner %s --entry=halves --arg=%t/a0.npy --size=0 | FileCheck %s --check-prefix=HALVES-NONE
+// HALVES-NONE: out0: tensor<0xf32> = []
+func.func @halves(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 - d0 floordiv 2)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+// RUN: fad-runner %s --entry=odd --policy=auto --check-gradients --arg=%t/a4r.npy --size=3 | FileCheck %s --check-prefix=ODD
+// ODD: out0: tensor<3xf32> = [1, 3, 1]
+// ODD: ok
+// RUN: fad-runner %s --entry=odd --arg=%t/a3r.npy --size=1 | FileCheck %s --check-prefix=ODD-ONE
+// ODD-ONE: out0: tensor<1xf32> = [1]
+// RUN: not fad-runner %s --entry=odd --arg=%t/a3r.npy --size=3 2>&1 | FileCheck %s --check-prefix=ODD-OUTSIDE
+// ODD-OUTSIDE: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: an index of operand #0 is outside of dimension #0{{$}}
+func.func @odd(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> ((d0 * 2) mod 4 + 1)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+// Below 0 between the first iteration and the last, where two loops meet.
+// RUN: fad-runner %s --entry=meet --arg=%t/a4r.npy --arg=%t/m31.npy | FileCheck %s --check-prefix=MEET
+// MEET: out0: tensor<3x1xf32> = [0, 1, 0]
+// RUN: not fad-runner %s --entry=meet --arg=%t/a4r.npy --arg=%t/m34.npy 2>&1 | FileCheck %s --check-prefix=MEET-OUTSIDE
+// MEET-OUTSIDE: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: an index of operand #0 is outside of dimension #0{{$}}
+func.func @meet(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + d1) mod 2 - d1 mod 3)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
 }
 
 // A loop that would not end.

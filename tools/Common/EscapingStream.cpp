@@ -36,3 +36,8 @@ void EscapingStream::write_impl(const char *data, size_t size) {
       target << char(byte);
   }
 }
+
+llvm::raw_ostream &mlir::fad::escapedErrors() {
+  static EscapingStream stream(llvm::errs());
+  return stream;
+}

@@ -47,6 +47,9 @@ private:
   bool isPending = false;
 };
 
+/// What all errors are printed to: the standard error, escaped.
+llvm::raw_ostream &escapedErrors();
+
 } // namespace mlir::fad
 
 #endif // FAD_TOOLS_COMMON_ESCAPINGSTREAM_H

@@ -84,7 +84,7 @@ struct RequestOptions {
       return success();
     std::optional<uint64_t> budget = parseBytes(residualBudget);
     if (!budget) {
-      llvm::errs() << "error: --residual-budget is '" << residualBudget
+      escapedErrors() << "error: --residual-budget is '" << residualBudget
                    << "'; give a number of bytes, such as 50MB or 64KiB\n";
       return failure();
     }

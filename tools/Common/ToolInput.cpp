@@ -42,13 +42,13 @@ std::string fad::explainDevice(StringRef path) {
 LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
                              function_ref<LogicalResult(ModuleOp)> run) {
   if (isDevice(path)) {
-    llvm::errs() << "error: " << explainDevice(path) << "\n";
+    escapedErrors() << "error: " << explainDevice(path) << "\n";
     return failure();
   }
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(path, &error);
   if (!input) {
-    llvm::errs() << "error: " << error << "\n";
+    escapedErrors() << "error: " << error << "\n";
     return failure();
   }
   MLIRContext context(registry);
@@ -56,8 +56,7 @@ LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
   context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(input), SMLoc());
-  EscapingStream os(llvm::errs());
-  SourceMgrDiagnosticHandler diagnostics(*sources, &context, os);
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context, escapedErrors());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   return module ? run(*module) : failure();
 }

@@ -81,7 +81,7 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
     return option.getNumOccurrences() != 0;
   };
   auto fail = [](const Twine &message) {
-    llvm::errs() << "error: " << message << "\n";
+    fad::escapedErrors() << "error: " << message << "\n";
     return failure();
   };
   const llvm::cl::Option *reportOptions[] = {
@@ -127,14 +127,14 @@ makeRequest(const CommandLine &commandLine) {
   request.optimizer = commandLine.optimizer;
   request.batch = commandLine.batch;
   if (request.batch == 0) {
-    llvm::errs() << "error: --batch is 0; give a number of samples of at least "
+    fad::escapedErrors() << "error: --batch is 0; give a number of samples of at least "
                     "1\n";
     return failure();
   }
   if (commandLine.memoryBudget.getNumOccurrences()) {
     request.memoryBudget = fad::parseBytes(commandLine.memoryBudget);
     if (!request.memoryBudget) {
-      llvm::errs() << "error: --memory-budget is '" << commandLine.memoryBudget
+      fad::escapedErrors() << "error: --memory-budget is '" << commandLine.memoryBudget
                    << "'; give a number of bytes, such as 11GB or 8GiB\n";
       return failure();
     }
@@ -144,7 +144,7 @@ makeRequest(const CommandLine &commandLine) {
   if (isPicture && commandLine.policies.empty())
     request.policies = {fad::Policy::automatic};
   if (isPicture && request.policies.size() != 1) {
-    llvm::errs() << "error: a picture is of one policy; give one --policy\n";
+    fad::escapedErrors() << "error: a picture is of one policy; give one --policy\n";
     return failure();
   }
   return request;
@@ -192,7 +192,7 @@ static LogicalResult writeReport(ModuleOp module,
   std::unique_ptr<llvm::ToolOutputFile> output =
       openOutputFile(commandLine.output, &error);
   if (!output) {
-    llvm::errs() << "error: " << error << "\n";
+    fad::escapedErrors() << "error: " << error << "\n";
     return failure();
   }
   output->os() << text;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/EscapingStream.h"
 #include "../Common/FatalErrors.h"
 #include "../Common/ToolInput.h"
 #include "fad/Conversion/Passes.h"
@@ -88,12 +89,12 @@ static LogicalResult runVerifyingOutput(StringRef input, StringRef output,
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
   if (!file) {
-    llvm::errs() << error << "\n";
+    fad::escapedErrors() << error << "\n";
     return failure();
   }
   std::unique_ptr<llvm::ToolOutputFile> out = openOutputFile(output, &error);
   if (!out) {
-    llvm::errs() << error << "\n";
+    fad::escapedErrors() << error << "\n";
     return failure();
   }
   if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
@@ -124,7 +125,7 @@ int main(int argc, char **argv) {
       argc, argv, "fad optimizer driver\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (fad::isDevice(input)) {
-    llvm::errs() << fad::explainDevice(input) << "\n";
+    fad::escapedErrors() << fad::explainDevice(input) << "\n";
     return EXIT_FAILURE;
   }
   // What prints a list and exits, or runs no pass, is upstream's alone.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/EscapingStream.h"
 #include "../Common/FatalErrors.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
@@ -83,7 +84,7 @@ struct CommandLine {
 
 /// Reports what has no place in the input file.
 LogicalResult fail(llvm::Error error) {
-  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  escapedErrors() << "error: " << llvm::toString(std::move(error)) << "\n";
   return failure();
 }
 

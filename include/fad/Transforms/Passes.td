@@ -44,7 +44,7 @@ def FadCheckCalls : Pass<"fad-check-calls", "::mlir::ModuleOp"> {
     Goes before `inline`. Where each of 24 functions calls the next one twice, inlining
     makes 2^24 copies of the last one. The call that takes the operations that are
     added to the program beyond `limit` is an error. So is an operation that has a
-    region and whose dialect is not registered, which `inline` cannot take.
+    region and is not registered, which `inline` cannot take.
   }];
   let options = [
     Option<"limit", "limit", "uint64_t", /*default=*/"1 << 20",

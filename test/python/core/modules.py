@@ -50,6 +50,16 @@ class Parsing(unittest.TestCase):
             str(caught.exception), "<string>: error: there is no function @third"
         )
 
+    def test_error_is_escaped(self):
+        """A terminal obeys nothing of a program."""
+        with self.assertRaises(fad.Error) as caught:
+            fad.parse(SQUARE, "\x1b.mlir").signature("\x1b[2J\x9b\tü\x7f")
+        self.assertEqual(
+            str(caught.exception),
+            "\\1B.mlir: error: there is no function @\\1B[2J\\C2\\9B\tü\\7F",
+        )
+        self.assertIn("\x1b[2J", caught.exception.diagnostics[0].message)
+
     def test_error_tells_the_place(self):
         text = "func.func @f() -> f32 {\n  return %x : f32\n}\n"
         with self.assertRaises(fad.Error) as caught:
