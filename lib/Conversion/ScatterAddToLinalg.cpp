@@ -8,6 +8,7 @@
 
 #include "ConversionUtils.h"
 #include "fad/IR/Fad.h"
+#include "fad/Interfaces/Slices.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -45,10 +46,10 @@ static Value addSlice(ImplicitLocOpBuilder &b, ScatterAddOp op,
   auto type = RankedTensorType::get(shape, op.getType().getElementType());
   SmallVector<OpFoldResult> ones(sizes.size(), one);
   SmallVector<OpFoldResult> updateOnes(updateSizes.size(), one);
-  Value update = tensor::ExtractSliceOp::create(
-      b, type, op.getUpdates(), updateOffsets, updateSizes, updateOnes);
-  Value slice =
-      tensor::ExtractSliceOp::create(b, type, sum, offsets, sizes, ones);
+  Location loc = b.getLoc();
+  Value update = extractSlice(b, loc, type, op.getUpdates(), updateOffsets,
+                              updateSizes, updateOnes);
+  Value slice = extractSlice(b, loc, type, sum, offsets, sizes, ones);
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(shape.size()));
   SmallVector<utils::IteratorType> iterators(shape.size(),
                                              utils::IteratorType::parallel);
@@ -60,7 +61,7 @@ static Value addSlice(ImplicitLocOpBuilder &b, ScatterAddOp op,
                       linalg::YieldOp::create(inner, loc, sum);
                     })
                     .getResult(0);
-  return tensor::InsertSliceOp::create(b, added, sum, offsets, sizes, ones);
+  return insertSlice(b, loc, added, sum, offsets, sizes, ones);
 }
 
 /// Whether `place` lies inside of `op`'s init.

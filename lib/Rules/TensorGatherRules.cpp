@@ -10,6 +10,7 @@
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Interfaces/Expr.h"
+#include "fad/Interfaces/Slices.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -24,7 +25,7 @@ static Value dropDims(OpBuilder &b, Location loc, Value tensor,
       shape.push_back(size);
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> steps(type.getRank(), b.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(
+  return extractSlice(
       b, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
       offsets, tensor::getMixedSizes(b, loc, tensor), steps);
 }
@@ -38,7 +39,7 @@ static Value selectCoordinate(OpBuilder &b, Location loc, Value indices,
   SmallVector<OpFoldResult> steps(type.getRank(), b.getIndexAttr(1));
   offsets.back() = b.getIndexAttr(number);
   sizes.back() = b.getIndexAttr(1);
-  return tensor::ExtractSliceOp::create(
+  return extractSlice(
       b, loc,
       RankedTensorType::get(type.getShape().drop_back(), type.getElementType()),
       indices, offsets, sizes, steps);

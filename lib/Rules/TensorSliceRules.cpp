@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorRules.h"
+#include "fad/Interfaces/Slices.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -17,9 +18,8 @@ static Value extractLike(OpBuilder &b, Location loc, Value tensor,
                          ArrayRef<OpFoldResult> offsets, Value like) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, like);
   SmallVector<OpFoldResult> ones(offsets.size(), b.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(b, loc,
-                                        cast<RankedTensorType>(like.getType()),
-                                        tensor, offsets, sizes, ones);
+  return extractSlice(b, loc, cast<RankedTensorType>(like.getType()), tensor,
+                      offsets, sizes, ones);
 }
 
 namespace {
@@ -46,15 +46,14 @@ struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent,
                         unsigned operand) {
     if (operand == op.getSourceMutable().getOperandNumber())
-      return tensor::ExtractSliceOp::create(
-          b, op.getLoc(), op.getSourceType(), cotangent, op.getMixedOffsets(),
-          op.getMixedSizes(), op.getMixedStrides());
+      return extractSlice(b, op.getLoc(), op.getSourceType(), cotangent,
+                          op.getMixedOffsets(), op.getMixedSizes(),
+                          op.getMixedStrides());
     if (operand != op.getDestMutable().getOperandNumber())
       return Value();
     Value zeros = createZerosLike(b, op.getLoc(), op.getSource());
-    return tensor::InsertSliceOp::create(
-        b, op.getLoc(), zeros, cotangent, op.getMixedOffsets(),
-        op.getMixedSizes(), op.getMixedStrides());
+    return insertSlice(b, op.getLoc(), zeros, cotangent, op.getMixedOffsets(),
+                       op.getMixedSizes(), op.getMixedStrides());
   }
 };
 

@@ -10,6 +10,7 @@
 #include "LinalgIndexing.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -441,8 +442,8 @@ Value GatherAdjoint::restore(Value cotangent) {
     SmallVector<OpFoldResult> ones(sizes.size(), builder.getIndexAttr(1));
     Value zeros = createZeros(tensor::getMixedSizes(builder, loc, source),
                               type.getElementType());
-    cotangent = tensor::InsertSliceOp::create(builder, loc, cotangent, zeros,
-                                              offsets, sizes, ones);
+    cotangent =
+        insertSlice(builder, loc, cotangent, zeros, offsets, sizes, ones);
   }
   if (cotangent.getType() == type)
     return cotangent;

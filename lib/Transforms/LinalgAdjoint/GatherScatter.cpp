@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -189,10 +190,9 @@ private:
 
     auto type = RankedTensorType::get(shape, sourceType.getElementType());
     SmallVector<OpFoldResult> fromSteps(from.size(), one), toSteps(rank, one);
-    Value slice = tensor::ExtractSliceOp::create(b, loc, type, op.getSource(),
-                                                 from, fromSizes, fromSteps);
-    return tensor::InsertSliceOp::create(b, loc, slice, result, to, toSizes,
-                                         toSteps);
+    Value slice = extractSlice(b, loc, type, op.getSource(), from, fromSizes,
+                               fromSteps);
+    return insertSlice(b, loc, slice, result, to, toSizes, toSteps);
   }
 };
 } // namespace

@@ -9,6 +9,7 @@
 #include "LinalgIndexing.h"
 #include "NamedContraction.h"
 #include "fad/Interfaces/Expr.h"
+#include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -329,8 +330,7 @@ Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
           (builder.getAffineDimExpr(0) - 1) * dim.stride + dim.offset,
           sizes.back());
   }
-  return tensor::InsertSliceOp::create(builder, loc, sum, zeros, offsets, sizes,
-                                       strides);
+  return insertSlice(builder, loc, sum, zeros, offsets, sizes, strides);
 }
 
 Value SumEmitter::reverse(Value sum, const OperandAccess &access) {

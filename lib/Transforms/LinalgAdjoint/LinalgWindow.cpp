@@ -8,6 +8,7 @@
 
 #include "LinalgIndexing.h"
 #include "fad/Interfaces/Expr.h"
+#include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -257,8 +258,7 @@ Value WindowSolver::spread(Value tensor, AffineMap map) {
   Value zero = arith::ConstantOp::create(rewriter, loc,
                                          rewriter.getZeroAttr(elementType));
   Value zeros = FillOp::create(rewriter, loc, zero, empty).getResult(0);
-  return tensor::InsertSliceOp::create(rewriter, loc, tensor, zeros, offsets,
-                                       sizes, strides);
+  return insertSlice(rewriter, loc, tensor, zeros, offsets, sizes, strides);
 }
 
 void WindowSolver::rewriteOperand(unsigned number) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/Adjoint.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,11 +42,10 @@ FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
   for (Value input : op.getInputs()) {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
     operands.push_back(adjoint.isVaried(input)
-                           ? tensor::ExtractSliceOp::create(
+                           ? extractSlice(
                                  b, loc,
                                  cast<RankedTensorType>(input.getType()),
                                  cotangents.front(), offsets, sizes, ones)
-                                 .getResult()
                            : Value());
     start = addSizes(b, loc, start, sizes[op.getDim()]);
   }

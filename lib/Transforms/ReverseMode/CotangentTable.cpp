@@ -8,6 +8,7 @@
 
 #include "CotangentTable.h"
 #include "fad/IR/Fad.h"
+#include "fad/Interfaces/Slices.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
@@ -200,14 +201,13 @@ Value CotangentTable::addSlices(Value value, const Sum &sum) {
              [&](const Slice &earlier) { return overlap(earlier, slice); }));
     Value term = slice.cotangent;
     if (!first) {
-      Value part = tensor::ExtractSliceOp::create(
-          b, loc, op.getResultType(), whole, op.getMixedOffsets(),
-          op.getMixedSizes(), op.getMixedStrides());
+      Value part = extractSlice(b, loc, op.getResultType(), whole,
+                                op.getMixedOffsets(), op.getMixedSizes(),
+                                op.getMixedStrides());
       term = createSum(b, loc, part, term);
     }
-    whole =
-        tensor::InsertSliceOp::create(b, loc, term, whole, op.getMixedOffsets(),
-                                      op.getMixedSizes(), op.getMixedStrides());
+    whole = insertSlice(b, loc, term, whole, op.getMixedOffsets(),
+                        op.getMixedSizes(), op.getMixedStrides());
   }
   return whole;
 }

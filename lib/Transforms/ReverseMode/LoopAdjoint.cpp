@@ -10,6 +10,7 @@
 #include "ReverseMode.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
+#include "fad/Interfaces/Slices.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -296,8 +297,7 @@ Value LoopAdjoint::push(OpBuilder &b, Value stack, Value value,
     return tensor::InsertOp::create(b, loc, value, stack, position);
   SmallVector<OpFoldResult> offsets = getOffsets(position, stack);
   SmallVector<OpFoldResult> ones(offsets.size(), b.getIndexAttr(1));
-  return tensor::InsertSliceOp::create(b, loc, value, stack, offsets,
-                                       getSizes(b, value), ones);
+  return insertSlice(b, loc, value, stack, offsets, getSizes(b, value), ones);
 }
 
 Value LoopAdjoint::pop(Value stack, Value position, Type type) {
@@ -312,8 +312,8 @@ Value LoopAdjoint::pop(Value stack, Value position, Type type) {
   for (OpFoldResult size : ArrayRef(sizes).drop_front())
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   auto sliceType = RankedTensorType::get(shape, tensorType.getElementType());
-  Value slice = tensor::ExtractSliceOp::create(rewriter, loc, sliceType, stack,
-                                               offsets, sizes, ones);
+  Value slice =
+      extractSlice(rewriter, loc, sliceType, stack, offsets, sizes, ones);
   if (sliceType != type)
     slice = tensor::CastOp::create(rewriter, loc, type, slice);
   return slice;

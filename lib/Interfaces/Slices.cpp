@@ -1,0 +1,53 @@
+//===- Slices.cpp - Slices that upstream's verifier takes -----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Interfaces/Slices.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Whether a slice between tensors of types `part` and `whole` has no elements,
+/// as far as sizes are known.
+static bool isOfNothing(Type part, Type whole, ArrayRef<OpFoldResult> sizes) {
+  return llvm::is_contained(cast<RankedTensorType>(part).getShape(), 0) ||
+         llvm::is_contained(cast<RankedTensorType>(whole).getShape(), 0) ||
+         llvm::any_of(sizes, isZeroInteger);
+}
+
+Value fad::extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
+                        Value tensor, ArrayRef<OpFoldResult> offsets,
+                        ArrayRef<OpFoldResult> sizes,
+                        ArrayRef<OpFoldResult> strides) {
+  if (!isOfNothing(type, tensor.getType(), sizes))
+    return tensor::ExtractSliceOp::create(b, loc, type, tensor, offsets, sizes,
+                                          strides);
+  SmallVector<Value> dynamic;
+  SmallVector<int64_t> shape;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  std::optional<llvm::SmallDenseSet<unsigned>> dropped =
+      computeRankReductionMask(shape, type.getShape(), /*matchDynamic=*/true);
+  assert(dropped && "the slice is of another type");
+  SmallVector<Value> unknown;
+  unsigned next = 0;
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (!dropped->contains(dim) && type.isDynamicDim(next++))
+      unknown.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
+  return tensor::EmptyOp::create(b, loc, type, unknown);
+}
+
+Value fad::insertSlice(OpBuilder &b, Location loc, Value slice, Value tensor,
+                       ArrayRef<OpFoldResult> offsets,
+                       ArrayRef<OpFoldResult> sizes,
+                       ArrayRef<OpFoldResult> strides) {
+  if (isOfNothing(slice.getType(), tensor.getType(), sizes))
+    return tensor;
+  return tensor::InsertSliceOp::create(b, loc, slice, tensor, offsets, sizes,
+                                       strides);
+}
