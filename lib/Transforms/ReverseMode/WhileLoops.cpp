@@ -147,9 +147,6 @@ static LogicalResult checkCountable(scf::WhileOp op) {
 }
 
 FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
-  SmallVector<Value> replaced(op.getResults());
-  llvm::append_range(replaced, op.getBeforeArguments());
-  llvm::append_range(replaced, op.getAfterArguments());
   rewriter.setInsertionPoint(op);
   // Upstream's value of the counter behind the loop is that of the last
   // iteration, not the first one for which the condition fails.
@@ -157,6 +154,9 @@ FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
     return result.getType().isIntOrIndex() && !result.use_empty();
   });
   if (!readsCounter) {
+    SmallVector<Value> replaced(op.getResults());
+    llvm::append_range(replaced, op.getBeforeArguments());
+    llvm::append_range(replaced, op.getAfterArguments());
     FailureOr<scf::ForOp> counted = scf::upliftWhileToForLoop(rewriter, op);
     if (succeeded(counted)) {
       for (Value value : replaced)
