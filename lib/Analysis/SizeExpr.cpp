@@ -282,6 +282,11 @@ SizeSymbols::followDim(Value tensor, unsigned dim,
       tensor = residual.getValue();
       continue;
     }
+    if (auto cast = dyn_cast<tensor::CastOp>(op);
+        cast && isa<RankedTensorType>(cast.getSource().getType())) {
+      tensor = cast.getSource();
+      continue;
+    }
     if (op->hasTrait<OpTrait::Elementwise>()) {
       tensor = *llvm::find_if(op->getOperands(), [](Value operand) {
         return isa<RankedTensorType>(operand.getType());

@@ -160,7 +160,8 @@ Cost CostModel::getSaveCost(Value value) {
   Operation *def = value.getDefiningOp();
   if (isElementwise(def) && llvm::all_of(value.getUsers(), isElementwise))
     traffic += *bytes;
-  Cost cost = {*bytes, multiply(8, traffic)};
+  // What has no elements is one more result, too.
+  Cost cost = {*bytes, std::max<int64_t>(1, multiply(8, traffic))};
   if (std::optional<Encoding> encoding = findEncoding(value)) {
     int64_t elements = getElements(value);
     cost.bytes = llvm::divideCeil(elements * encoding->getBits(), 8);

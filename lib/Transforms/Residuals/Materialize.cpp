@@ -11,7 +11,9 @@
 #include "SizeOrigins.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/JointFunction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
@@ -238,6 +240,13 @@ void Materializer::resolveSizes() {
 
   for (tensor::DimOp size : pendingSizes) {
     SizeKey key = origins.find(size.getSource(), *size.getConstantIndex());
+    // A size that is known needs no tensor.
+    if (std::optional<int64_t> known =
+            key.second < 0 ? getConstantIntValue(key.first) : std::nullopt) {
+      rewriter.setInsertionPoint(size);
+      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(size, *known);
+      continue;
+    }
     auto it = available.find(key);
     if (it == available.end()) {
       Value index = key.first;

@@ -17,8 +17,9 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Compares values of two functions, tensors and those of elementwise bodies,
-/// each pair once.
+/// Compares values of two functions, tensors and those in bodies of operations,
+/// each pair once, by what computes them. In bodies there may be alternatives,
+/// too, so that equal ones need not have equally many operations.
 class Comparison {
 public:
   bool areEqual(Value selected, Value joint);
@@ -27,7 +28,11 @@ private:
   bool findEqual(Value selected, Value joint);
   bool areEqual(BlockArgument selected, BlockArgument joint);
   bool areEqual(Operation *selected, Operation *joint);
+  /// Whether regions of equal operations yield the same, and have the same
+  /// effects.
+  bool areEqual(Region &selected, Region &joint);
 
+  /// Arguments of regions that are compared are equal there.
   DenseMap<std::pair<Value, Value>, bool> known;
 };
 } // namespace
@@ -104,7 +109,8 @@ bool Comparison::areEqual(BlockArgument selected, BlockArgument joint) {
   auto region = dyn_cast<ElementwiseOp>(selected.getOwner()->getParentOp());
   auto jointRegion = dyn_cast<ElementwiseOp>(joint.getOwner()->getParentOp());
   if (!region || !jointRegion)
-    return !region && !jointRegion &&
+    return isa<func::FuncOp>(selected.getOwner()->getParentOp()) &&
+           isa<func::FuncOp>(joint.getOwner()->getParentOp()) &&
            selected.getArgNumber() == joint.getArgNumber();
   return areEqual(region.getInputs()[selected.getArgNumber()],
                   jointRegion.getInputs()[joint.getArgNumber()]);
@@ -113,21 +119,49 @@ bool Comparison::areEqual(BlockArgument selected, BlockArgument joint) {
 bool Comparison::areEqual(Operation *selected, Operation *joint) {
   DenseSet<Value> read;
   forEachReadOperand(joint, [&](Value operand) { read.insert(operand); });
-  // Values of the bodies.
-  DenseMap<Value, Value> marked;
   auto check = [&](Value value, Value jointValue) {
-    auto it = marked.find(value);
-    if (it != marked.end())
-      return success(it->second == jointValue);
     return success(!read.contains(jointValue) || areEqual(value, jointValue));
   };
-  auto mark = [&](Value value, Value jointValue) {
-    marked[value] = jointValue;
-  };
-  return OperationEquivalence::isEquivalentTo(
-      selected, joint, check, mark,
+  Operation *op = selected->cloneWithoutRegions();
+  Operation *jointOp = joint->cloneWithoutRegions();
+  bool equal = OperationEquivalence::isEquivalentTo(
+      op, jointOp, check, /*markEquivalent=*/nullptr,
       OperationEquivalence::IgnoreLocations |
           OperationEquivalence::IgnoreDiscardableAttrs);
+  op->destroy();
+  jointOp->destroy();
+  return equal && llvm::all_of(llvm::zip_equal(selected->getRegions(),
+                                               joint->getRegions()),
+                               [&](auto pair) {
+                                 return areEqual(std::get<0>(pair),
+                                                 std::get<1>(pair));
+                               });
+}
+
+/// What is executed in `block` whether its results are read or not.
+static SmallVector<Operation *> findEffects(Block &block) {
+  SmallVector<Operation *> effects;
+  for (Operation &op : block)
+    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
+      effects.push_back(&op);
+  return effects;
+}
+
+bool Comparison::areEqual(Region &selected, Region &joint) {
+  if (selected.empty() || joint.empty())
+    return selected.empty() && joint.empty();
+  if (!selected.hasOneBlock() || !joint.hasOneBlock() ||
+      selected.getArgumentTypes() != joint.getArgumentTypes())
+    return false;
+  for (auto [argument, jointArgument] :
+       llvm::zip(selected.getArguments(), joint.getArguments()))
+    known[{argument, jointArgument}] = true;
+  SmallVector<Operation *> effects = findEffects(selected.front());
+  SmallVector<Operation *> jointEffects = findEffects(joint.front());
+  return effects.size() == jointEffects.size() &&
+         llvm::all_of(llvm::zip(effects, jointEffects), [&](auto pair) {
+           return areEqual(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 bool fad::test::haveEqualResults(func::FuncOp selected, func::FuncOp joint) {
