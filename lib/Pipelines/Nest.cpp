@@ -35,8 +35,7 @@ template <typename List> static SmallVector<int64_t> copy(const List &list) {
   return SmallVector<int64_t>(list.begin(), list.end());
 }
 
-/// To one function, of the operations that rules cover.
-static void addPreparation(OpPassManager &pm, const NestOptions &options) {
+void fad::addPreparation(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadCheckSizes());
   // What another frontend has differentiated comes with marks, or gets them.
   pm.addPass(createFadMarkJoint(
@@ -53,16 +52,15 @@ static void addPreparation(OpPassManager &pm, const NestOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
 }
 
-void fad::addJoint(OpPassManager &pm, Policy policy,
-                   FadDifferentiateOptions options) {
-  bool tape = policy == Policy::bp;
+void fad::addRegions(OpPassManager &pm, RegionForm form) {
+  bool tape = form != RegionForm::activations;
   // Activations get their name. A tape sees a chain of several operations as
   // it was written.
   FadRaiseOptions raise;
   raise.withinOperations = tape;
   pm.addPass(createFadRaise(raise));
   // Equal operations are parts of one chain, not of two; a tape holds both.
-  if (!tape)
+  if (form != RegionForm::tape)
     addSimplify(pm);
   pm.addNestedPass<func::FuncOp>(createFadPartition());
   // Chains of operations are in one body now.
@@ -72,34 +70,33 @@ void fad::addJoint(OpPassManager &pm, Policy policy,
   // Canonicalization finds sizes that are 0.
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadFactorAdjoints());
-  options.leaveJoint = true;
-  // A tape keeps results where a derivative can be read off them.
-  options.derivativesFrom = tape ? DerivativeForm::results
-                            : policy == Policy::automatic
-                                ? DerivativeForm::both
-                                : DerivativeForm::operands;
-  pm.addPass(createFadDifferentiate(std::move(options)));
 }
 
-void fad::buildJointPipeline(OpPassManager &pm, const NestOptions &options) {
-  addPreparation(pm, options);
+/// To the joint function of a policy that has one.
+static void addJoint(OpPassManager &pm, const NestOptions &options) {
+  bool tape = options.policy == Policy::bp;
+  addRegions(pm, tape ? RegionForm::tape : RegionForm::activations);
   FadDifferentiateOptions differentiate;
   differentiate.entry = options.entry;
   differentiate.wrt = copy(options.wrt);
   differentiate.results = copy(options.results);
-  addJoint(pm, options.policy, std::move(differentiate));
+  differentiate.leaveJoint = true;
+  // A tape keeps results where a derivative can be read off them.
+  differentiate.derivativesFrom =
+      tape ? DerivativeForm::results : DerivativeForm::operands;
+  pm.addPass(createFadDifferentiate(std::move(differentiate)));
 }
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
+  addPreparation(pm, options);
   if (options.policy == Policy::automatic) {
-    addPreparation(pm, options);
     pm.addPass(createFadSelectLeast(
         {options.entry, copy(options.wrt), copy(options.results),
          options.recompute, options.assumedSize, options.derivativeBits,
          options.branchBits, options.residualBudget}));
     return;
   }
-  buildJointPipeline(pm, options);
+  addJoint(pm, options);
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize,
        options.derivativeBits, options.branchBits, options.residualBudget}));

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Pipelines/ReportMemory.h"
+#include "JointCandidates.h"
 #include "Report/Footprint.h"
 #include "Report/Picture.h"
+#include "Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -135,30 +137,61 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   return success();
 }
 
+/// Those of `points` than which no other one takes less time and fewer bytes.
+static SmallVector<TimeMemoryPoint>
+findFront(SmallVector<TimeMemoryPoint> points) {
+  llvm::sort(points, [](const TimeMemoryPoint &a, const TimeMemoryPoint &b) {
+    return std::tie(a.time, a.bytes) < std::tie(b.time, b.bytes);
+  });
+  SmallVector<TimeMemoryPoint> front;
+  for (const TimeMemoryPoint &point : points)
+    if (front.empty() || point.bytes < front.back().bytes)
+      front.push_back(point);
+  return front;
+}
+
 FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
                                              const ReportRequest &request) {
   FailureOr<func::FuncOp> entry = findEntry(module, request.entry);
   if (failed(entry))
     return failure();
-  std::string name = entry->getSymName().str();
-  NestOptions options;
-  setOptions(options, name, Policy::automatic, request);
-  PassManager pm(module.getContext());
-  buildJointPipeline(pm, options);
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(pm.run(*copy)))
-    return failure();
-  auto joint = copy->lookupSymbol<func::FuncOp>(name + "_joint");
   TimeMemoryCurve curve;
-  curve.entry = name;
-  curve.points =
-      findTimeMemoryCurve(joint, options.recompute, options.assumedSize,
-                          options.derivativeBits, options.branchBits);
-  if (llvm::any_of(joint.getArgumentTypes(), [](Type type) {
-        auto shaped = dyn_cast<ShapedType>(type);
-        return shaped && !shaped.hasStaticShape();
-      }))
-    curve.assumedSize = options.assumedSize;
+  curve.entry = entry->getSymName().str();
+  NestOptions options;
+  setOptions(options, curve.entry, Policy::automatic, request);
+  auto run = [](OpPassManager &passes, ModuleOp copy) {
+    PassManager pm(copy.getContext());
+    static_cast<OpPassManager &>(pm) = passes;
+    return pm.run(copy);
+  };
+  OpPassManager preparation(ModuleOp::getOperationName());
+  addPreparation(preparation, options);
+  OwningOpRef<ModuleOp> prepared = module.clone();
+  if (failed(run(preparation, *prepared)))
+    return failure();
+
+  FadDifferentiateOptions differentiate;
+  differentiate.entry = curve.entry;
+  differentiate.wrt.assign(request.wrt.begin(), request.wrt.end());
+  differentiate.results.assign(request.results.begin(), request.results.end());
+  FadSelectResidualsOptions select = {
+      Policy::automatic,      options.recompute,  options.assumedSize,
+      options.derivativeBits, options.branchBits, options.residualBudget};
+  SmallVector<TimeMemoryPoint> points;
+  auto take = [&](JointCandidate candidate) {
+    auto joint =
+        candidate.module->lookupSymbol<func::FuncOp>(curve.entry + "_joint");
+    points.append(findTimeMemoryCurve(joint, select, candidate.rules));
+    if (llvm::any_of(joint.getArgumentTypes(), [](Type type) {
+          auto shaped = dyn_cast<ShapedType>(type);
+          return shaped && !shaped.hasStaticShape();
+        }))
+      curve.assumedSize = options.assumedSize;
+    return true;
+  };
+  if (failed(forEachJoint(*prepared, differentiate, run, take)))
+    return failure();
+  curve.points = findFront(std::move(points));
   return curve;
 }
 

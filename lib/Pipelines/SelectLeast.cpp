@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JointCandidates.h"
 #include "Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Passes.h"
@@ -24,18 +25,16 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The policies whose joint functions there are: `recompute` has that of `fad`.
-static constexpr Policy kJoints[] = {Policy::automatic, Policy::fad,
-                                     Policy::bp};
-
 namespace {
 struct FadSelectLeastPass : fad::impl::FadSelectLeastBase<FadSelectLeastPass> {
   using FadSelectLeastBase::FadSelectLeastBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    for (Policy policy : kJoints)
-      buildPipeline(policy).getDependentDialects(registry);
-    createFadSelectResiduals()->getDependentDialects(registry);
+    OpPassManager pm(ModuleOp::getOperationName());
+    addRegions(pm, RegionForm::activations);
+    pm.addPass(createFadDifferentiate());
+    pm.addNestedPass<func::FuncOp>(createFadSelectResiduals());
+    pm.getDependentDialects(registry);
   }
 
   void runOnOperation() override {
@@ -46,22 +45,19 @@ struct FadSelectLeastPass : fad::impl::FadSelectLeastBase<FadSelectLeastPass> {
   }
 
 private:
-  OpPassManager buildPipeline(Policy policy) const {
+  /// Replaces the module by the copy of it in which `joint` keeps the least.
+  LogicalResult selectLeast(StringRef joint);
+  /// Selects the residuals of all joint functions of `candidate`. Returns the
+  /// bytes that `joint` keeps.
+  FailureOr<int64_t> select(const JointCandidate &candidate, StringRef joint);
+
+  FadDifferentiateOptions getDifferentiation() const {
     FadDifferentiateOptions options;
     options.entry = entry;
     options.wrt.assign(wrt.begin(), wrt.end());
     options.results.assign(results.begin(), results.end());
-    OpPassManager pm(ModuleOp::getOperationName());
-    addJoint(pm, policy, std::move(options));
-    return pm;
+    return options;
   }
-
-  /// Replaces the module by the copy of it in which `joint` keeps the least.
-  LogicalResult selectLeast(StringRef joint);
-  /// Makes `joint` in `copy` the joint function of `policy`, and selects the
-  /// residuals of all joint functions. Returns the bytes that `joint` keeps.
-  FailureOr<int64_t> select(ModuleOp copy, StringRef joint, Policy policy);
-
   FadSelectResidualsOptions getSelection() const {
     return {Policy::automatic, recompute,  assumedSize,
             derivativeBits,    branchBits, residualBudget};
@@ -69,38 +65,41 @@ private:
 };
 } // namespace
 
-FailureOr<int64_t> FadSelectLeastPass::select(ModuleOp copy, StringRef joint,
-                                              Policy policy) {
-  OpPassManager pm = buildPipeline(policy);
-  if (failed(runPipeline(pm, copy)))
-    return failure();
-  for (auto function : copy.getOps<func::FuncOp>())
+FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
+                                              StringRef joint) {
+  ModuleOp module = *candidate.module;
+  for (auto function : module.getOps<func::FuncOp>())
     if (JointFunction::isJoint(function) &&
-        failed(selectResiduals(function, getSelection())))
+        failed(selectResiduals(function, getSelection(), candidate.rules)))
       return failure();
-  return countKeptBytes(copy.lookupSymbol<func::FuncOp>(joint), assumedSize);
+  return countKeptBytes(module.lookupSymbol<func::FuncOp>(joint), assumedSize);
 }
 
 LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
   ModuleOp module = getOperation();
   OwningOpRef<ModuleOp> original = module.clone(), least;
   int64_t leastBytes = 0;
-  for (Policy policy : kJoints) {
-    if (least && leastBytes <= residualBudget)
-      break;
-    // Pipelines take what is within the operation that a pass is run on.
-    ModuleOp copy = original->clone();
+  // Pipelines take what is within the operation that a pass is run on.
+  auto run = [&](OpPassManager &pm, ModuleOp copy) {
     module.push_back(copy);
-    FailureOr<int64_t> bytes = select(copy, joint, policy);
+    LogicalResult result = runPipeline(pm, copy);
     copy->remove();
-    OwningOpRef<ModuleOp> owned(copy);
+    return result;
+  };
+  // What cannot be selected of the first cannot of any.
+  auto take = [&](JointCandidate candidate) {
+    FailureOr<int64_t> bytes = select(candidate, joint);
     if (failed(bytes))
-      return failure();
-    if (least && leastBytes <= *bytes)
-      continue;
-    least = std::move(owned);
-    leastBytes = *bytes;
-  }
+      return false;
+    if (!least || *bytes < leastBytes) {
+      least = std::move(candidate.module);
+      leastBytes = *bytes;
+    }
+    return leastBytes > std::max<int64_t>(0, residualBudget);
+  };
+  if (failed(forEachJoint(*original, getDifferentiation(), run, take)) ||
+      !least)
+    return failure();
   module.getBodyRegion().takeBody(least->getBodyRegion());
   module->setAttrs((*least)->getAttrDictionary());
   for (auto function : module.getOps<func::FuncOp>()) {

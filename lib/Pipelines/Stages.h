@@ -27,11 +27,24 @@ struct KernelOptions {
   int64_t blockSize, accesses;
 };
 
-/// From one function of operations that rules cover to the joint function, as
-/// `policy` has it. What is differentiated, and with respect to what, `options`
-/// say.
-void addJoint(OpPassManager &pm, Policy policy,
-              FadDifferentiateOptions options);
+struct NestOptions;
+
+/// To one function, of operations that rules cover.
+void addPreparation(OpPassManager &pm, const NestOptions &options);
+
+/// What elementwise regions are made of.
+enum class RegionForm {
+  /// Activations, also where several operations are one.
+  activations,
+  /// Operations as they were written.
+  tape,
+  /// The same, of which equal ones are one, and sizes are known where operands
+  /// tell them.
+  simplifiedTape,
+};
+
+/// From there to elementwise regions, ready to be differentiated.
+void addRegions(OpPassManager &pm, RegionForm form);
 
 /// From tensors to buffers, each of which is freed once. Results are owned by
 /// the caller, have the identity layout, and are no two the same buffer.

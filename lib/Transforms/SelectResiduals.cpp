@@ -8,12 +8,12 @@
 
 #include "Residuals/Alternatives.h"
 #include "Residuals/CostModel.h"
-#include "Residuals/DerivedValues.h"
 #include "Residuals/LeastResiduals.h"
 #include "Residuals/Materialize.h"
 #include "Residuals/OutputForm.h"
 #include "Residuals/Recomputation.h"
 #include "Residuals/ResidualCurve.h"
+#include "Residuals/Rule.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Explanation.h"
 #include "fad/Transforms/Passes.h"
@@ -36,77 +36,9 @@ using namespace mlir::fad;
 // Policies that follow a rule
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What `bp`, `recompute` and `fad` save.
-class Rule {
-public:
-  Rule(const JointFunction &joint, Policy policy,
-       const Recomputation &recomputation);
-
-  bool isSaved(Value value) const;
-
-private:
-  bool isRecomputed(Operation *op) const;
-  /// Finds what is computed again although the policy would save it.
-  void findDerivedValues(const JointFunction &joint);
-
-  Policy policy;
-  const Recomputation &recomputation;
-  DenseSet<Value> results;
-  /// What is computed again because it derives from something that is kept.
-  DenseSet<Operation *> derived;
-};
-} // namespace
-
-Rule::Rule(const JointFunction &joint, Policy policy,
-           const Recomputation &recomputation)
-    : policy(policy), recomputation(recomputation),
-      results(joint.getResults().begin(), joint.getResults().end()) {
-  // A tape keeps what each adjoint reads.
-  if (policy != Policy::bp)
-    findDerivedValues(joint);
-}
-
-bool Rule::isRecomputed(Operation *op) const {
-  if (recomputation.contains(op) || derived.contains(op))
-    return true;
-  bool isAdjoint = op->hasAttr(FadDialect::kAdjointOfAttr);
-  // Of what only backward needs, the derivatives of regions are worth a choice.
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-    return isAdjoint && structured.getNumReductionLoops() == 0;
-  if (!isa<ElementwiseOp>(op))
-    return false;
-  if (policy == Policy::bp)
-    return isAdjoint;
-  return policy == Policy::recompute;
-}
-
-bool Rule::isSaved(Value value) const {
-  Operation *def = value.getDefiningOp();
-  return !def || !isRecomputed(def) ||
-         (isa<ElementwiseOp>(def) && results.contains(value));
-}
-
-void Rule::findDerivedValues(const JointFunction &joint) {
-  llvm::SetVector<Value> reached = findReadValues(joint);
-  SmallVector<Value> saved;
-  for (unsigned next = 0; next < reached.size(); ++next) {
-    if (isSaved(reached[next]))
-      saved.push_back(reached[next]);
-    else
-      forEachReadOperand(reached[next].getDefiningOp(),
-                         [&](Value operand) { reached.insert(operand); });
-  }
-  derived = findDerived(
-      saved, {policy, [&](Operation *op) { return isRecomputed(op); },
-              [&](Value value) { return recomputation.isAlive(value); }});
-}
-
 /// Selects by a rule.
 static void selectByRule(func::FuncOp function, Policy policy) {
-  if (policy == Policy::bp)
-    exposeTape(function);
-  takeFirstAlternatives(function);
+  prepareForRule(function, policy);
   JointFunction joint = *JointFunction::get(function);
   Recomputation recomputation(joint);
   Rule rule(joint, policy, recomputation);
@@ -160,17 +92,38 @@ static void selectByCut(func::FuncOp function,
   materialize(joint, choice);
 }
 
-/// Selects by the cut, or by one of the rules that compute no more again than
-/// `auto` may, where that keeps less: each is carried out on a copy. The cut is
-/// the best that there is for one choice of alternatives, and not all choices
-/// are tried.
+/// Whether the cut keeps no more than the rule of `policy`, as it may choose the
+/// same.
+static bool isCovered(func::FuncOp function, Policy policy,
+                      const FadSelectResidualsOptions &options) {
+  // Of alternatives, not all choices are tried.
+  auto alternatives = function.front().getOps<AlternativesOp>();
+  if (!alternatives.empty() || options.branchBits)
+    return false;
+  OwningOpRef<func::FuncOp> copy;
+  if (policy == Policy::bp) {
+    copy = function.clone();
+    exposeTape(*copy);
+    if (!OperationEquivalence::isEquivalentTo(
+            *copy, function, OperationEquivalence::IgnoreLocations))
+      return false;
+  }
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation recomputation(joint);
+  CostModel costs(recomputation, options.recompute, options.assumedSize);
+  return Rule(joint, policy, recomputation).isWithin(costs);
+}
+
+/// Selects by the cut, or by one of the rules of `policies` that compute no more
+/// again than `auto` may, where that keeps less: each is carried out on a copy.
+/// The cut is the best that there is for one choice of alternatives, and not all
+/// choices are tried.
 static void selectLeast(func::FuncOp function,
-                        const FadSelectResidualsOptions &options) {
+                        const FadSelectResidualsOptions &options,
+                        ArrayRef<Policy> policies) {
   OwningOpRef<func::FuncOp> least;
   int64_t leastBytes = 0;
   auto consider = [&](llvm::function_ref<void(func::FuncOp)> select) {
-    if (least && leastBytes <= options.residualBudget)
-      return;
     OwningOpRef<func::FuncOp> copy = function.clone();
     select(*copy);
     int64_t bytes = countKeptBytes(*copy, options.assumedSize);
@@ -180,9 +133,10 @@ static void selectLeast(func::FuncOp function,
     leastBytes = bytes;
   };
   consider([&](func::FuncOp copy) { selectByCut(copy, options); });
-  for (Policy policy : {Policy::fad, Policy::recompute, Policy::bp})
-    if (policy != Policy::recompute ||
-        options.recompute != RecomputeLevel::nothing)
+  for (Policy policy : policies)
+    if (leastBytes > std::max<int64_t>(0, options.residualBudget) &&
+        !isBeyond(policy, options.recompute) &&
+        !isCovered(function, policy, options))
       consider([&](func::FuncOp copy) { selectByRule(copy, policy); });
   function.getBody().takeBody(least->getBody());
 }
@@ -318,13 +272,14 @@ static LogicalResult checkOptions(func::FuncOp function,
 }
 
 LogicalResult fad::selectResiduals(func::FuncOp function,
-                                   const FadSelectResidualsOptions &options) {
+                                   const FadSelectResidualsOptions &options,
+                                   ArrayRef<Policy> rules) {
   if (failed(checkOptions(function, options)) ||
       failed(JointFunction::get(function)))
     return failure();
   dropResiduals(function);
   if (options.policy == Policy::automatic)
-    selectLeast(function, options);
+    selectLeast(function, options, rules);
   else
     selectByRule(function, options.policy);
   dropTape(function);

@@ -45,7 +45,9 @@ class Totals:
 def check(fad_opt, totals, seeds):
     """What is wrong with the programs of `seeds`, or nothing."""
     texts = {f"f{seed}": Program(seed, name=f"f{seed}").text() for seed in seeds}
-    text = "\n".join(f"module {{\n{program}}}" for program in texts.values())
+    modules = "\n".join(f"module {{\n{program}}}" for program in texts.values())
+    # A module that stands alone would be the outermost.
+    text = f"module {{\n{modules}}}"
     try:
         measures = measure(fad_opt, text, nested=True)
     except Failure as failure:

@@ -4,6 +4,10 @@
 // RUN: fad-runner %s --entry=pooling --policy=auto --check-gradients
 // RUN: fad-opt %s --fad-normalize --fad-select-least="entry=pooling" | FileCheck %s --check-prefix=PASS
 // RUN: fad-opt %s --fad-nest="entry=softmax residual-budget=800" | FileCheck %s --check-prefix=NEST
+// RUN: fad-memory-report %s --format=curve --entry=softmax | FileCheck %s --check-prefix=CURVE
+// RUN: fad-memory-report %s --entry=narrow --policy=bp --policy=auto --recompute=nothing | FileCheck %s --check-prefix=NARROW
+// RUN: fad-memory-report %s --entry=nothing --policy=auto --size=7 | FileCheck %s --check-prefix=NOTHING
+// RUN: fad-opt %s --fad-nest="entry=nothing" | FileCheck %s --check-prefix=ZERO
 // RUN: not fad-opt %s --fad-nest="entry=softmax residual-budget=100" 2>&1 | FileCheck %s --check-prefix=BUDGET
 
 // Another policy never keeps less than auto, whichever joint function it has: what
@@ -11,6 +15,8 @@
 
 // SOFTMAX:     bp {{ *}}768 B
 // SOFTMAX:     auto {{ *}}768 B
+// CURVE:         bytes            time
+// CURVE-NEXT:      768 {{.*}}
 // BUDGET:      nest-least.mlir:[[@LINE+5]]:1: error: no choice of residuals takes 100 bytes or fewer: the least is 768 bytes with recompute=elementwise; raise the budget, or let backward compute more again
 // NEST-LABEL:  func.func @softmax_forward(
 // NEST-LABEL:  func.func @softmax_backward(
@@ -39,4 +45,38 @@ func.func @pooling(%x: tensor<3x4x4x5xf32>) -> tensor<3x2x2x5xf32> {
   %p = linalg.pooling_nhwc_max {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<3x4x4x5xf32>, tensor<2x2xf32>) outs(%z : tensor<3x2x2x5xf32>) -> tensor<3x2x2x5xf32>
   %s = linalg.softmax dimension(2) ins(%p : tensor<3x2x2x5xf32>) outs(%e : tensor<3x2x2x5xf32>) -> tensor<3x2x2x5xf32>
   return %s : tensor<3x2x2x5xf32>
+}
+
+// Only what is written over tells that there are four elements; the least is kept
+// where the tape is that of the program with this size.
+// NARROW:      bp {{ *}}4*d0 + 4
+// NARROW:      auto {{ *}}20 B
+func.func @narrow(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %z = math.sin %x : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %s = linalg.softmax dimension(0) ins(%z : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %c = tensor.cast %y : tensor<4xf32> to tensor<?xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%s : tensor<?xf32>) outs(%c : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.minimumf %a, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %g : tensor<?xf32>
+}
+
+// No row is read: zeros are computed again, and no size is kept that is known.
+// NOTHING:     auto {{ *}}8 B
+// ZERO-LABEL:  func.func @nothing_forward(
+// ZERO-SAME:   -> (tensor<?x?xf64>, index {fad.residual}) {
+func.func @nothing(%x: tensor<0x?xf64>) -> tensor<?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %y = tensor.cast %x : tensor<0x?xf64> to tensor<?x?xf64>
+  %n = tensor.dim %y, %c0 : tensor<?x?xf64>
+  %s = tensor.extract_slice %y[0, 1] [%n, 1] [1, 2] : tensor<?x?xf64> to tensor<?x1xf64>
+  %z = math.sin %s : tensor<?x1xf64>
+  %r = tensor.cast %z : tensor<?x1xf64> to tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
 }

@@ -85,10 +85,6 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::init(-1)};
 };
 
-/// From a forward function on tensors to the joint function: `fad-nest` up to,
-/// but without, `fad-select-residuals`.
-void buildJointPipeline(OpPassManager &pm, const NestOptions &options);
-
 /// From a forward function on tensors to the joint function with its residuals
 /// selected: `fad-nest` up to, but without, `fad-split`.
 void buildSelectPipeline(OpPassManager &pm, const NestOptions &options);

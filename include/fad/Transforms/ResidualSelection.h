@@ -15,11 +15,16 @@
 
 namespace mlir::fad {
 
+/// The policies that follow a rule.
+inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
+
 /// What `fad-select-residuals` does with the joint function `function`. With a
-/// budget that no choice is within, what takes the fewest bytes is selected.
-/// Fails, with an error, where marks or options do not make sense.
+/// budget that no choice is within, what takes the fewest bytes is selected; for
+/// that, `auto` looks at what those of `rules` select, too. Fails, with an error,
+/// where marks or options do not make sense.
 LogicalResult selectResiduals(func::FuncOp function,
-                              const FadSelectResidualsOptions &options);
+                              const FadSelectResidualsOptions &options,
+                              ArrayRef<Policy> rules = kRules);
 
 /// The bytes of `value`, a size that is known only at run time counting as
 /// `assumedSize`; as many as there can be where its type does not say.

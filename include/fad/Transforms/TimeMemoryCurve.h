@@ -9,7 +9,7 @@
 #ifndef FAD_TRANSFORMS_TIMEMEMORYCURVE_H
 #define FAD_TRANSFORMS_TIMEMEMORYCURVE_H
 
-#include "fad/IR/Fad.h"
+#include "fad/Transforms/Passes.h"
 
 namespace mlir {
 namespace func {
@@ -28,15 +28,13 @@ struct TimeMemoryPoint {
 };
 
 /// The choices between the one of least time and the one of fewest bytes for
-/// `joint`, in which no residuals are selected yet; it is not changed. Sizes
-/// that are known only when the program runs count as `assumedSize`;
-/// derivatives may be rounded to `derivativeBits` bits, where that is not 0, and
-/// computed from results and bits with `branchBits`.
-SmallVector<TimeMemoryPoint> findTimeMemoryCurve(func::FuncOp joint,
-                                                 RecomputeLevel recompute,
-                                                 int64_t assumedSize,
-                                                 int64_t derivativeBits,
-                                                 bool branchBits);
+/// `joint`, in which no residuals are selected yet, and of the policies `rules`
+/// those that keep fewer bytes; `joint` is not changed. `options` say what the
+/// policy `auto` may do, and what sizes count as that are known only when the
+/// program runs; a budget is not looked at.
+SmallVector<TimeMemoryPoint>
+findTimeMemoryCurve(func::FuncOp joint, const FadSelectResidualsOptions &options,
+                    ArrayRef<Policy> rules);
 
 } // namespace fad
 } // namespace mlir

@@ -13,36 +13,60 @@
 #include "OutputForm.h"
 #include "Recomputation.h"
 #include "ResidualCurve.h"
+#include "Rule.h"
 #include "fad/Transforms/JointFunction.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
-SmallVector<TimeMemoryPoint> fad::findTimeMemoryCurve(func::FuncOp original,
-                                                      RecomputeLevel recompute,
-                                                      int64_t assumedSize,
-                                                      int64_t derivativeBits,
-                                                      bool branchBits) {
-  // Choosing between alternatives changes the function.
-  OwningOpRef<func::FuncOp> function = original.clone();
-  FailureOr<JointFunction> joint = JointFunction::get(*function);
-  if (failed(joint))
-    return {};
+static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
+                    func::FuncOp function,
+                    const FadSelectResidualsOptions &options) {
   OutputFormReasons reasons;
-  if (branchBits)
-    reasons = addOutputForms(*joint);
-  joint = JointFunction::get(*function);
-  Recomputation recomputation(*joint);
-  CostModel costs(recomputation, recompute, assumedSize, derivativeBits);
+  if (options.branchBits)
+    reasons = addOutputForms(*JointFunction::get(function));
+  JointFunction all = *JointFunction::get(function);
+  Recomputation recomputation(all);
+  CostModel costs(recomputation, options.recompute, options.assumedSize,
+                  options.derivativeBits);
   costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
-  chooseAlternatives(*joint, costs);
-  joint = JointFunction::get(*function);
-  Recomputation afterChoice(*joint);
+  chooseAlternatives(all, costs);
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation afterChoice(joint);
   costs.setRecomputation(afterChoice);
   costs.setApproximations({});
-  SmallVector<TimeMemoryPoint> points;
   for (const LeastResiduals &choice :
-       findResidualCurve(findReadValues(*joint).getArrayRef(), costs))
+       findResidualCurve(findReadValues(joint).getArrayRef(), costs))
     points.push_back({choice.cost.bytes, choice.cost.time});
+}
+
+static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,
+                                   const FadSelectResidualsOptions &options) {
+  prepareForRule(function, policy);
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation recomputation(joint);
+  CostModel costs(recomputation, options.recompute, options.assumedSize);
+  Rule rule(joint, policy, recomputation);
+  return {rule.getBytes(options.assumedSize), rule.getTime(costs)};
+}
+
+SmallVector<TimeMemoryPoint>
+fad::findTimeMemoryCurve(func::FuncOp joint,
+                         const FadSelectResidualsOptions &options,
+                         ArrayRef<Policy> rules) {
+  SmallVector<TimeMemoryPoint> points;
+  if (failed(JointFunction::get(joint)))
+    return points;
+  // Choosing between alternatives changes the function.
+  addCuts(points, *OwningOpRef<func::FuncOp>(joint.clone()), options);
+  for (Policy policy : rules) {
+    if (isBeyond(policy, options.recompute))
+      continue;
+    OwningOpRef<func::FuncOp> copy = joint.clone();
+    TimeMemoryPoint point = measureRule(*copy, policy, options);
+    // In more time, a cut keeps fewer bytes.
+    if (point.bytes < points.back().bytes)
+      points.push_back(point);
+  }
   return points;
 }

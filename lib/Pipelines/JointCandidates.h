@@ -1,0 +1,42 @@
+//===- JointCandidates.h - What auto selects residuals of -------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_PIPELINES_JOINTCANDIDATES_H
+#define FAD_LIB_PIPELINES_JOINTCANDIDATES_H
+
+#include "fad/Transforms/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::fad {
+
+/// A copy of a module, in which the entry is its joint function.
+struct JointCandidate {
+  OwningOpRef<ModuleOp> module;
+  /// The policies whose rule is for this one.
+  ArrayRef<Policy> rules;
+};
+
+/// Runs a pipeline on a module; emits an error where it fails.
+using PipelineRunner =
+    llvm::function_ref<LogicalResult(OpPassManager &, ModuleOp)>;
+
+/// Calls `take` with one joint function after the other that the policy `auto`
+/// selects residuals of, until it returns false: the one with derivatives in all
+/// forms, that of `fad` and `recompute`, that of a tape, and that of a tape over
+/// the simplified program. `module`, which `addPreparation` has prepared, stays as
+/// it is. Fails, with an error, where the first cannot be made; others that cannot
+/// are left out. Diagnostics are those of the first.
+LogicalResult forEachJoint(ModuleOp module,
+                           const FadDifferentiateOptions &options,
+                           PipelineRunner run,
+                           llvm::function_ref<bool(JointCandidate)> take);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_PIPELINES_JOINTCANDIDATES_H
