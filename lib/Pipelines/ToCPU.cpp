@@ -11,6 +11,7 @@
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -87,6 +88,26 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createSCFToControlFlowPass());
 }
 
+namespace {
+/// Upstream's emulation of bf16 allows the two conversions between operations to be
+/// left out. What is computed once more would then have other digits than what
+/// was stored, and the elements that equal a maximum would not be found again.
+struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
+
+  StringRef getArgument() const override { return "fad-keep-roundings"; }
+
+  void runOnOperation() override {
+    getOperation()->walk([](Operation *op) {
+      if (auto extension = dyn_cast<arith::ExtFOp>(op))
+        extension.removeFastmathAttr();
+      if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+        truncation.removeFastmathAttr();
+    });
+  }
+};
+} // namespace
+
 void fad::addScalars(OpPassManager &pm) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   // bf16 is computed in f32 and rounded after each operation.
@@ -94,6 +115,7 @@ void fad::addScalars(OpPassManager &pm) {
   emulate.sourceTypeStrs = {"bf16"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(std::make_unique<KeepRoundings>());
   pm.addPass(createFadApproximateMath());
   pm.addPass(createFadMathToLibm());
 }

@@ -122,3 +122,19 @@ func.func @narrow(%x: tensor<4x9xbf16>, %m: tensor<4xbf16>, %p: tensor<4xbf16>) 
   } -> (tensor<4xbf16>, tensor<4xbf16>)
   return %r#0, %r#1 : tensor<4xbf16>, tensor<4xbf16>
 }
+
+// What equals the maximum is computed once more, with the digits that it had.
+// REDEFINE: %{entry} = computed
+// RUN: %{check} --policy=bp
+// RUN: %{check}
+func.func @computed(%x: tensor<4x9xbf16>, %m: tensor<4xbf16>) -> tensor<4xbf16> {
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x9xbf16>) outs(%m : tensor<4xbf16>) {
+  ^bb0(%a: bf16, %o: bf16):
+    %0 = arith.mulf %a, %a : bf16
+    %1 = arith.subf %a, %0 : bf16
+    %2 = arith.maximumf %1, %o : bf16
+    linalg.yield %2 : bf16
+  } -> tensor<4xbf16>
+  return %r : tensor<4xbf16>
+}
