@@ -27,7 +27,7 @@ class Control:
 
     def repeat(self, trace):
         for name, compute in trace:
-            self.env[name] = compute()
+            self.remember(name, compute)
 
     def hand_on(self, value):
         """What a loop carries on instead of `value`, provably of the same sizes."""

@@ -106,8 +106,18 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
     # to do it again.
 
     def evaluate(self, name, compute):
-        self.env[name] = compute()
+        self.remember(name, compute)
         self.trace.append((name, compute))
+
+    def remember(self, name, compute):
+        """Computes a value, and which directions meet an infinite slope in it: that
+        times a cotangent of zero, of what is cut off or not chosen, is NaN."""
+        made = self.env[name] = compute()
+        for dual in made if isinstance(made, list) else [made]:
+            # Others are masks.
+            if isinstance(dual, duals.Dual):
+                slack = dual.slack.reshape(self.directions, dual.value.size)
+                self.unsure |= ~np.isfinite(slack).all(-1)
 
     def add(self, text, sizes, element, compute):
         """A value, without putting it among those that are read."""
@@ -200,6 +210,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
             self.arguments.append(value)
             arrays.append(self.make_numbers(value.shape, value.element, rng))
         self.directions = sum(array.size for array in arrays)
+        self.unsure = np.zeros(self.directions, bool)
         start = 0
         for value, array in zip(self.arguments, arrays):
             tangent = np.zeros((self.directions, array.size))
@@ -278,6 +289,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
             total += terms.sum(-1)
             slack += dual.slack.reshape(self.directions, flat.size) @ np.abs(flat)
             slack += duals.UNITS[value.element] * (flat.size + 2) * np.abs(terms).sum(-1)
+        slack[self.unsure] = np.inf
         parts = zip(self.arguments, self.split(total), self.split(slack))
         # What is returned is rounded to the type of the argument.
         return [
