@@ -70,6 +70,74 @@ template <typename Op> struct RemoveUnitStrides : OpRewritePattern<Op> {
   }
 };
 
+/// Dimensions of a slice, those that it drops with the one before or after them.
+static SmallVector<ReassociationIndices>
+groupDropped(const llvm::SmallBitVector &dropped) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices group;
+  for (unsigned i = 0; i < dropped.size(); ++i) {
+    group.push_back(i);
+    if (!dropped[i])
+      groups.push_back(std::exchange(group, {}));
+  }
+  if (!groups.empty())
+    llvm::append_range(groups.back(), group);
+  return groups;
+}
+
+/// Whether `op` steps over elements and drops dimensions. Which ones, upstream
+/// tells by the strides of buffers, of which several may be alike.
+template <typename Op>
+static bool stepsAndDrops(Op op, const llvm::SmallBitVector &dropped) {
+  return dropped.any() &&
+         llvm::any_of(
+             llvm::zip_equal(op.getMixedSizes(), op.getMixedStrides()),
+             [](auto each) {
+               auto [size, stride] = each;
+               return !isOneInteger(size) && !isOneInteger(stride);
+             });
+}
+
+/// A slice that keeps its dimensions, without those that are to be dropped.
+struct DropAfterExtract : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    llvm::SmallBitVector dropped = op.getDroppedDims();
+    if (!stepsAndDrops(op, dropped))
+      return failure();
+    Value whole = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), op.getSource(), op.getMixedOffsets(),
+        op.getMixedSizes(), op.getMixedStrides());
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(
+        op, op.getType(), whole, groupDropped(dropped));
+    return success();
+  }
+};
+
+struct ExpandBeforeInsert : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    llvm::SmallBitVector dropped = op.getDroppedDims();
+    if (!stepsAndDrops(op, dropped))
+      return failure();
+    RankedTensorType narrow = op.getSourceType();
+    SmallVector<int64_t> shape;
+    for (unsigned i = 0, next = 0; i < dropped.size(); ++i)
+      shape.push_back(dropped[i] ? 1 : narrow.getDimSize(next++));
+    auto type = RankedTensorType::get(shape, narrow.getElementType());
+    Value wide = tensor::ExpandShapeOp::create(
+        rewriter, op.getLoc(), type, op.getSource(), groupDropped(dropped));
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(
+        op, wide, op.getDest(), op.getMixedOffsets(), op.getMixedSizes(),
+        op.getMixedStrides());
+    return success();
+  }
+};
+
 /// Nothing beside nothing is nothing.
 struct ConcatenateNothing : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -181,6 +249,9 @@ struct FadSimplifySlicesPass
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    // An operation is visited once; with its dimensions, it may have any stride.
+    patterns.add<DropAfterExtract, ExpandBeforeInsert>(&getContext(),
+                                                       /*benefit=*/2);
     patterns.add<ConcatenateElements, ConcatenateNothing, PadNothing,
                  RemoveUnitStrides<tensor::ExtractSliceOp>,
                  RemoveUnitStrides<tensor::InsertSliceOp>>(&getContext());

@@ -76,8 +76,23 @@ func.func @strides(%x: tensor<7x5x5xf32>, %y: tensor<1x5xf32>, %n: index)
   %0 = tensor.extract_slice %x[4, 0, 2] [1, 5, 1] [3, 1, 2] : tensor<7x5x5xf32> to tensor<1x5xf32>
   // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[4, 0, 2] [1, 5, 1] [1, 1, 1]
   %1 = tensor.insert_slice %y into %x[4, 0, 2] [1, 5, 1] [%n, 1, 2] : tensor<1x5xf32> into tensor<7x5x5xf32>
-  // Others stay.
-  // CHECK: tensor.extract_slice %{{.*}}[0, 0, 0] [1, %[[N]], 1] [1, %[[N]], 1]
+  // Others stay, with the dimensions that they dropped.
+  // CHECK: %[[WHOLE:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0] [1, %[[N]], 1] [2, %[[N]], 1] : tensor<7x5x5xf32> to tensor<1x?x1xf32>
+  // CHECK: tensor.collapse_shape %[[WHOLE]] {{\[\[0\], \[1, 2\]\]}} : tensor<1x?x1xf32> into tensor<1x?xf32>
   %2 = tensor.extract_slice %x[0, 0, 0] [1, %n, 1] [2, %n, 1] : tensor<7x5x5xf32> to tensor<1x?xf32>
   return %0, %1, %2 : tensor<1x5xf32>, tensor<7x5x5xf32>, tensor<1x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @drop
+// CHECK-SAME:  %{{[^:]*}}: tensor<?x1x1xf32>, %[[Y:[^:]*]]: tensor<3x1xf32>
+func.func @drop(%x: tensor<?x1x1xf32>, %y: tensor<3x1xf32>) -> (tensor<?x1x1xf32>, tensor<3xf32>) {
+  // CHECK: %[[WIDE:.*]] = tensor.expand_shape %[[Y]]
+  // CHECK: tensor.insert_slice %[[WIDE]] into %{{.*}}[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<3x1x1xf32> into tensor<?x1x1xf32>
+  %0 = tensor.insert_slice %y into %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<3x1xf32> into tensor<?x1x1xf32>
+  // CHECK: %[[WHOLE:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<?x1x1xf32> to tensor<3x1x1xf32>
+  // CHECK: tensor.collapse_shape %[[WHOLE]] {{\[\[0, 1, 2\]\]}} : tensor<3x1x1xf32> into tensor<3xf32>
+  %1 = tensor.extract_slice %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<?x1x1xf32> to tensor<3xf32>
+  return %0, %1 : tensor<?x1x1xf32>, tensor<3xf32>
 }

@@ -117,3 +117,15 @@ func.func @pad_none(%x: tensor<0x?xf64>) -> tensor<2x?xf64> {
   } : tensor<0x?xf64> to tensor<2x?xf64>
   return %r : tensor<2x?xf64>
 }
+
+// Dimensions of one element beside one that is stepped along, of which one is dropped.
+// RUN: %{run}=step_and_drop --size=5 | FileCheck %s --check-prefix=STEP
+// STEP:     out0: tensor<5x1x1xf64>
+// STEP-NOT: FAIL
+func.func @step_and_drop(%x: tensor<?x1x1xf64>, %y: tensor<3x1xf64>) -> (tensor<?x1x1xf64>, tensor<3xf64>) {
+  %s = math.sin %y : tensor<3x1xf64>
+  %r = tensor.insert_slice %s into %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<3x1xf64> into tensor<?x1x1xf64>
+  %e = tensor.extract_slice %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<?x1x1xf64> to tensor<3xf64>
+  %t = math.exp %e : tensor<3xf64>
+  return %r, %t : tensor<?x1x1xf64>, tensor<3xf64>
+}

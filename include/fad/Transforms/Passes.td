@@ -85,7 +85,9 @@ def FadSimplifySlices : Pass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
     - `tensor.pad` of a tensor without elements becomes a fill, or a `tensor.generate`,
       of the border;
     - strides of `tensor.extract_slice` and `tensor.insert_slice` along a dimension of
-      which they take one element are 1.
+      which they take one element are 1;
+    - those that step over elements and drop dimensions keep them, beside a
+      `tensor.collapse_shape` or `tensor.expand_shape`.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

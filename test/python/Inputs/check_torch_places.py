@@ -210,7 +210,7 @@ class Gradients(unittest.TestCase):
 
     def test_scatters(self):
         cases = {name: (function, X) for name, function in SCATTERS.items()}
-        check(self, cases, policies=("bp", "auto"))
+        check(self, cases)
 
     def test_functions(self):
         check(self, FUNCTIONS, 2e-5)
@@ -218,6 +218,7 @@ class Gradients(unittest.TestCase):
             name: (function, x.double())
             for name, (function, x) in FUNCTIONS.items()
             if "attention" not in name
+            and name.split()[0] not in ("multilabel_margin", "multigammaln")
         }
         # PyTorch's derivative of digamma is right to 1e-9.
         rough = {name: wide.pop(name) for name in list(wide) if "digamma" in name}
