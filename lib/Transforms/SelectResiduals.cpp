@@ -92,8 +92,8 @@ static void selectByCut(func::FuncOp function,
   materialize(joint, choice);
 }
 
-/// Whether the cut keeps no more than the rule of `policy`, as it may choose the
-/// same.
+/// Whether the cut keeps no more than the rule of `policy`, as it may choose
+/// the same.
 static bool isCovered(func::FuncOp function, Policy policy,
                       const FadSelectResidualsOptions &options) {
   // Of alternatives, not all choices are tried.
@@ -114,10 +114,10 @@ static bool isCovered(func::FuncOp function, Policy policy,
   return Rule(joint, policy, recomputation).isWithin(costs);
 }
 
-/// Selects by the cut, or by one of the rules of `policies` that compute no more
-/// again than `auto` may, where that keeps less: each is carried out on a copy.
-/// The cut is the best that there is for one choice of alternatives, and not all
-/// choices are tried.
+/// Selects by the cut, or by one of the rules of `policies` that compute no
+/// more again than `auto` may, where that keeps less: each is carried out on a
+/// copy. The cut is the best that there is for one choice of alternatives, and
+/// not all choices are tried.
 static void selectLeast(func::FuncOp function,
                         const FadSelectResidualsOptions &options,
                         ArrayRef<Policy> policies) {
