@@ -192,7 +192,7 @@ def _embedding_bag(
     sparse=False,
     per_sample_weights=None,
     include_last_offset=False,
-    padding_idx=None,
+    padding_idx=-1,
 ):
     """The sum, mean or maximum of the rows of each bag, by a mask of which are in it;
     torch-mlir's own form has wrong numbers."""
@@ -207,7 +207,7 @@ def _embedding_bag(
     starts = offsets[:-1] if include_last_offset else offsets
     inside = (place >= starts.unsqueeze(1)) & (place < ends.unsqueeze(1))
     bag = torch.where(inside, count(starts.unsqueeze(1), 0), 0).sum(0)
-    if padding_idx is not None and padding_idx >= 0:
+    if padding_idx >= 0:
         inside = inside & (indices != padding_idx)
     size = inside.sum(1)
     if mode == 2:
@@ -218,6 +218,13 @@ def _embedding_bag(
     if mode == 1:
         total = total / size.clamp_min(1).unsqueeze(1).to(rows.dtype)
     return total, bag, size, size
+
+
+def _embedding_bag_padded(weight, *arguments):
+    """A negative `padding_idx`, which comes last, counts from the end."""
+    *arguments, padding_idx = arguments
+    padding_idx = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    return _embedding_bag(weight, *arguments, padding_idx)
 
 
 def _safe_softmax(x, dim, dtype=None):
@@ -248,7 +255,7 @@ def get_surrogates() -> dict:
         "rrelu_with_noise": lambda *arguments: _rrelu(*arguments)[0],
         "embedding": _embedding,
         "_embedding_bag": _embedding_bag,
-        "embedding_bag.padding_idx": _embedding_bag,
+        "embedding_bag.padding_idx": _embedding_bag_padded,
         "_safe_softmax": _safe_softmax,
     }
     return find_operations(table)

@@ -172,6 +172,9 @@ POOLS = {
         ROWS % 3, x[0, 0], torch.tensor([0, 2, 4]), mode="max",
         include_last_offset=True, padding_idx=0,
     ),
+    "bags without the last": lambda x: F.embedding_bag(
+        ROWS % 3, x[0, 0], torch.tensor([0, 1]), padding_idx=-3
+    ),
     "bags by frequency": lambda x: F.embedding_bag(
         ROWS % 3, x[0, 0], torch.tensor([0, 1]), scale_grad_by_freq=True, padding_idx=1
     ),
