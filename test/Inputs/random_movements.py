@@ -256,6 +256,8 @@ class Movements:
         """The text of a loop that scatters `rows`, one after the other."""
         low, high, step = (self.index(number) for number in (0, count, 1))
         size, name = into.sizes[1]
+        if size == 0 and not name:
+            raise duals.Unsuitable("upstream's verifier takes no part of an empty row")
         part = f"[1, {name or size}] [1, 1]"
         row = self.type_of([into.sizes[1]], into.element)
         read = f"%o = tensor.extract_slice %s[%p, 0] {part} : {into.type} to {row}"
