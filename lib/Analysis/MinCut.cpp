@@ -69,6 +69,8 @@ Cost MinCut::augment(unsigned source, unsigned sink) {
   Cost flow = edges[path.front()].residual;
   for (unsigned edge : path)
     flow = std::min(flow, edges[edge].residual);
+  if (flow.isInfinite)
+    return flow;
   for (unsigned edge : path) {
     edges[edge].residual -= flow;
     edges[edge ^ 1].residual += flow;
@@ -78,17 +80,17 @@ Cost MinCut::augment(unsigned source, unsigned sink) {
 
 Cost MinCut::solve(unsigned source, unsigned sink) {
   Cost total;
-  while (!total.isInfinite() && findDistances(source, sink)) {
+  while (!total.isInfinite && findDistances(source, sink)) {
     next.assign(getNumNodes(), 0);
-    for (Cost flow = augment(source, sink); Cost() < flow;
-         flow = augment(source, sink)) {
+    // A path of infinite edges carries any flow: there is nothing to add to it.
+    for (Cost flow = augment(source, sink);
+         !total.isInfinite && Cost() < flow; flow = augment(source, sink))
       total += flow;
-      // Further flow would tell nothing, and could overflow.
-      if (total.isInfinite())
-        return Cost::infinite();
-    }
   }
-  sinkSide.assign(getNumNodes(), false);
+  sinkSide.assign(getNumNodes(), total.isInfinite);
+  sinkSide[source] = false;
+  if (total.isInfinite)
+    return total;
   for (auto [side, length] : llvm::zip_equal(sinkSide, distance))
     side = length != kUnreached;
   return total;

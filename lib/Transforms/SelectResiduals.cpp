@@ -145,10 +145,12 @@ int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
                              int64_t assumedSize) {
   // The size of packed numbers is not a sum of products.
   if (auto pack = value.getDefiningOp<PackOp>())
-    return llvm::divideCeil(
-        getAssumedBytes(pack.getCodes(), symbols, assumedSize) * pack.getBits(),
-        8);
-  constexpr uint64_t most = uint64_t(1) << 44;
+    return saturate((Cost::Count(getAssumedBytes(pack.getCodes(), symbols,
+                                                 assumedSize)) *
+                         pack.getBits() +
+                     7) /
+                    8);
+  constexpr uint64_t most = std::numeric_limits<int64_t>::max();
   std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
   if (!bytes)
     return most;
@@ -163,7 +165,7 @@ int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
   DenseSet<Value> alive(llvm::from_range, joint.getArguments());
   alive.insert(joint.getResults().begin(), joint.getResults().end());
   SizeSymbols symbols;
-  int64_t sum = 0;
+  Cost::Count sum = 0;
   for (auto residual : llvm::to_vector(selected.front().getOps<ResidualOp>())) {
     Value value = residual.getValue();
     if (alive.insert(value).second && residual.getReason() != "size")
@@ -171,7 +173,7 @@ int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
   }
   // Shapes that were computed to tell sizes.
   eraseDeadOps(selected.front());
-  return sum;
+  return saturate(sum);
 }
 
 LogicalResult fad::checkBudget(func::FuncOp function,

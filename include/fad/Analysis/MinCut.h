@@ -11,27 +11,35 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <cassert>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 
 namespace mlir::fad {
 
 /// What a choice costs: first the bytes that it keeps from forward to backward,
 /// then, among choices of equal bytes, the time that it takes, in the unit of
-/// the caller. Sums are exact below `infinite()`.
+/// the caller. Each tensor has fewer than 2^63 bytes, so 128 bits hold the sums
+/// over a program, also where these are weighted. An infinite cost stays
+/// infinite whatever is added to it, and whatever finite cost is subtracted.
 struct Cost {
-  int64_t bytes = 0, time = 0;
+  __extension__ typedef __int128 Count;
 
-  /// More than any sum of finite costs; never chosen.
-  static constexpr Cost infinite() { return {int64_t(1) << 58, 0}; }
-  bool isInfinite() const { return bytes >= infinite().bytes / 2; }
+  Count bytes = 0, time = 0;
+  bool isInfinite = false;
+
+  /// More than every sum of finite costs.
+  static constexpr Cost infinite() { return {0, 0, true}; }
 
   Cost &operator+=(Cost other) {
     bytes += other.bytes;
     time += other.time;
+    isInfinite |= other.isInfinite;
     return *this;
   }
   Cost &operator-=(Cost other) {
+    assert(!other.isInfinite && "the difference would be undefined");
     bytes -= other.bytes;
     time -= other.time;
     return *this;
@@ -39,12 +47,18 @@ struct Cost {
   friend Cost operator+(Cost a, Cost b) { return a += b; }
   friend Cost operator-(Cost a, Cost b) { return a -= b; }
   friend bool operator<(Cost a, Cost b) {
+    if (a.isInfinite || b.isInfinite)
+      return !a.isInfinite;
     return std::tie(a.bytes, a.time) < std::tie(b.bytes, b.time);
   }
-  friend bool operator==(Cost a, Cost b) {
-    return std::tie(a.bytes, a.time) == std::tie(b.bytes, b.time);
-  }
+  friend bool operator==(Cost a, Cost b) { return !(a < b) && !(b < a); }
 };
+
+/// `count`, or the largest number of 64 bits where it is larger.
+inline int64_t saturate(Cost::Count count) {
+  constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+  return count < largest ? int64_t(count) : largest;
+}
 
 /// A directed network with capacities, and its minimum cut. Pairs of numbers in
 /// lexicographic order are capacities as good as numbers are: maximum flow and
@@ -60,9 +74,10 @@ public:
   void addEdge(unsigned from, unsigned to, Cost capacity);
 
   /// Finds a cut of least cost between `source` and `sink`, and returns its
-  /// cost, which is infinite if every cut has an infinite edge. Among cuts of
-  /// least cost, the one with the fewest nodes on the side of the sink. Dinic's
-  /// algorithm (1970): time O(nodes^2 * edges) at worst. May be called once.
+  /// cost. Among cuts of least cost, the one with the fewest nodes on the side
+  /// of the sink. Where every cut has an infinite edge, the cost is infinite,
+  /// and the source is alone on its side. Dinic's algorithm (1970): time
+  /// O(nodes^2 * edges) at worst. May be called once.
   Cost solve(unsigned source, unsigned sink);
 
   /// After `solve`: whether `node` is on the side of the sink.

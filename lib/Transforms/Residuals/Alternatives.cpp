@@ -76,7 +76,7 @@ private:
   void collect();
   bool isFree(Value value) { return costs.getSaveCost(value).bytes == 0; }
   /// The time to compute `value`, once its operation has all that it reads.
-  int64_t getTime(Value value) {
+  Cost::Count getTime(Value value) {
     Operation *def = value.getDefiningOp();
     return def ? costs.getRecomputeTime(def) : 0;
   }
@@ -389,7 +389,7 @@ void Chooser::preferFirst() {
         !costs.mayRecompute(first.getDefiningOp()) ||
         !llvm::all_of(getReads(first), isThere))
       continue;
-    int64_t time = costs.getRecomputeTime(choice.getDefiningOp());
+    Cost::Count time = costs.getRecomputeTime(choice.getDefiningOp());
     for (Value operand : getReads(choice))
       if (isComputed(operand) && readers.lookup(operand) == 1)
         time += costs.getRecomputeTime(operand.getDefiningOp());

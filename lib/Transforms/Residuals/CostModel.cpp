@@ -19,16 +19,10 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Sizes and times beyond this are all the same: sixteen terabytes.
-static constexpr int64_t kLargest = int64_t(1) << 44;
-
-static int64_t clamp(uint64_t number) {
-  return std::min<uint64_t>(number, kLargest);
-}
-
-static int64_t multiply(int64_t a, int64_t b) {
-  return clamp(llvm::SaturatingMultiply<uint64_t>(a, b));
-}
+/// The bytes of a value whose type does not say how large it is.
+static constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
+/// More than the time of any program whose tensors fit into a memory.
+static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 
 //===----------------------------------------------------------------------===//
 // Kinds of operations
@@ -136,7 +130,8 @@ std::optional<int64_t> CostModel::getBytes(Value value) {
     return std::nullopt;
   SizeExpr assumed = bytes->substitute(
       [&](unsigned) -> std::optional<uint64_t> { return assumedSize; });
-  return bytesOf[value] = clamp(*assumed.getConstant());
+  return bytesOf[value] =
+             std::min<uint64_t>(*assumed.getConstant(), kUnknownBytes);
 }
 
 int64_t CostModel::getElements(Value tensor) {
@@ -152,22 +147,21 @@ std::optional<Encoding> CostModel::findEncoding(Value value) {
 Cost CostModel::getSaveCost(Value value) {
   std::optional<int64_t> bytes = getBytes(value);
   if (!bytes)
-    return {kLargest, kLargest};
-  int64_t traffic = *bytes;
+    return {kUnknownBytes, kUnknownBytes};
+  Cost::Count traffic = *bytes;
   if (recomputation->isKept(value))
-    return {0, multiply(8, traffic)};
+    return {0, 8 * traffic};
   // Forward keeps a value in registers where all its readers fuse with it.
   Operation *def = value.getDefiningOp();
   if (isElementwise(def) && llvm::all_of(value.getUsers(), isElementwise))
     traffic += *bytes;
   // What has no elements is one more result, too.
-  Cost cost = {*bytes, std::max<int64_t>(1, multiply(8, traffic))};
+  Cost cost = {*bytes, std::max<Cost::Count>(1, 8 * traffic)};
   if (std::optional<Encoding> encoding = findEncoding(value)) {
-    int64_t elements = getElements(value);
-    cost.bytes = llvm::divideCeil(elements * encoding->getBits(), 8);
-    cost.time =
-        clamp(multiply(16, cost.bytes) +
-              multiply(times.arithmetic * encoding->levels.size(), elements));
+    Cost::Count elements = getElements(value);
+    cost.bytes = (elements * encoding->getBits() + 7) / 8;
+    cost.time = 16 * cost.bytes +
+                times.arithmetic * encoding->levels.size() * elements;
   }
   return cost;
 }
@@ -200,7 +194,7 @@ bool CostModel::isCheap(Operation *op) {
   int64_t bytes = 0;
   for (Value result : op->getResults())
     bytes = std::max(bytes, getBytes(result).value_or(0));
-  return getRecomputeTime(op) < multiply(8, bytes);
+  return getRecomputeTime(op) < 8 * Cost::Count(bytes);
 }
 
 /// Whether `op` reads no more elements of `operand`, a slice or what indices
@@ -211,15 +205,16 @@ static bool picksElements(Operation *op, Value operand) {
           !llvm::is_contained(op->getOperands(), operand));
 }
 
-int64_t CostModel::getRecomputeTime(Operation *op) {
+Cost::Count CostModel::getRecomputeTime(Operation *op) {
   if (isView(op))
     return 0;
-  int64_t elements = 0, traffic = 0;
+  int64_t elements = 0;
+  Cost::Count traffic = 0;
   auto count = [&](Value value) {
     if (!isa<RankedTensorType>(value.getType()))
       return;
     elements = std::max(elements, getElements(value));
-    traffic = clamp(traffic + getBytes(value).value_or(0));
+    traffic += getBytes(value).value_or(0);
   };
   SmallVector<Value> picked;
   forEachReadOperand(op, [&](Value operand) {
@@ -232,12 +227,12 @@ int64_t CostModel::getRecomputeTime(Operation *op) {
   for (Value tensor : picked) {
     int64_t bytes = getBytes(tensor).value_or(0);
     int64_t all = std::max<int64_t>(1, getElements(tensor));
-    traffic = clamp(traffic + multiply(bytes / all, std::min(all, elements)));
+    traffic += Cost::Count(bytes / all) * std::min(all, elements);
   }
-  int64_t time = multiply(getArithmeticTime(op, times), elements);
+  Cost::Count time = getArithmeticTime(op, times) * Cost::Count(elements);
   if (isApproximation(op))
-    time += kLargest;
-  return isElementwise(op) ? time : clamp(time + multiply(8, traffic));
+    time += kProhibitiveTime;
+  return isElementwise(op) ? time : time + 8 * traffic;
 }
 
 /// Whether `a` and `b` read the same tensors.
@@ -277,6 +272,6 @@ SharedWork CostModel::findSharedWork(Operation *op) {
   }
   if (sharing.size() < 2)
     return {};
-  shared.time = multiply(least, getElements(op->getResult(0)));
+  shared.time = Cost::Count(least) * getElements(op->getResult(0));
   return shared;
 }

@@ -44,7 +44,7 @@ struct SharedWork {
   Operation *leader = nullptr;
   /// The time of what is shared: the transcendental functions of the operation
   /// that has the fewest.
-  int64_t time = 0;
+  Cost::Count time = 0;
 };
 
 /// What it costs to save a value, or to compute it again in backward.
@@ -84,7 +84,7 @@ public:
   bool mayRecompute(Operation *op);
   /// The time that it takes: for what fuses with its readers the arithmetic,
   /// for the rest also what is read and written.
-  int64_t getRecomputeTime(Operation *op);
+  Cost::Count getRecomputeTime(Operation *op);
   /// What of that time `op` shares with others.
   SharedWork findSharedWork(Operation *op);
 

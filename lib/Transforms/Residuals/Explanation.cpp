@@ -168,7 +168,7 @@ void Explainer::explain(KeptValue &kept) {
   bool weighs = options.policy == Policy::automatic;
   if (!weighs && kept.kind != ResidualKind::derivative)
     return;
-  kept.recomputeTime = costs.getRecomputeTime(def);
+  kept.recomputeTime = saturate(costs.getRecomputeTime(def));
   if (weighs)
     kept.refusal = getRefusal(def);
   if (!kept.refusal)
@@ -202,7 +202,8 @@ void Explainer::findRecomputed() {
       SharedWork shared = costs.findSharedWork(&op);
       bool isFirst = !shared.leader || shared.leader == &op;
       result.recomputed.push_back(
-          {&op, costs.getRecomputeTime(&op) - (isFirst ? 0 : shared.time)});
+          {&op, saturate(costs.getRecomputeTime(&op) -
+                         (isFirst ? Cost::Count(0) : shared.time))});
     }
 }
 

@@ -65,7 +65,7 @@ unsigned ResidualNetwork::getSharedNode(const SharedWork &shared) {
 
 /// What `cost` counts under `objective`.
 static Cost weigh(Cost cost, Objective objective) {
-  if (cost.isInfinite() || objective.time == 0)
+  if (cost.isInfinite || objective.time == 0)
     return cost;
   return {objective.bytes * cost.bytes + objective.time * cost.time,
           cost.bytes};

@@ -27,9 +27,9 @@ struct LeastResiduals {
 
 /// What a choice of residuals minimizes: bytes and time, weighted, and among
 /// equals the fewest bytes or, where only bytes have a weight, the least time.
-/// Weights are below 2^13, so that sums stay below `Cost::infinite()`.
+/// Weights are at most 2^24: bytes and times of whole programs are below 2^100.
 struct Objective {
-  int64_t bytes = 1, time = 0;
+  Cost::Count bytes = 1, time = 0;
 };
 
 /// The choices of residuals that make the values `read` available in backward,

@@ -16,10 +16,10 @@ using Cut = ResidualNetwork::Cut;
 
 /// The objective under which `fast` and `small` are equally good.
 static Objective getObjectiveBetween(const Cut &fast, const Cut &small) {
-  int64_t bytes = small.cost.time - fast.cost.time;
-  int64_t time = fast.cost.bytes - small.cost.bytes;
+  Cost::Count bytes = small.cost.time - fast.cost.time;
+  Cost::Count time = fast.cost.bytes - small.cost.bytes;
   // The sums that a cut compares have to fit.
-  constexpr int64_t limit = 1 << 12;
+  constexpr Cost::Count limit = 1 << 24;
   while (std::max(bytes, time) > limit) {
     bytes = (bytes + 1) / 2;
     time = (time + 1) / 2;

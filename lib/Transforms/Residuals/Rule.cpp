@@ -83,15 +83,15 @@ bool Rule::isWithin(CostModel &costs) const {
 
 int64_t Rule::getBytes(int64_t assumedSize) const {
   SizeSymbols symbols;
-  int64_t bytes = 0;
+  Cost::Count bytes = 0;
   for (Value value : needed)
     if (isSaved(value) && !recomputation.isKept(value))
       bytes += getAssumedBytes(value, symbols, assumedSize);
-  return bytes;
+  return saturate(bytes);
 }
 
 int64_t Rule::getTime(CostModel &costs) const {
-  int64_t time = 0;
+  Cost::Count time = 0;
   DenseSet<Operation *> computed;
   for (Value value : needed) {
     if (isSaved(value))
@@ -99,5 +99,5 @@ int64_t Rule::getTime(CostModel &costs) const {
     else if (computed.insert(value.getDefiningOp()).second)
       time += costs.getRecomputeTime(value.getDefiningOp());
   }
-  return time;
+  return saturate(time);
 }

@@ -37,7 +37,7 @@ static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
   costs.setApproximations({});
   for (const LeastResiduals &choice :
        findResidualCurve(findReadValues(joint).getArrayRef(), costs))
-    points.push_back({choice.cost.bytes, choice.cost.time});
+    points.push_back({saturate(choice.cost.bytes), saturate(choice.cost.time)});
 }
 
 static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,

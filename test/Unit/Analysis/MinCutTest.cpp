@@ -61,7 +61,25 @@ TEST(MinCut, TellsThatThereIsNoFiniteCut) {
   network.addEdge(0, 1, Cost::infinite());
   network.addEdge(0, 1, Cost::infinite());
   network.addEdge(1, 2, Cost::infinite());
-  EXPECT_TRUE(network.solve(0, 2).isInfinite());
+  EXPECT_TRUE(network.solve(0, 2).isInfinite);
+  EXPECT_FALSE(network.isOnSinkSide(0));
+  EXPECT_TRUE(network.isOnSinkSide(1));
+  EXPECT_TRUE(network.isOnSinkSide(2));
+}
+
+TEST(MinCut, AddsCostsOfSixtyBits) {
+  // Sums of what two costs have are beyond 64 bits, and differ by one byte.
+  constexpr Cost::Count large = Cost::Count(1) << 62;
+  MinCut network;
+  for (unsigned i = 0; i < 3; ++i)
+    network.addNode();
+  for (unsigned i = 0; i < 100; ++i) {
+    network.addEdge(0, 1, {large, 0});
+    network.addEdge(1, 2, {i == 0 ? large - 1 : large, 0});
+  }
+  network.addEdge(0, 2, {large, large});
+  EXPECT_EQ(network.solve(0, 2), (Cost{101 * large - 1, large}));
+  EXPECT_FALSE(network.isOnSinkSide(1));
 }
 
 TEST(MinCut, NothingToCut) {
@@ -89,13 +107,15 @@ TEST(MinCut, EqualsExhaustiveSearch) {
   std::mt19937 random(7);
   auto draw = [&](unsigned n) { return unsigned(random() % n); };
   for (unsigned trial = 0; trial < 500; ++trial) {
+    // Sizes of 2^30 to 2^62 bytes cost as small ones do.
+    const Cost::Count unit = trial % 2 ? Cost::Count(1) << (30 + draw(33)) : 1;
     unsigned numNodes = 2 + draw(7);
     MinCut network;
     for (unsigned i = 0; i < numNodes; ++i)
       network.addNode();
     llvm::SmallVector<Arc> arcs;
     for (unsigned i = 0, e = draw(20); i < e; ++i) {
-      Arc arc{draw(numNodes), draw(numNodes), {draw(4), draw(4)}};
+      Arc arc{draw(numNodes), draw(numNodes), {draw(4) * unit, draw(4) * unit}};
       if (draw(8) == 0)
         arc.capacity = Cost::infinite();
       network.addEdge(arc.from, arc.to, arc.capacity);
@@ -107,8 +127,8 @@ TEST(MinCut, EqualsExhaustiveSearch) {
         if (Cost cost = getCost(arcs, set); !least || cost < *least)
           least = cost;
     Cost found = network.solve(0, 1);
-    EXPECT_EQ(found.isInfinite(), least->isInfinite()) << "trial " << trial;
-    if (found.isInfinite())
+    EXPECT_EQ(found.isInfinite, least->isInfinite) << "trial " << trial;
+    if (found.isInfinite)
       continue;
     EXPECT_EQ(found, *least) << "trial " << trial;
     unsigned set = 0;

@@ -84,7 +84,7 @@ std::map<Needed, Cost> Search::choose(Operation *op,
   for (const auto &[needed, cost] : states) {
     Needed others = needed;
     // The leader is the last that asks whether it was done.
-    int64_t time = costs.mayRecompute(op) ? costs.getRecomputeTime(op) : 0;
+    Cost::Count time = costs.mayRecompute(op) ? costs.getRecomputeTime(op) : 0;
     if (shared.leader && others.count(getNumber(shared)))
       time -= shared.time;
     if (shared.leader == op)

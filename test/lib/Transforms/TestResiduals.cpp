@@ -80,8 +80,8 @@ struct Kept {
 
 static void print(llvm::json::OStream &json, StringRef name, Cost cost) {
   json.attributeArray(name, [&] {
-    json.value(cost.bytes);
-    json.value(cost.time);
+    json.value(saturate(cost.bytes));
+    json.value(saturate(cost.time));
   });
 }
 
@@ -253,7 +253,7 @@ struct TestResidualsPass
     for (RecomputeLevel level : kLevels) {
       CostModel costs(recomputation, level, assumedSize);
       json.attribute(stringifyRecomputeLevel(level),
-                     findLeastResiduals(read, costs).cost.bytes);
+                     saturate(findLeastResiduals(read, costs).cost.bytes));
     }
     return success();
   }
