@@ -119,9 +119,10 @@ FloatRanges::FloatRanges(Operation *root) {
 }
 
 FloatRange FloatRanges::get(Value value) const {
-  auto found = ranges.find(value);
+  if (auto found = ranges.find(value); found != ranges.end())
+    return found->second;
   // Constants may be outside the root.
-  return found == ranges.end() ? getConstantRange(value) : found->second;
+  return base ? base->get(value) : getConstantRange(value);
 }
 
 /// A selection may be a minimum or maximum that is spelled out, with a
@@ -232,19 +233,23 @@ static bool takesNumbers(Operation *op) {
 
 bool FloatRanges::isZeroWhere(Value value, Value known,
                               FloatRange range) const {
+  // Several times what the longest formula of a rule has.
+  constexpr unsigned kMostOperations = 100;
   SetVector<Operation *> slice;
+  unsigned numVisited = 0;
   BackwardSliceOptions options;
   options.filter = [&](Operation *op) {
-    return !llvm::is_contained(op->getResults(), known) &&
-           !op->hasTrait<OpTrait::ConstantLike>();
+    return numVisited <= kMostOperations &&
+           !llvm::is_contained(op->getResults(), known) &&
+           !op->hasTrait<OpTrait::ConstantLike>() &&
+           ++numVisited <= kMostOperations;
   };
   options.inclusive = true;
   options.omitBlockArguments = true;
-  if (failed(getBackwardSlice(value, &slice, options)))
+  if (failed(getBackwardSlice(value, &slice, options)) ||
+      numVisited > kMostOperations)
     return false;
-  FloatRanges assumed(*this);
-  assumed.ranges[known] = range;
-  assumed.known = known;
+  FloatRanges assumed(*this, known, range);
   for (Operation *op : slice) {
     if (op->getNumResults() != 1 || !takesNumbers(op))
       return false;

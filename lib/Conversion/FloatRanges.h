@@ -36,16 +36,26 @@ public:
   FloatRange get(Value value) const;
 
   /// Whether `value`, which is computed from `known`, is zero, of any sign,
-  /// where `known` is a number in `range`.
+  /// where `known` is a number in `range`. A formula of more operations than
+  /// any rule has counts as not zero, so that the time does not depend on what
+  /// `value` is computed from besides.
   bool isZeroWhere(Value value, Value known, FloatRange range) const;
 
 private:
+  /// The ranges that follow where `known` is a number in `range`, which
+  /// `base` does not know.
+  FloatRanges(const FloatRanges &base, Value known, FloatRange range)
+      : ranges({{known, range}}), base(&base), known(known) {}
+
   FloatRange infer(Operation *op) const;
   FloatRange inferSelect(Value condition, Value ifTrue, Value ifFalse) const;
   FloatRange inferSum(Value lhs, Value rhs) const;
 
   llvm::DenseMap<Value, FloatRange> ranges;
-  /// What is no NaN, if anything is known to be none.
+  /// The ranges of values that `ranges` does not have; null where there are no
+  /// others.
+  const FloatRanges *base = nullptr;
+  /// A value that is known to be no NaN; null where there is none.
   Value known;
 };
 
