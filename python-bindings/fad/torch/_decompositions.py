@@ -120,14 +120,17 @@ def _roll(x, shifts, dims=()):
 
 
 def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
-    """The rows of a table get the sum of what belongs to them, as a product with
-    ones and zeros. torch-mlir's own form has no linalg."""
-    if scale_by_frequency:
-        return NotImplemented
-    rows = torch.arange(size, device=indices.device)
-    chosen = (indices.reshape(-1) == rows.unsqueeze(1)) & (rows != padding_idx).unsqueeze(1)
+    """The rows of a table get the sum of what belongs to them. torch-mlir's own
+    form has no linalg."""
     width = gradient.shape[-1]
-    return chosen.to(gradient.dtype) @ gradient.reshape(-1, width)
+    places = indices.reshape(-1)
+    if scale_by_frequency:
+        ones = torch.ones_like(places, dtype=gradient.dtype)
+        counts = ones.new_zeros(size).index_add(0, places, ones)
+        gradient = gradient / counts[indices].unsqueeze(-1)
+    rows = gradient.reshape(-1, width)
+    rows = torch.where((places != padding_idx).unsqueeze(1), rows, 0)
+    return rows.new_zeros((size, width)).index_add(0, places, rows)
 
 
 def _nll_loss_backward(

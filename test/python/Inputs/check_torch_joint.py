@@ -13,9 +13,9 @@ from small_models import make_perceptron
 
 
 class Rows(nn.Module):
-    def __init__(self):
+    def __init__(self, **options):
         super().__init__()
-        self.rows = nn.Embedding(6, 4, padding_idx=0)
+        self.rows = nn.Embedding(6, 4, padding_idx=0, **options)
         self.linear = nn.Linear(4, 3)
 
     def forward(self, ids):
@@ -116,6 +116,7 @@ class Joint(unittest.TestCase):
         for model, x in (
             (maxima, torch.randn(2, 2, 4)),
             (Rows(), ids),
+            (Rows(scale_grad_by_freq=True), ids),
             (nn.Sequential(Pool(), nn.Flatten(), nn.Linear(64, 3)), image),
         ):
             exported = fad.torch.export_joint(
@@ -126,6 +127,10 @@ class Joint(unittest.TestCase):
             arguments = [
                 each.detach().numpy() for each in (*model.parameters(), x, labels)
             ]
+            # The gradient of a table takes no more than the table.
+            self.assertEqual(
+                isinstance(model, Rows), "fad.scatter_add" in str(exported.module)
+            )
             pair = fad.nest(exported.module, policy="auto")
             got, *residuals = fad.run(pair.module, pair.forward, *arguments)
             one = numpy.ones((), numpy.float32)
