@@ -34,8 +34,6 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["HF_HUB_OFFLINE"] = "1"
 # fad-opt verifies after each pass, as all other programs do.
 config.environment["FAD_VERIFY_EACH"] = "1"
-# No test keeps compiled kernels in the user's cache.
-config.environment["FAD_CACHE_DIR"] = ""
 
 # Whole models take memory and all cores: a folder whose lit.local.cfg says
 # `config.parallelism_group = "models"` runs one test at a time.

@@ -110,11 +110,9 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaSetDevice(int device);
 /// Loads PTX (a null byte at its end is not needed), a cubin or a fatbin of
 /// `size` bytes into the current context. The image can be freed afterwards.
 ///
-/// PTX is compiled by the driver, and the cubin kept on disk: under
-/// $FAD_CACHE_DIR, or else $XDG_CACHE_HOME/fad, or else $HOME/.cache/fad. The
-/// next load of the same text on such a device with such a driver takes it from
-/// there. An empty FAD_CACHE_DIR switches that off. What the driver's compiler
-/// says about faulty PTX is in the message.
+/// The driver compiles PTX, and keeps what it has compiled in a cache of its
+/// own on disk (CUDA_CACHE_PATH). The message of an error has what its compiler
+/// says about faulty PTX.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleLoad(const void *image,
                                                   size_t size,
                                                   FadCudaModule *module);

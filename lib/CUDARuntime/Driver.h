@@ -19,7 +19,6 @@ struct CUmod_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
-struct CUlinkState_st;
 
 namespace fad::cuda {
 // CUresult, an enumeration, and what else the driver's functions take.
@@ -57,7 +56,6 @@ constexpr int kJitInfoLogBufferSize = 4;
 constexpr int kJitErrorLogBuffer = 5;
 constexpr int kJitErrorLogBufferSize = 6;
 constexpr int kJitOptimizationLevel = 7;
-constexpr int kJitInputPtx = 1;
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDefault = 0;
 constexpr unsigned kEventDisableTiming = 2;

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Module.h"
-#include "Cache.h"
 #include "Image.h"
 #include <cstdint>
 #include <cstdio>
@@ -68,34 +67,6 @@ private:
                  kJitErrorLogBufferSize, kJitOptimizationLevel};
   void *values[5];
 };
-
-/// Compiles PTX, and owns the cubin.
-class Linker {
-public:
-  Linker(const Driver &driver, int optimizationLevel)
-      : driver(driver), options(optimizationLevel) {}
-  ~Linker() {
-    if (state)
-      driver.cuLinkDestroy(state);
-  }
-  Linker(const Linker &) = delete;
-  Linker &operator=(const Linker &) = delete;
-
-  /// `what` is the beginning of the message of an error.
-  FadCudaStatus compile(const std::string &what, const std::string &ptx);
-  const void *getCubin() const { return cubin; }
-  size_t getSize() const { return size; }
-
-private:
-  FadCudaStatus checkCall(const std::string &what, Result result);
-
-  const Driver &driver;
-  // The driver refers to them until the state is destroyed.
-  JitOptions options;
-  CUlinkState_st *state = nullptr;
-  void *cubin = nullptr;
-  size_t size = 0;
-};
 } // namespace
 
 /// Adds what the driver logged to the message of an error.
@@ -105,80 +76,19 @@ static FadCudaStatus addLog(FadCudaStatus status, const JitOptions &options) {
   return fail(status, fadCudaGetErrorMessage() + options.getLog());
 }
 
-FadCudaStatus Linker::checkCall(const std::string &what, Result result) {
-  return addLog(check(driver, what, result, FAD_CUDA_COMPILE_FAILED), options);
-}
-
-FadCudaStatus Linker::compile(const std::string &what, const std::string &ptx) {
-  if (FadCudaStatus status =
-          checkCall(what + ": cuLinkCreate",
-                    driver.cuLinkCreate(options.getSize(), options.getKeys(),
-                                        options.getValues(), &state)))
-    return status;
-  // With the null byte, which the driver asks for.
-  if (FadCudaStatus status =
-          checkCall(what + ": cuLinkAddData",
-                    driver.cuLinkAddData(
-                        state, kJitInputPtx, const_cast<char *>(ptx.c_str()),
-                        ptx.size() + 1, "kernels", 0, nullptr, nullptr)))
-    return status;
-  return checkCall(what + ": cuLinkComplete",
-                   driver.cuLinkComplete(state, &cubin, &size));
-}
-
-/// Loads an image that is whole into the current context.
-static FadCudaStatus loadBinary(const Driver &driver, const void *image,
-                                int optimizationLevel, CUmod_st *&handle) {
+/// Loads an image that is whole, or PTX with a null byte at its end, into the
+/// current context. `what` begins the message of an error, whose status is
+/// `failed`.
+static FadCudaStatus load(const Driver &driver, const std::string &what,
+                          const void *image, int optimizationLevel,
+                          FadCudaStatus failed, CUmod_st *&handle) {
   JitOptions options(optimizationLevel);
   return addLog(
-      check(driver, "cannot load the module: cuModuleLoadDataEx",
+      check(driver, what + ": cuModuleLoadDataEx",
             driver.cuModuleLoadDataEx(&handle, image, options.getSize(),
-                                      options.getKeys(), options.getValues())),
+                                      options.getKeys(), options.getValues()),
+            failed),
       options);
-}
-
-/// What a cubin depends on besides the PTX.
-static FadCudaStatus getKey(const Driver &driver, CacheKey &key) {
-  Device device;
-  if (FadCudaStatus status =
-          check(driver, "cuCtxGetDevice", driver.cuCtxGetDevice(&device)))
-    return status;
-  if (FadCudaStatus status =
-          check(driver, "cuDeviceGetAttribute",
-                driver.cuDeviceGetAttribute(
-                    &key.major, kAttributeComputeCapabilityMajor, device)))
-    return status;
-  if (FadCudaStatus status =
-          check(driver, "cuDeviceGetAttribute",
-                driver.cuDeviceGetAttribute(
-                    &key.minor, kAttributeComputeCapabilityMinor, device)))
-    return status;
-  return check(driver, "cuDriverGetVersion",
-               driver.cuDriverGetVersion(&key.driverVersion));
-}
-
-/// Loads PTX, from the cache if it is there.
-static FadCudaStatus loadPtx(const Driver &driver, const std::string &ptx,
-                             int optimizationLevel, CUmod_st *&handle) {
-  CacheKey key{0, 0, 0, optimizationLevel, ptx};
-  if (FadCudaStatus status = getKey(driver, key))
-    return status;
-  std::string folder = getCacheFolder(), cubin;
-  Digest digest = folder.empty() ? Digest() : key.getDigest();
-  // What the driver refuses is compiled again, and replaced.
-  if (readCache(folder, digest, cubin) &&
-      !loadBinary(driver, cubin.data(), optimizationLevel, handle))
-    return FAD_CUDA_SUCCESS;
-  Linker linker(driver, optimizationLevel);
-  std::string what = "cannot compile the PTX for sm_" +
-                     std::to_string(key.major) + std::to_string(key.minor);
-  if (FadCudaStatus status = linker.compile(what, ptx))
-    return status;
-  if (FadCudaStatus status =
-          loadBinary(driver, linker.getCubin(), optimizationLevel, handle))
-    return status;
-  writeCache(folder, digest, linker.getCubin(), linker.getSize());
-  return FAD_CUDA_SUCCESS;
 }
 
 FadCudaStatus fad::cuda::loadModule(const void *image, size_t size,
@@ -201,9 +111,11 @@ FadCudaStatus fad::cuda::loadModule(const void *image, size_t size,
     std::string ptx(static_cast<const char *>(image), size);
     if (!ptx.back())
       ptx.pop_back();
-    status = loadPtx(*driver, ptx, optimizationLevel, handle);
+    status = load(*driver, "cannot compile the PTX", ptx.c_str(),
+                  optimizationLevel, FAD_CUDA_COMPILE_FAILED, handle);
   } else {
-    status = loadBinary(*driver, image, optimizationLevel, handle);
+    status = load(*driver, "cannot load the module", image, optimizationLevel,
+                  FAD_CUDA_DRIVER_ERROR, handle);
   }
   if (!status)
     module = new FadCudaModuleStorage{*driver, context, handle, {}, {}};

@@ -236,7 +236,3 @@ FAKE_CUDA cuCtxPopCurrent_v2(CUctx_st **context) {
   return 0;
 }
 
-FAKE_CUDA cuCtxGetDevice(int *device) {
-  *device = getCurrentDevice();
-  return enterInContext("cuCtxGetDevice");
-}

@@ -49,11 +49,6 @@ private:
 };
 } // namespace
 
-struct CUlinkState_st {
-  Logs logs;
-  std::string cubin;
-};
-
 struct CUfunc_st {
   int device;
   std::string name;
@@ -84,59 +79,25 @@ static std::atomic<int> launchCount{0};
 // Compiling and loading
 //===----------------------------------------------------------------------===//
 
-FAKE_CUDA cuLinkCreate_v2(unsigned count, int *keys, void **values,
-                          CUlinkState_st **state) {
+FAKE_CUDA cuModuleLoadDataEx(CUmod_st **module, const void *image,
+                             unsigned count, int *keys, void **values) {
   std::string details;
   for (unsigned i = 0; i < count; ++i)
     if (keys[i] == 7)
       details =
           "level=" + std::to_string(reinterpret_cast<uintptr_t>(values[i]));
-  if (Result result = enterInContext("cuLinkCreate", details))
-    return result;
-  *state = new CUlinkState_st{Logs(count, keys, values), {}};
-  return 0;
-}
-
-FAKE_CUDA cuLinkAddData_v2(CUlinkState_st *state, int type, void *data,
-                           size_t size, const char *, unsigned, int *,
-                           void **) {
-  auto *text = static_cast<const char *>(data);
-  if (type != 1 || !size || text[size - 1])
-    return kInvalidValue;
-  if (Result result =
-          enterInContext("cuLinkAddData", "size=" + std::to_string(size)))
-    return result;
-  std::string error;
-  if (compile(std::string(text, size - 1), state->cubin, error))
-    return 0;
-  state->logs.writeError(error);
-  return kInvalidPtx;
-}
-
-FAKE_CUDA cuLinkComplete(CUlinkState_st *state, void **cubin, size_t *size) {
-  if (Result result = enterInContext("cuLinkComplete"))
-    return result;
-  *cubin = state->cubin.data();
-  *size = state->cubin.size();
-  return 0;
-}
-
-FAKE_CUDA cuLinkDestroy(CUlinkState_st *state) {
-  delete state;
-  return enterInContext("cuLinkDestroy");
-}
-
-FAKE_CUDA cuModuleLoadDataEx(CUmod_st **module, const void *image,
-                             unsigned count, int *keys, void **values) {
-  if (Result result = enterInContext("cuModuleLoadDataEx"))
+  if (Result result = enterInContext("cuModuleLoadDataEx", details))
     return result;
   auto *bytes = static_cast<const char *>(image);
-  if (isBinary(bytes)) {
-    *module = new CUmod_st{getCurrentDevice(), readBinary(bytes), {}};
-    return 0;
+  Logs logs(count, keys, values);
+  std::string cubin, error;
+  if (!isBinary(bytes) && !compile(bytes, cubin, error)) {
+    logs.writeError(error);
+    return kInvalidPtx;
   }
-  Logs(count, keys, values).writeError("not a binary\n");
-  return kInvalidImage;
+  const char *binary = isBinary(bytes) ? bytes : cubin.data();
+  *module = new CUmod_st{getCurrentDevice(), readBinary(binary), {}};
+  return 0;
 }
 
 FAKE_CUDA cuModuleUnload(CUmod_st *module) {

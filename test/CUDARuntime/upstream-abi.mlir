@@ -20,8 +20,7 @@
 // CHECK: [1,  3.5,  6,  8.5]
 // CHECK: status 0
 
-// LOG:     cuLinkCreate level=2
-// LOG:     cuModuleLoadDataEx
+// LOG:     cuModuleLoadDataEx level=2
 // LOG-DAG: cuMemAllocManaged 16
 // LOG-DAG: cuMemHostRegister 16
 // LOG:     cuStreamCreate flags=1
@@ -78,8 +77,7 @@
 // Each function may be the first to fail.
 // RUN: %python %S/Inputs/fail_each.py %{run} -e main | FileCheck %s --check-prefix=EACH
 // EACH:     cuDevicePrimaryCtxRetain: mgpuModuleLoadJIT: cuDevicePrimaryCtxRetain
-// EACH:     cuLinkCreate: mgpuModuleLoadJIT: cannot compile the PTX for sm_90: cuLinkCreate
-// EACH:     cuModuleLoadDataEx: mgpuModuleLoadJIT: cannot load the module: cuModuleLoadDataEx
+// EACH:     cuModuleLoadDataEx: mgpuModuleLoadJIT: cannot compile the PTX: cuModuleLoadDataEx
 // EACH:     cuModuleGetFunction: mgpuModuleGetFunction: cannot find the kernel 'axpy' in the module: cuModuleGetFunction
 // EACH:     cuStreamCreate: mgpuStreamCreate: cuStreamCreate
 // EACH:     cuEventCreate: mgpuEventCreate: cuEventCreate

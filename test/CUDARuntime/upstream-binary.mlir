@@ -16,8 +16,7 @@
 
 // CHECK: {{^0$}}
 
-// LOG: cuLinkCreate level=4
-// LOG: cuModuleLoadDataEx
+// LOG: cuModuleLoadDataEx level=4
 // LOG: cuLaunchKernel f grid=3,1,1 block=1,1,1 shared=0 stream=1 parameters=03000000
 // LOG: cuEventCreate flags=2
 // LOG: cuEventRecord stream=0
@@ -26,7 +25,7 @@
 // LOG: cuMemHostUnregister
 
 // RUN: sed s/.version/version/ %s | %{lower} | %{run} 2>&1 | FileCheck %s --check-prefix=FAULTY
-// FAULTY:      error: mgpuModuleLoad: cannot compile the PTX for sm_90: cuLinkAddData: CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed
+// FAULTY:      error: mgpuModuleLoad: cannot compile the PTX: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed
 // FAULTY-NEXT: error log:
 // FAULTY-NEXT: ptxas application ptx input, line 1; fatal   : Missing .version directive at start of file
 // FAULTY:      {{^5$}}

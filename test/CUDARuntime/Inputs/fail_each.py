@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-NAMES = """cuDevicePrimaryCtxRetain cuLinkCreate cuModuleLoadDataEx
+NAMES = """cuDevicePrimaryCtxRetain cuModuleLoadDataEx
 cuModuleGetFunction cuStreamCreate cuEventCreate cuEventRecord cuStreamWaitEvent
 cuMemAlloc cuMemAllocManaged cuMemsetD32Async cuMemsetD16Async cuMemcpyAsync
 cuMemHostRegister cuMemHostUnregister cuStreamSynchronize cuStreamDestroy

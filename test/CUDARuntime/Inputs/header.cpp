@@ -69,7 +69,6 @@ static_assert(kJitInfoLogBufferSize == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
 static_assert(kJitErrorLogBuffer == CU_JIT_ERROR_LOG_BUFFER);
 static_assert(kJitErrorLogBufferSize == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 static_assert(kJitOptimizationLevel == CU_JIT_OPTIMIZATION_LEVEL);
-static_assert(kJitInputPtx == CU_JIT_INPUT_PTX);
 static_assert(kStreamNonBlocking == CU_STREAM_NON_BLOCKING);
 static_assert(kEventDefault == CU_EVENT_DEFAULT);
 static_assert(kEventDisableTiming == CU_EVENT_DISABLE_TIMING);
