@@ -8,7 +8,7 @@
 
 #include "CapturedScalars.h"
 #include "ReverseMode/SmoothSums.h"
-#include "fad/Analysis/Sources.h"
+#include "fad/Analysis/Splats.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Analysis/Sources.h"
+#include "Partition/ElementwiseRegions.h"
+#include "fad/Analysis/Splats.h"
 #include "fad/Transforms/ElementwiseUtils.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,7 +8,7 @@
 
 #include "LinearTerms.h"
 #include "Linearity.h"
-#include "fad/Analysis/Sources.h"
+#include "fad/Analysis/Splats.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/ElementwiseUtils.h"

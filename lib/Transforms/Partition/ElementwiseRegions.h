@@ -1,4 +1,4 @@
-//===- Sources.h - Single-source subgraphs ----------------------*- C++ -*-===//
+//===- ElementwiseRegions.h - Single-source subgraphs -----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_ANALYSIS_SOURCES_H
-#define FAD_ANALYSIS_SOURCES_H
+#ifndef FAD_LIB_TRANSFORMS_PARTITION_ELEMENTWISEREGIONS_H
+#define FAD_LIB_TRANSFORMS_PARTITION_ELEMENTWISEREGIONS_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -42,15 +42,6 @@ struct ElementwiseView {
 /// depends on another has a derivative rule, or nothing.
 std::optional<ElementwiseView> viewElementwise(Operation *op);
 
-/// Whether the scalar `value` may depend on an element of a floating-point
-/// tensor that is not constant, and so have a tangent.
-bool mayHaveTangent(Value value);
-
-/// The scalar that every element of the tensor `tensor` is: a constant or a
-/// value defined outside of tensors. Null if it is not known to be one.
-/// A dense splat gives its attribute.
-OpFoldResult getSplat(Value tensor);
-
 /// A maximal set of operations with one source, in program order.
 struct SingleSourceRegion {
   Value source;
@@ -68,4 +59,4 @@ llvm::SmallVector<SingleSourceRegion> findSingleSourceRegions(Block &block);
 
 } // namespace mlir::fad
 
-#endif // FAD_ANALYSIS_SOURCES_H
+#endif // FAD_LIB_TRANSFORMS_PARTITION_ELEMENTWISEREGIONS_H
