@@ -116,7 +116,7 @@ FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
 }
 
 LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
-                                 PictureFormat format, raw_ostream &os) {
+                                 raw_ostream &os) {
   if (request.policies.size() != 1)
     return module.emitError("a picture is of one policy; choose it");
   FailureOr<func::FuncOp> entry = findEntry(module, request.entry);
@@ -129,11 +129,7 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   FailureOr<JointFunction> joint = JointFunction::get(selected->joint);
   if (failed(joint))
     return failure();
-  Picture picture = makePicture(*joint, selected->options, request.sizes);
-  if (format == PictureFormat::dot)
-    printDot(picture, os);
-  else
-    printSvg(picture, os);
+  printDot(makePicture(*joint, selected->options, request.sizes), os);
   return success();
 }
 

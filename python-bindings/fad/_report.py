@@ -152,18 +152,18 @@ def draw_residuals(
     size: int | None = None,
     results: Iterable[int] | None = None,
     recompute: str | None = None,
-    format: str = "svg",
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     branch_bits: bool = False,
     residual_budget: int | None = None,
 ) -> str:
-    """A picture of a function with the residuals of a policy.
+    """A picture of a function with the residuals of a policy, in the language of
+    Graphviz.
 
     Forward is on one side and backward on the other, and between them is what is
     kept; elementwise regions and what is computed again have colors of their own.
-    `format` is "svg", or "dot" for Graphviz. `size` stands in for all dynamic
-    dimensions of arguments; the rest is as for `fad.nest`."""
+    `size` stands in for all dynamic dimensions of arguments; the rest is as for
+    `fad.nest`."""
     options = check_options(
         [policy],
         recompute=recompute,
@@ -179,7 +179,6 @@ def draw_residuals(
         check_numbers(results, "results"),
         check_policy(policy),
         None if size is None else _check_size(size),
-        format=_check_name(format, "format"),
         **options,
     )
 

@@ -95,13 +95,7 @@ static std::string draw(python::Module &module, const std::string &entry,
                         const std::optional<std::string> &recompute,
                         std::optional<int64_t> assumedSize,
                         int64_t derivativeBits, bool branchBits,
-                        std::optional<int64_t> residualBudget,
-                        const std::string &format) {
-  if (format != "svg" && format != "dot") {
-    std::string message =
-        "there is no format '" + format + "'; choose one of 'svg', 'dot'";
-    throw nb::value_error(message.c_str());
-  }
+                        std::optional<int64_t> residualBudget) {
   ReportRequest request = makeRequest(entry, wrt, results, {policy}, recompute);
   request.sizes.others = size;
   request.assumedSize = assumedSize;
@@ -111,9 +105,7 @@ static std::string draw(python::Module &module, const std::string &entry,
   std::string text;
   module.run([&](ModuleOp op) {
     llvm::raw_string_ostream os(text);
-    return drawResiduals(
-        op, request, format == "svg" ? PictureFormat::svg : PictureFormat::dot,
-        os);
+    return drawResiduals(op, request, os);
   });
   return text;
 }
@@ -152,6 +144,5 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
              nb::arg("size").none(), nb::arg("recompute").none(),
              nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
-             nb::arg("branch_bits"), nb::arg("residual_budget").none(),
-             nb::arg("format"));
+             nb::arg("branch_bits"), nb::arg("residual_budget").none());
 }

@@ -14,7 +14,7 @@
 // RUN: not fad-memory-report %s --entry=sine --memory-budget=1GB --batch=0 2>&1 | FileCheck %s --check-prefix=BATCH
 // RUN: not fad-memory-report %s --entry=sine --optimizer=lamb 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not fad-memory-report %s --entry=wide --memory-budget=1GB 2>&1 | FileCheck %s --check-prefix=WIDTH
-// RUN: not fad-memory-report %s --entry=sine --format=svg --policy=bp --policy=fad 2>&1 | FileCheck %s --check-prefix=PICTURE
+// RUN: not fad-memory-report %s --entry=sine --format=dot --policy=bp --policy=fad 2>&1 | FileCheck %s --check-prefix=PICTURE
 // RUN: not fad-memory-report %s --entry=sine --policy=fad --recompute=all 2>&1 | FileCheck %s --check-prefix=RECOMPUTE
 // RUN: not fad-memory-report %s --entry=sine --policy=bp --policy=fad --derivative-bits=3 2>&1 | FileCheck %s --check-prefix=BITS
 // RUN: not fad-memory-report %s --entry=sine --residual-budget=much 2>&1 | FileCheck %s --check-prefix=KEEP
@@ -23,7 +23,7 @@
 // RUN: not fad-memory-report %s --entry=sine --batch=2 2>&1 | FileCheck %s --check-prefix=SAMPLES
 // RUN: not fad-memory-report %s --entry=sine --format=curve --policy=fad 2>&1 | FileCheck %s --check-prefix=CURVE
 // RUN: not fad-memory-report %s --entry=sine --format=curve --residual-budget=1KB 2>&1 | FileCheck %s --check-prefix=POINT
-// RUN: not fad-memory-report %s --entry=sine --format=svg --optimizer=adam 2>&1 | FileCheck %s --check-prefix=STATE
+// RUN: not fad-memory-report %s --entry=sine --format=dot --optimizer=adam 2>&1 | FileCheck %s --check-prefix=STATE
 // RUN: not fad-memory-report %s --entry=sine --format=json --group 2>&1 | FileCheck %s --check-prefix=GROUP
 // RUN: not fad-memory-report %s --entry=vast 2>&1 | FileCheck %s --check-prefix=VAST
 // RUN: echo 'func.func @f(' | not fad-memory-report - 2>&1 | FileCheck %s --check-prefix=SYNTAX

@@ -18,7 +18,7 @@
 using namespace mlir;
 
 namespace {
-enum class Format { table, json, curve, dot, svg };
+enum class Format { table, json, curve, dot };
 
 struct CommandLine {
   llvm::cl::OptionCategory category{"fad-memory-report options"};
@@ -43,8 +43,8 @@ struct CommandLine {
           clEnumValN(Format::json, "json", "For programs"),
           clEnumValN(Format::curve, "curve",
                      "What auto keeps and how long it takes, for all budgets"),
-          clEnumValN(Format::dot, "dot", "A picture of one policy, for dot"),
-          clEnumValN(Format::svg, "svg", "A picture of one policy")),
+          clEnumValN(Format::dot, "dot",
+                     "A picture of one policy, for Graphviz")),
       llvm::cl::init(Format::table), llvm::cl::cat(category)};
   llvm::cl::opt<bool> group{
       "group", llvm::cl::desc("One line for all equal ones of a policy"),
@@ -139,8 +139,7 @@ makeRequest(const CommandLine &commandLine) {
       return failure();
     }
   }
-  bool isPicture =
-      commandLine.format == Format::dot || commandLine.format == Format::svg;
+  bool isPicture = commandLine.format == Format::dot;
   if (isPicture && commandLine.policies.empty())
     request.policies = {fad::Policy::automatic};
   if (isPicture && request.policies.size() != 1) {
@@ -157,11 +156,8 @@ static LogicalResult printReport(ModuleOp module,
                                  const CommandLine &commandLine,
                                  llvm::raw_ostream &os) {
   Format format = commandLine.format;
-  if (format == Format::dot || format == Format::svg)
-    return fad::drawResiduals(module, request,
-                              format == Format::dot ? fad::PictureFormat::dot
-                                                    : fad::PictureFormat::svg,
-                              os);
+  if (format == Format::dot)
+    return fad::drawResiduals(module, request, os);
   if (format == Format::curve) {
     FailureOr<fad::TimeMemoryCurve> curve = fad::measureCurve(module, request);
     if (succeeded(curve))

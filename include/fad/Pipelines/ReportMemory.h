@@ -81,14 +81,12 @@ struct TimeMemoryCurve {
 FailureOr<TimeMemoryCurve> measureCurve(ModuleOp module,
                                         const ReportRequest &request);
 
-/// How a picture is written.
-enum class PictureFormat { dot, svg };
-
 /// Draws the function with the residuals that the only policy of `request`
 /// chooses: forward on one side, backward on the other, and between them what
-/// is kept. Emits an error where there is no answer.
+/// is kept. The picture is in the language of Graphviz. Emits an error where
+/// there is no answer.
 LogicalResult drawResiduals(ModuleOp module, const ReportRequest &request,
-                            PictureFormat format, raw_ostream &os);
+                            raw_ostream &os);
 
 } // namespace mlir::fad
 

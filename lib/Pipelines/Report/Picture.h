@@ -29,6 +29,9 @@ struct Picture {
     kept,
     free
   };
+  static constexpr Kind kKinds[] = {Kind::boundary, Kind::region, Kind::other,
+                                    Kind::again,    Kind::adjoint, Kind::kept,
+                                    Kind::free};
   struct Node {
     Kind kind;
     /// Lines of text.
@@ -64,8 +67,8 @@ Picture makePicture(const JointFunction &joint,
                     const ExplanationOptions &options,
                     const ArgumentSizes &sizes);
 
+/// Prints `picture` in the language of Graphviz.
 void printDot(const Picture &picture, raw_ostream &os);
-void printSvg(const Picture &picture, raw_ostream &os);
 
 } // namespace mlir::fad
 

@@ -35,6 +35,18 @@ static void printNode(const Picture &picture, unsigned number,
   os << "];\n";
 }
 
+/// What the colors of the picture mean.
+static void printLegend(const Picture &picture, raw_ostream &os) {
+  os << "  subgraph cluster_legend {\n    label=\"legend\";\n";
+  for (Picture::Kind kind : Picture::kKinds)
+    if (llvm::any_of(picture.nodes, [&](const Picture::Node &node) {
+          return node.kind == kind;
+        }))
+      os << "    " << quote(getMeaning(kind)) << " [fillcolor=\""
+         << getColor(kind) << "\"];\n";
+  os << "  }\n";
+}
+
 void fad::printDot(const Picture &picture, raw_ostream &os) {
   os << "digraph " << quote(picture.title) << " {\n"
      << "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
@@ -57,5 +69,6 @@ void fad::printDot(const Picture &picture, raw_ostream &os) {
       os << " [color=\"" << getColor(Picture::Kind::kept) << "\", penwidth=2]";
     os << ";\n";
   }
+  printLegend(picture, os);
   os << "}\n";
 }

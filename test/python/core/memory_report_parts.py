@@ -4,7 +4,6 @@
 import importlib.util
 import json
 import unittest
-import xml.etree.ElementTree as xml
 
 import fad
 import fad.plot
@@ -204,23 +203,15 @@ class Footprints(unittest.TestCase):
             self.assertEqual(str(caught.exception), message)
 
 
-def get_titles(svg):
-    root = xml.fromstring(svg)
-    return [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
-
-
 class Pictures(unittest.TestCase):
-    def test_svg(self):
+    def test_residuals(self):
         text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="fad", size=8)
-        titles = get_titles(text)
-        self.assertEqual(sum("512 bytes" in title for title in titles), 2)
-        self.assertTrue(any("fad.elementwise" in title for title in titles))
-        self.assertTrue(any("alive anyway" in title for title in titles))
+        self.assertEqual(text.count("512 bytes"), 2)
+        self.assertIn("fad.elementwise", text)
+        self.assertIn("\nalive anyway\"", text)
 
-    def test_dot(self):
-        text = fad.draw_residuals(
-            parse(), wrt=WEIGHTS, policy="recompute", format="dot"
-        )
+    def test_parts(self):
+        text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="recompute")
         self.assertTrue(text.startswith('digraph "layers_joint" {\n'))
         for part in ("forward", "residuals", "backward"):
             self.assertIn(f"subgraph cluster_{part} {{", text)
@@ -234,8 +225,7 @@ class Pictures(unittest.TestCase):
         options["recompute"] = "elementwise"
         for budget, count in ((512, 1), (2000, 2)):
             text = fad.draw_residuals(parse(), residual_budget=budget, **options)
-            kept = [title for title in get_titles(text) if "512 bytes" in title]
-            self.assertEqual(len(kept), count)
+            self.assertEqual(text.count("512 bytes"), count)
 
     def test_errors(self):
         with self.assertRaises(ValueError) as caught:
@@ -243,12 +233,6 @@ class Pictures(unittest.TestCase):
         self.assertEqual(
             str(caught.exception),
             "derivative_bits is an option of the policy 'auto', which is not chosen",
-        )
-        with self.assertRaises(ValueError) as caught:
-            fad.draw_residuals(parse(), format="png")
-        self.assertEqual(
-            str(caught.exception),
-            "there is no format 'png'; choose one of 'svg', 'dot'",
         )
 
 
