@@ -110,7 +110,8 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   if (name == kRegionAttr && !isNumber(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be a non-negative 64-bit integer";
-  if (name == kTapeAttr && !isa<UnitAttr>(attr.getValue()))
+  if ((name == kTapeAttr || name == kSharesTiesAttr) &&
+      !isa<UnitAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to be a unit attribute";
   if (name == kAdjointOfAttr && !isa<StringAttr>(attr.getValue()))
     return op->emitOpError("expects '")

@@ -243,6 +243,14 @@ func.func @tape_kind(%x: f32) {
 
 // -----
 
+func.func @shares_ties_kind(%x: f32) {
+  // expected-error @+1 {{expects 'fad.shares_ties' to be a unit attribute}}
+  %0 = arith.maximumf %x, %x {fad.shares_ties = true} : f32
+  return
+}
+
+// -----
+
 func.func @adjoint_of_kind(%x: f32) {
   // expected-error @+1 {{expects 'fad.adjoint_of' to be the name of an operation}}
   %0 = math.exp %x {fad.adjoint_of} : f32

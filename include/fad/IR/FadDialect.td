@@ -61,6 +61,7 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kClassAttr = "fad.class";
     static constexpr ::llvm::StringLiteral kRegionAttr = "fad.region";
     static constexpr ::llvm::StringLiteral kTapeAttr = "fad.tape";
+    static constexpr ::llvm::StringLiteral kSharesTiesAttr = "fad.shares_ties";
     static constexpr ::llvm::StringLiteral kAdjointOfAttr = "fad.adjoint_of";
     static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";
     static constexpr ::llvm::StringLiteral kBlockSizeAttr = "fad.block_size";

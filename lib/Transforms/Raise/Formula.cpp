@@ -94,9 +94,6 @@ Formula raise::softplus(const Formula &x) {
   return call<SoftplusOp>(x, [](SoftplusOp op) { return !op.getThreshold(); });
 }
 
-/// On a maximum or minimum whose ties are those of the program's own.
-static constexpr StringLiteral sharesTiesAttr = "fad.shares_ties";
-
 /// `KeepOp`, which keeps a NaN, or `DropOp` where it assumes that there is
 /// none.
 template <typename KeepOp, typename DropOp>
@@ -105,8 +102,8 @@ static Formula callKeepingNaN(const Formula &x, double bound, Whole whole) {
     if (isa<DropOp>(op))
       return arith::bitEnumContainsAll(cast<DropOp>(op).getFastmath(),
                                        arith::FastMathFlags::nnan);
-    return isa<KeepOp>(op) && (whole == Whole::smooth ||
-                               !op->hasAttr(sharesTiesAttr));
+    return isa<KeepOp>(op) &&
+           (whole == Whole::smooth || !op->hasAttr(FadDialect::kSharesTiesAttr));
   };
   SmallVector<Formula> forms;
   for (StringRef name :
