@@ -14,7 +14,7 @@ MASKED = 0.15
 IGNORED = -100
 
 
-class Digits:
+class Precision:
     """Images of handwritten digits, 32 by 32 pixels, and what they show."""
 
     classes = 10

@@ -5,7 +5,7 @@ from typing import Any, Callable
 
 import torch
 
-from data import Digits, MaskedText
+from data import Precision, MaskedText
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def make_resnet(options):
     """A ResNet of two small stages that reads digits."""
     from transformers import ResNetConfig, ResNetForImageClassification
 
-    data = Digits(options.batch, seed=options.seed)
+    data = Precision(options.batch, seed=options.seed)
     config = ResNetConfig(
         num_channels=1,
         embedding_size=16,

@@ -10,7 +10,7 @@
 #define FAD_C_PASSES_H
 
 // mlirRegisterFadTransformsPasses, mlirCreateFadTransformsFadPartition, ...
-#include "fad/Conversion/Passes.capi.h.inc"
+#include "fad/Codegen/Passes.capi.h.inc"
 #include "fad/Transforms/Passes.capi.h.inc"
 
 #ifdef __cplusplus

@@ -7,18 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad-c/Passes.h"
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/CAPI/Pass.h"
 
 using namespace mlir::fad;
 
-#include "fad/Conversion/Passes.capi.cpp.inc"
+#include "fad/Codegen/Passes.capi.cpp.inc"
 #include "fad/Transforms/Passes.capi.cpp.inc"
 
 void fadRegisterAllPasses(void) {
-  registerFadConversionPasses();
+  registerFadCodegenPasses();
   registerFadTransformsPasses();
   registerPipelines();
 }

@@ -41,7 +41,7 @@ void fad::addPreparation(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadMarkJoint(
       {options.entry, copy(options.cotangents), copy(options.gradients),
        copy(options.cotangentsOf), copy(options.gradientsOf)}));
-  pm.addPass(createFadPublishEntry({options.entry}));
+  pm.addPass(createFadMakePublic({options.entry}));
   // Inlining leaves what it inlines as it was written.
   pm.addPass(createFadCheckCalls());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
@@ -69,7 +69,7 @@ void fad::addRegions(OpPassManager &pm, RegionForm form) {
   addSimplify(pm);
   // Canonicalization finds sizes that are 0.
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
-  pm.addNestedPass<func::FuncOp>(createFadFactorAdjoints());
+  pm.addNestedPass<func::FuncOp>(createFadExtractCoefficients());
 }
 
 /// To the joint function of a policy that has one.
@@ -93,13 +93,13 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
     pm.addPass(createFadSelectLeast(
         {options.entry, copy(options.wrt), copy(options.results),
          options.recompute, options.assumedSize, options.derivativeBits,
-         options.branchBits, options.residualBudget}));
+         options.derivativeFromOutput, options.residualBudget}));
     return;
   }
   addJoint(pm, options);
   pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
       {options.policy, options.recompute, options.assumedSize,
-       options.derivativeBits, options.branchBits, options.residualBudget}));
+       options.derivativeBits, options.derivativeFromOutput, options.residualBudget}));
 }
 
 void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {

@@ -45,7 +45,7 @@ static void setOptions(NestOptions &options, StringRef entry, Policy policy,
   if (policy == Policy::automatic) {
     options.recompute = request.recompute;
     options.derivativeBits = request.derivativeBits;
-    options.branchBits = request.branchBits;
+    options.derivativeFromOutput = request.derivativeFromOutput;
     options.residualBudget =
         request.residualBudget.value_or(options.residualBudget);
   }
@@ -172,7 +172,7 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
   differentiate.results.assign(request.results.begin(), request.results.end());
   FadSelectResidualsOptions select = {
       Policy::automatic,      options.recompute,  options.assumedSize,
-      options.derivativeBits, options.branchBits, options.residualBudget};
+      options.derivativeBits, options.derivativeFromOutput, options.residualBudget};
   SmallVector<TimeMemoryPoint> points;
   auto take = [&](JointCandidate candidate) {
     auto joint =

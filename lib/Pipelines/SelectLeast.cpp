@@ -10,9 +10,9 @@
 #include "Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Passes.h"
-#include "fad/Transforms/Explanation.h"
-#include "fad/Transforms/JointFunction.h"
-#include "fad/Transforms/ResidualSelection.h"
+#include "fad/Transforms/Residuals/Explanation.h"
+#include "fad/Transforms/Utils/JointFunction.h"
+#include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -60,7 +60,7 @@ private:
   }
   FadSelectResidualsOptions getSelection() const {
     return {Policy::automatic, recompute,  assumedSize,
-            derivativeBits,    branchBits, residualBudget};
+            derivativeBits,    derivativeFromOutput, residualBudget};
   }
 };
 } // namespace

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Stages.h"
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -43,7 +43,7 @@ void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
   // A transpose of a transpose goes before contractions add their own.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(createFadOrientContractions());
+  pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -62,7 +62,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
-  pm.addNestedPass<func::FuncOp>(createFadSeparateResults());
+  pm.addNestedPass<func::FuncOp>(createFadUnaliasResults());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addNestedPass<func::FuncOp>(createFadFreeArguments());
   // Buffers are freed where the function returns, until here.

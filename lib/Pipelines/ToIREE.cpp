@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,7 +27,7 @@ void fad::buildToIREEPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   // Matmuls are fast there; convolutions are where they have a name.
-  pm.addNestedPass<func::FuncOp>(createFadWindowsToMatmul());
+  pm.addNestedPass<func::FuncOp>(createFadIm2col());
   pm.addPass(createFadLegalizeForIREE());
   pm.addPass(createFadCheckSizes());
 }

@@ -9,7 +9,7 @@
 #include "fad/Runtime/Preconditions.h"
 #include "Assertions.h"
 #include "GlobalState.h"
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

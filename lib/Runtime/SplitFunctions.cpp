@@ -30,14 +30,14 @@ using namespace mlir;
 using namespace mlir::fad;
 
 /// So many loops, one after the other, are compiled in one function.
-static constexpr size_t kMostLoops = 64;
+static constexpr size_t kMaxLoops = 64;
 
 static bool hasManyLoops(llvm::Function &function) {
   if (function.isDeclaration())
     return false;
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
-  return loops.getTopLevelLoops().size() > kMostLoops;
+  return loops.getTopLevelLoops().size() > kMaxLoops;
 }
 
 static void runPasses(llvm::Module &module, StringRef pipeline) {

@@ -114,7 +114,7 @@ def nest(
     recompute: str | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
-    branch_bits: bool = False,
+    derivative_from_output: bool = False,
     residual_budget: int | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
@@ -131,7 +131,7 @@ def nest(
     "nothing", "elementwise" operations (the default), also "reductions", or
     "all" but contractions. `assumed_size` stands for sizes that are known only
     when the program runs; the default is 128. `derivative_bits`, 1 to 8, is what
-    bounded derivatives may be rounded to, and `branch_bits` whether the
+    bounded derivatives may be rounded to, and `derivative_from_output` whether the
     derivative of an activation with one minimum may be computed, approximately,
     from its result and one bit; without them, derivatives are exact. With
     `residual_budget`, a number of bytes, the choice is the one that takes the
@@ -146,7 +146,7 @@ def nest(
         recompute=recompute,
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
-        branch_bits=branch_bits,
+        derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
     )
     handle, description = _fad.nest(

@@ -80,7 +80,7 @@ def check_options(
     recompute: str | None,
     assumed_size: int | None,
     derivative_bits: int | None,
-    branch_bits: bool,
+    derivative_from_output: bool,
     residual_budget: int | None,
 ) -> dict[str, Any]:
     """The options of the policy "auto" for C++, by name; one of them without that
@@ -90,13 +90,13 @@ def check_options(
         recompute=recompute,
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
-        branch_bits=branch_bits,
+        derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
     )
     return {
         "recompute": check_recompute(recompute),
         "assumed_size": check_assumed_size(assumed_size),
         "derivative_bits": check_derivative_bits(derivative_bits),
-        "branch_bits": bool(branch_bits),
+        "derivative_from_output": bool(derivative_from_output),
         "residual_budget": check_residual_budget(residual_budget),
     }

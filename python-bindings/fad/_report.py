@@ -84,7 +84,7 @@ def memory_report(
     recompute: str | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
-    branch_bits: bool = False,
+    derivative_from_output: bool = False,
     residual_budget: int | None = None,
     memory_budget: int | str | None = None,
     optimizer: str = "none",
@@ -124,7 +124,7 @@ def memory_report(
         recompute=recompute,
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
-        branch_bits=branch_bits,
+        derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
     )
     name, types, table, text = _fad.memory_report(
@@ -154,7 +154,7 @@ def draw_residuals(
     recompute: str | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
-    branch_bits: bool = False,
+    derivative_from_output: bool = False,
     residual_budget: int | None = None,
 ) -> str:
     """A picture of a function with the residuals of a policy, in the language of
@@ -169,7 +169,7 @@ def draw_residuals(
         recompute=recompute,
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
-        branch_bits=branch_bits,
+        derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
     )
     return _fad.draw_residuals(
@@ -191,7 +191,7 @@ def time_memory_curve(
     results: Iterable[int] | None = None,
     recompute: str | None = None,
     derivative_bits: int | None = None,
-    branch_bits: bool = False,
+    derivative_from_output: bool = False,
 ) -> TimeMemoryCurve:
     """What the policy "auto" keeps of a function for every budget, and how long it
     takes; `residual_budget` of `fad.nest` chooses from this curve.
@@ -206,6 +206,6 @@ def time_memory_curve(
         check_assumed_size(assumed_size),
         check_recompute(recompute),
         check_derivative_bits(derivative_bits),
-        bool(branch_bits),
+        bool(derivative_from_output),
     )
     return TimeMemoryCurve(name, tuple(CurvePoint(*each) for each in points), size)

@@ -7,11 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Context.h"
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
 #include "fad/Runtime/CompiledModule.h"
+#include "fad/Runtime/Passes.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -29,8 +30,9 @@ static DialectRegistry createRegistry() {
   fad::registerRuntimeExtensions(registry);
   // Pipelines are given by the names of passes.
   registerAllPasses();
-  fad::registerFadConversionPasses();
+  fad::registerFadCodegenPasses();
   fad::registerFadTransformsPasses();
+  fad::registerFadRuntimePasses();
   fad::registerPipelines();
   return registry;
 }

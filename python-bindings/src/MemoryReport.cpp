@@ -59,14 +59,14 @@ reportOn(python::Module &module, const std::string &entry,
          std::optional<uint64_t> otherSizes,
          const std::optional<std::string> &recompute,
          std::optional<int64_t> assumedSize, int64_t derivativeBits,
-         bool branchBits, const std::optional<std::string> &budget,
+         bool derivativeFromOutput, const std::optional<std::string> &budget,
          const std::string &optimizer, uint64_t batch,
          std::optional<int64_t> residualBudget) {
   ReportRequest request = makeRequest(entry, wrt, results, policies, recompute);
   request.sizes = {std::move(sizes), otherSizes};
   request.assumedSize = assumedSize;
   request.derivativeBits = derivativeBits;
-  request.branchBits = branchBits;
+  request.derivativeFromOutput = derivativeFromOutput;
   request.residualBudget = residualBudget;
   if (budget)
     request.memoryBudget = getBudget(*budget);
@@ -94,13 +94,13 @@ static std::string draw(python::Module &module, const std::string &entry,
                         const std::string &policy, std::optional<uint64_t> size,
                         const std::optional<std::string> &recompute,
                         std::optional<int64_t> assumedSize,
-                        int64_t derivativeBits, bool branchBits,
+                        int64_t derivativeBits, bool derivativeFromOutput,
                         std::optional<int64_t> residualBudget) {
   ReportRequest request = makeRequest(entry, wrt, results, {policy}, recompute);
   request.sizes.others = size;
   request.assumedSize = assumedSize;
   request.derivativeBits = derivativeBits;
-  request.branchBits = branchBits;
+  request.derivativeFromOutput = derivativeFromOutput;
   request.residualBudget = residualBudget;
   std::string text;
   module.run([&](ModuleOp op) {
@@ -115,11 +115,11 @@ static nb::tuple curveOf(python::Module &module, const std::string &entry,
                          const std::vector<int64_t> &results,
                          std::optional<int64_t> assumedSize,
                          const std::optional<std::string> &recompute,
-                         int64_t derivativeBits, bool branchBits) {
+                         int64_t derivativeBits, bool derivativeFromOutput) {
   ReportRequest request = makeRequest(entry, wrt, results, {"auto"}, recompute);
   request.assumedSize = assumedSize;
   request.derivativeBits = derivativeBits;
-  request.branchBits = branchBits;
+  request.derivativeFromOutput = derivativeFromOutput;
   TimeMemoryCurve curve =
       module.run([&](ModuleOp op) { return measureCurve(op, request); });
   nb::list points;
@@ -133,16 +133,16 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
              nb::arg("wrt"), nb::arg("results"), nb::arg("policies"),
              nb::arg("sizes"), nb::arg("other_sizes").none(),
              nb::arg("recompute").none(), nb::arg("assumed_size").none(),
-             nb::arg("derivative_bits"), nb::arg("branch_bits"),
+             nb::arg("derivative_bits"), nb::arg("derivative_from_output"),
              nb::arg("memory_budget").none(), nb::arg("optimizer"),
              nb::arg("batch"), nb::arg("residual_budget").none());
   module.def("time_memory_curve", curveOf, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("assumed_size").none(),
              nb::arg("recompute").none(), nb::arg("derivative_bits"),
-             nb::arg("branch_bits"));
+             nb::arg("derivative_from_output"));
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
              nb::arg("size").none(), nb::arg("recompute").none(),
              nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
-             nb::arg("branch_bits"), nb::arg("residual_budget").none());
+             nb::arg("derivative_from_output"), nb::arg("residual_budget").none());
 }

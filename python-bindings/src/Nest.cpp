@@ -64,7 +64,7 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
                       const std::string &policyName,
                       const std::optional<std::string> &recompute,
                       std::optional<int64_t> assumedSize,
-                      int64_t derivativeBits, bool branchBits,
+                      int64_t derivativeBits, bool derivativeFromOutput,
                       std::optional<int64_t> residualBudget) {
   NestOptions options;
   options.entry = entry;
@@ -74,7 +74,7 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
   if (assumedSize)
     options.assumedSize = *assumedSize;
   options.derivativeBits = derivativeBits;
-  options.branchBits = branchBits;
+  options.derivativeFromOutput = derivativeFromOutput;
   if (residualBudget)
     options.residualBudget = *residualBudget;
   llvm::for_each(wrt, [&](int64_t i) { options.wrt.push_back(i); });
@@ -93,6 +93,6 @@ void mlir::fad::python::bindNest(nb::module_ &module) {
   module.def("nest", nest, nb::arg("module"), nb::arg("entry"), nb::arg("wrt"),
              nb::arg("results"), nb::arg("policy"), nb::arg("recompute").none(),
              nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
-             nb::arg("branch_bits"), nb::arg("residual_budget").none());
+             nb::arg("derivative_from_output"), nb::arg("residual_budget").none());
   module.attr("ASSUMED_SIZE") = NestOptions().assumedSize.getValue();
 }

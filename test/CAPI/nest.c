@@ -57,7 +57,7 @@ static bool runExpandPrimitives(MlirContext context) {
   MlirModule module =
       mlirModuleCreateParse(context, mlirStringRefCreateFromCString(silu));
   MlirPassManager pm = mlirPassManagerCreate(context);
-  mlirPassManagerAddOwnedPass(pm, mlirCreateFadConversionFadExpandPrimitives());
+  mlirPassManagerAddOwnedPass(pm, mlirCreateFadCodegenFadExpandPrimitives());
   bool done = mlirLogicalResultIsSuccess(
       mlirPassManagerRunOnOp(pm, mlirModuleGetOperation(module)));
   mlirOperationPrint(mlirModuleGetOperation(module), printText, stdout);

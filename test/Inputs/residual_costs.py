@@ -16,7 +16,7 @@ RIVALS = {
     "all": ["bp", "recompute", "fad"],
 }
 
-_BEFORE = "fad-publish-entry,inline,func.func(fad-simplify-slices,fad-normalize)"
+_BEFORE = "fad-make-public,inline,func.func(fad-simplify-slices,fad-normalize)"
 _SIMPLIFY = (
     "canonicalize{region-simplify=disabled max-iterations=1 top-down=true},cse"
 )

@@ -1,7 +1,7 @@
 // RUN: fad-memory-report %s --entry=rows --policy=auto --recompute=nothing --derivative-bits=3 | FileCheck %s --check-prefix=ROWS
 // RUN: fad-memory-report %s --entry=rows --policy=auto --recompute=nothing --derivative-bits=3 --size=7 | FileCheck %s --check-prefix=SEVEN
 // RUN: fad-memory-report %s --entry=rows --policy=auto --recompute=nothing --derivative-bits=3 --format=json | FileCheck %s --check-prefix=JSON
-// RUN: fad-memory-report %s --entry=rows --policy=auto --recompute=nothing --branch-bits --format=json | FileCheck %s --check-prefix=BRANCH
+// RUN: fad-memory-report %s --entry=rows --policy=auto --recompute=nothing --derivative-from-output --format=json | FileCheck %s --check-prefix=BRANCH
 // RUN: fad-memory-report %s --entry=rows --policy=auto --recompute=nothing --format=json | FileCheck %s --check-prefix=EXACT
 // RUN: fad-memory-report %s --entry=rows --policy=auto --derivative-bits=3 --memory-budget=10KB | FileCheck %s --check-prefix=BATCH
 

@@ -1,4 +1,4 @@
-// RUN: %python %S/../Conversion/Inputs/check_values.py fad-opt %llvm_tools_dir %mlir_lib_dir %cxx %s
+// RUN: %python %S/../Codegen/Inputs/check_values.py fad-opt %llvm_tools_dir %mlir_lib_dir %cxx %s
 
 // Each math operation on the host against mpmath: libm, not the approximations
 // that LLVM has of some, and narrow types by way of f32.

@@ -40,7 +40,7 @@ from float_formats import FORMATS
 from mpmath import mp
 
 BOUNDS = {"f64": 4, "f32": 4, "f16": 0.51, "bf16": 0.51, "fixed": 0.51}
-# Digits that suffice to difference functions that are close to a constant.
+# Precision that suffice to difference functions that are close to a constant.
 DIGITS = {"f64": 340, "f32": 70, "f16": 70, "bf16": 70}
 SAMPLES = 20
 KEYS = re.compile(

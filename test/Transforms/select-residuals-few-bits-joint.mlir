@@ -1,7 +1,7 @@
-// RUN: fad-opt %s --fad-raise --fad-partition --fad-raise --fad-factor-adjoints \
+// RUN: fad-opt %s --fad-raise --fad-partition --fad-raise --fad-extract-coefficients \
 // RUN:     --fad-select-residuals="policy=auto recompute=nothing derivative-bits=3" | FileCheck %s
-// RUN: fad-opt %s --fad-raise --fad-partition --fad-raise --fad-factor-adjoints \
-// RUN:     --fad-select-residuals="policy=auto recompute=nothing branch-bits" | FileCheck %s --check-prefix=BRANCH
+// RUN: fad-opt %s --fad-raise --fad-partition --fad-raise --fad-extract-coefficients \
+// RUN:     --fad-select-residuals="policy=auto recompute=nothing derivative-from-output" | FileCheck %s --check-prefix=BRANCH
 
 // A joint function that fad has not differentiated, with SiLU and its derivative
 // spelled out: they are what fad.silu and its derivative are, in few bits, too.

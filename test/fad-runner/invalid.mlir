@@ -133,8 +133,8 @@ func.func @external(%x: f32) -> f32 {
 // BITS: error: --derivative-bits is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=auto --derivative-bits=12 %{check}=TOOMANY
 // TOOMANY: error: derivative-bits is 12; give 1 to 8 bits, or 0 to keep derivatives exactly
-// RUN: %{run} --entry=f --size=1 --policy=bp --branch-bits %{check}=BRANCH
-// BRANCH: error: --branch-bits is for --policy=auto
+// RUN: %{run} --entry=f --size=1 --policy=bp --derivative-from-output %{check}=BRANCH
+// BRANCH: error: --derivative-from-output is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=fad --residual-budget=1KB %{check}=KEEP
 // KEEP: error: --residual-budget is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=fad --assumed-size=8 %{check}=ASSUMED

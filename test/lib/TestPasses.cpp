@@ -12,7 +12,7 @@ void mlir::fad::test::registerTestPasses() {
   registerTestBreakPass();
   registerTestDerivativePass();
   registerTestKernelToHostPass();
-  registerTestNarrowUsesPass();
+  registerTestDemandedPrecisionPass();
   registerTestPerturbEstimatesPass();
   registerTestResidualsPass();
 }

@@ -26,8 +26,8 @@ void registerTestBreakPass();
 /// Registers `test-fad-derivative`.
 void registerTestDerivativePass();
 
-/// Registers `test-fad-narrow-uses`.
-void registerTestNarrowUsesPass();
+/// Registers `test-fad-demanded-precision`.
+void registerTestDemandedPrecisionPass();
 
 /// Registers `test-fad-perturb-estimates`.
 void registerTestPerturbEstimatesPass();

@@ -45,7 +45,7 @@ struct RequestOptions {
                            "are exact"),
             llvm::cl::value_desc("bits"), llvm::cl::init(0),
             llvm::cl::cat(category)),
-        branchBits("branch-bits",
+        derivativeFromOutput("derivative-from-output",
                    llvm::cl::desc("Let the policy auto compute the derivative "
                                   "of an activation with one minimum "
                                   "approximately, from the result and one bit "
@@ -66,7 +66,7 @@ struct RequestOptions {
   SmallVector<std::pair<StringRef, bool>> getAutomaticOptions() const {
     return {{"--recompute", recompute.getNumOccurrences() != 0},
             {"--derivative-bits", derivativeBits.getNumOccurrences() != 0},
-            {"--branch-bits", branchBits},
+            {"--derivative-from-output", derivativeFromOutput},
             {"--assumed-size", assumedSize.getNumOccurrences() != 0},
             {"--residual-budget", residualBudget.getNumOccurrences() != 0}};
   }
@@ -77,7 +77,7 @@ struct RequestOptions {
   LogicalResult setAutomatic(Options &options) const {
     options.recompute = recompute.getValue();
     options.derivativeBits = derivativeBits.getValue();
-    options.branchBits = branchBits.getValue();
+    options.derivativeFromOutput = derivativeFromOutput.getValue();
     if (assumedSize.getNumOccurrences())
       options.assumedSize = assumedSize.getValue();
     if (!residualBudget.getNumOccurrences())
@@ -96,7 +96,7 @@ struct RequestOptions {
   llvm::cl::list<int64_t> wrt, results;
   llvm::cl::opt<RecomputeLevel> recompute;
   llvm::cl::opt<int64_t> derivativeBits;
-  llvm::cl::opt<bool> branchBits;
+  llvm::cl::opt<bool> derivativeFromOutput;
   llvm::cl::opt<int64_t> assumedSize;
   llvm::cl::opt<std::string> residualBudget;
 };

@@ -9,10 +9,11 @@
 #include "../Common/EscapingStream.h"
 #include "../Common/FatalErrors.h"
 #include "../Common/ToolInput.h"
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
+#include "fad/Runtime/Passes.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
@@ -112,8 +113,9 @@ int main(int argc, char **argv) {
   fad::registerAllRules(registry);
 
   registerAllPasses();
-  fad::registerFadConversionPasses();
+  fad::registerFadCodegenPasses();
   fad::registerFadTransformsPasses();
+  fad::registerFadRuntimePasses();
   fad::registerPipelines();
 
 #ifdef FAD_INCLUDE_TESTS

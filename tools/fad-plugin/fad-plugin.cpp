@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Conversion/Passes.h"
+#include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
@@ -28,7 +28,7 @@ mlirGetDialectPluginInfo() {
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "fad", FAD_VERSION, []() {
-            fad::registerFadConversionPasses();
+            fad::registerFadCodegenPasses();
             fad::registerFadTransformsPasses();
             fad::registerPipelines();
           }};

@@ -17,7 +17,7 @@
 #include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
-#include "fad/Transforms/JointFunction.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "llvm/Support/InitLLVM.h"
 #include <chrono>
 

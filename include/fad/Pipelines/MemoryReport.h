@@ -10,7 +10,7 @@
 #define FAD_PIPELINES_MEMORYREPORT_H
 
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Transforms/Explanation.h"
+#include "fad/Transforms/Residuals/Explanation.h"
 
 namespace mlir::fad {
 

@@ -41,7 +41,7 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
     Option<"derivativeBits", "derivative-bits", "int64_t", /*default=*/"0",
            "Bits an element that bounded derivatives may be rounded to, 1 to 8; 0: "
            "derivatives are exact">,
-    Option<"branchBits", "branch-bits", "bool", /*default=*/"false",
+    Option<"derivativeFromOutput", "derivative-from-output", "bool", /*default=*/"false",
            "Let the derivative of an activation with one minimum be computed approximately, "
            "from the result and one bit an element: the side of the minimum">,
     Option<"residualBudget", "residual-budget", "int64_t", /*default=*/"-1",

@@ -66,8 +66,8 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::desc("Bits an element that the policy auto may round bounded "
                      "derivatives to, 1 to 8; 0: derivatives are exact"),
       llvm::cl::init(0)};
-  Option<bool> branchBits{
-      *this, "branch-bits",
+  Option<bool> derivativeFromOutput{
+      *this, "derivative-from-output",
       llvm::cl::desc("Let the policy auto compute the derivative of an "
                      "activation with one minimum approximately, from the "
                      "result and one bit an element: the side of the minimum"),

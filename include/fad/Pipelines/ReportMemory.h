@@ -10,7 +10,7 @@
 #define FAD_PIPELINES_REPORTMEMORY_H
 
 #include "fad/Pipelines/MemoryReport.h"
-#include "fad/Transforms/TimeMemoryCurve.h"
+#include "fad/Transforms/Residuals/TimeMemoryCurve.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::fad {
@@ -42,7 +42,7 @@ struct ReportRequest {
   /// What `auto` may round bounded derivatives to; 0: they are exact.
   int64_t derivativeBits = 0;
   /// Whether it may compute derivatives from results and bits.
-  bool branchBits = false;
+  bool derivativeFromOutput = false;
   /// Bytes that it may take to save time; default: it takes the fewest.
   std::optional<int64_t> residualBudget;
   ArgumentSizes sizes;

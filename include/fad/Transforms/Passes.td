@@ -25,7 +25,7 @@ def FadCheckSizes : Pass<"fad-check-sizes"> {
   }];
 }
 
-def FadPublishEntry : Pass<"fad-publish-entry", "::mlir::ModuleOp"> {
+def FadMakePublic : Pass<"fad-make-public", "::mlir::ModuleOp"> {
   let summary = "Make the function to differentiate public";
   let description = [{
     Goes before `inline`, which erases private functions that nothing calls any
@@ -217,16 +217,16 @@ def FadMarkJoint : Pass<"fad-mark-joint", "::mlir::ModuleOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadFactorAdjoints : Pass<"fad-factor-adjoints", "::mlir::func::FuncOp"> {
-  let summary = "Write elementwise adjoints as cotangent times coefficient";
+def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::FuncOp"> {
+  let summary = "Write elementwise adjoints as cotangent times Jacobian coefficient";
   let description = [{
     Works on joint functions (some argument has `fad.cotangent`) that another
     frontend has differentiated; leaves other functions alone.
 
     The backward part of such a function is linear in its cotangents. An
     elementwise slice of it becomes a sum of cotangents, each times a
-    coefficient: what the slice computes where that cotangent is 1 and the
-    others are 0. Coefficients are computed by `fad.elementwise` operations that
+    coefficient of the Jacobian: what the slice computes where that cotangent is
+    1 and the others are 0. Coefficients are computed by `fad.elementwise` operations that
     read no cotangent, as the derivatives are that `fad-differentiate` makes,
     so that `fad-select-residuals` chooses between them and what they are
     computed from. Other values that only backward needs, and that depend on no
@@ -277,7 +277,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     with limits on either side (that of any smooth activation, of no periodic or
     growing function), in that many bits an element: levels are placed where the
     mean-square error over arguments that follow the standard logistic
-    distribution is least, the limits among them from two bits on. `branch-bits`
+    distribution is least, the limits among them from two bits on. `derivative-from-output`
     lets it compute the derivative of an activation that has one minimum (GELU,
     SiLU, Mish) by polynomials from the activation's result and one bit. The
     largest and the mean-square error stand in the reason of the residual.
@@ -288,7 +288,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     made of it. Under `fad` that goes for arithmetic only: no activation is
     computed again.
 
-    Under these policies, `recompute`, `derivative-bits`, `branch-bits` and
+    Under these policies, `recompute`, `derivative-bits`, `derivative-from-output` and
     `residual-budget` are errors, unless they have their defaults.
   }];
   let options = [
@@ -303,7 +303,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     Option<"derivativeBits", "derivative-bits", "int64_t", /*default=*/"0",
            "Bits an element that the policy auto may round bounded derivatives to, 1 to 8; 0: "
            "derivatives are exact">,
-    Option<"branchBits", "branch-bits", "bool", /*default=*/"false",
+    Option<"derivativeFromOutput", "derivative-from-output", "bool", /*default=*/"false",
            "Let the policy auto compute the derivative of an activation with one minimum "
            "approximately, from the result and one bit an element: the side of the minimum">,
     Option<"residualBudget", "residual-budget", "int64_t", /*default=*/"-1",
@@ -386,16 +386,6 @@ def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
     `fad-select-residuals` tells them apart by operation.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect"];
-}
-
-def FadPromote : Pass<"fad-promote", "::mlir::ModuleOp"> {
-  let summary = "Compute in f64";
-  let description = [{
-    Replaces every floating-point type of the module by f64, constants
-    included: the reference that `fad-runner --check-gradients` takes finite
-    differences of. `arith.extf` and `arith.truncf` become no-ops.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 #endif // FAD_TRANSFORMS_PASSES_TD

@@ -8,7 +8,7 @@
 
 #include "Alternatives.h"
 #include "CostModel.h"
-#include "LeastResiduals.h"
+#include "MinCutSelection.h"
 #include "Materialize.h"
 #include "Recomputation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -58,7 +58,7 @@ private:
     auto it = chosen.find(value);
     return it == chosen.end() ? value : it->second;
   }
-  LeastResiduals solve(ArrayRef<Value> values);
+  Selection solve(ArrayRef<Value> values);
   /// The values that the operation which computes `value` reads.
   Reads getReads(Value value) const;
 
@@ -109,8 +109,8 @@ private:
 };
 } // namespace
 
-LeastResiduals Chooser::solve(ArrayRef<Value> values) {
-  return findLeastResiduals(values, costs,
+Selection Chooser::solve(ArrayRef<Value> values) {
+  return selectFewestBytes(values, costs,
                             [&](Value value) { return resolve(value); });
 }
 
@@ -205,7 +205,7 @@ void Chooser::takeAvailable() {
   for (Value value : read)
     if (!openValues.contains(value))
       others.push_back(value);
-  LeastResiduals least = solve(others);
+  Selection least = solve(others);
   // What backward can compute from what these keep.
   DenseSet<Value> available;
   auto isAvailable = [&](Value value) {
@@ -359,7 +359,7 @@ void Chooser::improve(Component &component) {
 //===----------------------------------------------------------------------===//
 
 void Chooser::preferFirst() {
-  LeastResiduals least = solve(read.getArrayRef());
+  Selection least = solve(read.getArrayRef());
   // What backward has, and how often it reads that.
   llvm::MapVector<Value, unsigned> readers;
   for (Value value : read)

@@ -12,7 +12,6 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -164,29 +163,6 @@ Cost CostModel::getSaveCost(Value value) {
                 times.arithmetic * encoding->levels.size() * elements;
   }
   return cost;
-}
-
-int64_t fad::getArithmeticTime(Operation *op, const TargetTimes &times) {
-  int64_t time = 0;
-  op->walk([&](Operation *nested) {
-    Dialect *dialect = nested->getDialect();
-    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(nested))
-      time += times.division;
-    else if (isa<arith::ConstantOp>(nested))
-      ;
-    else if (isa_and_nonnull<arith::ArithDialect>(dialect) ||
-             isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp,
-                 math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
-                 math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
-                 math::ClampFOp, ReluOp, LeakyReluOp, HardSigmoidOp,
-                 HardSwishOp>(nested))
-      time += times.arithmetic;
-    else if (isa_and_nonnull<math::MathDialect>(dialect) ||
-             (isa_and_nonnull<FadDialect>(dialect) &&
-              !isa<ElementwiseOp, YieldOp>(nested)))
-      time += times.transcendental;
-  });
-  return time;
 }
 
 bool CostModel::isCheap(Operation *op) {

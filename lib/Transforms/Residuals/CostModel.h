@@ -12,29 +12,12 @@
 #include "Encoding.h"
 #include "fad/Analysis/MinCut.h"
 #include "fad/Analysis/SizeExpr.h"
+#include "fad/Analysis/TargetTimes.h"
 #include "fad/IR/Fad.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::fad {
 class Recomputation;
-
-/// Times of one element on a target, in eighths of the time that moving one
-/// byte between memory and processor takes.
-struct TargetTimes {
-  /// A comparison, an addition, a multiplication.
-  int64_t arithmetic;
-  /// A division or a square root.
-  int64_t division;
-  /// An exponential, a logarithm, a hyperbolic or error function.
-  int64_t transcendental;
-};
-
-/// A CPU core with vector units: at 36 GB/s and 0.23 ns for the value and the
-/// derivative of GELU in its tanh form, from polynomials.
-inline constexpr TargetTimes kCPUTimes = {1, 8, 64};
-
-/// The time of one execution of the operations of `op` and its bodies.
-int64_t getArithmeticTime(Operation *op, const TargetTimes &times);
 
 /// What elementwise operations that read the same tensors have in common, a
 /// value and its derivative: transcendental functions, computed once where

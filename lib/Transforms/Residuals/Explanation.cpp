@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Transforms/Explanation.h"
+#include "fad/Transforms/Residuals/Explanation.h"
 #include "CostModel.h"
 #include "Recomputation.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

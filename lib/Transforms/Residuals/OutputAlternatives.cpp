@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OutputForm.h"
+#include "DerivativeFromOutput.h"
 #include "fad/Analysis/ScalarFunction.h"
 #include "fad/IR/Fad.h"
-#include "fad/Transforms/JointFunction.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/Format.h"
@@ -40,19 +40,19 @@ namespace {
 /// Finds the form of a derivative; layers of a network share it.
 class FormFinder {
 public:
-  const OutputForm *find(Value activation, Value derivative);
+  const DerivativeFromOutput *find(Value activation, Value derivative);
 
 private:
   struct Found {
     ScalarFunction activation, derivative;
     Type type;
-    std::optional<OutputForm> form;
+    std::optional<DerivativeFromOutput> form;
   };
   std::vector<std::unique_ptr<Found>> found;
 };
 } // namespace
 
-const OutputForm *FormFinder::find(Value activation, Value derivative) {
+const DerivativeFromOutput *FormFinder::find(Value activation, Value derivative) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(activation));
   // As functions of what both are computed from at once.
   Value source = derivative.getDefiningOp()->getOperand(0);
@@ -65,7 +65,7 @@ const OutputForm *FormFinder::find(Value activation, Value derivative) {
            other->derivative.isSameAs(*slope);
   });
   if (it == found.end()) {
-    std::optional<OutputForm> form = findOutputForm(*value, *slope, type);
+    std::optional<DerivativeFromOutput> form = findDerivativeFromOutput(*value, *slope, type);
     found.push_back(std::make_unique<Found>(
         Found{std::move(*value), std::move(*slope), type, std::move(form)}));
     it = std::prev(found.end());
@@ -79,7 +79,7 @@ const OutputForm *FormFinder::find(Value activation, Value derivative) {
 
 /// Builds the side of the minimum that each element of `source` is on.
 static ElementwiseOp buildSide(ImplicitLocOpBuilder &b, Value source,
-                               const OutputForm &form) {
+                               const DerivativeFromOutput &form) {
   auto type = cast<FloatType>(getElementTypeOrSelf(source));
   return ElementwiseOp::create(
       b, source, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
@@ -96,7 +96,7 @@ static ElementwiseOp buildSide(ImplicitLocOpBuilder &b, Value source,
 
 /// Builds the derivative at `output`, a scalar of f32 or f64.
 static Value evaluate(ImplicitLocOpBuilder &b, Value output, Value isRight,
-                      const OutputForm &form) {
+                      const DerivativeFromOutput &form) {
   auto constant = [&](double number) -> Value {
     return arith::ConstantOp::create(b,
                                      b.getFloatAttr(output.getType(), number));
@@ -131,7 +131,7 @@ static Value evaluate(ImplicitLocOpBuilder &b, Value output, Value isRight,
 /// and `side`.
 static ElementwiseOp buildDerivative(ImplicitLocOpBuilder &b, Value output,
                                      Value side, Type type,
-                                     const OutputForm &form) {
+                                     const DerivativeFromOutput &form) {
   return ElementwiseOp::create(
       b, ValueRange{output, side},
       [&](OpBuilder &inside, Location loc, ValueRange arguments) {
@@ -158,7 +158,7 @@ static Value getOffered(Value value) {
 /// Makes `derivative`, computed from `source` as `output` is, one of several
 /// alternatives; returns what computes the other one.
 static Operation *addAlternative(Value derivative, Value source, Value output,
-                                 const OutputForm &form) {
+                                 const DerivativeFromOutput &form) {
   Value offered = getOffered(derivative);
   output = getOffered(output);
   Operation *def = offered.getDefiningOp();
@@ -207,12 +207,12 @@ static Value findOutput(ElementwiseOp region, Value derivative,
   return nullptr;
 }
 
-OutputFormReasons fad::addOutputForms(const JointFunction &joint) {
+DerivativeFromOutputReasons fad::addDerivativesFromOutput(const JointFunction &joint) {
   SmallVector<Value> derivatives;
   for (auto op : joint.getFunction().front().getOps<ElementwiseOp>())
     if (op->hasAttr(FadDialect::kAdjointOfAttr) && op->getNumOperands() == 1)
       llvm::append_range(derivatives, op->getResults());
-  OutputFormReasons reasons;
+  DerivativeFromOutputReasons reasons;
   FormFinder forms;
   for (Value derivative : derivatives) {
     Value source = derivative.getDefiningOp()->getOperand(0);
@@ -225,9 +225,9 @@ OutputFormReasons fad::addOutputForms(const JointFunction &joint) {
     }
     if (!output)
       continue;
-    const OutputForm &form = *forms.find(output, derivative);
+    const DerivativeFromOutput &form = *forms.find(output, derivative);
     Operation *other = addAlternative(derivative, source, output, form);
-    OutputFormReason &reason = reasons[other];
+    DerivativeFromOutputReason &reason = reasons[other];
     reason.error = form.error;
     llvm::raw_string_ostream(reason.text) << llvm::format(
         "for a derivative from a result, off by at most %.3g, mean square %.3g",

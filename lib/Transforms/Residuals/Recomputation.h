@@ -9,7 +9,7 @@
 #ifndef FAD_LIB_TRANSFORMS_RESIDUALS_RECOMPUTATION_H
 #define FAD_LIB_TRANSFORMS_RESIDUALS_RECOMPUTATION_H
 
-#include "fad/Transforms/JointFunction.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 
 namespace mlir::fad {
 

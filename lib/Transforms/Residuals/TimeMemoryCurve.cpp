@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Transforms/TimeMemoryCurve.h"
+#include "fad/Transforms/Residuals/TimeMemoryCurve.h"
 #include "Alternatives.h"
 #include "CostModel.h"
 #include "Materialize.h"
-#include "OutputForm.h"
+#include "DerivativeFromOutput.h"
 #include "Recomputation.h"
-#include "ResidualCurve.h"
+#include "ParetoFront.h"
 #include "Rule.h"
-#include "fad/Transforms/JointFunction.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -22,9 +22,9 @@ using namespace mlir::fad;
 static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
                     func::FuncOp function,
                     const FadSelectResidualsOptions &options) {
-  OutputFormReasons reasons;
-  if (options.branchBits)
-    reasons = addOutputForms(*JointFunction::get(function));
+  DerivativeFromOutputReasons reasons;
+  if (options.derivativeFromOutput)
+    reasons = addDerivativesFromOutput(*JointFunction::get(function));
   JointFunction all = *JointFunction::get(function);
   Recomputation recomputation(all);
   CostModel costs(recomputation, options.recompute, options.assumedSize,
@@ -35,8 +35,8 @@ static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
   Recomputation afterChoice(joint);
   costs.setRecomputation(afterChoice);
   costs.setApproximations({});
-  for (const LeastResiduals &choice :
-       findResidualCurve(findReadValues(joint).getArrayRef(), costs))
+  for (const Selection &choice :
+       findParetoFront(findReadValues(joint).getArrayRef(), costs))
     points.push_back({saturate(choice.cost.bytes), saturate(choice.cost.time)});
 }
 

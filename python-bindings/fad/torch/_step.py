@@ -91,7 +91,7 @@ class TrainStep:
         compared of a model that draws random numbers."""
         if self.exported.is_random:
             return
-        is_exact = not {"derivative_bits", "branch_bits"} & {
+        is_exact = not {"derivative_bits", "derivative_from_output"} & {
             name for name, value in self._request.items() if value
         }
         check_step(
@@ -187,7 +187,7 @@ def train_step(
     recompute: Optional[str] = None,
     assumed_size: Optional[int] = None,
     derivative_bits: Optional[int] = None,
-    branch_bits: bool = False,
+    derivative_from_output: bool = False,
     residual_budget: Optional[int] = None,
     check: bool = True,
 ) -> TrainStep:
@@ -201,7 +201,7 @@ def train_step(
     "recompute" the sources of elementwise regions, "fad" their derivatives,
     "auto", the default, whatever takes the fewest bytes; `recompute`,
     `assumed_size`, the size of a dynamic batch to decide for, `derivative_bits`,
-    `branch_bits` and `residual_budget` are its options, as for `fad.nest`.
+    `derivative_from_output` and `residual_budget` are its options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
     which `flags` are further flags of.
 
@@ -219,7 +219,7 @@ def train_step(
         "recompute": recompute,
         "assumed_size": check_assumed_size(assumed_size),
         "derivative_bits": derivative_bits,
-        "branch_bits": branch_bits,
+        "derivative_from_output": derivative_from_output,
         "residual_budget": residual_budget,
     }
     check_automatic([policy], **options)

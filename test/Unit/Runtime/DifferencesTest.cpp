@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Differences.h"
+#include "GradientCheck/Differences.h"
 #include "gtest/gtest.h"
 #include <cmath>
 

@@ -8,7 +8,7 @@
 
 #include "EqualResults.h"
 #include "Residuals/Recomputation.h"
-#include "fad/Transforms/ElementwiseUtils.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"

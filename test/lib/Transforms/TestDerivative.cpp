@@ -14,7 +14,7 @@
 
 #include "../TestPasses.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
-#include "fad/Transforms/ForwardMode.h"
+#include "fad/Transforms/Differentiate/ForwardMode.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -17,10 +17,10 @@
 #include "ExhaustiveResiduals.h"
 #include "Residuals/Alternatives.h"
 #include "Residuals/CostModel.h"
-#include "Residuals/LeastResiduals.h"
+#include "Residuals/MinCutSelection.h"
 #include "Residuals/Recomputation.h"
-#include "fad/Transforms/JointFunction.h"
-#include "fad/Transforms/ResidualSelection.h"
+#include "fad/Transforms/Utils/JointFunction.h"
+#include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -217,7 +217,7 @@ struct TestResidualsPass
     CostModel newCosts(again, level, assumedSize);
     llvm::SetVector<Value> read = findRead(*joint);
     print(json, "chosen",
-          findLeastResiduals(read.getArrayRef(), newCosts).cost);
+          selectFewestBytes(read.getArrayRef(), newCosts).cost);
     if (auto least =
             test::findLeastCost(read.getArrayRef(), newCosts, maxStates))
       print(json, "cut", *least);
@@ -253,7 +253,7 @@ struct TestResidualsPass
     for (RecomputeLevel level : kLevels) {
       CostModel costs(recomputation, level, assumedSize);
       json.attribute(stringifyRecomputeLevel(level),
-                     saturate(findLeastResiduals(read, costs).cost.bytes));
+                     saturate(selectFewestBytes(read, costs).cost.bytes));
     }
     return success();
   }

@@ -125,7 +125,7 @@ class Description(unittest.TestCase):
             ({}, "tensor<8x8xf32>"),
             ({"derivative_bits": 3}, "tensor<24xi8>"),
             ({"derivative_bits": 8}, "tensor<64xi8>"),
-            ({"branch_bits": True}, "tensor<8xi8>"),
+            ({"derivative_from_output": True}, "tensor<8xi8>"),
         ):
             options |= {"policy": "auto", "recompute": "nothing"}
             nested = fad.nest(module, **options)
@@ -295,8 +295,8 @@ class Errors(unittest.TestCase):
             ),
             (
                 ValueError,
-                {"policy": "fad", "branch_bits": True},
-                "branch_bits is an option of the policy 'auto', which is not chosen",
+                {"policy": "fad", "derivative_from_output": True},
+                "derivative_from_output is an option of the policy 'auto', which is not chosen",
             ),
             (
                 ValueError,

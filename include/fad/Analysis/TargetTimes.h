@@ -1,0 +1,37 @@
+//===- TargetTimes.h - Times of operations on a target ----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_ANALYSIS_TARGETTIMES_H
+#define FAD_ANALYSIS_TARGETTIMES_H
+
+#include "mlir/IR/Operation.h"
+#include <cstdint>
+
+namespace mlir::fad {
+
+/// Times of one element on a target, in eighths of the time that moving one
+/// byte between memory and processor takes.
+struct TargetTimes {
+  /// A comparison, an addition, a multiplication.
+  int64_t arithmetic;
+  /// A division or a square root.
+  int64_t division;
+  /// An exponential, a logarithm, a hyperbolic or error function.
+  int64_t transcendental;
+};
+
+/// A CPU core with vector units: at 36 GB/s and 0.23 ns for the value and the
+/// derivative of GELU in its tanh form, from polynomials.
+inline constexpr TargetTimes kCPUTimes = {1, 8, 64};
+
+/// The time of one execution of the operations of `op` and its bodies.
+int64_t getArithmeticTime(Operation *op, const TargetTimes &times);
+
+} // namespace mlir::fad
+
+#endif // FAD_ANALYSIS_TARGETTIMES_H

@@ -1,0 +1,27 @@
+//===- ExpandBF16.h - Conversions of bf16 by integers -----------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CODEGEN_CPU_EXPANDBF16_H
+#define FAD_LIB_CODEGEN_CPU_EXPANDBF16_H
+
+#include "llvm/Support/LogicalResult.h"
+
+namespace mlir {
+class Operation;
+
+namespace fad {
+
+/// Rewrites conversions from bf16 to f32 and back, below `root`, to arithmetic
+/// on integers: those of every other number of a vector, as
+/// `vector.deinterleave` and `vector.interleave` have them, without moving any.
+llvm::LogicalResult expandBF16(Operation *root);
+
+} // namespace fad
+} // namespace mlir
+
+#endif // FAD_LIB_CODEGEN_CPU_EXPANDBF16_H

@@ -1,0 +1,251 @@
+//===- Im2col.cpp - Sums over windows to matmuls --------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Codegen/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADWINDOWSTOMATMUL
+#include "fad/Codegen/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::linalg;
+
+namespace {
+/// The loops of a convolution as those of a matmul: rows are those of the
+/// filter alone, columns those of the image alone, and the others are summed
+/// up.
+struct MatmulLoops {
+  SmallVector<unsigned> rows, columns, summed;
+};
+
+/// Rewrites one convolution that has no name.
+class Im2col : public OpRewritePattern<GenericOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+} // namespace
+
+static bool readsLoop(AffineMap map, unsigned loop) {
+  return llvm::is_contained(map.getResults(),
+                            getAffineDimExpr(loop, map.getContext()));
+}
+
+/// The loops that index `map`, which is a projected permutation, in its order.
+static SmallVector<unsigned> getLoops(AffineMap map) {
+  return llvm::map_to_vector(map.getResults(), [](AffineExpr expr) {
+    return cast<AffineDimExpr>(expr).getPosition();
+  });
+}
+
+/// Whether a size of `type` is known to be 0.
+static bool hasNoElements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && llvm::is_contained(shaped.getShape(), 0);
+}
+
+/// Whether `op` adds up products of an image that is read in windows and a
+/// filter, of one element type, if there are any: sizes of 0 beside such as are
+/// not known collapse to types that do not verify.
+static bool isUnnamedConvolution(GenericOp op) {
+  auto isaPair = [](Operation *first, Operation *second) {
+    return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
+  };
+  return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 2 &&
+         op.getNumDpsInits() == 1 && isaConvolutionOpInterface(op) &&
+         !op.getIndexingMapsArray()[0].isProjectedPermutation() &&
+         llvm::none_of(op->getOperandTypes(), hasNoElements) &&
+         llvm::all_equal(llvm::map_range(
+             op->getOperands(),
+             [](Value value) { return getElementTypeOrSelf(value); })) &&
+         linalg::detail::isContractionBody(*op.getBody(), isaPair);
+}
+
+/// The loops of `op`, unless there are channels that image, filter and result
+/// share, or a group is empty.
+static FailureOr<MatmulLoops> classifyLoops(GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  MatmulLoops loops;
+  for (unsigned loop : getLoops(maps[1])) {
+    bool inImage = maps[0].isFunctionOfDim(loop);
+    if (readsLoop(maps[2], loop) == inImage)
+      return failure();
+    (inImage ? loops.summed : loops.rows).push_back(loop);
+  }
+  for (unsigned loop : getLoops(maps[2]))
+    if (!readsLoop(maps[1], loop))
+      loops.columns.push_back(loop);
+  unsigned count =
+      loops.rows.size() + loops.columns.size() + loops.summed.size();
+  if (count != op.getNumLoops() || loops.rows.empty() ||
+      loops.columns.empty() || loops.summed.empty())
+    return failure();
+  return loops;
+}
+
+/// The extents of `loops` in `op`, each of which indexes the filter or the
+/// result alone in a dimension.
+static SmallVector<OpFoldResult> getExtents(OpBuilder &builder, GenericOp op,
+                                            ArrayRef<unsigned> loops) {
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned loop : loops)
+    for (unsigned operand : {1, 2}) {
+      AffineMap map = op.getIndexingMapsArray()[operand];
+      if (!readsLoop(map, loop))
+        continue;
+      unsigned dim = *map.getResultPosition(builder.getAffineDimExpr(loop));
+      sizes.push_back(tensor::getMixedSize(builder, op.getLoc(),
+                                           op->getOperand(operand), dim));
+      break;
+    }
+  return sizes;
+}
+
+/// Operand `number` of `op` with a dimension for each loop in `loops`.
+static Value gather(OpBuilder &builder, GenericOp op, unsigned number,
+                    ArrayRef<unsigned> loops) {
+  Location loc = op.getLoc();
+  Value operand = op->getOperand(number);
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, getExtents(builder, op, loops),
+                              getElementTypeOrSelf(operand));
+  SmallVector<AffineExpr> renumbering(op.getNumLoops(),
+                                      builder.getAffineConstantExpr(0));
+  for (auto [position, loop] : llvm::enumerate(loops))
+    renumbering[loop] = builder.getAffineDimExpr(position);
+  unsigned rank = loops.size();
+  AffineMap map = op.getIndexingMapsArray()[number].replaceDimsAndSymbols(
+      renumbering, {}, rank, 0);
+  if (map.isIdentity())
+    return operand;
+  return GenericOp::create(
+             builder, loc, empty.getType(), operand, empty,
+             {map, builder.getMultiDimIdentityMap(rank)},
+             SmallVector<utils::IteratorType>(rank,
+                                              utils::IteratorType::parallel),
+             [](OpBuilder &b, Location loc, ValueRange arguments) {
+               linalg::YieldOp::create(b, loc, arguments[0]);
+             })
+      .getResult(0);
+}
+
+/// `tensor` as a matrix, the first `split` dimensions of which are one.
+static Value collapse(OpBuilder &builder, Location loc, Value tensor,
+                      unsigned split) {
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  if (rank == 2)
+    return tensor;
+  SmallVector<ReassociationIndices> groups = {
+      llvm::to_vector<2>(llvm::seq<int64_t>(0, split)),
+      llvm::to_vector<2>(llvm::seq<int64_t>(split, rank))};
+  return tensor::CollapseShapeOp::create(builder, loc, tensor, groups);
+}
+
+/// The matmul of the transposed `filter` and `image`, added to a matrix of
+/// `value`s.
+static Value multiply(OpBuilder &builder, Location loc, Value filter,
+                      Value image, Value value) {
+  Value empty =
+      tensor::EmptyOp::create(builder, loc,
+                              {tensor::getMixedSize(builder, loc, filter, 1),
+                               tensor::getMixedSize(builder, loc, image, 1)},
+                              value.getType());
+  Value init = FillOp::create(builder, loc, value, empty).getResult(0);
+  AffineExpr row, column, sum;
+  bindDims(builder.getContext(), row, column, sum);
+  auto getMap = [&](AffineExpr first, AffineExpr second) {
+    return AffineMap::get(3, 0, {first, second}, builder.getContext());
+  };
+  SmallVector<AffineMap> maps = {getMap(sum, row), getMap(sum, column),
+                                 getMap(row, column)};
+  NamedAttribute indexing = builder.getNamedAttr(
+      "indexing_maps", builder.getAffineMapArrayAttr(maps));
+  return MatmulOp::create(builder, loc, init.getType(),
+                          ValueRange{filter, image}, init, indexing)
+      .getResult(0);
+}
+
+LogicalResult
+Im2col::matchAndRewrite(GenericOp op,
+                                 PatternRewriter &rewriter) const {
+  if (!isUnnamedConvolution(op))
+    return rewriter.notifyMatchFailure(op, "is no convolution of one type");
+  FailureOr<MatmulLoops> loops = classifyLoops(op);
+  if (failed(loops))
+    return rewriter.notifyMatchFailure(op, "has loops that a matmul has not");
+  auto fill = op.getOutputs()[0].getDefiningOp<FillOp>();
+  if (!fill)
+    return rewriter.notifyMatchFailure(op, "is added to an unknown tensor");
+
+  Location loc = op.getLoc();
+  auto append = [](ArrayRef<unsigned> first, ArrayRef<unsigned> second) {
+    SmallVector<unsigned> all(first);
+    llvm::append_range(all, second);
+    return all;
+  };
+  unsigned split = loops->summed.size();
+  Value filter = collapse(
+      rewriter, loc,
+      gather(rewriter, op, 1, append(loops->summed, loops->rows)), split);
+  Value image = collapse(
+      rewriter, loc,
+      gather(rewriter, op, 0, append(loops->summed, loops->columns)), split);
+  Value result = multiply(rewriter, loc, filter, image, fill.value());
+
+  SmallVector<unsigned> order = append(loops->rows, loops->columns);
+  SmallVector<OpFoldResult> sizes = getExtents(rewriter, op, order);
+  unsigned rows = loops->rows.size();
+  int64_t rank = order.size();
+  if (rank != 2) {
+    SmallVector<ReassociationIndices> groups = {
+        llvm::to_vector<2>(llvm::seq<int64_t>(0, rows)),
+        llvm::to_vector<2>(llvm::seq<int64_t>(rows, rank))};
+    SmallVector<int64_t> shape;
+    std::tie(shape, std::ignore) = decomposeMixedValues(sizes);
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(result));
+    result = tensor::ExpandShapeOp::create(rewriter, loc, type, result, groups,
+                                           sizes);
+  }
+  SmallVector<int64_t> permutation;
+  for (unsigned loop : getLoops(op.getIndexingMapsArray()[2]))
+    permutation.push_back(llvm::find(order, loop) - order.begin());
+  if (!isIdentityPermutation(permutation)) {
+    Value empty = tensor::EmptyOp::create(rewriter, loc,
+                                          applyPermutation(sizes, permutation),
+                                          getElementTypeOrSelf(result));
+    result = TransposeOp::create(rewriter, loc, result, empty, permutation)
+                 .getResult()[0];
+  }
+  if (result.getType() != op.getResultTypes()[0])
+    result =
+        tensor::CastOp::create(rewriter, loc, op.getResultTypes()[0], result);
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
+namespace {
+struct Im2colPass
+    : fad::impl::FadIm2colBase<Im2colPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<Im2col>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,24 @@
+//===- Utils.h - Helpers of the passes out of the dialect -------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CODEGEN_UTILS_H
+#define FAD_LIB_CODEGEN_UTILS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::fad {
+
+/// A tensor of `type` to be overwritten, with its dynamic sizes taken from
+/// `source`, a tensor of a compatible shape.
+Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,
+                      Value source);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_CODEGEN_UTILS_H

@@ -1,0 +1,78 @@
+//===- ExtractCoefficients.cpp - Backward as cotangent times coefficient --===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Coefficients.h"
+#include "DerivativeParts.h"
+#include "../../Utils/Linearity.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADFACTORADJOINTS
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Names, at each operation of the backward part, what it is: it is an adjoint
+/// of an operation that the function does not tell.
+static void nameBackward(const JointFunction &joint) {
+  Builder builder(joint.getFunction().getContext());
+  for (Operation *op : joint.getBackward()) {
+    if (op->hasAttr(FadDialect::kAdjointOfAttr))
+      continue;
+    auto region = dyn_cast<ElementwiseOp>(op);
+    StringRef name = region ? describe(region) : op->getName().getStringRef();
+    op->setAttr(FadDialect::kAdjointOfAttr, builder.getStringAttr(name));
+  }
+}
+
+namespace {
+struct FadExtractCoefficientsPass
+    : fad::impl::FadExtractCoefficientsBase<FadExtractCoefficientsPass> {
+  using FadExtractCoefficientsBase::FadExtractCoefficientsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!JointFunction::isJoint(function))
+      return;
+    // Elementwise operations on tensors have their scalar body made explicit.
+    RewritePatternSet patterns(&getContext());
+    populateGeneralizeElementwisePatterns(patterns);
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    walkAndApplyPatterns(function, std::move(patterns));
+    if (function.getBody().hasOneBlock())
+      eraseDeadOps(function.front());
+
+    FailureOr<JointFunction> joint = JointFunction::get(function);
+    if (failed(joint))
+      return signalPassFailure();
+    Linearity linearity(*joint);
+    if (!linearity.isValid() || failed(linearity.verifyGradients(*joint)))
+      return signalPassFailure();
+
+    IRRewriter rewriter(&getContext());
+    // Last first: what is known of earlier values stays true.
+    SmallVector<Slice> slices = findSlices(*joint, linearity);
+    for (const Slice &slice : llvm::reverse(slices))
+      factorSlice(rewriter, slice, linearity);
+    separateDerivatives(rewriter, *JointFunction::get(function));
+    DominanceInfo dominance(function);
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+    nameBackward(*JointFunction::get(function));
+  }
+};
+} // namespace

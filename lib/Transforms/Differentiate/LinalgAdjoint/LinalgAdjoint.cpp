@@ -1,0 +1,206 @@
+//===- LinalgAdjoint.cpp - Adjoint of linalg structured operations --------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgAdjoint.h"
+#include "GatherAdjoint.h"
+#include "LinalgIndexing.h"
+#include "ShiftInvariance.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Differentiate/ForwardMode.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::linalg;
+
+/// Whether `op` only divides. Backward computes a quotient again wherever that
+/// takes fewer bytes than the quotient itself, so that a derivative that reads
+/// it never needs more than one that reads what was divided.
+static bool isQuotient(LinalgOp op) {
+  Block &body = *op.getBlock();
+  return llvm::hasSingleElement(body.without_terminator()) &&
+         isa<arith::DivFOp>(body.front());
+}
+
+namespace {
+/// The adjoint of one structured operation.
+class LinalgAdjoint {
+public:
+  LinalgAdjoint(AdjointBuilder &adjoint, LinalgOp op, ValueRange cotangents)
+      : adjoint(adjoint), op(op), loc(op.getLoc()), cotangents(cotangents),
+        primal{op,
+               this->cotangents,
+               {},
+               adjoint.prefersResults() ||
+                   (adjoint.form == DerivativeForm::both && isQuotient(op)),
+               {}} {}
+
+  FailureOr<Cotangents> run();
+
+private:
+  /// Whether each iteration writes another element of the result that `init`
+  /// is tied to, and all iterations together write all of it. `init` then is an
+  /// input like any other.
+  bool isWrittenOnce(OpOperand &init);
+  /// The partial derivative of what the body yields for each result with
+  /// respect to `init`; null where it is zero or the result has no cotangent.
+  LogicalResult differentiateInit(OpOperand &init,
+                                  SmallVectorImpl<Expr> &partials);
+  /// Finds out how each result depends on its init. Fails where elements that
+  /// are written several times are combined in a way that has no rule.
+  LogicalResult classifyResults();
+  FailureOr<Value> getInputCotangent(OpOperand &input);
+
+  AdjointBuilder &adjoint;
+  LinalgOp op;
+  Location loc;
+  SmallVector<Value> cotangents;
+  StructuredPrimal primal;
+  /// For each result, whether it, and nothing else, adds to its init.
+  SmallVector<bool> accumulates;
+};
+} // namespace
+
+bool LinalgAdjoint::isWrittenOnce(OpOperand &init) {
+  AffineMap map = op.getMatchingIndexingMap(&init);
+  ArrayRef<int64_t> shape = op.getShape(&init);
+  llvm::SmallBitVector loops(op.getNumLoops());
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), shape)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop ? loops.test(loop.getPosition()) : size != 1)
+      return false;
+    if (loop)
+      loops.set(loop.getPosition());
+  }
+  return loops.all();
+}
+
+LogicalResult
+LinalgAdjoint::differentiateInit(OpOperand &init,
+                                 SmallVectorImpl<Expr> &partials) {
+  Block &body = *op.getBlock();
+  // The body is differentiated in a block that is thrown away.
+  Block scratch;
+  OpBuilder scratchBuilder = appendTo(scratch, op.getContext());
+  IRMapping primals;
+  for (BlockArgument argument : body.getArguments())
+    primals.map(argument, scratch.addArgument(argument.getType(), loc));
+  clonePrimals(scratchBuilder, body, primals);
+  TangentMap tangents;
+  tangents[op.getMatchingBlockArgument(&init)] = 1;
+  if (failed(pushforward(scratchBuilder, body, primals, tangents)))
+    return failure();
+  for (auto [index, yielded] :
+       llvm::enumerate(body.getTerminator()->getOperands()))
+    partials.push_back(cotangents[index] ? tangents.lookup(yielded) : Expr());
+  return success();
+}
+
+LogicalResult LinalgAdjoint::classifyResults() {
+  for (OpOperand &init : op.getDpsInitsMutable())
+    primal.writtenOnce.push_back(isWrittenOnce(init));
+  accumulates.resize(op.getNumDpsInits());
+  primal.reductions.resize(op.getNumDpsInits());
+  for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (!op.payloadUsesValueFromOperand(&init)) {
+      if (cotangents[index] && !primal.writtenOnce[index])
+        return op.emitOpError("writes result ")
+               << index << " through "
+               << AffineMapAttr::get(op.getMatchingIndexingMap(&init))
+               << " without reading it, which has no reverse rule unless each "
+                  "element is written once; add to the elements instead";
+      continue;
+    }
+    if (!getTangentType(getElementTypeOrSelf(init.get())))
+      continue;
+    SmallVector<Expr> partials;
+    if (failed(differentiateInit(init, partials)))
+      return failure();
+    bool adds = partials[index] && partials[index].isConstant(1);
+    std::optional<Reduction> reduction;
+    if (cotangents[index] && !adds && !primal.writtenOnce[index])
+      reduction = matchReduction(op, index, primal.writtenOnce);
+    // A maximum that cancels has no derivative.
+    if (reduction && reduction->kind != Reduction::Kind::Product &&
+        isInvariantToShift(op->getResult(index)))
+      cotangents[index] = Value();
+    else if (reduction)
+      primal.reductions[index].emplace(index, *reduction);
+    bool reachesOthers = false;
+    for (auto [result, partial] : llvm::enumerate(partials))
+      reachesOthers |= result != index && partial && !partial.isConstant(0);
+    if (!primal.writtenOnce[index] &&
+        (reachesOthers || (cotangents[index] && !adds && !reduction)))
+      return emitNotASum(op);
+    accumulates[index] = adds && !reachesOthers;
+  }
+  return success();
+}
+
+FailureOr<Value> LinalgAdjoint::getInputCotangent(OpOperand &input) {
+  FailureOr<ScalarBody> body =
+      buildTerms(primal, op.getMatchingBlockArgument(&input));
+  if (failed(body))
+    return failure();
+  if (!body->sum)
+    return Value();
+  return emitCotangent(adjoint.builder, op, std::move(*body), input.get(),
+                       op.getMatchingIndexingMap(&input));
+}
+
+FailureOr<Cotangents> LinalgAdjoint::run() {
+  if (!op.hasPureTensorSemantics())
+    return op.emitOpError("works on buffers, which have no gradients; "
+                          "differentiate before bufferization");
+  if (failed(checkLoopExtents(op)) || failed(classifyResults()))
+    return failure();
+  for (std::optional<ReductionAdjoint> &reduction : primal.reductions)
+    if (reduction)
+      reduction->emitWeights(adjoint.builder, primal);
+  Cotangents operands(op->getNumOperands());
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!adjoint.isVaried(operand.get()))
+      continue;
+    if (!op.payloadUsesValueFromOperand(&operand))
+      continue;
+    if (op.isDpsInit(&operand)) {
+      unsigned index = operand.getOperandNumber() - op.getNumDpsInputs();
+      if (primal.reductions[index]) {
+        operands[operand.getOperandNumber()] =
+            primal.reductions[index]->emitInitCotangent(adjoint.builder,
+                                                        primal);
+        continue;
+      }
+      if (accumulates[index] || !primal.writtenOnce[index]) {
+        operands[operand.getOperandNumber()] = cotangents[index];
+        continue;
+      }
+    }
+    FailureOr<Value> cotangent = getInputCotangent(operand);
+    if (failed(cotangent))
+      return failure();
+    operands[operand.getOperandNumber()] = *cotangent;
+  }
+  for (tensor::ExtractOp gather : findGathers(op)) {
+    if (!adjoint.isVaried(gather.getTensor()))
+      continue;
+    FailureOr<Value> cotangent =
+        buildGatherCotangent(adjoint.builder, primal, gather);
+    if (failed(cotangent))
+      return failure();
+    if (*cotangent)
+      adjoint.captured.emplace_back(gather.getTensor(), *cotangent);
+  }
+  return operands;
+}
+
+FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint, LinalgOp op,
+                                        ValueRange cotangents) {
+  return LinalgAdjoint(adjoint, op, cotangents).run();
+}

@@ -1,0 +1,94 @@
+//===- LinalgAdjoint.h - Parts of adjoints of linalg operations -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The adjoint of a structured operation is built in two steps. First the terms:
+// a scalar body that computes, for one iteration, what the iteration adds to
+// the cotangent of the element that it reads. Then the sum: an operation on
+// tensors that runs the body over all iterations and adds the terms up where
+// the elements are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_LINALGADJOINT_LINALGADJOINT_H
+#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_LINALGADJOINT_LINALGADJOINT_H
+
+#include "ReductionAdjoint.h"
+#include "fad/Transforms/Differentiate/Adjoint.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace mlir::fad {
+
+/// The body of an adjoint under construction: one operand and map for each
+/// argument of the block, and the value that it computes. The maps are over the
+/// loops of the operation whose adjoint is built; the block may use
+/// `linalg.index` of them.
+struct ScalarBody {
+  ScalarBody() : block(std::make_unique<Block>()) {}
+
+  /// Adds an operand that is read through `map`; returns its argument.
+  BlockArgument addOperand(Value operand, AffineMap map);
+  /// Drops the operands whose argument the body ignores.
+  void dropUnusedOperands();
+
+  std::unique_ptr<Block> block;
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  /// The term of one iteration, in the tangent type of the operand whose
+  /// cotangent it belongs to; null where it is zero.
+  Value sum;
+};
+
+/// A structured operation whose adjoint is built.
+struct StructuredPrimal {
+  /// The map of result `index`.
+  AffineMap getResultMap(unsigned index) const {
+    linalg::LinalgOp structured = op;
+    return structured.getMatchingIndexingMap(
+        structured.getDpsInitOperand(index));
+  }
+
+  linalg::LinalgOp op;
+  /// One for each result; null where it has none.
+  ValueRange cotangents;
+  /// For each result, whether each iteration writes another element, and all
+  /// iterations together write all of it. The init then is an input like any
+  /// other.
+  SmallVector<bool> writtenOnce;
+  /// Write derivatives in terms of results where there is such a form.
+  bool preferResults;
+  /// For each result, its adjoint where it is not a sum but a reduction that
+  /// has a rule of its own.
+  SmallVector<std::optional<ReductionAdjoint>> reductions = {};
+};
+
+/// Clones the body of `primal` into that of `body`, which is empty, with all
+/// operands.
+IRMapping clonePrimalBody(const StructuredPrimal &primal, ScalarBody &body);
+
+/// The terms for `seed`, an argument or the result of an operation in the body
+/// of the primal: the sum over all results of cotangent times the partial
+/// derivative of what the body yields with respect to `seed`. `wanted` are
+/// values of the primal body that the caller reads; they are replaced by the
+/// values that stand for them in the block that is returned.
+FailureOr<ScalarBody> buildTerms(const StructuredPrimal &primal, Value seed,
+                                 MutableArrayRef<Value> wanted = {});
+
+/// Emits the cotangent of `operand`, of which each iteration of `op` reads the
+/// element that `access` gives: there, the terms of `body` of all iterations
+/// are added up. The result has the type of `operand`.
+Value emitCotangent(RewriterBase &rewriter, linalg::LinalgOp op,
+                    ScalarBody body, Value operand, AffineMap access);
+
+/// Reports that the elements of a result are combined in a way that has no
+/// rule.
+LogicalResult emitNotASum(linalg::LinalgOp op);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_LINALGADJOINT_LINALGADJOINT_H

@@ -1,0 +1,140 @@
+//===- RegionAdjoint.cpp - What adjoints of regions have in common --------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../Utils/CapturedScalars.h"
+#include "ReverseMode.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Whether `op` does something and computes nothing, such as `cf.assert`.
+static bool hasOnlyEffects(Operation *op) {
+  return op->getNumResults() == 0 && op->getNumRegions() == 0 &&
+         !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+void ReverseMode::clonePrimal(Block &from, IRMapping &mapping) {
+  for (Operation &op : from.without_terminator()) {
+    if (hasOnlyEffects(&op))
+      continue;
+    Operation *clone = rewriter.clone(op, mapping);
+    clone->walk([&](Operation *nested) {
+      if (hasOnlyEffects(nested))
+        rewriter.eraseOp(nested);
+    });
+  }
+  for (auto [primal, clone] : mapping.getValueMap())
+    if (isVaried(primal))
+      markVaried(clone);
+}
+
+LogicalResult
+ReverseMode::withNewTable(llvm::function_ref<LogicalResult()> build) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  CotangentTable outer = std::exchange(table, CotangentTable(rewriter));
+  LogicalResult valid = build();
+  table = std::move(outer);
+  return valid;
+}
+
+void ReverseMode::erase(Operation *op) {
+  op->walk([&](Operation *nested) {
+    for (Value result : nested->getResults())
+      forget(result);
+    for (Region &region : nested->getRegions())
+      for (Value argument : region.getArguments())
+        forget(argument);
+  });
+  rewriter.eraseOp(op);
+}
+
+void ReverseMode::eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (!isOpTriviallyDead(&op)) {
+      if (isControlFlow(&op))
+        for (Region &region : op.getRegions())
+          for (Block &nested : region)
+            eraseDead(nested);
+      continue;
+    }
+    erase(&op);
+  }
+}
+
+LogicalResult ReverseMode::checkRepeatable(Operation *op) {
+  bool valid = true;
+  op->walk([&](Operation *nested) {
+    if (nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        isMemoryEffectFree(nested))
+      return;
+    valid = false;
+    nested->emitOpError("has side effects, but what it computes is needed "
+                        "again in backward; move it out of '")
+        << op->getName() << "'";
+  });
+  return success(valid);
+}
+
+void ReverseMode::hoistSizes(Operation *op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> sizes;
+  op->walk([&](tensor::DimOp dim) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    Value source = dim.getSource();
+    if (!index || op->isAncestor(source.getParentRegion()->getParentOp()))
+      return;
+    Value &size = sizes[{source, *index}];
+    if (!size)
+      size = tensor::DimOp::create(rewriter, dim.getLoc(), source, *index);
+    rewriter.replaceOp(dim, size);
+  });
+}
+
+void ReverseMode::passScalars(Block &block) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isControlFlow(&op))
+      for (Region &region : op.getRegions())
+        for (Block &nested : region)
+          passScalars(nested);
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (!structured)
+      continue;
+    llvm::SetVector<Value> captured = findCaptured(&op.getRegion(0));
+    captured.remove_if(
+        [](Value value) { return isa<RankedTensorType>(value.getType()); });
+    if (captured.empty())
+      continue;
+    rewriter.setInsertionPoint(&op);
+    SmallVector<bool> isResultVaried;
+    for (Value result : op.getResults())
+      isResultVaried.push_back(varied.erase(result));
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic) {
+      FailureOr<linalg::GenericOp> general =
+          linalg::generalizeNamedOp(rewriter, structured);
+      if (failed(general))
+        continue;
+      generic = *general;
+    }
+    linalg::GenericOp passed =
+        fad::passScalars(rewriter, generic, captured.getArrayRef());
+    for (OpOperand *input : passed.getDpsInputOperands())
+      if (auto scalar = input->get().getDefiningOp<tensor::FromElementsOp>())
+        findVaried(scalar);
+    for (auto [result, isVaried] :
+         llvm::zip_equal(passed.getResults(), isResultVaried))
+      if (isVaried)
+        markVaried(result);
+  }
+}

@@ -1,0 +1,373 @@
+//===- ReverseMode.cpp - Reverse mode over blocks -------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReverseMode.h"
+#include "fad/Analysis/Entry.h"
+#include "fad/IR/Detach.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/PullbackOpInterface.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// What depends on what
+//===----------------------------------------------------------------------===//
+
+static bool isInteger(Value value) {
+  return getElementTypeOrSelf(value).isIntOrIndex();
+}
+
+/// Whether integers that `op` computes stand for floating-point values.
+static bool reinterpretsBits(Operation *op) {
+  auto isBitcast = [](Operation *nested) {
+    return isa<arith::BitcastOp, tensor::BitcastOp>(nested)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  return op->walk(isBitcast).wasInterrupted();
+}
+
+void ReverseMode::findVaried(Operation *op) {
+  if (isControlFlow(op))
+    return findVaried(cast<RegionBranchOpInterface>(op));
+  bool any = false, bits = false;
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands()) {
+      if (!isVaried(operand))
+        continue;
+      any = true;
+      bits |= isInteger(operand);
+    }
+  });
+  // A size does not change when elements do.
+  if (!any || isa<tensor::DimOp, DetachOp>(op))
+    return;
+  bits |= reinterpretsBits(op);
+  // Integers have no tangent; everything else may carry one, and so may the
+  // bits of something else.
+  for (Value result : op->getResults())
+    if (bits || !isInteger(result))
+      markVaried(result);
+}
+
+void ReverseMode::findVaried(RegionBranchOpInterface op) {
+  RegionBranchSuccessorMapping mapping;
+  op.getSuccessorOperandInputMapping(mapping);
+  // What an iteration begins with depends on what the last one ended with.
+  bool changed = true;
+  while (changed) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        findVaried(block);
+    changed = false;
+    for (auto &[operand, inputs] : mapping)
+      if (isVaried(operand->get()))
+        for (Value input : inputs)
+          changed |= varied.insert(input).second;
+  }
+}
+
+void ReverseMode::findVaried(Block &block) {
+  for (Operation &op : block)
+    findVaried(&op);
+}
+
+llvm::SetVector<Value> ReverseMode::findCaptured(ArrayRef<Region *> regions) {
+  llvm::SetVector<Value> captured;
+  for (Region *region : regions)
+    visitUsedValuesDefinedAbove(*region, *region, [&](OpOperand *operand) {
+      if (isVaried(operand->get()) &&
+          isDifferentiable(operand->get().getType()))
+        captured.insert(operand->get());
+    });
+  return captured;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// What to do about a call on the path that is differentiated.
+static InFlightDiagnostic emitCall(CallOpInterface call) {
+  auto callee = dyn_cast_or_null<FunctionOpInterface>(call.resolveCallable());
+  if (!callee)
+    return call->emitOpError("calls a function that is not known on the path "
+                             "that is differentiated; call it by its name");
+  auto diagnostic = call->emitOpError("calls @")
+                    << callee.getName()
+                    << " on the path that is differentiated; ";
+  if (callee.isExternal())
+    return std::move(diagnostic)
+           << "it has no body: define it in this module, or call it outside of "
+              "the function";
+  return std::move(diagnostic)
+         << "inline the call (fad-nest and --inline do, unless the function "
+            "calls itself: write a recursion as scf.for)";
+}
+
+bool ReverseMode::hasEffectOnPath(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
+    return false;
+  bool onPath = false;
+  op->walk([&](Operation *nested) {
+    onPath |= llvm::any_of(nested->getOperands(),
+                           [&](Value value) { return isVaried(value); });
+  });
+  if (!onPath || isa<CallOpInterface>(op))
+    return onPath;
+  // In a body, everything that is not an integer may depend on what the
+  // operation reads. Effects of integers, such as an assertion about an index,
+  // are not on the path.
+  auto hasEffect = [&](Operation *nested) {
+    if (nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        nested->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(nested))
+      return WalkResult::advance();
+    for (Value operand : nested->getOperands())
+      if (isVaried(operand) || (nested != op && !isInteger(operand)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  };
+  return op->walk(hasEffect).wasInterrupted();
+}
+
+LogicalResult ReverseMode::checkEffects(Operation *op) {
+  if (isControlFlow(op)) {
+    LogicalResult valid = success();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(checkEffects(block)))
+          valid = failure();
+    return valid;
+  }
+  if (!hasEffectOnPath(op))
+    return success();
+  if (auto call = dyn_cast<CallOpInterface>(op))
+    return emitCall(call);
+  return op->emitOpError("has side effects on the path that is differentiated; "
+                         "remove it or move it out of the function");
+}
+
+LogicalResult ReverseMode::checkEffects(Block &block) {
+  bool valid = true;
+  for (Operation &op : block)
+    valid &= succeeded(checkEffects(&op));
+  return success(valid);
+}
+
+/// Whether the adjoint of `op` takes account of `operand`, which its body reads
+/// from outside: an element at a computed index, or a size.
+static bool isCoveredCapture(Operation *op, OpOperand &operand) {
+  Operation *reader = operand.getOwner();
+  if (isa<tensor::DimOp>(reader))
+    return true;
+  return isa<linalg::LinalgOp>(op) && isa<tensor::ExtractOp>(reader) &&
+         reader->getParentOp() == op;
+}
+
+LogicalResult ReverseMode::checkCaptures(Operation *op) {
+  LogicalResult valid = success();
+  for (Region &region : op->getRegions())
+    visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
+      if (succeeded(valid) && isVaried(operand->get()) &&
+          !isCoveredCapture(op, *operand))
+        valid = operand->getOwner()->emitOpError("reads ")
+                << operand->get().getType()
+                << " on the path that is differentiated from inside '"
+                << op->getName()
+                << "', which has reverse rules for its operands only; make it "
+                   "an operand";
+    });
+  return valid;
+}
+
+LogicalResult ReverseMode::checkOperands(Operation *op) {
+  for (Value value : op->getOperands())
+    if (isVaried(value) && !isDifferentiable(value.getType()))
+      return op->emitOpError("reads ")
+             << value.getType()
+             << " on the path that is differentiated, but only f16, bf16, f32 "
+                "and f64, and ranked tensors of them, have gradients";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Adjoints
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` computes scalars from scalars.
+static bool isOnScalars(Operation *op) {
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  return op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperandTypes(), isScalar) &&
+         llvm::all_of(op->getResultTypes(), isScalar);
+}
+
+/// Reports that `op` has no reverse rule.
+static LogicalResult emitNoRule(Operation *op) {
+  InFlightDiagnostic diagnostic = op->emitOpError("has no reverse rule; ");
+  if (isa<scf::ForallOp>(op))
+    return diagnostic << "write it as scf.for that carries the tensor, with "
+                         "tensor.insert_slice in place of "
+                         "tensor.parallel_insert_slice";
+  if (isa<scf::ParallelOp>(op))
+    return diagnostic << "write it as scf.for that carries what it reduces";
+  if (isa<scf::ExecuteRegionOp>(op))
+    return diagnostic << "write its blocks with scf.if and scf.while, or, "
+                         "where it is one, let --fad-normalize inline it";
+  if (isa_and_nonnull<affine::AffineDialect>(op->getDialect()))
+    return diagnostic << "write it with scf (--lower-affine does)";
+  if (isa<RegionBranchOpInterface, LoopLikeOpInterface>(op))
+    return diagnostic << "of control flow, scf.if, scf.index_switch, scf.for "
+                         "and scf.while have one: write it with them";
+  return diagnostic << "rewrite it in terms of operations that have one, or "
+                       "implement fad::PullbackOpInterface for it";
+}
+
+FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
+                                                  Operation *op,
+                                                  ValueRange cotangents) {
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    return buildAdjoint(adjoint, elementwise, cotangents);
+  if (isa<DerivativeOpInterface>(op) && isOnScalars(op))
+    return buildScalarAdjoint(adjoint, op, cotangents);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return buildAdjoint(adjoint, concat, cotangents);
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  auto rule = dyn_cast<PullbackOpInterface>(op);
+  if (!structured && !rule)
+    return emitNoRule(op);
+  if (failed(checkCaptures(op)))
+    return failure();
+  if (structured)
+    return buildAdjoint(adjoint, structured, cotangents);
+  Cotangents operands(op->getNumOperands());
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    if (!isVaried(operand))
+      continue;
+    FailureOr<Value> cotangent = rule.pullback(rewriter, cotangents, index);
+    if (failed(cotangent))
+      return failure();
+    operands[index] = *cotangent;
+  }
+  return operands;
+}
+
+LogicalResult ReverseMode::addAdjointOf(Operation *op, ValueRange cotangents) {
+  if (failed(checkOperands(op)))
+    return failure();
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return addConditionalAdjoint(*this, op, cotangents);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return addAdjoint(*this, loop, cotangents);
+  // Errors that are reported by now.
+  if (hasEffectOnPath(op) || isa<scf::WhileOp>(op))
+    return failure();
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    table.addSlice(slice, cotangents.front());
+    return success();
+  }
+  if (auto element = dyn_cast<tensor::ExtractOp>(op)) {
+    table.addElement(element, cotangents.front());
+    return success();
+  }
+  auto isVaried = [&](Value value) { return this->isVaried(value); };
+  AdjointBuilder adjoint{rewriter, isVaried, form};
+  FailureOr<Cotangents> operands = buildAdjointOf(adjoint, op, cotangents);
+  if (failed(operands))
+    return failure();
+  for (auto [operand, cotangent] :
+       llvm::zip_equal(op->getOperands(), *operands))
+    if (cotangent)
+      table.add(operand, cotangent);
+  for (auto [value, cotangent] : adjoint.captured)
+    table.add(value, cotangent);
+  return success();
+}
+
+void ReverseMode::addPlaceholders(Operation *op) {
+  op->walk([&](Operation *nested) {
+    for (Value value : nested->getOperands())
+      if (isVaried(value) && isDifferentiable(value.getType()) &&
+          !op->isAncestor(value.getParentRegion()->getParentOp()) &&
+          !table.contains(value))
+        table.add(value,
+                  UnrealizedConversionCastOp::create(
+                      rewriter, op->getLoc(), value.getType(), ValueRange())
+                      .getResult(0));
+  });
+}
+
+/// Moves the insertion point of `builder` to where adjoints in `block` go.
+static void moveToEnd(OpBuilder &builder, Block &block) {
+  if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
+    builder.setInsertionPoint(&block.back());
+  else
+    builder.setInsertionPointToEnd(&block);
+}
+
+/// A readable name for what `op` computes.
+static StringRef describeOp(Operation *op) {
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    return describe(elementwise);
+  return op->getName().getStringRef();
+}
+
+/// Says of the operations after `start`, to the end of its block, that they are
+/// the adjoint of `name`.
+static void markAdjoint(Operation *start, StringAttr name) {
+  for (Operation *op = start->getNextNode(); op; op = op->getNextNode())
+    if (!isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(op) &&
+        !op->hasTrait<OpTrait::IsTerminator>() &&
+        !matchPattern(op, m_Constant()))
+      op->setAttr(FadDialect::kAdjointOfAttr, name);
+}
+
+LogicalResult ReverseMode::visit(Operation *op, Block &block) {
+  moveToEnd(rewriter, block);
+  Cotangents cotangents;
+  for (Value result : op->getResults())
+    cotangents.push_back(table.take(result));
+  bool reached = llvm::any_of(cotangents, [](Value v) { return bool(v); });
+  if (!reached)
+    return success();
+
+  // What comes after this operation is the adjoint. A loop is another one
+  // afterwards, so `op` is not looked at again.
+  Operation *start = UnrealizedConversionCastOp::create(
+      rewriter, op->getLoc(), TypeRange(), ValueRange());
+  StringAttr name = rewriter.getStringAttr(describeOp(op));
+  LogicalResult valid = addAdjointOf(op, cotangents);
+  if (succeeded(valid)) {
+    markAdjoint(start, name);
+  } else {
+    moveToEnd(rewriter, block);
+    addPlaceholders(op);
+  }
+  rewriter.eraseOp(start);
+  return valid;
+}
+
+LogicalResult ReverseMode::differentiate(Block &block) {
+  // Every operation that cannot be differentiated is reported, not the first.
+  // What an operation is replaced by, and its adjoint, come after the one that
+  // is visited next.
+  bool valid = true;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    valid &= succeeded(visit(&op, block));
+  moveToEnd(rewriter, block);
+  return success(valid);
+}

@@ -1,0 +1,240 @@
+//===- Normalize.cpp - Exported forms to those that rules cover -----------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Utils/CapturedScalars.h"
+#include "../Utils/SmoothSums.h"
+#include "fad/Analysis/Splats.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADNORMALIZE
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// Operations that upstream writes in terms of others
+//===----------------------------------------------------------------------===//
+
+/// A border that is computed to a fill or a loop, and an insertion: the rule of
+/// tensor.pad is for constant borders.
+static LogicalResult lowerComputedPad(RewriterBase &rewriter,
+                                      tensor::PadOp op) {
+  Value border = op.getConstantPaddingValue();
+  if (border && matchPattern(border, m_Constant()))
+    return rewriter.notifyMatchFailure(op, "has a constant border");
+  return linalg::rewriteInDestinationPassingStyle(rewriter, op);
+}
+
+namespace {
+/// linalg.softmax and the like to structured operations.
+struct DecomposeAggregate
+    : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (!llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>))
+      return rewriter.notifyMatchFailure(op, "is not on tensors");
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return failure();
+    rewriter.replaceOp(op, *parts);
+    return success();
+  }
+};
+
+/// scf.execute_region to what is in it, where that is one block.
+struct InlineRegion : OpRewritePattern<scf::ExecuteRegionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(scf::ExecuteRegionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getRegion().hasOneBlock())
+      return rewriter.notifyMatchFailure(op, "has several blocks");
+    Block &block = op.getRegion().front();
+    SmallVector<Value> yielded(block.getTerminator()->getOperands());
+    rewriter.eraseOp(block.getTerminator());
+    rewriter.inlineBlockBefore(&block, op);
+    rewriter.replaceOp(op, yielded);
+    return success();
+  }
+};
+
+struct LowerGenerate : OpRewritePattern<tensor::GenerateOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::GenerateOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::rewriteInDestinationPassingStyle(rewriter, op);
+  }
+};
+
+/// A negative border to a slice of what is padded, and what else is padded.
+struct CutOff : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
+                              high = op.getMixedHighPad(), offsets, cut;
+    // How much a border cuts off, which is none of it then.
+    auto cutOff = [&](OpFoldResult &border) -> int64_t {
+      std::optional<int64_t> size = getConstantIntValue(border);
+      if (!size || *size >= 0)
+        return 0;
+      border = rewriter.getIndexAttr(0);
+      return -*size;
+    };
+    bool any = false;
+    for (auto [before, after, size] :
+         llvm::zip_equal(low, high, op.getSourceType().getShape())) {
+      int64_t first = cutOff(before), last = cutOff(after);
+      int64_t total;
+      if (llvm::AddOverflow(first, last, total) ||
+          (!ShapedType::isDynamic(size) && total > size))
+        return rewriter.notifyMatchFailure(op, "cuts off more than there is");
+      // Upstream has no slice of nothing, nor behind the last element.
+      if (size == 0 || (total > 0 && total == size))
+        return rewriter.notifyMatchFailure(op, "cuts off all that there is");
+      any |= first != 0 || last != 0;
+      offsets.push_back(rewriter.getIndexAttr(first));
+      cut.push_back(rewriter.getIndexAttr(total));
+    }
+    if (!any)
+      return rewriter.notifyMatchFailure(op, "cuts nothing off");
+
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, op.getSource());
+    SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    AffineExpr whole, part;
+    bindDims(rewriter.getContext(), whole, part);
+    for (auto [size, less] : llvm::zip_equal(sizes, cut))
+      size = affine::makeComposedFoldedAffineApply(rewriter, loc, whole - part,
+                                                   {size, less});
+    Value rest = tensor::ExtractSliceOp::create(rewriter, loc, op.getSource(),
+                                                offsets, sizes, ones);
+    auto padded = tensor::PadOp::create(rewriter, loc, op.getResultType(), rest,
+                                        low, high, op.getNofold());
+    rewriter.inlineRegionBefore(op.getRegion(), padded.getRegion(),
+                                padded.getRegion().end());
+    rewriter.replaceOp(op, padded);
+    // The walk does not come to what it has made.
+    rewriter.setInsertionPoint(padded);
+    (void)lowerComputedPad(rewriter, padded);
+    return success();
+  }
+};
+
+struct LowerComputedPad : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    return lowerComputedPad(rewriter, op);
+  }
+};
+
+struct LowerPack : OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::PackOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<linalg::LowerPackResult> lowered =
+        linalg::lowerPack(rewriter, op);
+    if (failed(lowered))
+      return failure();
+    // The walk does not come to what it has made.
+    if (tensor::PadOp pad = lowered->padOp) {
+      rewriter.setInsertionPoint(pad);
+      (void)lowerComputedPad(rewriter, pad);
+    }
+    return success();
+  }
+};
+
+struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::UnPackOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::lowerUnPack(rewriter, op);
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Captured scalars
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Makes the scalars that a body captures operands, where they may depend on
+/// what is differentiated: rules are for operands.
+struct PassCapturedScalars : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    llvm::SetVector<Value> captures;
+    getUsedValuesDefinedAbove(op.getRegion(), captures);
+    captures.remove_if([](Value value) {
+      return !isa<FloatType>(value.getType()) || !mayHaveTangent(value);
+    });
+    if (captures.empty() || !op.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(op, "captures no such scalar");
+
+    passScalars(rewriter, op, captures.getArrayRef());
+    return success();
+  }
+};
+
+struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
+  using FadNormalizeBase::FadNormalizeBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet formPatterns(context);
+    formPatterns.add<DecomposeAggregate, InlineRegion, LowerComputedPad,
+                     LowerGenerate, LowerPack, LowerUnPack>(context);
+    // Before the border is looked at.
+    formPatterns.add<CutOff>(context, /*benefit=*/2);
+    populateGatherPatterns(formPatterns);
+    // Before the operations of a sum are parts of several bodies.
+    populateSmoothSumPatterns(formPatterns);
+    forms = std::move(formPatterns);
+    RewritePatternSet capturePatterns(context);
+    capturePatterns.add<PassCapturedScalars>(context);
+    captures = std::move(capturePatterns);
+    return success();
+  }
+
+  void runOnOperation() override {
+    // The walk does not come back to what it has made. It folds nothing: a
+    // tape sees the rest as it was written.
+    walkAndApplyPatterns(getOperation(), forms);
+    walkAndApplyPatterns(getOperation(), captures);
+  }
+
+private:
+  FrozenRewritePatternSet forms;
+  FrozenRewritePatternSet captures;
+};
+} // namespace

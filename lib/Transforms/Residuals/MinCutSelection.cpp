@@ -1,0 +1,147 @@
+//===- MinCutSelection.cpp - Residuals of least cost ----------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MinCutSelection.h"
+#include "CostModel.h"
+#include "Recomputation.h"
+#include "llvm/ADT/IntEqClasses.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+ResidualNetwork::ResidualNetwork(ArrayRef<Value> read, CostModel &costs,
+                                 llvm::function_ref<Value(Value)> resolve)
+    : costs(costs), resolve(resolve) {
+  for (Value value : read)
+    addEdge(getNode(value), sink, Cost::infinite());
+  // Each value's operation may bring in further values.
+  for (unsigned next = 0; next < values.size(); ++next) {
+    Value value = values[next];
+    addEdge(getNode(value.getDefiningOp()), nodeOf.lookup(value),
+            costs.getSaveCost(value));
+  }
+}
+
+unsigned ResidualNetwork::getNode(Value value) {
+  value = resolve(value);
+  auto [it, isNew] = nodeOf.try_emplace(value);
+  if (isNew) {
+    it->second = numNodes++;
+    values.push_back(value);
+  }
+  return it->second;
+}
+
+unsigned ResidualNetwork::getNode(Operation *op) {
+  if (!op || !costs.mayRecompute(op))
+    return source;
+  auto [it, isNew] = nodeOfOp.try_emplace(op);
+  if (!isNew)
+    return it->second;
+  unsigned node = it->second = numNodes++;
+  SharedWork shared = costs.findSharedWork(op);
+  if (shared.leader)
+    addEdge(getSharedNode(shared), node, Cost::infinite());
+  addEdge(source, node, {0, costs.getRecomputeTime(op) - shared.time});
+  forEachReadOperand(op, [&](Value operand) {
+    addEdge(getNode(operand), node, Cost::infinite());
+  });
+  return node;
+}
+
+unsigned ResidualNetwork::getSharedNode(const SharedWork &shared) {
+  auto [it, isNew] = nodeOfShared.try_emplace(shared.leader);
+  if (isNew) {
+    it->second = numNodes++;
+    addEdge(source, it->second, {0, shared.time});
+  }
+  return it->second;
+}
+
+/// What `cost` counts under `objective`.
+static Cost weigh(Cost cost, Objective objective) {
+  if (cost.isInfinite || objective.time == 0)
+    return cost;
+  return {objective.bytes * cost.bytes + objective.time * cost.time,
+          cost.bytes};
+}
+
+ResidualNetwork::Cut ResidualNetwork::solve(Objective objective) const {
+  MinCut minCut;
+  for (unsigned node = 0; node < numNodes; ++node)
+    minCut.addNode();
+  for (const Edge &edge : edges)
+    minCut.addEdge(edge.from, edge.to, weigh(edge.cost, objective));
+  minCut.solve(source, sink);
+  Cut cut;
+  cut.sinkSide.resize(numNodes);
+  for (unsigned node = 0; node < numNodes; ++node)
+    cut.sinkSide[node] = minCut.isOnSinkSide(node);
+  cut.cost = getCost(cut.sinkSide);
+  return cut;
+}
+
+Cost ResidualNetwork::getCost(const llvm::BitVector &sinkSide) const {
+  Cost cost;
+  for (const Edge &edge : edges)
+    if (!sinkSide[edge.from] && sinkSide[edge.to])
+      cost += edge.cost;
+  return cost;
+}
+
+ResidualNetwork::Cut ResidualNetwork::mix(Cut cut, const Cut &other,
+                                          int64_t budget) const {
+  llvm::BitVector differs = cut.sinkSide;
+  differs ^= other.sinkSide;
+  llvm::IntEqClasses parts(numNodes);
+  for (const Edge &edge : edges)
+    if (differs[edge.from] && differs[edge.to])
+      parts.join(edge.from, edge.to);
+  parts.compress();
+  // No edge joins two parts: what each changes in the cost is its own.
+  std::vector<Cost> gains(parts.getNumClasses());
+  for (const Edge &edge : edges) {
+    if (!differs[edge.from] && !differs[edge.to])
+      continue;
+    Cost &gain = gains[parts[differs[edge.from] ? edge.from : edge.to]];
+    if (!cut.sinkSide[edge.from] && cut.sinkSide[edge.to])
+      gain -= edge.cost;
+    if (!other.sinkSide[edge.from] && other.sinkSide[edge.to])
+      gain += edge.cost;
+  }
+  llvm::BitVector taken(gains.size());
+  for (auto [part, gain] : llvm::enumerate(gains)) {
+    if (gain.time >= 0 || cut.cost.bytes + gain.bytes > budget)
+      continue;
+    taken.set(part);
+    cut.cost += gain;
+  }
+  for (unsigned node : differs.set_bits())
+    if (taken[parts[node]])
+      cut.sinkSide[node] = other.sinkSide[node];
+  return cut;
+}
+
+Selection ResidualNetwork::getResiduals(const Cut &cut) const {
+  Selection result;
+  result.cost = cut.cost;
+  for (Value value : values) {
+    auto op = nodeOfOp.find(value.getDefiningOp());
+    bool isComputed = op != nodeOfOp.end() && cut.sinkSide[op->second];
+    if (cut.sinkSide[nodeOf.lookup(value)] && !isComputed)
+      result.saved.insert(value);
+  }
+  return result;
+}
+
+Selection
+fad::selectFewestBytes(ArrayRef<Value> read, CostModel &costs,
+                        llvm::function_ref<Value(Value)> resolve) {
+  ResidualNetwork network(read, costs, resolve);
+  return network.getResiduals(network.solve());
+}

@@ -1,0 +1,312 @@
+//===- SelectResiduals.cpp - Decide what crosses to backward --------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Alternatives.h"
+#include "CostModel.h"
+#include "MinCutSelection.h"
+#include "Materialize.h"
+#include "DerivativeFromOutput.h"
+#include "Recomputation.h"
+#include "ParetoFront.h"
+#include "Rule.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Residuals/Explanation.h"
+#include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/ResidualSelection.h"
+#include "fad/Transforms/Residuals/Tape.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADSELECTRESIDUALS
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// Policies that follow a rule
+//===----------------------------------------------------------------------===//
+
+/// Selects by a rule.
+static void selectByRule(func::FuncOp function, Policy policy) {
+  prepareForRule(function, policy);
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation recomputation(joint);
+  Rule rule(joint, policy, recomputation);
+  ResidualChoice choice;
+  choice.isSaved = [&](Value value) { return rule.isSaved(value); };
+  choice.getEncoding = [](Value) { return std::nullopt; };
+  choice.getOperandReason = [&](Operation *op) -> ResidualReason {
+    if (!isa<ElementwiseOp>(op))
+      return {"read by an adjoint"};
+    return {policy == Policy::bp ? "value on the tape" : "source of a region"};
+  };
+  materialize(joint, choice);
+}
+
+//===----------------------------------------------------------------------===//
+// The policy that takes the least
+//===----------------------------------------------------------------------===//
+
+/// Selects by a minimum cut what takes the fewest bytes, then the least time;
+/// with a budget that the fewest bytes are within, the least time within it.
+static void selectByCut(func::FuncOp function,
+                        const FadSelectResidualsOptions &options) {
+  DerivativeFromOutputReasons reasons;
+  if (options.derivativeFromOutput)
+    reasons = addDerivativesFromOutput(*JointFunction::get(function));
+  JointFunction all = *JointFunction::get(function);
+  Recomputation recomputation(all);
+  CostModel costs(recomputation, options.recompute, options.assumedSize,
+                  options.derivativeBits);
+  costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
+  chooseAlternatives(all, costs);
+  // More is alive than in a function that has all alternatives.
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation afterChoice(joint);
+  costs.setRecomputation(afterChoice);
+  costs.setApproximations({});
+  llvm::SetVector<Value> read = findReadValues(joint);
+  Selection least =
+      options.residualBudget < 0
+          ? selectFewestBytes(read.getArrayRef(), costs)
+          : findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
+  ResidualChoice choice;
+  choice.isSaved = [&](Value value) { return least.saved.contains(value); };
+  choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
+  choice.getOperandReason = [&](Operation *op) -> ResidualReason {
+    if (auto it = reasons.find(op); it != reasons.end())
+      return {it->second.text, it->second.error};
+    return {isa<ElementwiseOp>(op) ? "source of a region"
+                                   : "read by an adjoint"};
+  };
+  materialize(joint, choice);
+}
+
+/// Whether the cut keeps no more than the rule of `policy`, as it may choose
+/// the same.
+static bool isCovered(func::FuncOp function, Policy policy,
+                      const FadSelectResidualsOptions &options) {
+  // Of alternatives, not all choices are tried.
+  auto alternatives = function.front().getOps<AlternativesOp>();
+  if (!alternatives.empty() || options.derivativeFromOutput)
+    return false;
+  OwningOpRef<func::FuncOp> copy;
+  if (policy == Policy::bp) {
+    copy = function.clone();
+    exposeTape(*copy);
+    if (!OperationEquivalence::isEquivalentTo(
+            *copy, function, OperationEquivalence::IgnoreLocations))
+      return false;
+  }
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation recomputation(joint);
+  CostModel costs(recomputation, options.recompute, options.assumedSize);
+  return Rule(joint, policy, recomputation).isWithin(costs);
+}
+
+/// Selects by the cut, or by one of the rules of `policies` that compute no
+/// more again than `auto` may, where that keeps less: each is carried out on a
+/// copy. The cut is the best that there is for one choice of alternatives, and
+/// not all choices are tried.
+static void selectLeast(func::FuncOp function,
+                        const FadSelectResidualsOptions &options,
+                        ArrayRef<Policy> policies) {
+  OwningOpRef<func::FuncOp> least;
+  int64_t leastBytes = 0;
+  auto consider = [&](llvm::function_ref<void(func::FuncOp)> select) {
+    OwningOpRef<func::FuncOp> copy = function.clone();
+    select(*copy);
+    int64_t bytes = countKeptBytes(*copy, options.assumedSize);
+    if (least && leastBytes <= bytes)
+      return;
+    least = std::move(copy);
+    leastBytes = bytes;
+  };
+  consider([&](func::FuncOp copy) { selectByCut(copy, options); });
+  for (Policy policy : policies)
+    if (leastBytes > std::max<int64_t>(0, options.residualBudget) &&
+        !isBeyond(policy, options.recompute) &&
+        !isCovered(function, policy, options))
+      consider([&](func::FuncOp copy) { selectByRule(copy, policy); });
+  function.getBody().takeBody(least->getBody());
+}
+
+int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
+                             int64_t assumedSize) {
+  // The size of packed numbers is not a sum of products.
+  if (auto pack = value.getDefiningOp<PackOp>())
+    return saturate((Cost::Count(getAssumedBytes(pack.getCodes(), symbols,
+                                                 assumedSize)) *
+                         pack.getBits() +
+                     7) /
+                    8);
+  constexpr uint64_t most = std::numeric_limits<int64_t>::max();
+  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  if (!bytes)
+    return most;
+  auto assume = [&](unsigned) -> std::optional<uint64_t> {
+    return assumedSize;
+  };
+  return std::min(most, *bytes->substitute(assume).getConstant());
+}
+
+int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
+  JointFunction joint = *JointFunction::get(selected);
+  DenseSet<Value> alive(llvm::from_range, joint.getArguments());
+  alive.insert(joint.getResults().begin(), joint.getResults().end());
+  SizeSymbols symbols;
+  Cost::Count sum = 0;
+  for (auto residual : llvm::to_vector(selected.front().getOps<ResidualOp>())) {
+    Value value = residual.getValue();
+    if (alive.insert(value).second && residual.getReason() != "size")
+      sum += getAssumedBytes(value, symbols, assumedSize);
+  }
+  // Shapes that were computed to tell sizes.
+  eraseDeadOps(selected.front());
+  return saturate(sum);
+}
+
+LogicalResult fad::checkBudget(func::FuncOp function,
+                               const FadSelectResidualsOptions &options,
+                               int64_t bytes) {
+  if (options.residualBudget < 0 || bytes <= options.residualBudget)
+    return success();
+  return function.emitError("no choice of residuals takes ")
+         << options.residualBudget << " bytes or fewer: the least is " << bytes
+         << " bytes with recompute="
+         << stringifyRecomputeLevel(options.recompute)
+         << "; raise the budget, or let backward compute more again";
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Drops results of `op` that nothing reads; a kernel writes all it has.
+static void dropUnusedResults(RewriterBase &rewriter, ElementwiseOp op) {
+  SmallVector<Value> used, yielded;
+  for (auto [result, value] :
+       llvm::zip_equal(op->getResults(), op.getYield().getValues()))
+    if (!result.use_empty()) {
+      used.push_back(result);
+      yielded.push_back(value);
+    }
+  if (used.empty() || used.size() == op->getNumResults() ||
+      op->hasAttr(FadDialect::kKernelAttr))
+    return;
+  Block *block = op.getBodyBlock();
+  std::unique_ptr<Block> body(op->getRegion(0).getBlocks().remove(block));
+  body->getTerminator()->erase();
+  rewriter.setInsertionPoint(op);
+  ElementwiseOp rest =
+      buildElementwise(rewriter, op.getLoc(), TypeRange(ValueRange(used)),
+                       std::move(body), op.getInputs(), yielded);
+  rest->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  simplifyFused(rewriter, rest);
+  for (auto [result, replacement] : llvm::zip_equal(used, rest->getResults()))
+    rewriter.replaceAllUsesWith(result, replacement);
+  rewriter.eraseOp(op);
+}
+
+/// An earlier selection makes way for this one.
+static void dropResiduals(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto residual :
+       llvm::make_early_inc_range(function.front().getOps<ResidualOp>()))
+    rewriter.replaceOp(residual, residual.getValue());
+}
+
+/// The marks have served, and would keep equal operations apart.
+static void dropTape(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  function.walk([&](ElementwiseOp op) {
+    for (Operation &inner : *op.getBodyBlock())
+      inner.removeAttr(FadDialect::kTapeAttr);
+    simplifyBody(rewriter, op);
+  });
+}
+
+/// What was offered as a candidate and is not read is not computed.
+static void dropCandidates(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto op :
+       llvm::make_early_inc_range(function.front().getOps<ElementwiseOp>()))
+    dropUnusedResults(rewriter, op);
+}
+
+/// Fails where options do not make sense.
+static LogicalResult checkOptions(func::FuncOp function,
+                                  const FadSelectResidualsOptions &options) {
+  if (options.assumedSize < 1)
+    return function.emitError("assumed-size is ")
+           << options.assumedSize << "; give a size of at least 1";
+  if (options.derivativeBits < 0 || options.derivativeBits > 8)
+    return function.emitError("derivative-bits is ")
+           << options.derivativeBits
+           << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
+  if (options.policy == Policy::automatic)
+    return success();
+  // An option that does nothing is a mistake.
+  auto fail = [&](const Twine &option) {
+    return function.emitError()
+           << option << " is for the policy auto, but the policy is "
+           << stringifyPolicy(options.policy);
+  };
+  if (options.residualBudget >= 0)
+    return fail("a residual-budget");
+  if (options.recompute != FadSelectResidualsOptions().recompute)
+    return fail("recompute=" + stringifyRecomputeLevel(options.recompute));
+  if (options.derivativeBits != 0)
+    return fail("derivative-bits");
+  if (options.derivativeFromOutput)
+    return fail("derivative-from-output");
+  return success();
+}
+
+LogicalResult fad::selectResiduals(func::FuncOp function,
+                                   const FadSelectResidualsOptions &options,
+                                   ArrayRef<Policy> rules) {
+  if (failed(checkOptions(function, options)) ||
+      failed(JointFunction::get(function)))
+    return failure();
+  dropResiduals(function);
+  if (options.policy == Policy::automatic)
+    selectLeast(function, options, rules);
+  else
+    selectByRule(function, options.policy);
+  dropTape(function);
+  dropCandidates(function);
+  return success();
+}
+
+namespace {
+struct FadSelectResidualsPass
+    : fad::impl::FadSelectResidualsBase<FadSelectResidualsPass> {
+  using FadSelectResidualsBase::FadSelectResidualsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!JointFunction::isJoint(function))
+      return;
+    FadSelectResidualsOptions options = {policy,      recompute,
+                                         assumedSize, derivativeBits,
+                                         derivativeFromOutput,  residualBudget};
+    if (failed(selectResiduals(function, options)))
+      return signalPassFailure();
+    if (failed(checkBudget(function, options,
+                           countKeptBytes(function, assumedSize))))
+      return signalPassFailure();
+    emitRemarks(function, {policy, recompute, assumedSize});
+  }
+};
+} // namespace

@@ -1,0 +1,302 @@
+//===- Rematerialize.cpp - Compute again what outlives its use ------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Residuals/Recomputation.h"
+#include "fad/Analysis/PeakMemory.h"
+#include "fad/IR/Fad.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/Threading.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADREMATERIALIZE
+#include "fad/Transforms/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// What is less than this share of the peak is not worth the time.
+static constexpr uint64_t kSmallShare = 512;
+/// The share of a result, in quarters, that operands may take which stay alive
+/// in its place.
+static constexpr uint64_t kMaxQuarters = 3;
+/// The operations that are computed again together, at most.
+static constexpr unsigned kMaxSlice = 8;
+/// How often the peak is looked for, at most.
+static constexpr unsigned kMaxRounds = 64;
+/// The share of the peak that has to be gained.
+static constexpr uint64_t kMinGain = 64;
+
+namespace {
+/// Lowers the peak of a backward function.
+class Rematerializer {
+public:
+  Rematerializer(func::FuncOp forward, func::FuncOp backward,
+                 int64_t assumedSize)
+      : forward(forward), backward(backward), assumedSize(assumedSize),
+        block(backward.front()) {}
+
+  void run();
+
+private:
+  /// What forward and backward need; nothing where that cannot be told.
+  std::optional<PeakEstimate> estimate();
+  /// Computes again, behind `peak`, what is alive there for what comes later.
+  /// Returns whether there was anything.
+  bool shorten(const FunctionPeak &peak, unsigned maxSlice);
+  /// Whether it takes little time to compute `op` again, and nothing is said
+  /// against it.
+  bool mayCompute(Operation *op) const;
+  /// The first reader of `op` behind `peak`; null where there is none, or where
+  /// a result of the function is read off it.
+  Operation *findLateReader(Operation *op, Operation *peak) const;
+  /// Whether `value` is read by `reader` or behind it.
+  bool isAliveAt(Value value, Operation *reader) const;
+  /// `op`, then other operations that it takes to compute it when `reader` is
+  /// computed, from what is alive then, or small enough to wait for it. Nothing
+  /// where that cannot be done.
+  SmallVector<Operation *> findSlice(Operation *op, Operation *reader,
+                                     unsigned maxSlice);
+  /// Computes `slice`, which computes its first operation, again before
+  /// `reader`, for what comes behind `peak`.
+  void computeAgain(SmallVector<Operation *> slice, Operation *peak,
+                    Operation *reader);
+  /// The bytes of the results of `op`.
+  uint64_t getResultBytes(Operation *op);
+  uint64_t getBytes(Value value);
+  /// Takes back all that was done.
+  void undo();
+
+  func::FuncOp forward, backward;
+  int64_t assumedSize;
+  Block &block;
+  SizeSymbols symbols;
+  /// What is computed once and once more, neither of which is done again.
+  llvm::SmallDenseSet<Operation *> done;
+  /// Each operation with the one that computes the same behind the peak.
+  SmallVector<std::pair<Operation *, Operation *>> clones;
+};
+} // namespace
+
+uint64_t Rematerializer::getBytes(Value value) {
+  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  if (!bytes)
+    return 0;
+  auto assume = [&](unsigned) -> std::optional<uint64_t> {
+    return assumedSize;
+  };
+  return *bytes->substitute(assume).getConstant();
+}
+
+uint64_t Rematerializer::getResultBytes(Operation *op) {
+  uint64_t bytes = 0;
+  for (Value result : op->getResults())
+    bytes = llvm::SaturatingAdd(bytes, getBytes(result));
+  return bytes;
+}
+
+std::optional<PeakEstimate> Rematerializer::estimate() {
+  // A type whose bytes are unknown is an error of whoever asks for a number.
+  // What another thread reports, of another module, goes on.
+  ScopedDiagnosticHandler quiet(
+      backward.getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(thread == llvm::get_threadid());
+      });
+  FailureOr<PeakEstimate> estimate = estimatePeak(
+      forward, backward,
+      [&](const SizeSymbols::Symbol &) -> uint64_t { return assumedSize; });
+  if (failed(estimate))
+    return std::nullopt;
+  return *estimate;
+}
+
+/// Whether forward needs more than backward, which then may need what it does.
+static bool isInForward(const PeakEstimate &estimate) {
+  return estimate.getPeak() == estimate.forward.bytes;
+}
+
+bool Rematerializer::mayCompute(Operation *op) const {
+  if (!isMemoryEffectFree(op) || done.contains(op) ||
+      op->hasAttr(FadDialect::kKernelAttr))
+    return false;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return structured.getNumReductionLoops() == 0 && !isa<linalg::FillOp>(op);
+  return isa<ElementwiseOp, UnpackOp>(op) ||
+         OpTrait::hasElementwiseMappableTraits(op);
+}
+
+Operation *Rematerializer::findLateReader(Operation *op,
+                                          Operation *peak) const {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *reader = block.findAncestorOpInBlock(*user);
+    if (reader->hasTrait<OpTrait::IsTerminator>())
+      return nullptr;
+    if (peak->isBeforeInBlock(reader) &&
+        (!first || reader->isBeforeInBlock(first)))
+      first = reader;
+  }
+  return first;
+}
+
+bool Rematerializer::isAliveAt(Value value, Operation *reader) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return !block.findAncestorOpInBlock(*user)->isBeforeInBlock(reader);
+  });
+}
+
+SmallVector<Operation *>
+Rematerializer::findSlice(Operation *op, Operation *reader, unsigned maxSlice) {
+  uint64_t allowance = getResultBytes(op) / 4 * kMaxQuarters;
+  llvm::SetVector<Operation *> slice;
+  slice.insert(op);
+  bool isComplete = true;
+  for (unsigned next = 0; next < slice.size(); ++next)
+    forEachReadOperand(slice[next], [&](Value operand) {
+      if (!isa<TensorType>(operand.getType()) || isAliveAt(operand, reader))
+        return;
+      uint64_t bytes = getBytes(operand);
+      Operation *def = operand.getDefiningOp();
+      if (bytes <= allowance)
+        allowance -= bytes;
+      else if (def && mayCompute(def) && slice.size() < maxSlice)
+        slice.insert(def);
+      else
+        isComplete = false;
+    });
+  if (!isComplete)
+    return {};
+  return llvm::to_vector(slice.getArrayRef());
+}
+
+void Rematerializer::computeAgain(SmallVector<Operation *> slice,
+                                  Operation *peak, Operation *reader) {
+  Operation *last = slice.front();
+  llvm::sort(slice, [](Operation *first, Operation *second) {
+    return first->isBeforeInBlock(second);
+  });
+  OpBuilder builder(reader);
+  IRMapping mapping;
+  for (Operation *op : slice) {
+    Operation *clone = builder.clone(*op, mapping);
+    clone->setAttr(FadDialect::kRematerializedAttr, builder.getUnitAttr());
+    done.insert(op);
+    done.insert(clone);
+    clones.push_back({op, clone});
+  }
+  Operation *clone = mapping.lookup(last->getResult(0)).getDefiningOp();
+  last->replaceUsesWithIf(clone->getResults(), [&](OpOperand &use) {
+    return peak->isBeforeInBlock(block.findAncestorOpInBlock(*use.getOwner()));
+  });
+}
+
+bool Rematerializer::shorten(const FunctionPeak &peak, unsigned maxSlice) {
+  // What reads goes before what is read: that stays alive until then.
+  SmallVector<Operation *> candidates;
+  for (Operation *op = peak.op; op; op = op->getPrevNode())
+    if (op != peak.op && mayCompute(op))
+      candidates.push_back(op);
+  bool changed = false;
+  for (Operation *op : candidates) {
+    // It may have been computed again for another.
+    if (done.contains(op))
+      continue;
+    Operation *reader = findLateReader(op, peak.op);
+    if (!reader || getResultBytes(op) < peak.bytes / kSmallShare)
+      continue;
+    SmallVector<Operation *> slice = findSlice(op, reader, maxSlice);
+    if (slice.empty())
+      continue;
+    computeAgain(std::move(slice), peak.op, reader);
+    changed = true;
+  }
+  return changed;
+}
+
+void Rematerializer::undo() {
+  for (auto [op, clone] : llvm::reverse(clones)) {
+    clone->replaceAllUsesWith(op);
+    clone->erase();
+  }
+}
+
+void Rematerializer::run() {
+  std::optional<PeakEstimate> first = estimate(), last = first;
+  for (unsigned round = 0; round < kMaxRounds && last && !isInForward(*last);
+       ++round) {
+    // One operation where that does.
+    if (!shorten(last->backward, 1) && !shorten(last->backward, kMaxSlice))
+      break;
+    last = estimate();
+  }
+  if (!last ||
+      last->getPeak() > first->getPeak() - first->getPeak() / kMinGain)
+    undo();
+  // What is only read behind the peak, and what asking for sizes left.
+  eraseDeadOps(block);
+}
+
+/// Whether `forward` hands its residuals to `backward`, as `fad-split` leaves
+/// the two: residuals are the last results of the one and the first arguments
+/// of the other, which has a cotangent of another result for all others.
+static bool arePair(func::FuncOp forward, func::FuncOp backward) {
+  for (func::FuncOp function : {forward, backward})
+    if (function.isExternal() || !function.getBody().hasOneBlock())
+      return false;
+  int64_t numResiduals = 0;
+  while (numResiduals < backward.getNumArguments() &&
+         backward.getArgAttr(numResiduals, FadDialect::kResidualAttr))
+    ++numResiduals;
+  int64_t numResults = int64_t(forward.getNumResults()) - numResiduals;
+  if (numResults < 0)
+    return false;
+  for (int64_t i = 0, end = forward.getNumResults(); i < end; ++i)
+    if (bool(forward.getResultAttr(i, FadDialect::kResidualAttr)) !=
+            (i >= numResults) ||
+        (i >= numResults && forward.getResultTypes()[i] !=
+                                backward.getArgumentTypes()[i - numResults]))
+      return false;
+  for (int64_t i = numResiduals, end = backward.getNumArguments(); i < end;
+       ++i) {
+    auto cotangent =
+        backward.getArgAttrOfType<IntegerAttr>(i, FadDialect::kCotangentAttr);
+    if (!cotangent || cotangent.getInt() < 0 ||
+        cotangent.getInt() >= numResults)
+      return false;
+  }
+  return numResiduals > 0;
+}
+
+/// The function that hands its residuals to `backward`; null where there is
+/// none.
+static func::FuncOp findForward(SymbolTable &symbols, func::FuncOp backward) {
+  StringRef name = backward.getSymName();
+  if (!name.consume_back("_backward"))
+    return {};
+  auto forward = symbols.lookup<func::FuncOp>((name + "_forward").str());
+  return forward && arePair(forward, backward) ? forward : func::FuncOp();
+}
+
+namespace {
+struct FadRematerializePass
+    : fad::impl::FadRematerializeBase<FadRematerializePass> {
+  using FadRematerializeBase::FadRematerializeBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (func::FuncOp forward = findForward(symbols, function))
+        Rematerializer(forward, function, assumedSize).run();
+  }
+};
+} // namespace

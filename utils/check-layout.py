@@ -1,0 +1,101 @@
+"""Checks that the folders of the source are those that the pages describe.
+
+The table of CONTRIBUTING.md has a row for each folder of `lib` with sources, and
+each file includes headers of its own folder and of those above it alone. The
+picture in the README has a box for each folder that a program passes through.
+
+Usage: check-layout.py ROOT"""
+
+import pathlib
+import re
+import sys
+
+# A header of `include/fad` belongs to the folder of `lib` of that name.
+PUBLIC = pathlib.PurePath("include/fad")
+# Programs pass through the folders of these.
+STAGES = ("Transforms", "Codegen")
+# What stages have in common is no stage.
+SHARED = {"Utils", "Math"}
+
+
+def find_folders(root):
+    """Folders of `lib` with sources, as in `Transforms/Raise`."""
+    return {
+        path.parent.relative_to(root / "lib").as_posix()
+        for path in (root / "lib").rglob("*.cpp")
+    } - {"."}
+
+
+def read_table(root):
+    """The folders of the table, in order."""
+    text = (root / "CONTRIBUTING.md").read_text()
+    return re.findall(r"^\| `lib/([\w/]+)` \|", text, re.MULTILINE)
+
+
+def find_row(folder, table):
+    """The row for `folder`: its own, or that of a folder around it."""
+    while folder not in table and "/" in folder:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def resolve(root, file, included):
+    """The folder that `included` in `file` is in; None for that of others."""
+    local = (file.parent / included).resolve()
+    if local.is_file():
+        path = local.relative_to(root.resolve())
+    elif (root / "include" / included).is_file():
+        path = pathlib.PurePath("include") / included
+    else:
+        return None
+    folder = path.parent
+    if folder.is_relative_to(PUBLIC):
+        return folder.relative_to(PUBLIC).as_posix()
+    return folder.relative_to("lib").as_posix() if folder.parts[0] == "lib" else None
+
+
+def check_includes(root, table):
+    sources = [*(root / "lib").rglob("*.cpp"), *(root / "lib").rglob("*.h"),
+               *(root / "include/fad").rglob("*.h")]
+    for file in sorted(sources):
+        start = root / ("lib" if file.is_relative_to(root / "lib") else PUBLIC)
+        own = find_row(file.parent.relative_to(start).as_posix(), table)
+        for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
+            folder = resolve(root, file, included)
+            row = find_row(folder, table) if folder else own
+            # What a folder around others declares, such as all passes, is theirs.
+            if row == own or own.startswith(row + "/"):
+                continue
+            if row not in table or table.index(row) > table.index(own):
+                yield (f"{file.relative_to(root)}: includes {included}, of "
+                       f"lib/{row}, which is not above lib/{own} in the table")
+
+
+def check(root):
+    table = read_table(root)
+    folders = find_folders(root)
+    for folder in sorted(folders):
+        if find_row(folder, table) not in table:
+            yield f"CONTRIBUTING.md: lib/{folder} is not in the table"
+    for folder in table:
+        if not any(each == folder or each.startswith(folder + "/") for each in folders):
+            yield f"CONTRIBUTING.md: there is no lib/{folder}"
+    picture = re.search(r"```mermaid\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
+    boxes = set(re.findall(r"<b>(\w+)</b>", picture[1])) if picture else set()
+    stages = {folder.split("/")[1] for folder in table
+              if folder.startswith(tuple(f"{stage}/" for stage in STAGES))} - SHARED
+    for stage in sorted(stages - boxes):
+        yield f"README.md: the picture has no box for {stage}"
+    for box in sorted(boxes - stages):
+        yield f"README.md: there is no folder for the box {box}"
+    yield from check_includes(root, table)
+
+
+def main():
+    problems = list(check(pathlib.Path(sys.argv[1])))
+    print(*problems, f"{len(problems)} problems", sep="\n")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
