@@ -89,9 +89,10 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
 }
 
 namespace {
-/// Upstream's emulation of bf16 allows the two conversions between operations to be
-/// left out. What is computed once more would then have other digits than what
-/// was stored, and the elements that equal a maximum would not be found again.
+/// Upstream's emulation of bf16 allows the two conversions between operations
+/// to be left out. What is computed once more would then have other digits than
+/// what was stored, and the elements that equal a maximum would not be found
+/// again.
 struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
 

@@ -213,3 +213,16 @@ func.func private @difference(%x: tensor<4x5xf64>) -> tensor<4x5xf64> {
   } -> tensor<4x5xf64>
   return %d : tensor<4x5xf64>
 }
+
+// Sizes that are known of the input or the result alone.
+// REDEFINE: %{entry} = known
+// RUN: %{check} --size=3
+func.func @known(%x: tensor<?x3xf64>) -> (tensor<3x?xf64>, tensor<?x?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x3xf64>
+  %e = tensor.empty(%n) : tensor<3x?xf64>
+  %s = linalg.softmax dimension(1) ins(%x : tensor<?x3xf64>) outs(%e : tensor<3x?xf64>) -> tensor<3x?xf64>
+  %f = tensor.empty(%n, %n) : tensor<?x?xf64>
+  %t = linalg.softmax dimension(0) ins(%x : tensor<?x3xf64>) outs(%f : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %s, %t : tensor<3x?xf64>, tensor<?x?xf64>
+}

@@ -54,6 +54,16 @@ struct DecomposeAggregate
                                 PatternRewriter &rewriter) const override {
     if (!llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>))
       return rewriter.notifyMatchFailure(op, "is not on tensors");
+    // Upstream has the sizes of either, some known of one alone, in one type.
+    if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op.getOperation());
+        softmax &&
+        softmax.getInputOperandType() != softmax.getOutputOperandType()) {
+      Value input = tensor::CastOp::create(rewriter, op.getLoc(),
+                                           softmax.getOutputOperandType(),
+                                           softmax.getInput());
+      rewriter.modifyOpInPlace(
+          softmax, [&] { softmax.getInputMutable().assign(input); });
+    }
     FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
     if (failed(parts))
       return failure();

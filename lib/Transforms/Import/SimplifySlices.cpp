@@ -70,7 +70,8 @@ template <typename Op> struct RemoveUnitStrides : OpRewritePattern<Op> {
   }
 };
 
-/// Dimensions of a slice, those that it drops with the one before or after them.
+/// Dimensions of a slice, those that it drops with the one before or after
+/// them.
 static SmallVector<ReassociationIndices>
 groupDropped(const llvm::SmallBitVector &dropped) {
   SmallVector<ReassociationIndices> groups;
@@ -249,7 +250,8 @@ struct FadSimplifySlicesPass
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    // An operation is visited once; with its dimensions, it may have any stride.
+    // An operation is visited once; with its dimensions, it may have any
+    // stride.
     patterns.add<DropAfterExtract, ExpandBeforeInsert>(&getContext(),
                                                        /*benefit=*/2);
     patterns.add<ConcatenateElements, ConcatenateNothing, PadNothing,
