@@ -32,8 +32,6 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # Models are built from a configuration; no test downloads anything.
 config.environment["HF_HUB_OFFLINE"] = "1"
-# fad-opt verifies after each pass, as all other programs do.
-config.environment["FAD_VERIFY_EACH"] = "1"
 
 # Whole models take memory and all cores: a folder whose lit.local.cfg says
 # `config.parallelism_group = "models"` runs one test at a time.

@@ -54,7 +54,7 @@ class Server:
         environment = dict(os.environ, LD_PRELOAD=os.path.abspath(options.server))
         environment |= {"FAD_RUN_SECONDS": str(SECONDS), "FAD_RUN_BYTES": str(BYTES)}
         # A stack of its own for every thread is address space.
-        environment |= {"OMP_NUM_THREADS": "1", "FAD_VERIFY_EACH": "1"}
+        environment |= {"OMP_NUM_THREADS": "1"}
         paths = [os.path.abspath(os.path.join(options.tools, tool)) for tool in TOOLS]
         self.processes = {
             os.path.basename(path): subprocess.Popen(

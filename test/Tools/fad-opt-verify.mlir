@@ -1,14 +1,9 @@
-// What passes make is verified once, after the last; with --verify-each, and
-// where the environment asks for it, as in tests, after each of them.
+// What a pass makes is verified after it, as in mlir-opt.
 
-// DEFINE: %{once} = env -u FAD_VERIFY_EACH
-// RUN: %{once} fad-opt %s --test-fad-break --test-fad-break | FileCheck %s --check-prefix=TWICE
-// RUN: not %{once} fad-opt %s --test-fad-break 2>&1 | FileCheck %s
-// RUN: not %{once} fad-opt %s --verify-each --test-fad-break --test-fad-break 2>&1 | FileCheck %s
 // RUN: not fad-opt %s --test-fad-break --test-fad-break 2>&1 | FileCheck %s
 // RUN: fad-opt %s --verify-each=false --test-fad-break --test-fad-break | FileCheck %s --check-prefix=TWICE
-// RUN: not %{once} fad-opt %s.none 2>&1 | FileCheck %s --check-prefix=INPUT
-// RUN: not %{once} fad-opt %s -o %t.none/out.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// RUN: not fad-opt %s.none 2>&1 | FileCheck %s --check-prefix=INPUT
+// RUN: not fad-opt %s -o %t.none/out.mlir 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: fad-opt --show-dialects | FileCheck %s --check-prefix=DIALECTS
 
 // CHECK: error: operand #0 does not dominate this use
