@@ -11,19 +11,19 @@
 // machine without one, too, and building it takes no CUDA headers. It depends
 // on nothing of LLVM or MLIR.
 //
-// Every function returns a status. Where that is not FAD_CUDA_SUCCESS,
-// fadCudaGetErrorMessage has a text with the driver's own words in it, and what
-// a function would have written through its pointers is left alone.
+// Every function returns a status. For every other status than
+// FAD_CUDA_SUCCESS, fadCudaGetErrorMessage returns a text that quotes the
+// driver, and the function has written nothing through its pointers.
 //
-// Functions may be called from any thread. One that works in a context takes
-// the context that is current in its thread, whoever made it. Where there is
-// none, it makes the primary context of device 0 current in that thread and
-// leaves it so, which is what the CUDA runtime (and PyTorch with it) does; that
-// context is retained once, for as long as the process lives.
+// Functions may be called from any thread. They work in the context that is
+// current in their thread, whoever made it. Without one, they make the primary
+// context of device 0 current in that thread and leave it so, as the CUDA
+// runtime (and PyTorch with it) does; that context is retained once, for the
+// life of the process.
 //
-// Nothing here waits for the device, save fadCudaStreamSynchronize,
-// fadCudaEventSynchronize, and where the driver itself does, as in freeing
-// memory.
+// Only fadCudaStreamSynchronize and fadCudaEventSynchronize wait for the
+// device, and functions of the driver that wait themselves, such as those that
+// free memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,11 +42,11 @@ typedef enum FadCudaStatus {
   FAD_CUDA_SUCCESS = 0,
   /// The driver's library cannot be opened, or lacks functions.
   FAD_CUDA_NO_DRIVER = 1,
-  /// There is a driver, and it does not start.
+  /// The driver exists, but does not start.
   FAD_CUDA_INIT_FAILED = 2,
   /// The driver knows no device.
   FAD_CUDA_NO_DEVICE = 3,
-  /// An argument that no driver is asked about: a null pointer, or an image
+  /// An argument that is invalid for every driver: a null pointer, or an image
   /// that is neither PTX nor a whole cubin or fatbin.
   FAD_CUDA_INVALID_ARGUMENT = 4,
   /// The driver does not compile the PTX.
@@ -59,26 +59,26 @@ typedef enum FadCudaStatus {
 typedef struct FadCudaModuleStorage *FadCudaModule;
 /// A kernel of a module, which owns it.
 typedef struct FadCudaFunctionStorage *FadCudaFunction;
-/// The driver's CUstream. Null is the default stream. One of another library
-/// can be given as well, `torch.cuda.current_stream().cuda_stream` for example.
+/// The driver's CUstream. Null is the default stream. A stream of another
+/// library is allowed, `torch.cuda.current_stream().cuda_stream` for example.
 typedef void *FadCudaStream;
 /// The driver's CUevent.
 typedef void *FadCudaEvent;
 
-/// What the last function that failed in this thread says about it. Never null;
-/// the next function that fails in this thread overwrites it.
+/// The message of the last function that failed in this thread. Never null; the
+/// next function that fails in this thread overwrites it.
 FAD_CUDA_EXPORTED const char *fadCudaGetErrorMessage(void);
 
 //===----------------------------------------------------------------------===//
 // Driver and devices
 //===----------------------------------------------------------------------===//
 
-/// Whether there is a driver and a device: opens the driver's library and
-/// initializes it. All other functions do that by themselves. The answer is
-/// found once for a process.
+/// Whether a driver and a device exist: opens the driver's library and
+/// initializes it. All other functions do this by themselves. The answer is
+/// computed once for a process.
 ///
-/// The library is libcuda.so.1, or what the environment variable
-/// FAD_CUDA_DRIVER names.
+/// The library is libcuda.so.1, or the value of the environment variable
+/// FAD_CUDA_DRIVER.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaInit(void);
 
 /// The version of CUDA that the driver supports, 13000 for 13.0.
@@ -99,8 +99,8 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetComputeCapability(int device,
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaGetMultiprocessorCount(int device,
                                                               int *count);
 
-/// Makes the primary context of `device` current in this thread, in the place
-/// of the one that was.
+/// Makes the primary context of `device` current in this thread, instead of the
+/// current one.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaSetDevice(int device);
 
 //===----------------------------------------------------------------------===//
@@ -110,15 +110,14 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaSetDevice(int device);
 /// Loads PTX (a null byte at its end is not needed), a cubin or a fatbin of
 /// `size` bytes into the current context. The image can be freed afterwards.
 ///
-/// The driver compiles PTX, and keeps what it has compiled in a cache of its
-/// own on disk (CUDA_CACHE_PATH). The message of an error has what its compiler
-/// says about faulty PTX.
+/// The driver compiles PTX, and caches the result on disk (CUDA_CACHE_PATH).
+/// The message of an error includes the compiler's messages about faulty PTX.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleLoad(const void *image,
                                                   size_t size,
                                                   FadCudaModule *module);
 
-/// Unloads a module, and its functions with it. Null is allowed. What runs in
-/// them has to have ended.
+/// Unloads a module and its functions. Null is allowed. Its kernels must have
+/// ended.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleUnload(FadCudaModule module);
 
 /// Finds a kernel by its name.
@@ -127,25 +126,26 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleGetFunction(
 
 /// Starts a kernel on `stream`, in the context of its module, and returns
 /// without waiting for it. `parameters` has a pointer to each parameter's
-/// value; values are read before this returns. A grid without blocks starts
-/// nothing. `sharedBytes` of dynamic shared memory are there for each block.
+/// value; values are read before the return. A grid without blocks starts
+/// nothing. Each block gets `sharedBytes` of dynamic shared memory.
 FAD_CUDA_EXPORTED FadCudaStatus
 fadCudaLaunch(FadCudaFunction function, unsigned gridX, unsigned gridY,
               unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
               unsigned sharedBytes, FadCudaStream stream, void **parameters);
 
-/// The first error since the last call of this function that compiled code met,
-/// in any thread, and forgets it. Compiled code calls MLIR's functions for GPUs
-/// (mgpuLaunchKernel and the like, which this library has), and these return no
-/// status: ask here after the call. The error is printed, too, and until it is
-/// taken, compiled code starts no kernel and copies nothing.
+/// Returns and clears the first error of compiled code since the last call of
+/// this function, in any thread. Compiled code calls MLIR's functions for GPUs
+/// (mgpuLaunchKernel and others, which this library has), which return no
+/// status. The error is printed, too. Compiled code starts no kernel and copies
+/// nothing until the error is cleared.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaTakeError(void);
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Allocates memory on the device. No bytes are the null pointer.
+/// Allocates memory on the device. An allocation of no bytes is the null
+/// pointer.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaMalloc(size_t bytes, void **pointer);
 
 /// Allocates memory that the host and the device both can use.
@@ -155,8 +155,8 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaMallocManaged(size_t bytes,
 /// Frees memory of either kind. Null is allowed.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaFree(void *pointer);
 
-/// Copies in the order of the stream. The host's memory has to stay as it is
-/// until the stream is synchronized.
+/// Copies in the order of the stream. The host's memory must not change until
+/// the stream is synchronized.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopyToDevice(void *destination,
                                                     const void *source,
                                                     size_t bytes,
@@ -165,7 +165,7 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopyToHost(void *destination,
                                                   const void *source,
                                                   size_t bytes,
                                                   FadCudaStream stream);
-/// Between any two places: the driver knows which memory a pointer is to.
+/// Between any two places: the driver knows the memory of each pointer.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopy(void *destination,
                                             const void *source, size_t bytes,
                                             FadCudaStream stream);
@@ -178,14 +178,13 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaCopy(void *destination,
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamCreate(FadCudaStream *stream);
 /// Null is allowed.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamDestroy(FadCudaStream stream);
-/// Waits for all that was put on the stream. An error that a kernel met while
-/// it ran is returned here.
+/// Waits for all work on the stream. Returns errors of kernels that ran there.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamSynchronize(FadCudaStream stream);
-/// Makes what comes on the stream later wait for the event.
+/// Makes later work on the stream wait for the event.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamWaitEvent(FadCudaStream stream,
                                                        FadCudaEvent event);
 
-/// Creates an event that takes the time.
+/// Creates an event that records the time.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventCreate(FadCudaEvent *event);
 /// Null is allowed.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventDestroy(FadCudaEvent event);
@@ -193,7 +192,7 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventDestroy(FadCudaEvent event);
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventRecord(FadCudaEvent event,
                                                    FadCudaStream stream);
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventSynchronize(FadCudaEvent event);
-/// The time between two events that both have passed.
+/// The time between two events that both have occurred.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaEventElapsedTime(FadCudaEvent start,
                                                         FadCudaEvent stop,
                                                         float *milliseconds);

@@ -18,9 +18,9 @@ extern "C" {
 /// Declares mlirGetDialectHandle__fad__.
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Fad, fad);
 
-/// Registers the fad dialect, the derivative rules, and what `fad-nest` and
-/// `fad-to-cpu` read, produce and ask of upstream dialects. `fad-to-nvvm` also
-/// needs mlirRegisterAllDialects and mlirRegisterAllLLVMTranslations.
+/// Registers the fad dialect, the derivative rules, and the dialects and
+/// interfaces that `fad-nest` and `fad-to-cpu` need. `fad-to-nvvm` also needs
+/// mlirRegisterAllDialects and mlirRegisterAllLLVMTranslations.
 MLIR_CAPI_EXPORTED void fadRegisterDialects(MlirDialectRegistry registry);
 
 #ifdef __cplusplus

@@ -15,22 +15,21 @@
 
 namespace mlir::fad {
 
-/// A place for each tensor that a block computes, such as bufferization finds
-/// one: in the buffer of an operand that is not read again, where the operation
-/// allows that, or in a buffer of its own. The operations of the block are
-/// numbered in their order.
+/// The buffer of each tensor that a block computes, as bufferization assigns
+/// it: the buffer of a dead operand, if the operation allows that, or a new
+/// one. The operations of the block are numbered in their order.
 ///
-/// Elementwise results go to a buffer of their own when there have been some
-/// tensors in that of the operand: One-Shot Bufferization compares all tensors
-/// in one buffer with each other.
+/// An elementwise result gets a new buffer once the buffer of the operand has
+/// held several tensors, because One-Shot Bufferization compares all tensors of
+/// one buffer pairwise.
 class BufferPlan {
 public:
   enum class Owner {
-    /// An operation of the block makes the buffer.
+    /// An operation of the block allocates the buffer.
     Block,
     /// The buffer is an argument that the block may overwrite.
     Argument,
-    /// Nobody in the block may write to the buffer.
+    /// No operation of the block may write to the buffer.
     Other
   };
   struct Buffer {
@@ -39,25 +38,23 @@ public:
     Owner owner;
     /// The first operation during which the buffer exists, and the last one.
     unsigned begin, end;
-    /// Whether the terminator of the block hands the buffer on.
+    /// Whether the terminator of the block returns the buffer.
     bool isReturned = false;
-    /// How many tensors are in it, views included.
+    /// The number of tensors in it, views included.
     unsigned numTensors = 0;
   };
 
-  /// A plan for `block`, of the arguments of which those in `owned` may be
-  /// overwritten.
+  /// A plan for `block`, whose arguments in `owned` may be overwritten.
   BufferPlan(Block &block, ValueRange owned);
 
   ArrayRef<Buffer> getBuffers() const { return buffers; }
-  /// The operand the buffer of which is written anew with `result`, null where
-  /// there is none.
+  /// The operand whose buffer `result` overwrites, or null.
   OpOperand *getReused(OpResult result) const { return reused.lookup(result); }
   /// The number of operations in the block.
   unsigned size() const { return numOps; }
 
 private:
-  /// Where a tensor is.
+  /// The buffer of a tensor.
   struct Place {
     unsigned buffer;
     /// Whether the tensor has all elements of the buffer.
@@ -69,12 +66,12 @@ private:
   /// Makes `view` a view of `source`.
   void addView(Value view, Value source, bool isWhole);
   unsigned addBuffer(Value value, Owner owner, unsigned position);
-  /// The place of `value`, where it has a buffer.
+  /// The buffer of `value`, if it has one.
   const Place *find(Value value) const;
-  /// Whether `operand` of the operation at `position` is read there last, and
-  /// may be overwritten.
+  /// Whether the operation at `position` is the last reader of `operand` and
+  /// may overwrite it.
   bool isFree(OpOperand &operand, unsigned position) const;
-  /// The operand that `result` can be written over, or null.
+  /// The operand that `result` can overwrite, or null.
   OpOperand *findReusable(OpResult result, unsigned position) const;
   void noteUse(Buffer &buffer, Value value);
 
@@ -84,15 +81,15 @@ private:
   /// The number of the last operation that reads each tensor.
   DenseMap<Value, unsigned> lastUses;
   DenseMap<Value, OpOperand *> reused;
-  /// Buffers that a result of the operation at hand has taken.
+  /// Buffers that results of the current operation have taken.
   DenseSet<unsigned> taken;
 };
 
 /// Whether the owner of `operand` computes each element of a result from the
-/// elements at the same place, and `operand` is among what is read so.
+/// elements at the same place of its operands, `operand` among them.
 bool isReadElementwise(OpOperand &operand);
 
-/// Whether `operand` is what a result of its owner starts from.
+/// Whether `operand` is an init of its owner.
 bool isInit(OpOperand &operand);
 
 /// Whether `op` fills an empty tensor.

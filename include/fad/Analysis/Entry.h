@@ -21,27 +21,27 @@ class FuncOp;
 
 namespace fad {
 
-/// The function called `name` or, where `name` is empty, the only function of
-/// `module` with `fad.request` or, where there is none, the only public one; it
-/// has a body. Otherwise emits an error that lists the functions there are.
+/// The function `name` or, if `name` is empty, the only function of `module`
+/// with `fad.request` or, if no function has this, the only public one. The
+/// function has a body. Otherwise emits an error that lists the functions.
 FailureOr<func::FuncOp> findEntry(ModuleOp module, StringRef name);
 
-/// The arguments of `function` to differentiate with respect to: `wrt`, or
-/// else what its `fad.request` attribute says, or else every ranked tensor of
-/// floating-point elements: scalars have to be asked for. Emits an error where
-/// an argument does not exist, has no tangent, or none is left.
+/// The arguments of `function` to differentiate with respect to: `wrt`, or else
+/// those of its `fad.request`, or else every ranked tensor of floating-point
+/// elements (scalars have to be listed). Emits an error for an argument that
+/// does not exist or has no tangent, and if none is left.
 FailureOr<SmallVector<unsigned>> resolveWrt(func::FuncOp function,
                                             ArrayRef<int64_t> wrt);
 
-/// The results of `function` that are differentiated, and so get a cotangent:
-/// `results`, or else what its `fad.request` attribute says, or else every
-/// floating-point scalar and ranked tensor. Emits an error where a result does
-/// not exist, can have no cotangent, or none is left.
+/// The results of `function` to differentiate, each of which gets a cotangent:
+/// `results`, or else those of its `fad.request`, or else every floating-point
+/// scalar and ranked tensor. Emits an error for a result that does not exist or
+/// cannot have a cotangent, and if none is left.
 FailureOr<SmallVector<unsigned>> resolveResults(func::FuncOp function,
                                                 ArrayRef<int64_t> results);
 
-/// Whether `results`, or else the `fad.request` attribute of `function`, lists
-/// the results that are differentiated.
+/// Whether `results`, or else the `fad.request` of `function`, lists the
+/// results to differentiate.
 bool listsResults(func::FuncOp function, ArrayRef<int64_t> results);
 
 /// Whether `type` is f16, bf16, f32 or f64, or a ranked tensor of them.

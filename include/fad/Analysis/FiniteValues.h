@@ -15,12 +15,12 @@
 
 namespace mlir::fad {
 
-/// The values that `scalar`, computed in a body, can take, where these follow
-/// from constants and conditions alone: the derivative of a rectifier is 0 or 1
-/// whatever its operand is. They are what folders give for each choice of the
-/// conditions, in the order in which they are found, as attributes of the type
-/// of `scalar`; some of them may never occur. `nullopt` where there are none
-/// such, or more than 16.
+/// The values that `scalar`, computed in a body, can take, if they follow from
+/// constants and conditions alone: the derivative of a rectifier is 0 or 1 for
+/// every operand. Folding for each combination of the conditions finds the
+/// values, in this order, as attributes of the type of `scalar`; some of them
+/// may never occur. `nullopt` if `scalar` depends on other values, or has more
+/// than 16 values.
 std::optional<SmallVector<Attribute>> findFiniteValues(Value scalar);
 
 } // namespace mlir::fad

@@ -20,24 +20,25 @@ class FuncOp;
 
 namespace fad {
 
-/// What the operations of a function need at most at once, in bytes of tensors.
+/// The peak memory of a function, in bytes of tensors.
 struct FunctionPeak {
-  /// Bytes in buffers that the function makes, and in arguments that it owns.
+  /// Bytes in buffers that the function allocates, and in arguments that it
+  /// owns.
   uint64_t bytes = 0;
-  /// Buffers that it makes.
+  /// Buffers that it allocates.
   uint64_t allocations = 0;
-  /// The first operation during which they are needed; null where none is.
+  /// The first operation at the peak; null if nothing is allocated.
   Operation *op = nullptr;
 };
 
-/// Bytes that a pair of functions, as `fad-split` makes it, needs. Constants do
-/// not count, nor do scalars in `forward`.
+/// The memory of a pair of functions, as `fad-split` makes it. Constants do not
+/// count, nor do scalars in `forward`.
 struct PeakEstimate {
-  /// Arguments of forward, that is, weights and inputs. The caller has them
-  /// all the time; they are in none of the numbers below.
+  /// Arguments of forward, that is, weights and inputs. The caller owns them
+  /// all the time; the other numbers exclude them.
   uint64_t arguments = 0;
-  /// Results of the primal function that are no arguments. They are alive from
-  /// where they are computed to the end of backward.
+  /// Results of the primal function that are no arguments. They are live from
+  /// their computation to the end of backward.
   uint64_t results = 0;
   /// Residuals that are neither arguments nor results.
   uint64_t kept = 0;
@@ -45,38 +46,38 @@ struct PeakEstimate {
   uint64_t cotangents = 0;
   /// Results of backward.
   uint64_t gradients = 0;
-  /// Of what forward makes, results and residuals included.
+  /// Tensors that forward allocates, results and residuals included.
   FunctionPeak forward;
-  /// Of the residuals that are kept, and of what backward makes, gradients
+  /// The kept residuals, and tensors that backward allocates, gradients
   /// included.
   FunctionPeak backward;
 
-  /// Most bytes at any time, arguments and cotangents left out.
+  /// The peak of the pair, without arguments and cotangents.
   uint64_t getPeak() const {
     return std::max(forward.bytes, results + backward.bytes);
   }
 };
 
-/// The number that stands for a size that is known only at run time.
+/// The size that replaces a dynamic one.
 using SizeFunction = function_ref<uint64_t(const SizeSymbols::Symbol &)>;
 
-/// What the pair `forward` and `backward` needs, operation by operation in
-/// their order. A tensor is in memory from the operation that computes it to
-/// the last one that reads it. Views take nothing; an elementwise result takes
-/// the buffer of an operand of its type that is not read again, and an
-/// operation with an init the buffer of that.
+/// The memory of the pair `forward` and `backward`, operation by operation in
+/// their order. A tensor is live from the operation that computes it to its
+/// last reader. Views take no memory; an elementwise result takes the buffer of
+/// a dead operand of its type, and an operation with an init takes the buffer
+/// of the init.
 ///
-/// `sizeOf` is asked for the sizes of arguments of `forward`, and for those
-/// that follow from nothing. With `ownsResiduals`, backward overwrites and
-/// frees the residuals that are kept; otherwise they are there to its end.
+/// `sizeOf` gives the sizes of arguments of `forward`, and those that follow
+/// from none. With `ownsResiduals`, backward overwrites and frees the kept
+/// residuals; otherwise they are live to its end.
 ///
-/// Emits an error for a value whose bytes cannot be told. May insert operations
+/// Emits an error for a value whose bytes are unknown. May insert operations
 /// without effect.
 FailureOr<PeakEstimate> estimatePeak(func::FuncOp forward,
                                      func::FuncOp backward, SizeFunction sizeOf,
                                      bool ownsResiduals = true);
 
-/// What `function` needs on its own: the estimate has nothing of a backward.
+/// The memory of `function` alone, without a backward function.
 FailureOr<PeakEstimate> estimatePeak(func::FuncOp function,
                                      SizeFunction sizeOf);
 

@@ -20,14 +20,14 @@ namespace mlir::fad {
 double roundTo(FloatType type, double number,
                llvm::RoundingMode mode = llvm::RoundingMode::NearestTiesToEven);
 
-/// What a tensor is as a function, element by element, of the tensor that a
-/// chain of fad.elementwise operations with one operand each begins with. It is
-/// evaluated in double precision, whatever the types in the bodies are.
+/// A tensor as an elementwise function of the first operand of a chain of
+/// fad.elementwise operations with one operand each. The function is evaluated
+/// in double precision, whatever the types in the bodies.
 class ScalarFunction {
 public:
-  /// The function that gives `tensor`; `nullopt` where no such chain ends in
-  /// it, or where an operation of it is not known how to evaluate. The chain
-  /// begins with `source`, if that is in it, or else as early as possible.
+  /// The function that computes `tensor`; `nullopt` if no such chain ends in
+  /// it, or if an operation of the chain cannot be evaluated. The chain begins
+  /// with `source`, if that is in it, or else as early as possible.
   static std::optional<ScalarFunction> get(Value tensor,
                                            Value source = nullptr);
 
@@ -35,11 +35,11 @@ public:
     return evaluate(source, /*rounds=*/false);
   }
 
-  /// The same with the result of each operation rounded to its type, as the
-  /// compiled program has it.
+  /// Evaluates with the result of each operation rounded to its type, as in the
+  /// compiled program.
   double getRounded(double source) { return evaluate(source, /*rounds=*/true); }
 
-  /// Whether both do the same operations.
+  /// Whether both have the same operations.
   bool isSameAs(const ScalarFunction &other) const;
 
 private:
@@ -55,15 +55,15 @@ private:
 
   bool append(ElementwiseOp op);
   bool append(Operation *op);
-  /// The register of `value`, which is a new one where it is a constant;
-  /// `nullopt` where it is not known.
+  /// The register of `value`, which is a new one for a constant; `nullopt` if
+  /// it is unknown.
   std::optional<unsigned> getRegister(Value value);
 
-  /// The operations, from the source on, and which result each is read for.
+  /// The operations, from the source on, and the result of each that is read.
   SmallVector<std::pair<ElementwiseOp, unsigned>> chain;
   llvm::DenseMap<Value, unsigned> registerOf;
   SmallVector<Step> steps;
-  /// Number 0 is the source; constants keep what they are set to.
+  /// Number 0 is the source; constants keep their value.
   SmallVector<double> registers = {0.0};
   unsigned output = 0;
 };

@@ -23,17 +23,17 @@ class AffineApplyOp;
 
 namespace fad {
 
-/// Tensors have no more elements than this, below 2^59: their bytes are numbers
-/// of 63 bits then. Sizes that are 0 count as 1, so that what is computed from
-/// the sizes of a tensor without elements does not wrap, either.
+/// The largest number of elements of a tensor, below 2^59, so that its bytes
+/// are a number of 63 bits. Sizes of 0 count as 1, so that products of some
+/// sizes of a tensor without elements do not wrap, either.
 constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 16;
 
 /// Whether a tensor of the sizes `shape` has more than `kMaxElements` elements
-/// whatever the dynamic ones of them are.
+/// for all values of its dynamic sizes.
 bool hasTooManyElements(ArrayRef<int64_t> shape);
 
-/// A sum of products of sizes that are known only when the program runs, such
-/// as `12288*d0 + 3072`. Numbers saturate at 2^64 - 1.
+/// A sum of products of dynamic sizes, such as `12288*d0 + 3072`. Numbers
+/// saturate at 2^64 - 1.
 class SizeExpr {
 public:
   SizeExpr(uint64_t constant = 0);
@@ -43,42 +43,43 @@ public:
   SizeExpr &operator+=(const SizeExpr &other);
   SizeExpr &operator*=(const SizeExpr &other);
 
-  /// Whether this has several terms.
+  /// Whether the expression has several terms.
   bool isSum() const { return terms.size() > 1; }
-  /// The value, where no symbol occurs.
+  /// The value, if no symbol occurs.
   std::optional<uint64_t> getConstant() const;
-  /// Whether a number of this is too large to be told.
+  /// Whether a number of the expression is saturated.
   bool isSaturated() const;
-  /// The expression divided by `divisor`, where every coefficient is a multiple
-  /// of that.
+  /// The expression divided by `divisor`, if every coefficient is a multiple of
+  /// it.
   std::optional<SizeExpr> divideExactly(uint64_t divisor) const;
   /// The expression with each symbol that `value` knows replaced by its value.
   SizeExpr
   substitute(function_ref<std::optional<uint64_t>(unsigned)> value) const;
 
-  /// Prints symbols by the names that `getName` gives them.
+  /// Prints each symbol by its name from `getName`.
   void print(raw_ostream &os, function_ref<StringRef(unsigned)> getName) const;
 
 private:
   using Factors = SmallVector<unsigned, 2>;
-  /// From sorted symbols to the coefficient of their product, which is not 0.
+  /// Maps sorted symbols to the coefficient of their product, which is not 0.
   std::map<Factors, uint64_t> terms;
 };
 
-/// The dynamic dimensions that sizes are stated in. Several functions can share
-/// one table: equal dimensions of equally numbered arguments are one symbol.
+/// The dynamic dimensions in which sizes are expressed. Several functions can
+/// share one table: equal dimensions of equally numbered arguments are one
+/// symbol.
 class SizeSymbols {
 public:
   struct Symbol {
-    /// `d0` for a dimension of an argument, `u0` for one that does not follow
-    /// from the arguments.
+    /// `d0` for a dimension of an argument, `u0` for one that is unrelated to
+    /// the arguments.
     std::string name;
-    /// What the name stands for, for a legend.
+    /// The meaning of the name, for a legend.
     std::string description;
     /// The argument and its dimension, for `d` symbols.
     std::optional<std::pair<unsigned, unsigned>> argumentDim;
-    /// Not 0 for a size that is `dividend / divisor`, rounded up, and is named
-    /// so: bytes that hold elements of a few bits.
+    /// Not 0 for a size that is `dividend / divisor`, rounded up, and has this
+    /// as its name: bytes that hold elements of a few bits.
     uint64_t divisor = 0;
     SizeExpr dividend;
   };
@@ -86,24 +87,24 @@ public:
   ArrayRef<Symbol> getSymbols() const { return symbols; }
   StringRef getName(unsigned symbol) const { return symbols[symbol].name; }
 
-  /// `expr` with each symbol that `value` knows replaced by its value; it is
-  /// not asked for quotients.
+  /// `expr` with each symbol that `value` knows replaced by its value;
+  /// quotients are computed from their parts.
   SizeExpr
   substitute(const SizeExpr &expr,
              function_ref<std::optional<uint64_t>(const Symbol &)> value) const;
 
   /// The size of dimension `dim` of `tensor`, a ranked tensor, in terms of the
-  /// dimensions of the entry block's arguments where it follows from them. May
+  /// dimensions of the entry block's arguments if it follows from them. May
   /// insert operations without effect that compute shapes.
   SizeExpr getDimSize(Value tensor, unsigned dim);
 
-  /// To be called before values are erased and further ones are asked for: what
-  /// is known of a value is kept by its address.
+  /// Clears the cache, whose keys are addresses of values. Required between the
+  /// erasure of values and further queries.
   void forgetValues() { known.clear(); }
 
 private:
-  /// The same, step by step; `path` gets every dimension of that size that is
-  /// on the way.
+  /// The same, step by step; `path` gets every dimension of that size on the
+  /// way.
   SizeExpr followDim(Value tensor, unsigned dim,
                      SmallVectorImpl<std::pair<Value, unsigned>> &path);
   SizeExpr getArgumentDim(unsigned argument, unsigned dim);
@@ -118,11 +119,11 @@ private:
   unsigned numArgumentDims = 0, numUnknown = 0;
 };
 
-/// The bytes that one value of `type` takes in a buffer: i1 takes one, index
-/// takes eight. `nullopt` where the type does not say.
+/// The bytes of one value of `type` in a buffer: 1 for i1, 8 for index.
+/// `nullopt` if the type does not determine them.
 std::optional<uint64_t> getScalarBytes(Type type);
 
-/// The bytes that `value`, a ranked tensor or a scalar, takes in a buffer.
+/// The bytes of `value`, a ranked tensor or a scalar, in a buffer.
 std::optional<SizeExpr> getValueBytes(Value value, SizeSymbols &symbols);
 
 } // namespace fad

@@ -14,12 +14,12 @@
 namespace mlir::fad {
 
 /// Whether the scalar `value` may depend on an element of a floating-point
-/// tensor that is not constant, and so have a tangent.
+/// tensor that is not constant, and so may have a tangent.
 bool mayHaveTangent(Value value);
 
-/// The scalar that every element of the tensor `tensor` is: a constant or a
-/// value defined outside of tensors. Null if it is not known to be one.
-/// A dense splat gives its attribute.
+/// The scalar that all elements of the tensor `tensor` equal: a constant, or a
+/// value defined outside of tensors. Null if none is known. A dense splat gives
+/// its attribute.
 OpFoldResult getSplat(Value tensor);
 
 } // namespace mlir::fad

@@ -13,9 +13,9 @@
 
 namespace mlir::fad {
 
-/// Fails, with an error, where an operation of `module` may have symbols of its
-/// own, because it has a region and is not registered: the inliner and
-/// `SymbolUserMap` crash on such.
+/// Fails, with an error, if an unregistered operation of `module` has a region:
+/// it may have symbols of its own, on which the inliner and `SymbolUserMap`
+/// crash.
 LogicalResult checkSymbolUses(ModuleOp module);
 
 } // namespace mlir::fad

@@ -14,8 +14,8 @@
 
 namespace mlir::fad {
 
-/// Times of one element on a target, in eighths of the time that moving one
-/// byte between memory and processor takes.
+/// Times of one element on a target, in units of the time that moving an eighth
+/// of a byte between memory and processor takes.
 struct TargetTimes {
   /// A comparison, an addition, a multiplication.
   int64_t arithmetic;
@@ -25,7 +25,7 @@ struct TargetTimes {
   int64_t transcendental;
 };
 
-/// A CPU core with vector units: at 36 GB/s and 0.23 ns for the value and the
+/// A CPU core with vector units: 36 GB/s, and 0.23 ns for the value and the
 /// derivative of GELU in its tanh form, from polynomials.
 inline constexpr TargetTimes kCPUTimes = {1, 8, 64};
 

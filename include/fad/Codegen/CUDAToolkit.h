@@ -18,10 +18,10 @@ namespace mlir::fad {
 /// The file of libdevice in the directory `toolkit`, or nothing.
 std::optional<std::string> findLibdevice(llvm::StringRef toolkit);
 
-/// The first toolkit that has libdevice of: CUDA_HOME, CUDA_PATH,
+/// The first toolkit with libdevice among: CUDA_HOME, CUDA_PATH,
 /// /usr/local/cuda*, /usr/lib/cuda, /opt/cuda, the directory above that of an
-/// `nvcc` on the PATH, and what PyPI packages of NVIDIA put into the packages
-/// of the `python3` on the PATH.
+/// `nvcc` on the PATH, and the directories of NVIDIA's PyPI packages for the
+/// `python3` on the PATH.
 std::optional<std::string> findCUDAToolkit();
 
 } // namespace mlir::fad

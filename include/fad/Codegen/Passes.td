@@ -28,20 +28,19 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
   let description = [{
     Replaces each `fad.elementwise` by one `linalg.generic` with the same body,
     removes `fad.residual` and the attributes of the dialect on operations, and
-    expands the activation primitives. `tensor.gather` and `tensor.scatter`,
-    which have no other lowering, become a `linalg.generic` and loops, and
-    `scf.index_switch` on tensors, which upstream's bufferization takes wrongly,
-    `scf.if`. What is left is upstream operations that any MLIR compiler takes. Functions keep the
-    attributes of their arguments and results (`fad.gradient = 0`), which say
-    what these are.
+    expands the activation primitives. `tensor.gather`, which has no other lowering,
+    becomes a `linalg.generic`, and `tensor.scatter` becomes loops.
+    `scf.index_switch` on tensors, which upstream's bufferization miscompiles,
+    becomes `scf.if`. The result has upstream operations only. The attributes of
+    arguments and results of functions (`fad.gradient = 0`) stay, because they say
+    which gradient each result is.
 
-    `fad.scatter_add` becomes a loop over the updates that adds one slice after
-    the other in place, which is best where loops run in place (`fad-to-cpu`).
-    With `scatter-as-reductions` it becomes reductions with parallel loops, for
-    compilers that run each operation on tensors as a kernel of its own (IREE):
-    updates for the same place are summed by comparing their indices, either
-    with every place or, where there are more places than updates, with each
-    other.
+    `fad.scatter_add` becomes a loop over the updates, each of which is added in
+    place, for compilers that run loops in place (`fad-to-cpu`). With
+    `scatter-as-reductions` it becomes reductions with parallel loops, for
+    compilers that run each operation on tensors as a kernel of its own (IREE): each
+    update is added by comparing its index with every place or, where there are
+    more places than updates, with the indices of the other updates.
   }];
   let options = [
     Option<"scatterAsReductions", "scatter-as-reductions", "bool",
@@ -57,10 +56,11 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
 def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Outline elementwise operations as GPU kernels";
   let description = [{
-    Gives each `fad.elementwise` of the module, and each `linalg.generic` that is a
-    loop over elements, a kernel in the `gpu.module` `@kernels` and names it in the
-    operation's `fad.kernel`. The operation itself stays: whoever owns the buffers
-    launches the kernel in its place, as `fad-launch-kernels` does.
+    Gives a kernel in the `gpu.module` `@kernels` to each `fad.elementwise` of the
+    module, and to each `linalg.generic` that is a loop over elements. The attribute
+    `fad.kernel` of the operation names its kernel. The operation itself stays: the
+    owner of the buffers launches the kernel in its place, as `fad-launch-kernels`
+    does.
 
     A kernel takes, in this order:
 
@@ -70,18 +70,18 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
     | | each scalar operand | the scalar |
     | outputs | each result | pointer, as for a tensor operand |
     | count | | number of elements of a result, `i32`, up to 2^30 |
-    | sizes | each repeated operand | as far as they are dynamic, `i32` |
+    | sizes | each repeated operand | its dynamic sizes, `i32` |
 
     An operand of a `linalg.generic` may be repeated: a row, a column, a plane. The
-    element that belongs to place `i` of a result is at `(i / inner) % extent`, where
-    `extent` is the number of its elements and `inner` how many neighbouring places
-    have the same. What the body uses from outside follows the operands: scalars, and
-    buffers that it reads at computed places, as `fad.unpack` does. A loop that
-    combines up to 8 neighbouring elements to one, as `fad.pack` does, has a kernel as
-    well, whose outputs are read first.
+    element for place `i` of a result is at `(i / inner) % extent`, where `extent`
+    is the number of elements of the operand, and `inner` the number of neighbouring
+    places that share an element. Values that the body captures follow the operands:
+    scalars, and buffers that it reads at computed places, as `fad.unpack` does. A
+    loop that combines up to 8 neighbouring elements to one, as `fad.pack` does, has
+    a kernel as well, which reads its outputs first.
 
     An element of type `i1` takes one byte, 0 or 1; an `index` takes 8. Outputs do not
-    overlap each other. There are three variants of a kernel:
+    overlap each other. A kernel has three variants:
 
     | name | pointers |
     |---|---|
@@ -89,24 +89,24 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
     | with `_inplace` | aligned to 16 bytes; an output may be an input |
     | with `_unaligned` | aligned to their elements; an output may be an input |
 
-    With repeated operands, the first two also take that the vectors of a thread do
-    not cross the end of a row: its length, or `inner`, is a multiple of the lanes.
+    With repeated operands, the first two also require that no vector of a thread
+    crosses the end of a row: its length, or `inner`, is a multiple of the lanes.
 
     A kernel is launched with `fad.block_size` threads in a block and
-    ceil(count / `fad.tile_size`) blocks; both attributes are on the operation. Blocks
-    beyond that find nothing to do. Each block computes one tile of `fad.tile_size`
+    ceil(count / `fad.tile_size`) blocks; both attributes are on the operation.
+    Further blocks compute nothing. Each block computes one tile of `fad.tile_size`
     elements: in vectors of 16 bytes of the widest element type, neighbouring threads
     taking neighbouring vectors, or one element at a time where the tile is not full
     or the variant has no vectors. Offsets are computed in 32 bits.
 
-    A `linalg.generic` that sums over its leading dimensions, as the gradient of a bias
-    does, has two kernels, whose names end with `_partial` and `_total`. The first one
-    sums some rows in each block; the second one adds these sums, in order, to what the
-    output holds. So the result does not depend on the order in which blocks run.
-    Numbers narrower than `f32` are summed in `f32`.
+    A `linalg.generic` that sums over its leading dimensions, as the gradient of a
+    bias does, has two kernels, whose names end with `_partial` and `_total`. Each
+    block of the first one sums some rows. The second one adds these sums, in order,
+    to the elements of the output. So the result does not depend on the order of the
+    blocks. Numbers narrower than `f32` are summed in `f32`.
 
-    The number of threads, the number of vectors that each of them loads, and the
-    registers that it may have, are those that suit `chip`.
+    The number of threads, the number of vectors that each thread loads, and the
+    limit of registers suit `chip`.
 
     ```mlir
     %y = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
@@ -129,8 +129,7 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
                     %y: memref<1073741824xf32>, %count: i32) kernel
     ```
 
-    where the size in the memref types only says that no buffer is longer: kernels
-    take bare pointers.
+    The size in the memref types is an upper bound: kernels take bare pointers.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
@@ -150,16 +149,19 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
 def FadLaunchKernels : Pass<"fad-launch-kernels", "::mlir::ModuleOp"> {
   let summary = "Replace loops on buffers by launches of their kernels";
   let description = [{
-    Launches, in place of each `linalg.generic` on buffers that `fad-to-gpu` has given
-    a kernel, the variant that suits its buffers: vectors where all are aligned to 16
-    bytes and no vector crosses the end of a repeated row, and among those the one for
-    outputs that are inputs where buffers overlap: then they are the same buffer, as
-    bufferization makes them. Which one that is is decided when the program runs.
-    Buffers with gaps are copied. More than `largest-launch` elements take several
-    launches, each of which begins where repeated operands begin again; where they
-    do not, within so many elements, an assertion fails.
+    Replaces each `linalg.generic` on buffers that has a kernel of `fad-to-gpu` by
+    launches of this kernel. A comparison at run time selects the variant:
 
-    The buffers have to be where both the host and the device reach them.
+    - vectors, where all buffers are aligned to 16 bytes and no vector crosses the
+      end of a repeated row;
+    - among these, the variant with outputs that are inputs, where buffers overlap.
+      Bufferization makes such buffers the same buffer.
+
+    Buffers with gaps are copied. More than `largest-launch` elements take several
+    launches, each of which begins at a multiple of the period of the repeated
+    operands; an assertion fails if this period is longer than a launch.
+
+    Both the host and the device have to reach the buffers.
 
     ```mlir
     linalg.generic {...} ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)
@@ -200,15 +202,15 @@ def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lower math operations for which PTX has instructions";
   let description = [{
     Upstream's `convert-gpu-to-nvvm` turns nearly every `math` operation into a
-    call of NVIDIA's libdevice, which takes a CUDA toolkit to link. This pass
+    call of NVIDIA's libdevice, and linking it takes a CUDA toolkit. This pass
     goes before it and lowers, through upstream's patterns, the operations that
     need no library: absolute value, rounding, square root, fused
     multiply-add, copysign, maxnum and minnum, clamp, tests of NaN and infinity,
     and bit counts.
 
-    It also gives `math.fpowi` the 32-bit exponent that libdevice takes, where
-    the exponent is narrower, or constant and small enough. A rounding mode other than
-    to the nearest, ties to even, is an error: LLVM would ignore it.
+    An exponent of `math.fpowi` that is narrower than the 32 bits of libdevice, or
+    that is constant and small enough, is converted to 32 bits. A rounding mode
+    other than to the nearest, ties to even, is an error: LLVM would ignore it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }
@@ -216,11 +218,10 @@ def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
 def FadAttachNVVMTarget : Pass<"fad-attach-nvvm-target", "::mlir::ModuleOp"> {
   let summary = "Attach a checked NVVM target to each GPU module";
   let description = [{
-    Upstream's `nvvm-attach-target`, for one target, with its options checked:
-    an unknown chip or PTX version, or a version too old for the chip, is an
-    error here and ends the process there. Without `features`, PTX has the
-    lowest version that knows the chip, so that the oldest `ptxas` that knows
-    it takes it.
+    Upstream's `nvvm-attach-target`, for one target, with checked options. Upstream
+    ends the process on an unknown chip or PTX version and on a version too old for
+    the chip; here these are errors. Without `features`, PTX has the lowest version
+    that knows the chip, so that the oldest `ptxas` for this chip takes the PTX.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
@@ -232,22 +233,22 @@ def FadAttachNVVMTarget : Pass<"fad-attach-nvvm-target", "::mlir::ModuleOp"> {
 }
 
 def FadKernelsToBinary : Pass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
-  let summary = "Compile GPU modules that need no more than libdevice";
+  let summary = "Compile GPU modules after checking their symbols";
   let description = [{
-    Upstream's `gpu-module-to-binary` preceded by the checks that it leaves
-    out. Each is an error at the operation concerned:
+    Upstream's `gpu-module-to-binary`, preceded by checks that it lacks. Each of
+    these is an error at the operation concerned:
 
     - an operation without a lowering to NVVM;
-    - a call of a function that is neither in the GPU module nor in libdevice,
-      or of one in libdevice when there is no CUDA toolkit: upstream would emit
+    - a call of a function that is neither in the GPU module nor in libdevice;
+    - a call of a function in libdevice without a CUDA toolkit: upstream would emit
       PTX with an unresolved symbol.
 
     The toolkit is the option `toolkit`; without it, the first of these that
     has `nvvm/libdevice/libdevice.10.bc`: the environment variables `CUDA_HOME`
     and `CUDA_PATH`, `/usr/local/cuda*`, `/usr/lib/cuda`, `/opt/cuda`, the
-    directory above that of an `nvcc` on the `PATH`, and what the PyPI packages
-    `nvidia-nvvm` (CUDA 13) and `nvidia-cuda-nvcc-cu12` put into the packages of
-    the `python3` on the `PATH`. PTX that calls no library needs no toolkit.
+    directory above that of an `nvcc` on the `PATH`, and the directories of the PyPI
+    packages `nvidia-nvvm` (CUDA 13) and `nvidia-cuda-nvcc-cu12` for the `python3` on
+    the `PATH`. PTX that calls no library needs no toolkit.
   }];
   let options = [
     Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
@@ -265,33 +266,33 @@ def FadKernelsToBinary : Pass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
 def FadProtectArguments : Pass<"fad-protect-arguments", "::mlir::func::FuncOp"> {
   let summary = "Keep bufferization from writing to arguments";
   let description = [{
-    Marks the tensor arguments of public functions as not writable, unless they
-    are marked already: a caller's tensors are values, whatever the function
-    does with their buffers. Arguments with `fad.owned` belong to the function
-    and are writable.
+    Sets `bufferization.writable` to false on the tensor arguments of public
+    functions that have no such attribute: a caller's tensors are values, whatever
+    the function does with their buffers. Arguments with `fad.owned` belong to the
+    function and are writable.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
 def FadReuseBuffers : Pass<"fad-reuse-buffers", "::mlir::func::FuncOp"> {
-  let summary = "Write elementwise results over what is not read again";
+  let summary = "Write elementwise results over dead operands";
   let description = [{
-    Makes each elementwise `linalg` operation on tensors that starts from an
-    empty tensor start from an operand instead, where that has the type of the
-    result, is read element by element, and is not read afterwards: a derivative
-    is written over its source, and a gradient over a derivative. Arguments are
-    not written over, but for those with `fad.owned`, which belong to the
-    function. One-Shot Bufferization then does so in place.
+    An elementwise `linalg` operation on tensors whose init is an empty tensor gets
+    an operand as its init instead, if the operand has the type of the result, is
+    read element by element, and is dead afterwards: a derivative overwrites its
+    source, and a gradient a derivative. Among the arguments only those with
+    `fad.owned`, which belong to the function, are overwritten. One-Shot
+    Bufferization then works in place.
 
-    Empty tensors and fills that several operations start from are given to each
-    of them, right before it, so that a buffer exists from its first writer on.
+    Empty tensors and fills with several users are cloned right before each user, so
+    that a buffer exists from its first writer on.
 
     ```mlir
     %e = tensor.empty() : tensor<8xf32>
     %y = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
     ```
 
-    becomes, where `%x` is not read again,
+    becomes, where `%x` is dead afterwards,
 
     ```mlir
     %y = linalg.exp ins(%x : tensor<8xf32>) outs(%x : tensor<8xf32>) -> tensor<8xf32>
@@ -303,10 +304,10 @@ def FadReuseBuffers : Pass<"fad-reuse-buffers", "::mlir::func::FuncOp"> {
 def FadFreeArguments : Pass<"fad-free-arguments", "::mlir::func::FuncOp"> {
   let summary = "Free the arguments that a function owns";
   let description = [{
-    Frees each argument with `fad.owned`, a buffer, after its last use, or
-    before the function returns where that has several blocks; where a copy of
-    the argument is returned, the argument is returned itself. It goes after
-    deallocation, and removes the attribute.
+    Frees each argument with `fad.owned`, a buffer, after its last use, or before
+    the return of a function with several blocks. A function that returns a copy of
+    such an argument returns the argument itself. The pass goes after deallocation,
+    and removes the attribute.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
@@ -314,23 +315,23 @@ def FadFreeArguments : Pass<"fad-free-arguments", "::mlir::func::FuncOp"> {
 def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
   let summary = "Load and store globals by value";
   let description = [{
-    Copies what `ml_program.global_load` reads of a mutable global, and what
-    `ml_program.global_store` writes: a tensor is a value, whatever is stored to
-    the global later, while bufferization makes it the buffer of the global. A
-    load of a global that cannot change becomes a constant.
+    Copies the tensors that `ml_program.global_load` reads of mutable globals and
+    that `ml_program.global_store` writes. Tensors are values, independent of later
+    stores, but bufferization would make them aliases of the global's buffer. A load
+    of an immutable global becomes a constant.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
 def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Let contractions stream memory";
+  let summary = "Interchange loops so that contractions read neighbouring elements";
   let description = [{
-    Turns each reduction on tensors in which a loop stands for one dimension of
-    an operand (matmuls, sums, contractions spelled as `linalg.generic`) into a
+    Each reduction on tensors in which a loop stands for one dimension of
+    an operand (matmuls, sums, contractions spelled as `linalg.generic`) becomes a
     `linalg.generic` whose innermost loop runs along neighbouring elements of
-    the result and of the operands. An operand that lies the other way is
-    transposed first, if each of its elements is read more than once.
+    the result and of the operands. An operand with another layout is transposed
+    first, if each of its elements is read more than once.
 
     The reduction loops keep their order: each element of the result sums the
     same terms in the same order as before.
@@ -339,14 +340,13 @@ def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::f
 }
 
 def FadUnaliasResults : Pass<"fad-unalias-results", "::mlir::func::FuncOp"> {
-  let summary = "Return no buffer twice";
+  let summary = "Return each buffer once";
   let description = [{
-    Clones each buffer that a function returns and that may be, or be a view
-    of, another buffer that it returns: whoever calls the function frees each
-    result. It also clones a buffer that an iteration of `scf.while` hands on
-    twice: bufferization takes what the next one begins with for two buffers, and
-    writes to one of them while it still reads the other. It goes between
-    bufferization and deallocation.
+    Callers free each result of a function. So the pass clones each returned buffer
+    that may alias another returned buffer. It also clones a buffer that an
+    iteration of `scf.while` passes on twice: bufferization takes the initial values
+    of the next iteration for two buffers, and writes to one of them while it still
+    reads the other. The pass goes between bufferization and deallocation.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
@@ -354,10 +354,10 @@ def FadUnaliasResults : Pass<"fad-unalias-results", "::mlir::func::FuncOp"> {
 def FadExpandBuffers : Pass<"fad-expand-buffers", "::mlir::func::FuncOp"> {
   let summary = "Write views of several dynamic sizes with strides";
   let description = [{
-    Replaces each `memref.expand_shape` that splits one size into several of
-    which more than one is dynamic by a `memref.reinterpret_cast` with computed
-    strides: `expand-strided-metadata`, which lowers the others, takes one
-    dynamic size for each size of the source.
+    Replaces each `memref.expand_shape` that splits one size into several sizes,
+    two or more of them dynamic, by a `memref.reinterpret_cast` with computed
+    strides. `expand-strided-metadata`, which lowers the others, takes one dynamic
+    size for each size of the source.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -366,31 +366,31 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg on buffers to loops over tiles";
   let description = [{
     Splits each `linalg` operation into tiles and lowers it to `scf` loops: an
-    `scf.parallel` over the tiles, where there is enough to do for several
-    threads, around `scf.for` loops over the elements of one tile.
+    `scf.parallel` over the tiles, if the work suffices for several threads, around
+    `scf.for` loops over the elements of one tile.
 
-    Elementwise operations become loops over vectors: loops along which all
-    operands lie one after the other are joined, the innermost one is split into
-    vectors of `vector-bits` of the widest type that the body computes with, and
-    what is left is computed element by element. Where all operands are bf16, and
-    f32 is computed with, vectors of bf16 are loaded whole, and the even numbers and
-    the odd ones are computed apart: neither has to move.
+    Elementwise operations become loops over vectors. Loops along which all
+    operands are contiguous are joined. The innermost loop is split into vectors of
+    `vector-bits` of the widest type in which the body computes; the rest is
+    computed element by element. Where all operands are bf16, and the body computes
+    in f32, vectors of bf16 are loaded whole, and the even and the odd elements are
+    computed apart, so neither has to move.
 
     Where the innermost loop is a reduction, each lane combines the numbers at its
-    place, then halves of the vector are combined until one number is left, and what
-    the row has more comes last. So sums are rounded in another order than in loops
-    over elements: one that depends on the number of lanes, and not on threads.
+    place, then halves of the vector are combined until one number is left, and the
+    rest of the row comes last. So sums are rounded in another order than in loops
+    over elements. This order depends on the number of lanes, and not on threads.
 
-    Where a loop computes little, and has one result, of 16 MiB or more, that it does
-    not write over what it reads, vectors are stored past the cache. Size and
-    alignment of the buffer are looked at when the loop is run.
+    Loops of little arithmetic with one result, of 16 MiB or more, that overwrites
+    none of their operands, store their vectors past the cache. Size and alignment
+    of the buffer are tested when the loop runs.
 
-    What a single loop over vectors reads, and may be larger than 8 KiB, is fetched so
-    far ahead, where a vector has 32 bytes of it or more.
+    A single loop over vectors prefetches its operands that may be larger than 8 KiB
+    and of which a vector has 32 bytes or more.
 
-    Bodies with more than scalar arithmetic, elements of `i1`, reductions that do
-    anything but add, multiply, find the least or the greatest, or combine bits, and
-    transposes are left to the compiler of the loops.
+    Some loops over elements are left to the compiler of the loops: those of bodies
+    with more than scalar arithmetic, of elements of `i1`, of transposes, and of
+    reductions other than sums, products, minima, maxima and combinations of bits.
   }];
   let options = [
     Option<"parallel", "parallel", "bool", /*default=*/"true",
@@ -409,9 +409,8 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
   let description = [{
     Rewrites `exp`, `expm1`, `log`, `log1p`, `tanh`, `erf` and `erfc` of the math
     dialect, on `f32` and vectors of it, to arithmetic without branches, which
-    compilers make vector code of: calls of libm keep loops from it. Narrower types
-    are to be extended first; `f64`, tensors and other functions are left as they
-    are.
+    compilers vectorize; loops with calls of libm stay scalar. Narrower types are to
+    be extended first. `f64`, tensors and other functions stay as they are.
 
     The largest errors, in units in the last place of results that are normal:
 
@@ -423,20 +422,20 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
     | `erf` | 3 |
     | `erfc` | 6 |
 
-    Infinities, NaN and zeros give what libm gives.
+    Infinities, NaN and zeros give the results of libm.
 
-    Where everything that is computed of a value is rounded to f16 or bf16, shorter
-    forms are used: polynomials of lower degree, and multiplication with a
-    reciprocal for division where the divisor is known to be from 2^-120 to 2^120.
-    They err by up to two units more where f16 is among the results, and by 2^-18
-    relative to the value where all are bf16. No instructions that estimate are used:
-    results are the same in vectors and alone, and on every processor.
+    Shorter forms compute values that reach f16 or bf16 only: polynomials of lower
+    degree, and multiplication with a reciprocal for division by a divisor that is
+    known to be from 2^-120 to 2^120. Their error is up to two units larger where
+    f16 is among the results, and 2^-18 relative to the value where all are bf16. No
+    instruction that estimates is used: results are the same in vectors and alone,
+    and on every processor.
 
-    With such an error it does not matter which way a tie goes. What is rounded to bf16
-    of sums, products, quotients and roots that one of these functions is part of, and
-    of selections that have no other numbers than those and numbers of bf16, rounds
-    `to_nearest_away`, which takes fewer operations, where the program asks for nothing.
-    `fad-math-to-libm` expands that, and is to follow.
+    With such an error, the direction of ties does not matter. Sums, products,
+    quotients and roots that one of these functions is part of, and selections among
+    them and numbers of bf16, are rounded to bf16 by `to_nearest_away`, which takes
+    fewer operations, unless the program asks for a rounding mode.
+    `fad-math-to-libm`, which is to follow, expands this conversion.
 
     Minima and maxima with a constant other than zero become a comparison and a
     selection, one instruction of x86.
@@ -445,12 +444,12 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
 }
 
 def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Compute functions of f32 by what GPUs estimate";
+  let summary = "Compute functions of f32 by the estimates of GPUs";
   let description = [{
-    Decides how kernels compute `exp`, `tanh`, `erf` and `erfc` of the math dialect and
-    divisions, on scalars of `f32`. GPUs have instructions that estimate `2^x` and
-    `1 / x`, marked `fastmath<arcp,afn>` here, which `fad-math-to-ptx` makes
-    instructions of.
+    Selects the form in which kernels compute `exp`, `tanh`, `erf` and `erfc` of the
+    math dialect and divisions, on scalars of `f32`. GPUs have instructions that
+    estimate `2^x` and `1 / x`. Operations with `fastmath<arcp,afn>` stand for them,
+    and `fad-math-to-ptx` lowers these.
 
     | operation | how | error |
     |---|---|---|
@@ -460,18 +459,18 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
     | `erfc` | `exp(-x^2)` times a polynomial | 22 |
     | `x / y` | the estimate of `1 / y`, and a step of Newton's method | 1 |
 
-    Errors are the largest, in units in the last place of results that are normal, where
+    Errors are the largest, in units in the last place of results that are normal, if
     an estimate errs by up to 2. Where estimates are exact, they are 1, 2, 4, 9 and 1. A
-    division is left as it is where the range of values does not show that the
-    divisor has a normal reciprocal and the dividend is finite.
+    division is left as it is unless the ranges of values show that the divisor has a
+    normal reciprocal and the dividend is finite.
 
-    Values that end up in `bf16` or `f16`, after arithmetic in `f32`, are computed with
-    fewer operations: their errors are up to 2^-16 relative to the result, and 2^-14 of
-    `erf` and `erfc` that end up in `bf16`. A sigmoid and its complement are computed
-    from one exponential without selections.
+    Values that reach `bf16` or `f16`, after arithmetic in `f32`, take fewer
+    operations: their errors are up to 2^-16 relative to the result, and 2^-14 for
+    `erf` and `erfc` that reach `bf16`. One exponential without selections gives a
+    sigmoid and its complement.
 
-    Exponentials that a value and its derivative share stay shared. The selection of a
-    zero goes where the other branch is zero as well, of any sign.
+    A value and its derivative share exponentials as before. A selection between a
+    zero and a branch that is zero as well, of any sign, is removed.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -481,20 +480,21 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's `convert-math-to-llvm` turns `math.expm1` and `math.log1p` into
     `exp(x) - 1` and `log(1 + x)`. This pass goes before it and calls libm for
-    all that libm has, but for what processors have instructions for: absolute
+    every function of libm but those that processors have instructions for: absolute
     value, copysign, rounding, square root and fused multiply-add. It also expands
     `math.clampf`, `math.rsqrt`, `math.fpowi` (as a power) and conversions from and to
     bf16, which are exact here on every processor, rounding to nearest, with ties to even
-    or away from zero, and keeping subnormal numbers. Fast-math flags of conversions, which
-    the LLVM dialect has no place for, are dropped.
+    or away from zero, and keeping subnormal numbers. Fast-math flags of conversions, for
+    which the LLVM dialect has no place, are dropped.
 
     `arith.minnumf` and `arith.maxnumf` become calls of `llvm.minimumnum` and
-    `llvm.maximumnum` with `nsz`. Those of `llvm.minnum` and `llvm.maxnum`, which upstream
-    makes of them, have the same values, but LLVM 22 leaves elements out where it
+    `llvm.maximumnum` with `nsz`. Upstream's lowering to `llvm.minnum` and
+    `llvm.maxnum` has the same values, but LLVM 22 leaves elements out when it
     vectorizes a loop of constant length that reduces by them.
 
-    Any other rounding mode is an error: LLVM would round to nearest. So is a function
-    that has the name of one that compiled code calls.
+    Any other rounding mode is an error: LLVM would round to nearest. A function of
+    the program with the name of a libc or libm function that compiled code calls is
+    an error, too.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
@@ -506,22 +506,22 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def FadIm2col : Pass<"fad-im2col", "::mlir::func::FuncOp"> {
-  let summary = "Rewrite convolutions without a name to matmuls of windows";
+  let summary = "Rewrite unnamed convolutions to matmuls of windows";
   let description = [{
     The gradient of a convolution with respect to its filter is, for most layouts,
-    a convolution that has no name and that compilers have no fast code for. It is
-    rewritten to a matmul: the windows of the image, written out one after the
-    other, times the cotangent. That takes as much memory as there are elements in
-    all windows. Convolutions that have a name stay, as do those of each channel
-    alone, those of mixed types, and those the init of which is no `linalg.fill`.
+    a convolution that has no named operation, and for which compilers have no fast
+    code. It becomes a matmul of the windows of the image, written out one after the
+    other, and the cotangent. The windows take as much memory as all of their
+    elements. Named convolutions stay, as do depthwise ones, those of mixed types,
+    and those whose init is no `linalg.fill`.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FadHoistRecomputation : Pass<"fad-hoist-recomputation", "::mlir::func::FuncOp"> {
-  let summary = "Compute first in backward what depends on no cotangent";
+  let summary = "Compute values that depend on no cotangent first in backward";
   let description = [{
-    Undoes what `fad-shorten-lifetimes` does to a backward function. IREE orders
+    Undoes what `fad-shorten-lifetimes` does to a backward function: IREE orders
     operations by itself, and from the other order IREE 3.13 computes wrong
     gradients of residual networks.
   }];
@@ -529,25 +529,27 @@ def FadHoistRecomputation : Pass<"fad-hoist-recomputation", "::mlir::func::FuncO
 }
 
 def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
-  let summary = "Rewrite what IREE's compiler does not take";
+  let summary = "Rewrite operations that IREE's compiler does not take";
   let description = [{
-    Goes after `fad-to-linalg`. Replaces `math.erfc` by upstream's approximation
-    in f32, with elementwise operations on tensors turned into `linalg.generic`,
-    as are those of `linalg` by name (`linalg.exp`), which IREE's version of MLIR
-    no longer has, and maxima over windows (`linalg.pooling_nhwc_max`) that do
-    not begin with a fill, which IREE 3.13 gets wrong.
+    The pass goes after `fad-to-linalg` and rewrites
 
-    Makes two sums of one over the last and other dimensions of a product, where
-    a factor has the last dimension and is broadcast along another: IREE 3.13
-    does not compile that.
+    - `math.erfc` to upstream's approximation in f32;
+    - elementwise operations on tensors, and those of `linalg` by name
+      (`linalg.exp`), which IREE's version of MLIR no longer has, to
+      `linalg.generic`;
+    - maxima over windows (`linalg.pooling_nhwc_max`) that do not begin with a fill,
+      which IREE 3.13 miscompiles;
+    - a sum, over the last and other dimensions, of a product in which a factor has
+      the last dimension and is broadcast along another, to two sums: IREE 3.13
+      cannot compile the one.
 
-    Copies each argument that an operation would write to in place: IREE would
-    do so in the memory of the caller, and of residuals and results that are the
-    same argument.
+    Arguments that an operation would overwrite in place are copied: IREE would
+    write to the caller's memory, and to residuals and results that are the same
+    argument.
 
-    Removes the attributes of the dialect from operations, and from arguments
-    and results of functions: IREE knows no dialect `fad`. What the arguments
-    and results are is to be read before.
+    The attributes of the dialect are removed from operations, arguments and results
+    of functions, because IREE does not know the dialect `fad`. A user who needs the
+    meaning of arguments and results reads it before this pass.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",

@@ -13,7 +13,7 @@ include "fad/IR/FadDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
-// What crosses from the forward to the backward function.
+// The rule that selects the values that cross from forward to backward.
 def Fad_Policy : I32EnumAttr<"Policy", "what crosses from forward to backward", [
     I32EnumAttrCase<"bp", 0, "bp">,
     I32EnumAttrCase<"recompute", 1, "recompute">,
@@ -23,8 +23,9 @@ def Fad_Policy : I32EnumAttr<"Policy", "what crosses from forward to backward", 
   let genSpecializedAttr = 0;
 }
 
-// What backward may compute again under the policy `auto`; each level has those
-// before it. Constants, shapes, views and what is drawn from a seed always are.
+// The operations that backward may repeat under the policy `auto`; each level
+// includes those before it. Constants, shapes, views and values drawn from a
+// seed are always computed again.
 def Fad_RecomputeLevel : I32EnumAttr<"RecomputeLevel", "what backward may compute again", [
     I32EnumAttrCase<"nothing", 0, "nothing">,
     I32EnumAttrCase<"elementwise", 1, "elementwise">,
@@ -38,7 +39,7 @@ def Fad_PolicyAttr : EnumAttr<Fad_Dialect, Fad_Policy, "policy"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-// What fad-partition makes of each operation.
+// The class that fad-partition gives to each operation.
 def Fad_OpClass : I32EnumAttr<"OpClass", "class of an operation", [
     I32EnumAttrCase<"fad", 0, "fad">,
     I32EnumAttrCase<"nfad", 1, "nfad">]> {
@@ -50,7 +51,7 @@ def Fad_OpClassAttr : EnumAttr<Fad_Dialect, Fad_OpClass, "class"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-// How the GELU is evaluated.
+// The formula of the GELU.
 def Fad_GeluApproximation : I32EnumAttr<"GeluApproximation",
     "form of the Gaussian error linear unit", [
     I32EnumAttrCase<"none", 0, "none">,
@@ -68,11 +69,11 @@ def Fad_RequestAttr : AttrDef<Fad_Dialect, "Request"> {
   let mnemonic = "request";
   let summary = "asks for a function to be differentiated";
   let description = [{
-    Put on a function as `fad.request`. `wrt` lists the arguments to
-    differentiate with respect to; without it, every argument that is a tensor
-    of floating-point elements. `results` lists the results that are
-    differentiated, each of which gets a cotangent; without it, every result of
-    floating-point elements. Options given to a pass win over it.
+    A function has this attribute as `fad.request`. `wrt` lists the arguments to
+    differentiate with respect to; without it, every argument that is a tensor of
+    floating-point elements. `results` lists the results to differentiate, each of
+    which gets a cotangent; without it, every result of floating-point elements.
+    Options of a pass take precedence.
 
     ```mlir
     func.func @f(%x: tensor<4xf32>, %w: tensor<4xf32>)

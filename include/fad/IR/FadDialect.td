@@ -16,15 +16,16 @@ def Fad_Dialect : Dialect {
   let cppNamespace = "::mlir::fad";
   let summary = "Forward-mode differentiation of elementwise regions";
   let description = [{
-    The `fad` dialect holds what nesting forward-mode automatic
-    differentiation inside reverse mode needs beyond the upstream dialects:
+    The `fad` dialect has the operations that nested forward-mode automatic
+    differentiation needs and that the upstream dialects lack:
 
     - *activation primitives* (`fad.sigmoid`, `fad.gelu`, ...): functions whose
       value and derivative have a numerically stable form that a chain of
       `arith` and `math` operations does not state;
     - `fad.elementwise`: a subgraph that maps tensors to tensors of the same
       shape, element by element, as one operation;
-    - `fad.residual`: marks a value that crosses from the forward function to the backward.
+    - `fad.residual`: a value that crosses from the forward function to the backward
+      function.
 
     Discardable attributes:
 
@@ -66,9 +67,9 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";
     static constexpr ::llvm::StringLiteral kBlockSizeAttr = "fad.block_size";
     static constexpr ::llvm::StringLiteral kTileSizeAttr = "fad.tile_size";
-    /// On an operation that `fad-rematerialize` repeats, lest it be merged with
-    /// the one that computes the same. Without the dialect's name, since it stays
-    /// where the dialect has been lowered away.
+    /// On an operation that `fad-rematerialize` repeats, so that CSE does not
+    /// merge it with the original. The name has no dialect, since the attribute
+    /// outlives the lowering of the dialect.
     static constexpr ::llvm::StringLiteral kRematerializedAttr = "rematerialized";
   }];
 }

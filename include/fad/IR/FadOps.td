@@ -30,8 +30,8 @@ def Fad_FloatLike : TypeConstraint<
         RankedTensorOf<[Fad_Float]>.predicate]>,
     "f16, bf16, f32 or f64, or a vector or ranked tensor of them">;
 
-// A primitive that stands for a chain of simpler ones: a region made of it
-// alone is differentiated as that chain would be.
+// A primitive that abbreviates a chain of simpler operations: a region of this
+// primitive alone is differentiated as the chain.
 def Fad_Composite : NativeOpTrait<"Composite"> {
   let cppNamespace = "::mlir::fad";
 }
@@ -70,9 +70,9 @@ def Fad_SigmoidOp : Fad_Primitive<"sigmoid"> {
 def Fad_SoftplusOp : Fad_Primitive<"softplus"> {
   let summary = "softplus, log(1 + exp(x))";
   let description = [{
-    Evaluated as `max(x, 0) + log1p(exp(-|x|))`. With `threshold`, the value is
-    `x` where `x > threshold`, which is what PyTorch's `softplus` does with its
-    default of 20. Derivative: `sigmoid(x)`, or 1 above the threshold.
+    Evaluated as `max(x, 0) + log1p(exp(-|x|))`. With `threshold`, the value is `x`
+    where `x > threshold`, as in PyTorch's `softplus` with its default of 20.
+    Derivative: `sigmoid(x)`, or 1 above the threshold.
 
     ```mlir
     %y = fad.softplus %x : f32
@@ -93,8 +93,8 @@ def Fad_SoftplusOp : Fad_Primitive<"softplus"> {
 def Fad_ReluOp : Fad_Primitive<"relu"> {
   let summary = "rectifier, max(x, 0)";
   let description = [{
-    NaN stays NaN. Derivative: 0 where `x <= 0`, else 1, at NaN too, as PyTorch
-    has it; it is read off the result as well as off the operand.
+    NaN stays NaN. Derivative: 0 where `x <= 0`, else 1, at NaN too, as in PyTorch.
+    The result determines the derivative as well as the operand does.
 
     ```mlir
     %y = fad.relu %x : f32
@@ -105,8 +105,9 @@ def Fad_ReluOp : Fad_Primitive<"relu"> {
 def Fad_LeakyReluOp : Fad_Primitive<"leaky_relu"> {
   let summary = "leaky rectifier, x where x > 0, else slope * x";
   let description = [{
-    Derivative: 1 where `x > 0`, else `slope`, at NaN too, as PyTorch has it. For
-    a positive slope it is read off the result as well as off the operand.
+    Derivative: 1 where `x > 0`, else `slope`, at NaN too, as in PyTorch. If the
+    slope is positive, the result determines the derivative as well as the operand
+    does.
 
     ```mlir
     %y = fad.leaky_relu %x slope 0.01 : f32
@@ -232,9 +233,9 @@ def Fad_ElementwiseOp : Op<Fad_Dialect, "elementwise", [
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "an elementwise subgraph with a scalar body";
   let description = [{
-    Applies the body once to every index. Each tensor operand gives the body
-    the element at that index; each scalar operand gives it that scalar. Each
-    result collects what the body yields.
+    Applies the body once to every index. Each tensor operand passes the element at
+    that index to the body; each scalar operand passes its value. Each result
+    collects the values that the body yields.
 
     All tensor operands and results have one shape; there is at least one
     tensor operand. The body has no side effects. A single-source subgraph is an
@@ -264,9 +265,9 @@ def Fad_ElementwiseOp : Op<Fad_Dialect, "elementwise", [
   let hasCanonicalizer = 1;
   let skipDefaultBuilders = 1;
   let builders = [
-    // Builds the op around `buildBody`, which is given the block's arguments and
-    // returns what to yield. The results take their shape from the first
-    // tensor operand and their element types from what is yielded.
+    // Builds the op around `buildBody`, which takes the block's arguments and
+    // returns the values to yield. The results take their shape from the first
+    // tensor operand and their element types from these values.
     OpBuilder<(ins "::mlir::ValueRange":$inputs,
       "::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$buildBody)>,
     // Builds the op with an empty body block.
@@ -312,13 +313,13 @@ def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
   let summary = "a value that crosses from forward to backward";
   let description = [{
     The identity, placed by `fad-select-residuals` between the forward and the
-    backward part of a joint function. `fad-split` turns it into a result of
-    the forward function and an argument of the backward function.
+    backward part of a joint function. `fad-split` turns it into a result of the
+    forward function and an argument of the backward function.
 
-    `needed_by` names the primal operations whose adjoints read the value and
-    `reason` says why it is kept, for `fad-memory-report`. Where a derivative
-    that backward gets from it is not exact, `largest_error` and
-    `mean_square_error` say how far off it is.
+    For `fad-memory-report`, `needed_by` names the primal operations whose adjoints
+    read the value, and `reason` is the rule that keeps it. If backward computes an
+    approximate derivative from the value, `largest_error` and `mean_square_error`
+    are the errors of this derivative.
 
     ```mlir
     %r = fad.residual %d needed_by ["fad.gelu"] reason "derivative" : tensor<?x3072xf32>
@@ -341,10 +342,11 @@ def Fad_AlternativesOp : Op<Fad_Dialect, "alternatives", [
     Pure, SameOperandsAndResultType]> {
   let summary = "one value, computed in different ways";
   let description = [{
-    Its operands are equal, but for rounding: a derivative computed from the
-    source of a region, and computed from its result. Any of them may stand for
-    the result. `fad-select-residuals` picks one where the policy is `auto`, by
-    what it needs in backward, and the first otherwise; so does `fad-to-linalg`.
+    Its operands are equal, except for rounding: for example, a derivative computed
+    from the source of a region and the same derivative computed from its result.
+    Any of them may replace the result. Under the policy `auto`,
+    `fad-select-residuals` picks the operand that is cheapest for backward;
+    otherwise it picks the first, as `fad-to-linalg` does.
 
     ```mlir
     %d = fad.alternatives %from_source, %from_result : tensor<?x3072xf32>
@@ -372,8 +374,8 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "adds slices to a tensor at computed indices";
   let description = [{
-    The adjoint of reading a tensor at computed indices. `init`, with each
-    slice of `updates` added at the place that `indices` gives it:
+    The adjoint of reading a tensor at computed indices. The result is `init`, with
+    each tensor slice of `updates` added at the place given by `indices`:
 
     ```
     result = init
@@ -381,14 +383,14 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
       result[indices[p]] += updates[p]
     ```
 
-    `dims` says which dimensions of `init` the tensors of indices belong to, in
-    increasing order. A slice has the remaining dimensions of `init`; so the
-    shape of `updates` is that of the indices, followed by these.
+    `dims` lists the dimensions of `init` that the index tensors belong to, in
+    increasing order. A tensor slice has the remaining dimensions of `init`. So the
+    shape of `updates` is that of the indices, followed by these dimensions.
 
-    Indices are signed and count from 0. An update for a place outside of
-    `init` is left out. Where several updates meet, their sum does not depend
-    on how work is divided between threads, and with the default of
-    `fad-to-linalg` they are added one after the other, in row-major order.
+    Indices are signed and count from 0. An update for a place outside of `init` is
+    left out. The sum of several updates for one place does not depend on the
+    division of work between threads; with the default of `fad-to-linalg` they are
+    added one after the other, in row-major order.
 
     ```mlir
     // The gradient of an embedding: rows of 16, of a table of 50.
@@ -415,9 +417,8 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
       return ::llvm::cast<::mlir::RankedTensorType>(getIndices().front().getType()).getRank();
     }
     /// The dimensions of `init` that a slice has.
-    SmallVector<int64_t> getSliceDims();
-    /// Whether the types say that there is no element to add, or none to add
-    /// to.
+    /// The dimensions of `init` that a tensor slice has.
+    /// Whether the types say that `updates` or `init` has no elements.
     bool addsNothing();
   }];
 }
@@ -441,12 +442,11 @@ class Fad_PackingOp<string mnemonic, list<Trait> traits = []>
 
 def Fad_PackOp : Fad_PackingOp<"pack"> {
   let summary = "writes few-bit numbers side by side into bytes";
-  let description = [{
-    Keeps the lowest `bits` (1 to 8) bits of each element of `codes`, in
-    row-major order and without gaps: the first element goes to the lowest bits
-    of the first byte, and so on. A number of 3, 5, 6 or 7 bits may begin in one
-    byte and end in the next. The last byte is filled up with zeros. The result
-    has `ceil(n * bits / 8)` bytes for `n` elements.
+  Keeps the lowest `bits` (1 to 8) bits of each element of `codes`, in row-major
+  order and without gaps: the first element takes the lowest bits of the first byte,
+  and so on. A number of 3, 5, 6 or 7 bits may begin in one byte and end in the
+  next. Zeros pad the last byte. The result has `ceil(n * bits / 8)` bytes for `n`
+  elements.
 
     ```mlir
     %bytes = fad.pack %codes bits 1 : tensor<4x9xi8> -> tensor<5xi8>
@@ -462,8 +462,8 @@ def Fad_PackOp : Fad_PackingOp<"pack"> {
 def Fad_UnpackOp : Fad_PackingOp<"unpack"> {
   let summary = "reads few-bit numbers from the bytes that hold them";
   let description = [{
-    The inverse of `fad.pack`: each element of the result is a number of `bits`
-    bits, without sign. `sizes` are those of the result's dynamic dimensions.
+    The inverse of `fad.pack`: each element of the result is an unsigned number of
+    `bits` bits. `sizes` are those of the result's dynamic dimensions.
 
     ```mlir
     %codes = fad.unpack %bytes bits 1 : tensor<5xi8> -> tensor<4x9xi8>

@@ -16,16 +16,16 @@ namespace mlir::fad {
 
 /// The primal values at which a rule is evaluated, as expressions in the
 /// computing type: f32 for f16, bf16 and f32, else the type itself. Operands
-/// and results that are not floating-point are passed as they are.
+/// and results that are not floating-point keep their type.
 struct Primal {
   ExprBuilder &builder;
   llvm::ArrayRef<Expr> operands;
   llvm::ArrayRef<Expr> results;
 };
 
-/// The type in which derivatives with respect to, or of, a value of `type` are
-/// computed: f32 for f16 and bf16, `type` itself for f32 and f64, null for
-/// every other type (which has no tangent). `type` is a scalar type.
+/// The type of tangents and cotangents of a value of the scalar type `type`:
+/// f32 for f16 and bf16, `type` itself for f32 and f64, null for every other
+/// type, which has no tangents.
 FloatType getTangentType(Type type);
 
 namespace detail {

@@ -17,11 +17,11 @@ def Fad_DerivativeOpInterface : OpInterface<"DerivativeOpInterface"> {
     forward mode in an elementwise region, reverse mode across operations, and
     the adjoint of any `linalg.generic`.
 
-    An operation implements `partial`, or `pushforward` where a tangent is not
-    a sum of products (`arith.select`). Rules state formulas with
-    `fad::Expr`; they are evaluated at the builder's insertion point and may
-    not change any existing operation. Narrow operands (f16, bf16) reach the
-    rule extended to f32, and what it returns is f32.
+    An operation implements `partial`, or `pushforward` if a tangent is not a sum of
+    products (`arith.select`). Rules state formulas with `fad::Expr`. A rule builds
+    operations at the builder's insertion point and may not change any existing
+    operation. Narrow operands (f16, bf16) reach the rule extended to f32, and the
+    rule returns f32.
 
     Upstream operations get their rules as external models in `lib/Rules`;
     `docs/AddingARule.md` shows how another dialect adds its own.
@@ -37,20 +37,20 @@ def Fad_DerivativeOpInterface : OpInterface<"DerivativeOpInterface"> {
       "::mlir::fad::Expr", "partial",
       (ins "const ::mlir::fad::Primal &":$at, "unsigned":$result, "unsigned":$operand)>,
     InterfaceMethod<[{
-        The same partial derivative in a form that reads the operation's
-        results (`y` for `exp`, `-y / b` for a quotient), or a null `Expr`
-        where there is none. A tape prefers it: the result is often kept
-        anyway, and the form may be less accurate where the result is rounded
+        The same partial derivative in a form that reads the operation's results
+        (`y` for `exp`, `-y / b` for a quotient), or a null `Expr` if this form does
+        not exist. A tape prefers this form, because the result is often kept for
+        another operation. The form may be less accurate where the result is rounded
         to a constant (`1 - y * y` for large `tanh`).
       }],
       "::mlir::fad::Expr", "partialFromResult",
       (ins "const ::mlir::fad::Primal &":$at, "unsigned":$result, "unsigned":$operand),
       "", [{ return ::mlir::fad::Expr(); }]>,
     InterfaceMethod<[{
-        The tangent of result `result`, given one tangent for each operand
-        (null where the operand has none). The default sums
-        `partial * tangent`, with `partialFromResult` in place of `partial`
-        where `preferResults` is set and it exists. Null means zero.
+        The tangent of result `result`, given one tangent for each operand (null if
+        the operand has none). The default is the sum of `partial * tangent`. With
+        `preferResults`, it uses `partialFromResult` where that is not null. A null
+        tangent is zero.
       }],
       "::mlir::fad::Expr", "pushforward",
       (ins "const ::mlir::fad::Primal &":$at, "unsigned":$result,

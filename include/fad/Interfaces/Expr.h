@@ -11,10 +11,9 @@
 //   Expr s = 1 / (1 + exp(-x));
 //   return s * (1 - s);
 //
-// Constants stay C++ numbers until they meet a value. x + 0, x * 1, x * 0 and
-// everything whose operands are all constants are folded, so that a rule need
-// not spell out its special cases. `0 * x = 0` holds even where x is infinite:
-// a zero in a formula is structural.
+// Constants stay C++ numbers until they meet a value. `x + 0`, `x * 1`, `x * 0`
+// and operators on constants alone are folded, so rules need no special cases.
+// `0 * x = 0` holds even for infinite x: a zero in a formula is structural.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@
 
 namespace mlir::fad {
 
-/// Where and how expressions emit operations.
+/// The insertion point, location, type and flags of emitted operations.
 class ExprBuilder {
 public:
   /// Operations are emitted at `builder`'s insertion point with location `loc`
@@ -63,8 +62,8 @@ public:
 
   /// The value, or null for a constant or null expression.
   Value getValue() const { return val; }
-  /// The value; a constant is materialized by `builder`, in `type` or, where
-  /// that is null, in the builder's type.
+  /// The value; `builder` materializes a constant, in `type` or, if that is
+  /// null, in the builder's type.
   Value materialize(ExprBuilder &builder, Type type = {}) const;
   /// The builder, or null for a constant or null expression.
   ExprBuilder *getBuilder() const { return builder; }
@@ -97,14 +96,14 @@ Expr operator|(const Expr &lhs, const Expr &rhs);
 /// `condition ? ifTrue : ifFalse`.
 Expr select(const Expr &condition, const Expr &ifTrue, const Expr &ifFalse);
 
-/// `x`, as a constant where `arith.constant` defines it.
+/// `x`, as a constant `Expr` if it is an `arith.constant`, extended or not.
 Expr viewConstant(const Expr &x);
 
-/// A product in which a zero chosen by an `arith.select` stays zero whatever
+/// A product in which a zero that an `arith.select` chooses stays zero whatever
 /// the other factor is: `p * select(c, 0, t)` is `select(c, 0, p * t)`, and
-/// `p * select(c, 0, select(d, 0, t))` is `select(c | d, 0, p * t)`. This is how
-/// tangents are multiplied, so that an infinity in the branch not taken cannot
-/// turn a derivative into NaN.
+/// `p * select(c, 0, select(d, 0, t))` is `select(c | d, 0, p * t)`. In such
+/// products of tangents, an infinity in the branch not taken cannot turn a
+/// derivative into NaN.
 Expr tangentProduct(const Expr &partial, const Expr &tangent);
 
 Expr abs(const Expr &x);
@@ -136,8 +135,7 @@ Expr sqrt(const Expr &x);
 Expr square(const Expr &x);
 Expr tan(const Expr &x);
 
-/// `x` in `type`, a floating-point type or a vector of one, extended or
-/// rounded as needed.
+/// `x` extended or rounded to `type`, a floating-point type or a vector of one.
 Expr convert(const Expr &x, Type type);
 
 } // namespace mlir::fad

@@ -16,22 +16,22 @@ namespace mlir::fad {
 /// A `t` such that `exp(-t)` rounds to zero in the type of `x`.
 ///
 /// Rules of functions that saturate return a constant zero beyond the point
-/// where their derivative rounds to one anyway. A constant survives the
-/// multiplication with an infinite tangent (see `tangentProduct`), a value
-/// that happens to be zero does not.
+/// where their derivative rounds to zero. The product of a constant zero and an
+/// infinite tangent is zero (see `tangentProduct`); that of a computed zero is
+/// NaN.
 double underflow(const Expr &x);
 
-/// `exp(-scale * x * x)`, zero where `x` is infinite. `scale` is a power of two.
-/// The rounding error of the square, which the exponential magnifies, is made up
-/// for, unless `x` is known to have so few bits that there is none. The error
-/// function and the derivatives that it occurs in spell it alike, so that CSE
+/// `exp(-scale * x * x)`, zero for infinite `x`. `scale` is a power of two. The
+/// formula corrects the rounding error of the square, which the exponential
+/// magnifies, unless `x` is known to have so few bits that the square is exact.
+/// The error function and its derivatives use the same formula, so that CSE
 /// leaves one exponential.
 Expr gaussian(const Expr &x, double scale);
 
-/// The distribution function `Phi` of the normal distribution, `erfc(-x / sqrt(2))
-/// / 2`, accurate where it is close to zero. `size` is `min(|x|, edge)`; beyond
-/// `edge` the density is zero, even times `edge`. The value and the derivative of
-/// GELU spell it alike, so that CSE leaves one.
+/// The distribution function `Phi` of the normal distribution,
+/// `erfc(-x / sqrt(2)) / 2`, accurate near zero. `size` is `min(|x|, edge)`;
+/// beyond `edge` the density is zero, even times `edge`. The value and the
+/// derivative of GELU use the same formula, so that CSE leaves one.
 struct Normal {
   Expr size;
   Expr Phi;
@@ -43,16 +43,16 @@ Normal normal(const Expr &x);
 Expr logistic(const Expr &x);
 
 /// The logistic function `s = 1 / (1 + exp(-x))` and `1 - s`, each accurate
-/// where it is close to zero.
+/// near zero.
 struct Sigmoid {
   Expr value;
   Expr complement;
 };
 Sigmoid sigmoid(const Expr &x);
 
-/// `tanh(log(1 + exp(x)))`, without cancellation and without overflow: with
-/// `e = exp(top)`, `n = e * (e + 2)` and `m = n + 2` it is `n / m`. `top` is `x`, but
-/// where the value rounds to 1.
+/// `tanh(log(1 + exp(x)))`, without cancellation and without overflow: `n / m`
+/// with `e = exp(top)`, `n = e * (e + 2)` and `m = n + 2`. `top` is `x`, at
+/// most the point beyond which the value rounds to 1.
 struct Mish {
   Expr top;
   Expr e;
@@ -62,8 +62,8 @@ struct Mish {
 };
 Mish mish(const Expr &x);
 
-/// `slope`, with a constant zero where it is zero; for derivatives that are
-/// read off the result of a function that saturates.
+/// `slope`, with a constant zero where it is zero: a derivative in terms of the
+/// result of a function that saturates.
 Expr saturating(const Expr &slope);
 
 /// `(1 - x) * (1 + x)`: 1 - x^2 without cancellation near 1.

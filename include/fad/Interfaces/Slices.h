@@ -14,15 +14,14 @@
 namespace mlir::fad {
 
 /// `tensor.extract_slice`, of the type `type`, which may have fewer dimensions.
-/// Where there are no elements to extract, a `tensor.empty`: upstream's verifier
-/// takes an offset at the end of a tensor for an error, also that of a slice of
-/// nothing.
+/// Becomes a `tensor.empty` if the result has no elements: upstream's verifier
+/// rejects an offset at the end of a tensor, even for an empty result.
 Value extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
                    Value tensor, ArrayRef<OpFoldResult> offsets,
                    ArrayRef<OpFoldResult> sizes,
                    ArrayRef<OpFoldResult> strides);
 
-/// `tensor.insert_slice`, and `tensor` where there are no elements to insert.
+/// `tensor.insert_slice`, or `tensor` itself if `slice` has no elements.
 Value insertSlice(OpBuilder &b, Location loc, Value slice, Value tensor,
                   ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                   ArrayRef<OpFoldResult> strides);

@@ -14,13 +14,14 @@
 
 namespace mlir::fad {
 
-/// A value of the forward part, as reports name it.
+/// A value of the forward part, described for reports.
 struct ValueInfo {
   Type type;
   SizeExpr bytes;
-  /// The operation that computes it; empty for an argument.
+  /// The operation that computes the value; empty for an argument.
   std::string operation;
-  /// Where that is, such as `file:line:column`; empty where nothing says so.
+  /// The location of the operation, such as `file:line:column`; empty if
+  /// unknown.
   std::string location;
 };
 
@@ -29,22 +30,23 @@ struct ResidualInfo : ValueInfo {
   ResidualKind kind;
   /// Bits an element, where these are fewer than those of its type; else 0.
   int64_t bits = 0;
-  /// How far off the derivative is that backward gets from it, at most and in
-  /// the mean square, where that is not exact.
+  /// The largest and the mean-square error of the derivative that backward
+  /// computes from the value, if that is not exact.
   std::optional<double> largestError, meanSquareError;
-  /// The primal operations whose adjoints read it.
+  /// The primal operations whose adjoints read the value.
   SmallVector<std::string> neededBy;
-  /// In a word or two, by what rule it is kept.
+  /// The rule that keeps the value, in a word or two.
   std::string reason;
-  /// Why it is kept rather than computed again, where that was weighed.
+  /// The reason against computing it again, if the policy compares the two.
   std::string because;
-  /// Whether the operation that computes it may not be executed again.
+  /// Whether backward may not repeat the operation that computes the value.
   bool isRefused = false;
-  /// The lowest level of recomputation that would allow it.
+  /// The lowest level of recomputation that lets backward repeat it.
   std::optional<RecomputeLevel> allowedBy;
-  /// What would have to be kept if it were computed again.
+  /// The values to keep if backward computed this one again.
   std::vector<ValueInfo> insteadOf;
-  /// How many contractions come before it, the one that computes it included.
+  /// The number of contractions before the value, the one that computes it
+  /// included.
   unsigned layer = 0;
   /// Whether the adjoint of an activation function reads it.
   bool isOfActivation = false;
@@ -52,78 +54,79 @@ struct ResidualInfo : ValueInfo {
 
 /// An operation that backward executes again; `bytes` are those of its results.
 struct RecomputedInfo : ValueInfo {
-  /// Its estimated time, in bytes that could be moved meanwhile.
+  /// The estimated time, in bytes that could be moved meanwhile.
   uint64_t time = 0;
 };
 
-/// What a training step has in memory when it has most, in bytes.
+/// The memory of a training step at its peak, in bytes.
 struct Footprint {
-  /// Residuals that adjoints of activation functions read, and other ones.
+  /// Residuals that adjoints of activation functions read, and the other ones.
   uint64_t activations = 0, others = 0;
-  /// Arguments that get a gradient and do not depend on the batch, and the
+  /// Arguments that get a gradient and are independent of the batch, and the
   /// other arguments.
   uint64_t weights = 0, inputs = 0;
-  /// What the optimizer keeps for the weights.
+  /// The state of the optimizer for the weights.
   uint64_t optimizer = 0;
-  /// Gradients, cotangents, results, and what is there for a moment.
+  /// Gradients, cotangents, results, and temporary tensors.
   uint64_t workspace = 0;
 
-  /// 2^64 - 1 where that is too small.
+  /// The sum, saturated at 2^64 - 1.
   uint64_t getTotal() const;
 };
 
-/// How large a batch fits into a budget.
+/// The largest batch within a budget.
 struct BatchLimit {
-  /// The largest batch that fits; 0 where none does, `nullopt` where all do.
+  /// The largest batch that fits; 0 if none does, `nullopt` if all do.
   std::optional<uint64_t> largest;
-  /// The footprint of the largest batch or, where that is 0, of a batch of 1.
+  /// The footprint of the largest batch or, if that is 0, of a batch of 1.
   uint64_t bytes = 0;
 };
 
-/// What one policy keeps.
+/// The residuals of one policy.
 struct PolicyReport {
   Policy policy;
   std::vector<ResidualInfo> residuals;
   std::vector<RecomputedInfo> recomputed;
   SizeExpr total;
-  /// The estimated time of what is computed again, in bytes that could be moved
-  /// meanwhile.
+  /// The estimated time of the repeated operations, in bytes that could be
+  /// moved meanwhile.
   uint64_t recomputeTime = 0;
-  /// The most bytes of tensors that forward and backward make and have at once.
-  /// Not known where sizes are not; the same goes for the footprint.
+  /// The most bytes of tensors that forward and backward have at once. Unknown
+  /// where sizes are unknown; the same holds for the footprint.
   std::optional<uint64_t> peak;
   std::optional<Footprint> footprint;
   std::optional<BatchLimit> batch;
 };
 
-/// Sizes that stand in for dynamic dimensions of arguments.
+/// Sizes for the dynamic dimensions of arguments.
 struct ArgumentSizes {
   /// By argument and dimension.
   std::map<std::pair<unsigned, unsigned>, uint64_t> ofDims;
-  /// Of the dimensions that `ofDims` lacks.
+  /// The size of dimensions that `ofDims` lacks.
   std::optional<uint64_t> others;
 
   std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol) const;
 };
 
-/// How a table is printed.
+/// The form of a table.
 struct TableOptions {
-  /// One line for all equal ones of a policy, with their number.
+  /// One line for all equal values of a policy, with their number.
   bool group = false;
-  /// Where operations are in the source.
+  /// A column for source locations.
   bool locations = false;
 };
 
-/// What crosses from forward to backward, for several policies on one function.
+/// The values that cross from forward to backward, for several policies on one
+/// function.
 class MemoryReport {
 public:
   /// A report on the function `entry`.
   MemoryReport(StringRef entry, ArgumentSizes sizes)
       : entry(entry), sizes(std::move(sizes)) {}
 
-  /// Adds the residuals of `joint`, a joint function in which they have been
-  /// chosen as `options` say. Emits an error for a value whose bytes cannot be
-  /// told. May insert operations without effect into `joint`.
+  /// Adds the residuals of `joint`, a joint function whose residuals have been
+  /// selected with `options`. Emits an error for a value whose bytes are
+  /// unknown. May insert operations without effect into `joint`.
   FailureOr<PolicyReport *> add(func::FuncOp joint,
                                 const ExplanationOptions &options);
 

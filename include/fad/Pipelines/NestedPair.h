@@ -17,9 +17,9 @@ namespace mlir::fad {
 
 /// The pair of functions that `fad-nest` makes of one.
 struct NestedPair {
-  /// Why a value crosses from forward to backward.
+  /// The reason why a value crosses from forward to backward.
   struct Residual {
-    /// The primal operations whose adjoints read it.
+    /// The primal operations whose adjoints read the value.
     SmallVector<std::string> neededBy;
     std::string reason;
   };
@@ -39,8 +39,8 @@ struct NestedPair {
   /// The argument of the primal function that each gradient belongs to.
   SmallVector<unsigned> getGradientArguments();
 
-  /// Runs `fad-nest` on `module`, of which the entry becomes public. Emits an
-  /// error where that fails.
+  /// Runs `fad-nest` on `module`, whose entry becomes public. Fails with an
+  /// error if the pipeline does.
   static FailureOr<NestedPair> create(ModuleOp module,
                                       const NestOptions &options);
 };

@@ -12,16 +12,16 @@
 include "mlir/Pass/PassBase.td"
 
 def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
-  let summary = "Differentiate a function and select the least residuals";
+  let summary = "Differentiate a function and select the fewest residual bytes";
   let description = [{
     The part of `fad-nest` under the policy `auto` that partitions a function,
-    differentiates it and selects residuals. It does that several times, each time on
-    a copy of the module: with derivatives in all their forms, as the policies `fad`
-    and `recompute` have them, with the operations that a tape sees, and with those
-    once they are simplified, where that changes them. The copy that keeps the fewest
-    bytes stays, or with a `residual-budget` the first that is within it. So `auto`
-    keeps no more than another policy does. Where one of them cannot be
-    differentiated, except for the first, it is left out.
+    differentiates it and selects residuals. It works on several copies of the
+    module: one with derivatives in all their forms, one as the policies `fad` and
+    `recompute` have them, one with the operations that a tape sees, and one with
+    these simplified, if that changes them. The copy that keeps the fewest bytes
+    stays, or with a `residual-budget` the first copy within it. So `auto` keeps no
+    more than another policy does. A copy other than the first that cannot be
+    differentiated is left out.
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",

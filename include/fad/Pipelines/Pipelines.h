@@ -85,11 +85,11 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       llvm::cl::init(-1)};
 };
 
-/// From a forward function on tensors to the joint function with its residuals
-/// selected: `fad-nest` up to, but without, `fad-split`.
+/// The part of `fad-nest` before `fad-split`: from a forward function on
+/// tensors to the joint function with its residuals selected.
 void buildSelectPipeline(OpPassManager &pm, const NestOptions &options);
 
-/// `fad-nest` from `fad-split` on.
+/// The part of `fad-nest` from `fad-split` on.
 void buildSplitPipeline(OpPassManager &pm, bool reuseResiduals = false);
 
 /// `fad-nest`: from a forward function on tensors to the pair of a forward and
@@ -129,11 +129,11 @@ void buildToLinalgPipeline(OpPassManager &pm, bool checkShapes);
 /// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
 void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);
 
-/// Adds what `fad-to-cpu` needs to know about upstream operations: how they are
-/// bufferized.
+/// Registers the interfaces through which `fad-to-cpu` bufferizes upstream
+/// operations.
 void registerToCPUExtensions(DialectRegistry &registry);
 
-/// `fad-to-iree`: from tensors to what IREE's compiler takes.
+/// `fad-to-iree`: from tensors to operations that IREE's compiler takes.
 void buildToIREEPipeline(OpPassManager &pm);
 
 /// Options of pipelines that compile kernels.
@@ -178,7 +178,7 @@ struct ToCUDAOptions
 
 /// `fad-to-cuda`: from tensors to the LLVM dialect for the host, and kernels
 /// for elementwise operations, which the host launches through upstream's
-/// interface to GPUs. Tensors have to be where both reach them.
+/// interface to GPUs. Both host and device have to reach the tensors.
 void buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options);
 
 /// Registers all pipelines under the names above.

@@ -15,7 +15,8 @@
 
 namespace mlir::fad {
 
-/// What keeps a state for each weight, in f32, or in f64 for weights in f64.
+/// Optimizers, by their state for each weight, in f32, or f64 for weights in
+/// f64.
 enum class Optimizer {
   /// No state.
   none,
@@ -27,64 +28,62 @@ enum class Optimizer {
 };
 std::optional<Optimizer> symbolizeOptimizer(StringRef name);
 
-/// The bytes that `text` says: a number, and a unit such as `GB` (1000 MB) or
-/// `GiB` (1024 MiB); without one, bytes. `nullopt` where it says none.
+/// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`
+/// (1024 MiB); without a unit, bytes. `nullopt` for any other text.
 std::optional<uint64_t> parseBytes(StringRef text);
 
-/// What to report on; the same as the options of `fad-nest`, but for several
-/// policies.
+/// A request for a report: the options of `fad-nest`, but several policies.
 struct ReportRequest {
   std::string entry;
   SmallVector<int64_t> wrt, results;
   SmallVector<Policy> policies = {Policy::bp, Policy::recompute, Policy::fad,
                                   Policy::automatic};
   RecomputeLevel recompute = RecomputeLevel::elementwise;
-  /// What `auto` may round bounded derivatives to; 0: they are exact.
+  /// Bits an element to which `auto` may round bounded derivatives; 0: none.
   int64_t derivativeBits = 0;
-  /// Whether it may compute derivatives from results and bits.
+  /// Whether `auto` may compute derivatives from results and bits.
   bool derivativeFromOutput = false;
-  /// Bytes that it may take to save time; default: it takes the fewest.
+  /// Bytes within which `auto` minimizes time; default: it minimizes bytes.
   std::optional<int64_t> residualBudget;
   ArgumentSizes sizes;
-  /// What `auto` takes for a size that is known only when the program runs;
-  /// default: `sizes.others`.
+  /// The size of a dynamic dimension for `auto`; default: `sizes.others`.
   std::optional<int64_t> assumedSize;
-  /// For the footprint.
+  /// The optimizer of the footprint.
   Optimizer optimizer = Optimizer::none;
-  /// For the largest batch. The batch is the first dimension of arguments where
-  /// that is dynamic, but for those in `sizes.ofDims`. Where there is none,
-  /// `batch` says how many samples the function takes, and what is neither a
-  /// weight nor made for one grows with their number.
+  /// The budget for the largest batch. The batch is the first dimension of
+  /// arguments where that is dynamic, except for those in `sizes.ofDims`.
+  /// Without such a dimension, `batch` is the number of samples of the
+  /// function, and all tensors grow with it but weights and tensors made for
+  /// weights.
   std::optional<uint64_t> memoryBudget;
   uint64_t batch = 1;
 };
 
-/// A report on what crosses from forward to backward of a function of `module`,
-/// which stays as it is. Emits an error where there is no answer.
+/// A report on the values that cross from forward to backward of a function of
+/// `module`, which stays as it is. Emits an error on failure.
 FailureOr<MemoryReport> reportMemory(ModuleOp module,
                                      const ReportRequest &request);
 
-/// What the policy `auto` keeps for budgets between the least time and the
-/// fewest bytes.
+/// The selections of the policy `auto` for budgets between the least time and
+/// the fewest bytes.
 struct TimeMemoryCurve {
   std::string entry;
   SmallVector<TimeMemoryPoint> points;
-  /// What dynamic dimensions count as; `nullopt` where arguments have none.
+  /// The size of dynamic dimensions; `nullopt` if arguments have none.
   std::optional<int64_t> assumedSize;
 
-  /// As a table, a point a line.
+  /// Prints a table, a point a line.
   void print(raw_ostream &os) const;
 };
 
 /// The curve of a function of `module`, which stays as it is, under the options
-/// of `request` for `auto`. Emits an error where there is no answer.
+/// of `request` for `auto`. Emits an error on failure.
 FailureOr<TimeMemoryCurve> measureCurve(ModuleOp module,
                                         const ReportRequest &request);
 
-/// Draws the function with the residuals that the only policy of `request`
-/// chooses: forward on one side, backward on the other, and between them what
-/// is kept. The picture is in the language of Graphviz. Emits an error where
-/// there is no answer.
+/// Draws the function, in the language of Graphviz, with the residuals that the
+/// only policy of `request` selects: forward on one side, backward on the
+/// other, and the residuals between them. Emits an error on failure.
 LogicalResult drawResiduals(ModuleOp module, const ReportRequest &request,
                             raw_ostream &os);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Base classes with which a rule is written as its formula:
+// Base classes of rules that consist of their formula:
 //
 //   struct Log : UnaryRule<Log, math::LogOp> {
 //     static Expr d(Expr x) { return 1 / x; }
@@ -20,9 +20,9 @@
 // argument. `attachRules` attaches rules to their operations; a dialect calls
 // it from an extension of its registry.
 //
-// C++ does not say which operand of an operator is evaluated first. A formula
-// that names its parts, so that no operator has two operands which emit
-// operations, gives the same IR under every compiler.
+// The evaluation order of the operands of an operator is unspecified in C++. A
+// formula gives the same IR under every compiler if at most one operand of each
+// operator emits operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@
 namespace mlir::fad {
 
 namespace detail {
-/// `formula(args)`, or `formula(op, args)` where it asks for the operation.
+/// `formula(args)`, or `formula(op, args)` if it takes the operation.
 template <typename OpTy, typename Formula, typename... Args>
 Expr evaluate(Formula formula, Operation *op, const Args &...args) {
   if constexpr (std::is_invocable_v<Formula, Args...>)
@@ -45,8 +45,8 @@ Expr evaluate(Formula formula, Operation *op, const Args &...args) {
 }
 } // namespace detail
 
-/// An operation with one operand and one result. `Rule` gives the derivative
-/// as `d(x)` and may also give it as `dFromResult(y)`.
+/// An operation with one operand and one result. `Rule` defines the derivative
+/// as `d(x)` and optionally as `dFromResult(y)`.
 template <typename Rule, typename OpTy>
 struct UnaryRule : DerivativeOpInterface::ExternalModel<Rule, OpTy> {
   Expr partial(Operation *op, const Primal &at, unsigned, unsigned) const {
@@ -59,8 +59,8 @@ struct UnaryRule : DerivativeOpInterface::ExternalModel<Rule, OpTy> {
   static Expr dFromResult(Expr) { return {}; }
 };
 
-/// An operation with two operands and one result. `Rule` gives the derivatives
-/// with respect to them as `da(a, b)` and `db(a, b)` and may also give them
+/// An operation with two operands and one result. `Rule` defines the
+/// derivatives with respect to them as `da(a, b)` and `db(a, b)` and optionally
 /// as `daFromResult(a, b, y)` and `dbFromResult(a, b, y)`.
 template <typename Rule, typename OpTy>
 struct BinaryRule : DerivativeOpInterface::ExternalModel<Rule, OpTy> {
@@ -79,7 +79,7 @@ struct BinaryRule : DerivativeOpInterface::ExternalModel<Rule, OpTy> {
   static Expr dbFromResult(Expr, Expr, Expr) { return {}; }
 };
 
-/// An operation with three operands and one result. `Rule` gives the
+/// An operation with three operands and one result. `Rule` defines the
 /// derivatives with respect to them as `da(a, b, c)`, `db(a, b, c)` and
 /// `dc(a, b, c)`.
 template <typename Rule, typename OpTy>
@@ -92,7 +92,7 @@ struct TernaryRule : DerivativeOpInterface::ExternalModel<Rule, OpTy> {
   }
 };
 
-/// A function that is constant between its jumps.
+/// A piecewise constant function.
 template <typename OpTy> struct StepRule : UnaryRule<StepRule<OpTy>, OpTy> {
   static Expr d(Expr) { return 0; }
 };

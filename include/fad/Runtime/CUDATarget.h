@@ -14,15 +14,15 @@
 
 namespace mlir::fad {
 
-/// Prepares the first device for compiled code, and takes the memory of all
-/// buffers from where both it and the host reach them. Called before there are
-/// buffers. Returns the newest architecture that is known to run on it, such as
-/// "sm_90". Fails, and says why, where there is no driver or no device, or an
-/// older one than kernels take.
+/// Prepares the first device for compiled code, and allocates all buffers in
+/// memory that it and the host reach. Required before the first buffer. Returns
+/// the newest architecture that the device is known to run, such as "sm_90".
+/// Fails, with the reason, without a driver or device, or on a device that is
+/// older than kernels require.
 llvm::Expected<std::string> useCUDA();
 
-/// Fails where something has gone wrong on the device since the last call; what
-/// it was, the runtime has printed.
+/// Fails if an operation on the device failed since the last call; the runtime
+/// has printed the error.
 llvm::Error takeCUDAError();
 
 } // namespace mlir::fad

@@ -23,26 +23,27 @@ class FuncOp;
 
 namespace fad {
 
-/// Registers what compiling needs beyond the dialects of the module.
+/// Registers the dialects and interfaces that compilation needs beyond the
+/// dialects of the module.
 void registerRuntimeExtensions(DialectRegistry &registry);
 
-/// Fails, with an error, where an argument or result of `function` has no
+/// Fails, with an error, if an argument or result of `function` has no
 /// HostTensor.
 LogicalResult checkSignature(func::FuncOp function);
 
-/// Memory that a call took, in buffers of tensors.
+/// The memory of a call, in buffers of tensors.
 struct CallMemory {
-  /// Most bytes at a time beyond those that were there before.
+  /// The peak, in bytes beyond those allocated before the call.
   int64_t peakBytes = 0;
   int64_t allocations = 0;
 };
 
-/// What a module is compiled for.
+/// The target of compilation.
 struct CompileOptions {
-  /// Run loops on all cores, where there is OpenMP.
+  /// Run loops on all cores, if OpenMP is available.
   bool parallel = true;
-  /// The architecture, such as "sm_90", that elementwise operations run on; the
-  /// host if empty. `useCUDA` has been called before.
+  /// The architecture, such as "sm_90", for elementwise operations; empty for
+  /// the host. Requires `useCUDA`.
   std::string cudaChip;
 };
 
@@ -50,8 +51,7 @@ struct CompileOptions {
 /// and results are ranked tensors and scalars that have a HostTensor.
 class CompiledModule {
 public:
-  /// Compiles `module`, of which nothing useful is left. Emits an error where
-  /// that fails.
+  /// Compiles `module` and consumes it. Emits an error on failure.
   static FailureOr<CompiledModule> compile(ModuleOp module,
                                            CompileOptions options = {});
 
@@ -59,30 +59,29 @@ public:
   CompiledModule &operator=(CompiledModule &&);
   ~CompiledModule();
 
-  /// Calls function `name`, which exists, with arguments of the types that it
-  /// takes. Results may share elements with arguments and with each other.
-  /// Fails, with a message, where a `cf.assert` fails or memory is lacking. In
-  /// a parallel loop both end the process.
+  /// Calls function `name`, which exists, with arguments of its types. Results
+  /// may share elements with arguments and with each other. Fails, with a
+  /// message, if a `cf.assert` fails or memory is lacking; in a parallel loop,
+  /// both end the process.
   llvm::Expected<SmallVector<HostTensor>>
   call(StringRef name, ArrayRef<HostTensor> arguments,
        CallMemory *memory = nullptr) const {
     return consume(name, SmallVector<HostTensor>(arguments), memory);
   }
 
-  /// The same, but gives the function, to overwrite and free, those of its
-  /// arguments with `fad.owned` that nobody else shares. It gets copies of
-  /// others.
+  /// The same, but the function overwrites and frees its arguments with
+  /// `fad.owned`; it gets copies of those with other owners.
   llvm::Expected<SmallVector<HostTensor>>
   consume(StringRef name, SmallVector<HostTensor> arguments,
           CallMemory *memory = nullptr) const;
 
-  /// Gives every `ml_program.global`, which calls may change, its initial
-  /// value again.
+  /// Resets every `ml_program.global`, which calls may change, to its initial
+  /// value.
   void resetGlobals() const;
 
 private:
-  /// What a result of a function is: what the compiled code computes, or a
-  /// copy of an argument or of an earlier result, which it does not.
+  /// The origin of a result of a function: the compiled code computes it, or
+  /// the call copies an argument or an earlier result.
   struct Result {
     enum class Source { Computed, Argument, Result };
     Source source = Source::Computed;
@@ -113,8 +112,8 @@ private:
 
   llvm::StringMap<Function> functions;
   std::unique_ptr<ExecutionEngine> engine;
-  /// The function that resets the globals, and its name; none where there is
-  /// nothing to reset.
+  /// The function that resets the globals, and its name; empty if there are
+  /// none to reset.
   void (*reset)(void **) = nullptr;
   std::string resetName;
   bool usesCUDA = false;

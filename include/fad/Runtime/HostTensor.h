@@ -19,11 +19,11 @@ namespace mlir::fad {
 /// index, f16, bf16, f32 or f64.
 bool isHostElementType(Type type);
 
-/// Bytes that one element takes.
+/// Bytes of one element.
 unsigned getHostElementSize(Type elementType);
 
 /// The tensor type of a value of type `type`, which is a ranked tensor or, for
-/// a scalar, its element type. Null where there is no HostTensor for it.
+/// a scalar, its element type. Null if HostTensor has no such type.
 RankedTensorType getHostTensorType(Type type);
 
 /// The elements of a ranked tensor in row-major order. A scalar is a tensor of
@@ -32,12 +32,12 @@ class HostTensor {
 public:
   HostTensor() = default;
 
-  /// Bytes of a tensor of type `type`, which is static, or nothing where that
-  /// does not fit in 64 bits.
+  /// Bytes of a tensor of type `type`, which is static, or nothing if they
+  /// exceed 64 bits.
   static std::optional<int64_t> getNumBytes(RankedTensorType type);
 
-  /// Elements of unspecified value for `type`, which is static. Fails where
-  /// there is no memory for them.
+  /// Elements of unspecified value for `type`, which is static. Fails without
+  /// enough memory.
   static llvm::Expected<HostTensor> create(RankedTensorType type);
   /// `data` for `type`, which is static; `owner` keeps it alive.
   HostTensor(RankedTensorType type, std::shared_ptr<void> owner, void *data)
@@ -64,8 +64,8 @@ public:
     assert(getElementType().isF64() && "elements of another type");
     return {static_cast<double *>(elements), static_cast<size_t>(size())};
   }
-  /// Element `index` of a tensor of integers; i1 and unsigned ones are not
-  /// negative.
+  /// Element `index` of a tensor of integers; i1 and unsigned integers are
+  /// zero-extended.
   int64_t getInteger(int64_t index) const;
   /// Sets element `index` of a tensor of integers.
   void setInteger(int64_t index, int64_t value) const;
@@ -80,8 +80,8 @@ private:
   void *elements = nullptr;
 };
 
-/// Prints a tensor for a person: its type, then its elements if they are few
-/// and what can be said of them otherwise.
+/// Prints a tensor for a reader: its type, then its elements if they are few,
+/// else a summary.
 raw_ostream &operator<<(raw_ostream &os, const HostTensor &tensor);
 
 } // namespace mlir::fad

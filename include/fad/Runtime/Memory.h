@@ -13,33 +13,32 @@
 
 namespace mlir::fad {
 
-/// `bytes` bytes, aligned to a cache line, or null where there is no memory.
-/// Generated code allocates through this as well, so that all tensors count.
+/// `bytes` bytes, aligned to a cache line, or null if memory is lacking.
+/// Generated code allocates through this function as well, so that all tensors
+/// count.
 ///
-/// Large buffers that are freed are kept for those to come, as long as that
-/// takes no more memory than buffers did at their peak: fresh pages cost more
-/// time than what is computed in them.
+/// Large freed buffers are kept for later allocations, within the peak memory
+/// of buffers: fresh pages would take more time than the computation in them.
 void *allocateBuffer(size_t bytes);
 void freeBuffer(void *buffer);
-/// Bytes that buffers take together at most: what the machine has, or the
-/// container that the process is in.
+/// The largest sum of the bytes of buffers: the memory of the machine, or of
+/// the container of the process.
 size_t getMemoryLimit();
-/// Where the memory of buffers comes from: aligned to a cache line, or null
-/// where there is none.
+/// The allocator of buffers: aligned to a cache line, or null if memory is
+/// lacking.
 struct BlockSource {
   void *(*allocate)(size_t bytes);
   void (*free)(void *block);
 };
-/// Takes memory from `source` from now on. Not while there are buffers.
+/// Makes `source` the allocator. Not allowed while buffers exist.
 void setBlockSource(BlockSource source);
 
-/// Gives the buffers that are kept for others back to the system.
+/// Gives the kept freed buffers back to the system.
 void releaseFreeBuffers();
-/// Bytes in buffers that are kept for others, with what stands in front of
-/// them.
+/// Bytes in freed buffers that are kept, headers included.
 size_t getFreeBufferBytes();
-/// Lets `buffer` have one more owner: it takes one more call of `freeBuffer`
-/// to free it. Not for several threads at a time.
+/// Adds an owner to `buffer`: one more call of `freeBuffer` is needed to free
+/// it. Not thread-safe.
 void retainBuffer(void *buffer);
 
 /// Bytes in buffers now.

@@ -14,7 +14,7 @@
 
 namespace mlir::fad {
 
-/// What the forward function of a pair returns.
+/// The results of the forward function of a pair.
 struct ForwardResults {
   SmallVector<HostTensor> results, residuals;
 };
@@ -23,15 +23,16 @@ struct ForwardResults {
 struct Gradient {
   unsigned argument;
   HostTensor value;
-  /// The types that it, and what it is computed from, are rounded to.
+  /// The types to which it, and the values that it is computed from, are
+  /// rounded.
   SmallVector<FloatType> roundings;
 };
 
 /// The pair of functions that `fad-nest` makes of one, compiled.
 class NestedFunction {
 public:
-  /// Differentiates and compiles the only public function of `module`, of
-  /// which nothing useful is left. Emits an error where that fails.
+  /// Differentiates and compiles the only public function of `module`, and
+  /// consumes the module. Emits an error on failure.
   static FailureOr<NestedFunction> compile(ModuleOp module,
                                            const NestOptions &options,
                                            CompileOptions target = {});
@@ -43,12 +44,12 @@ public:
   llvm::Expected<ForwardResults> forward(ArrayRef<HostTensor> arguments,
                                          CallMemory *memory = nullptr) const;
   /// With the option `reuse-residuals`, residuals that are moved in, and that
-  /// nobody else has, are overwritten and freed; others are copied before.
+  /// have no other owner, are overwritten and freed; others are copied before.
   llvm::Expected<SmallVector<Gradient>>
   backward(ForwardResults forward, ArrayRef<HostTensor> cotangents,
            CallMemory *memory = nullptr) const;
 
-  /// Gives what calls change, such as the seed of random masks, its first value.
+  /// Resets the state that calls change, such as the seed of random masks.
   void resetGlobals() const { compiled.resetGlobals(); }
 
 private:
@@ -57,15 +58,15 @@ private:
 
   CompiledModule compiled;
   std::string forwardName, backwardName;
-  /// Of the results of the forward function, after which come residuals.
+  /// Of the results of the forward function, which precede the residuals.
   unsigned numPrimalResults = 0;
   SmallVector<unsigned> cotangentResults, gradientArguments;
   /// Of each gradient.
   SmallVector<SmallVector<FloatType>> roundings;
 };
 
-/// Bytes of the residuals that are not kept for another reason: as arguments
-/// or results of the function.
+/// Bytes of the residuals that are neither arguments nor results of the
+/// function.
 int64_t getResidualBytes(const ForwardResults &forward,
                          ArrayRef<HostTensor> arguments);
 

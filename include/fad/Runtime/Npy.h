@@ -14,13 +14,13 @@
 namespace mlir::fad {
 
 /// Reads a `.npy` file as a value of type `type`. The file's shape is that of
-/// `type`, where `type` has one, and its elements have the type that writeNpy
-/// gives them. Signed and unsigned integers are taken for each other's, since
-/// MLIR's have no sign; bf16, which numpy does not have, is rounded from any
-/// float. Elements in Fortran order are transposed.
+/// `type`, if `type` has one, and its elements have the type that writeNpy
+/// gives them. Signed and unsigned integers are interchangeable, since MLIR's
+/// have no sign; bf16, which numpy lacks, is rounded from any float. Elements
+/// in Fortran order are transposed.
 llvm::Expected<HostTensor> readNpy(StringRef path, RankedTensorType type);
 
-/// Writes `tensor` as a `.npy` file. bf16 is written as the f32 that it is.
+/// Writes `tensor` as a `.npy` file. bf16 is extended to f32.
 void writeNpy(raw_ostream &os, const HostTensor &tensor);
 
 } // namespace mlir::fad

@@ -16,33 +16,33 @@
 
 namespace mlir::fad {
 
-/// A module of `function`, which is public in it, and what it refers to.
-/// Emits an error where it calls a function that has no body.
+/// A module of `function`, which becomes public, and all functions and globals
+/// that it refers to. Emits an error if it calls a function that has no body.
 FailureOr<OwningOpRef<ModuleOp>> extractFunction(func::FuncOp function);
 
 /// A condition that arguments have to meet.
 struct Precondition {
   Location loc;
-  /// What to say where they do not.
+  /// The message for arguments that violate it.
   std::string message;
 };
 
-/// What a function asks of its arguments: the sizes of its tensors agree
-/// wherever an operation needs them to, and the conditions of each `cf.assert`
-/// hold. What compiled code does with arguments that do not suit is undefined.
+/// The preconditions of a function on its arguments: the sizes of its tensors
+/// agree wherever an operation requires this, and the conditions of each
+/// `cf.assert` hold. Compiled code has undefined behaviour for other arguments.
 class Preconditions {
 public:
-  /// Those of the only public function of `module`, compiled. Emits an error
-  /// where that fails.
+  /// The preconditions of the only public function of `module`, compiled. Emits
+  /// an error on failure.
   static FailureOr<Preconditions> compile(ModuleOp module);
 
-  /// The `ml_program.global`s, which calls may have changed, that the
-  /// preconditions depend on.
+  /// The `ml_program.global`s on which the preconditions depend; calls may
+  /// change them.
   ArrayRef<std::string> getGlobals() const { return globals; }
 
-  /// A precondition that `arguments` do not meet, if any, or what keeps the
-  /// preconditions from being computed. `values` are those of the globals;
-  /// none stand for the initial ones.
+  /// A precondition that `arguments` violate, if any, or the error that keeps
+  /// the preconditions from being computed. `values` are those of the globals;
+  /// an empty list stands for the initial ones.
   std::optional<Precondition>
   findViolated(ArrayRef<HostTensor> arguments,
                ArrayRef<HostTensor> values = {}) const;
@@ -50,14 +50,14 @@ public:
 private:
   SmallVector<Precondition> all;
   SmallVector<std::string> globals;
-  /// The function that asserts them, where there are any, and the one that
+  /// The function that asserts the preconditions, if any, and the one that
   /// takes the values of the globals.
   std::string function, storeGlobals;
   std::optional<CompiledModule> compiled;
 };
 
-/// Emits an error at the operation where `arguments` do not suit the only
-/// public function of `module`.
+/// Emits an error at each operation whose precondition `arguments` of the only
+/// public function of `module` violate.
 LogicalResult checkPreconditions(ModuleOp module,
                                  ArrayRef<HostTensor> arguments);
 
@@ -65,7 +65,7 @@ LogicalResult checkPreconditions(ModuleOp module,
 /// `names`. Returns its name.
 std::string addLoadOfGlobals(ModuleOp module, ArrayRef<std::string> names);
 
-/// Erases each `cf.assert` of `module`, after checkPreconditions.
+/// Erases each `cf.assert` of `module`, for use after checkPreconditions.
 void eraseAssertions(ModuleOp module);
 
 } // namespace mlir::fad

@@ -13,16 +13,16 @@
 
 namespace mlir::fad {
 
-/// What the derivatives of elementary functions are computed from, where a rule
-/// has two forms.
+/// The values from which derivatives of elementary functions are computed, if a
+/// rule has two forms.
 enum class DerivativeForm {
   /// The operands: accurate everywhere.
   operands,
-  /// The results, as a tape prefers it.
+  /// The results, as a tape prefers.
   results,
-  /// The operands and, where a region's results are all that it takes, those,
-  /// as `fad.alternatives`. Each elementwise operation of one source gets a
-  /// derivative tensor, as a candidate for what is kept.
+  /// The operands and, if the results of a region suffice, these, as
+  /// `fad.alternatives`. Each elementwise operation of one source gets a
+  /// derivative tensor, as a candidate for a residual.
   both,
 };
 

@@ -29,14 +29,14 @@ namespace fad {
 /// Adds the patterns of `fad-raise` on scalar, vector and tensor operations.
 void populateRaisePatterns(RewritePatternSet &patterns);
 
-/// Adds the pattern that writes elementwise named operations of linalg as a
+/// Adds the pattern that rewrites elementwise named operations of linalg to
 /// linalg.generic.
 void populateGeneralizeElementwisePatterns(RewritePatternSet &patterns);
 
-/// Adds the pattern that writes tensor.gather as a linalg.generic.
+/// Adds the pattern that rewrites tensor.gather to linalg.generic.
 void populateGatherPatterns(RewritePatternSet &patterns);
 
-/// Adds the pattern that writes tensor.scatter as loops of insertions.
+/// Adds the pattern that rewrites tensor.scatter to loops of insertions.
 void populateScatterPatterns(RewritePatternSet &patterns);
 
 #define GEN_PASS_REGISTRATION

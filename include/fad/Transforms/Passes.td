@@ -14,22 +14,20 @@ include "mlir/Pass/PassBase.td"
 def FadCheckSizes : Pass<"fad-check-sizes"> {
   let summary = "Refuse sizes that no memory holds";
   let description = [{
-    Reports each value the type of which has 2^59 elements or more, where sizes that
-    are 0 or not known count as 1: numbers of bytes that are computed from such sizes
-    need not fit into 64 bits. All pipelines begin with this pass. Sizes that are
-    known only when the program runs are checked then, by `fad-runner` and by the
-    Python package.
+    Reports each value whose type has 2^59 elements or more, where sizes that are
+    0 or dynamic count as 1: the number of bytes of such a value need not fit into
+    64 bits. All pipelines begin with this pass. `fad-runner` and the Python
+    package check dynamic sizes when the program runs.
 
-    `tensor.pad` by -2^63, which stands for a padding that is not known, is reported
-    as well.
+    A `tensor.pad` by -2^63, the marker of a dynamic padding, is reported as well.
   }];
 }
 
 def FadMakePublic : Pass<"fad-make-public", "::mlir::ModuleOp"> {
   let summary = "Make the function to differentiate public";
   let description = [{
-    Goes before `inline`, which erases private functions that nothing calls any
-    more: the function that `fad-differentiate` is about is to stay.
+    This pass goes before `inline`, which erases private functions without callers:
+    the function to differentiate has to survive.
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",
@@ -39,12 +37,12 @@ def FadMakePublic : Pass<"fad-make-public", "::mlir::ModuleOp"> {
 }
 
 def FadCheckCalls : Pass<"fad-check-calls", "::mlir::ModuleOp"> {
-  let summary = "Refuse calls that inlining would make too much of";
+  let summary = "Refuse calls whose inlining makes too many operations";
   let description = [{
-    Goes before `inline`. Where each of 24 functions calls the next one twice, inlining
-    makes 2^24 copies of the last one. The call that takes the operations that are
-    added to the program beyond `limit` is an error. So is an operation that has a
-    region and is not registered, which `inline` cannot take.
+    This pass goes before `inline`. Where each of 24 functions calls the next one
+    twice, inlining makes 2^24 copies of the last one. The first call that takes
+    the number of added operations beyond `limit` is an error. An unregistered
+    operation with a region, which `inline` cannot take, is an error as well.
   }];
   let options = [
     Option<"limit", "limit", "uint64_t", /*default=*/"1 << 20",
@@ -53,41 +51,43 @@ def FadCheckCalls : Pass<"fad-check-calls", "::mlir::ModuleOp"> {
 }
 
 def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
-  let summary = "Rewrite what frameworks export into what reverse rules cover";
+  let summary = "Rewrite exported operations to operations with reverse rules";
   let description = [{
-    Writes operations on tensors in terms of others, by the decompositions that
-    upstream has for them: `linalg.softmax` as reductions and elementwise
-    operations, `tensor.generate` as a `linalg.generic` of `linalg.index`,
-    `tensor.pad` with a computed border as an insertion, one with a negative border
-    as one of a slice, `linalg.pack` and
-    `linalg.unpack` as pad, reshape and transpose, an `scf.execute_region` of one
-    block as what is in it. `tensor.gather` becomes a
-    `linalg.generic` that extracts elements, and a scalar that a body captures
-    becomes an operand where it may depend on what is differentiated.
+    Operations on tensors are decomposed into others, by upstream's patterns:
 
-    In a sum that is smooth, such as `max(a, b) + log1p(exp(-|a - b|))`, a maximum
-    that is a comparison and a select becomes `arith.maximumf`, which shares ties.
+    - `linalg.softmax` into reductions and elementwise operations;
+    - `tensor.generate` into a `linalg.generic` of `linalg.index`;
+    - `tensor.pad` with a computed border into an insertion, and one with a
+      negative border into an insertion of a tensor slice;
+    - `linalg.pack` and `linalg.unpack` into pad, reshape and transpose;
+    - an `scf.execute_region` of one block into the operations of the block.
 
-    Everything else stays as it is; only upstream operations come out.
+    `tensor.gather` becomes a `linalg.generic` that extracts elements. A scalar
+    that a body captures becomes an operand, if it may depend on a differentiated
+    argument. In a smooth sum such as `max(a, b) + log1p(exp(-|a - b|))`, a maximum
+    spelled as comparison and select becomes `arith.maximumf`, whose equal operands
+    share the derivative.
+
+    Other operations stay as they are. The result has upstream operations only.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FadSimplifySlices : Pass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
-  let summary = "Rewrite slices that upstream cannot lower";
+  let summary = "Rewrite tensor slices that upstream cannot lower";
   let description = [{
-    Upstream's verifier and lowerings fail at some slices that have a meaning. They
-    become others of the same meaning:
+    Upstream's verifier and lowerings reject some valid tensor slices. The pass
+    rewrites them to equal ones:
 
-    - operands of `tensor.concat` without elements, which may lie behind the end of the
-      result, are left out;
-    - `tensor.pad` of a tensor without elements becomes a fill, or a `tensor.generate`,
-      of the border;
-    - strides of `tensor.extract_slice` and `tensor.insert_slice` along a dimension of
-      which they take one element are 1;
-    - those that step over elements and drop dimensions keep them, beside a
-      `tensor.collapse_shape` or `tensor.expand_shape`.
+    - operands of `tensor.concat` without elements, which may lie behind the end of
+      the result, are left out;
+    - `tensor.pad` of a tensor without elements becomes a fill, or a
+      `tensor.generate`, of the border;
+    - `tensor.extract_slice` and `tensor.insert_slice` get stride 1 along each
+      dimension of which they take one element;
+    - slices that skip elements and drop dimensions become slices that keep these
+      dimensions, and a `tensor.collapse_shape` or `tensor.expand_shape`.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -98,13 +98,13 @@ def FadRaise : Pass<"fad-raise"> {
   let description = [{
     Rewrites chains of `arith` and `math` operations, on scalars, vectors or
     tensors, to the activation primitives of the dialect, and the elementwise
-    named forms of `linalg` (`linalg.exp`, `linalg.map`,
+    named operations of `linalg` (`linalg.exp`, `linalg.map`,
     `linalg.elementwise`, ...) to `linalg.generic`.
 
-    A constant matches when it is within one unit in the last place of the
-    exact constant in its own element type, so that raising changes a value by
-    no more than the rounding of the operations it replaces. What the
-    recognized forms are is listed in `docs/Raising.md`.
+    A constant matches when it is within one unit in the last place of the exact
+    constant in its element type. So raising changes a value by no more than the
+    rounding of the replaced operations. `docs/Raising.md` lists the chains that
+    are recognized.
   }];
   let options = [
     Option<"withinOperations", "within-operations", "bool", /*default=*/"false",
@@ -117,13 +117,13 @@ def FadRaise : Pass<"fad-raise"> {
 def FadPartition : Pass<"fad-partition", "::mlir::func::FuncOp"> {
   let summary = "Collect single-source elementwise subgraphs into fad.elementwise";
   let description = [{
-    Classifies every operation as `fad` (elementwise, has a derivative rule,
-    and all its non-constant tensor operands come from one source, element by
-    element) or `nfad` (everything else), and moves each maximal single-source
-    subgraph into one `fad.elementwise`.
+    Each operation is either `fad` (elementwise, with a derivative rule, and all
+    its non-constant tensor operands come from one source, element by element) or
+    `nfad` (every other operation). Each maximal single-source subgraph moves into
+    one `fad.elementwise`.
 
-    Constants, splats and loop-invariant scalars count as constants. One walk
-    in program order decides; the subgraphs are convex by construction.
+    Splats and loop-invariant scalars count as constants. One walk in program order
+    classifies the operations; the subgraphs are convex by construction.
   }];
   let options = [
     Option<"annotateOnly", "annotate-only", "bool", /*default=*/"false",
@@ -140,26 +140,26 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     `@f_joint(args, cotangents) -> (results, gradients)`: the operations of
     `@f`, the derivative of each elementwise region, and the adjoints of all
     operations on the path from `wrt` to `results`. Results that are not
-    differentiated (running statistics beside a loss) are returned as they are
-    and get no cotangent.
+    differentiated (running statistics beside a loss) are returned unchanged and
+    get no cotangent.
 
-    A region's derivative is computed by forward mode from its source, so the
-    joint function does not yet decide what is kept for backward;
-    `fad-select-residuals` does. With `derivatives-from=both` it has more to
-    choose from: derivatives of single operations, too, are tensors of their
-    own, and where one can also be computed from the results of its region,
-    `fad.alternatives` holds both. So it does with a result that can be computed
-    from other results, or by part of the region; values inside of a region that
-    may be worth keeping become results.
+    Forward mode computes the derivative of a region from the region's source.
+    The joint function does not choose residuals; `fad-select-residuals` does. The
+    option `derivatives-from=both` gives it more candidates:
 
-    `scf.if`, `scf.index_switch` and `scf.for` on tensors are differentiated as
-    they are: the adjoint of a conditional computes the branch taken again;
-    that of a loop runs backwards over what the iterations begin with, which
-    the loop stacks. An `scf.while` becomes a loop that counts its iterations
-    and an `scf.for` first. What goes through `fad.detach` has no derivative.
-    Scalars outside of bodies have cotangents, too. Side effects happen once,
-    where they are. Everything that cannot be differentiated is reported in
-    one run.
+    - the derivative of each single operation becomes a tensor;
+    - `fad.alternatives` holds both forms of a derivative that can also be computed
+      from the results of its region, and of a result that can also be computed from
+      other results, or by part of the region;
+    - values inside a region that may be worth keeping become results.
+
+    `scf.if`, `scf.index_switch` and `scf.for` on tensors have adjoints. The adjoint
+    of a conditional executes the taken branch again. The adjoint of a loop runs
+    backwards over the initial values of each iteration, which the loop stacks. An
+    `scf.while` first becomes a loop that counts its iterations, and an `scf.for`.
+    `fad.detach` stops derivatives. Scalars outside of bodies have cotangents, too.
+    Side effects happen once, in place. One run reports every operation that has no
+    derivative.
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",
@@ -184,19 +184,18 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
 }
 
 def FadMarkJoint : Pass<"fad-mark-joint", "::mlir::ModuleOp"> {
-  let summary = "Mark the cotangents and gradients of a joint function";
+  let summary = "Attach the attributes of a joint function to its cotangents and gradients";
   let description = [{
-    Marks, as `fad-differentiate` does, a function that another frontend has
-    differentiated: `cotangents` lists the arguments that are cotangents, and
+    This pass makes a joint function of a function that another frontend has
+    differentiated. `cotangents` lists the arguments that are cotangents, and
     `gradients` the results that are gradients, by default all that depend on a
-    cotangent. Cotangents belong to the results that are no gradients, in order,
-    and gradients to the arguments that are no cotangents, as far as these are
-    of floating point; where their numbers differ, `cotangents-of` and
-    `gradients-of` list what they belong to.
+    cotangent. Cotangents belong, in order, to the other results of floating point,
+    and gradients to the other arguments of floating point; where the numbers
+    differ, `cotangents-of` and `gradients-of` list these results and arguments.
 
-    With `gradients` alone the function is one that returns a loss and starts
-    its backward part from a constant tensor, which all gradients are linear in.
-    It gets the cotangent of the loss as another argument, the last one; at 1 it
+    Given `gradients` alone, the function returns a loss, and its backward part
+    starts from a constant tensor, in which all gradients are linear. The pass
+    appends an argument, the cotangent of the loss; with the value 1, the function
     computes the same as before.
 
     Without `cotangents` and `gradients` the pass does nothing.
@@ -220,25 +219,26 @@ def FadMarkJoint : Pass<"fad-mark-joint", "::mlir::ModuleOp"> {
 def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::FuncOp"> {
   let summary = "Write elementwise adjoints as cotangent times Jacobian coefficient";
   let description = [{
-    Works on joint functions (some argument has `fad.cotangent`) that another
-    frontend has differentiated; leaves other functions alone.
+    This pass rewrites joint functions (some argument has `fad.cotangent`) that
+    another frontend has differentiated. Other functions stay as they are.
 
-    The backward part of such a function is linear in its cotangents. An
-    elementwise slice of it becomes a sum of cotangents, each times a
-    coefficient of the Jacobian: what the slice computes where that cotangent is
-    1 and the others are 0. Coefficients are computed by `fad.elementwise` operations that
-    read no cotangent, as the derivatives are that `fad-differentiate` makes,
-    so that `fad-select-residuals` chooses between them and what they are
-    computed from. Other values that only backward needs, and that depend on no
-    cotangent, take the same form.
+    The backward part of such a function is linear in its cotangents. Each linear
+    region, a connected group of elementwise operations of the backward part with
+    one sink, becomes a sum of cotangents, each multiplied by a coefficient of the
+    Jacobian: the region's value where that cotangent is 1 and the others are 0.
+    `fad.elementwise` operations that read no cotangent compute the coefficients,
+    as they compute the derivatives that `fad-differentiate` makes, so
+    `fad-select-residuals` chooses between the coefficients and their operands.
+    Other values that only backward reads, and that depend on no cotangent, take
+    the same form.
 
-    A slice stays as it is where it reads its coefficients already, or where
-    these would take more bytes than what they are computed from. A zero that
-    the slice chooses stays zero whatever the cotangent is. Coefficients of f16
-    and bf16 are computed in f32 and rounded once.
+    A region stays as it is where it reads its coefficients already, or where the
+    coefficients would take more bytes than their operands. A zero that the region
+    selects stays zero for every cotangent. Coefficients of f16 and bf16 are
+    computed in f32 and rounded once.
 
-    What is not linear in the cotangents, or not known to be, is an error, as
-    is a gradient that depends on no cotangent and is not zero.
+    An operation that is not known to be linear in the cotangents is an error. A
+    gradient that depends on no cotangent and is not zero is one, too.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
@@ -246,50 +246,51 @@ def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::Fun
 }
 
 def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
-  let summary = "Decide what crosses from forward to backward";
+  let summary = "Choose the values that cross from forward to backward";
   let description = [{
-    Works on joint functions (some argument has `fad.cotangent`); leaves others
-    alone. What the backward part reads of the forward part goes through
-    `fad.residual`, by `policy`:
+    This pass works on joint functions (some argument has `fad.cotangent`) and
+    leaves others alone. Each value of the forward part that the backward part reads
+    goes through `fad.residual`. The option `policy` selects these values:
 
-    - `bp`: what the adjoint of each operation reads, as a tape saves it;
-    - `recompute`: the source of each elementwise region; what the region
-      computes is computed again in backward;
+    - `bp`: the operands and results that the adjoint of each operation reads, as a
+      tape saves them;
+    - `recompute`: the source of each elementwise region; backward computes the
+      region again;
     - `fad`: one derivative for each result of a region;
-    - `auto` (default): whatever takes the fewest bytes, and among choices of equal bytes
-      the least estimated time, by a minimum cut between what forward computes
-      and what backward reads. Its candidates are all values of the forward
-      part, derivatives among them. Backward computes the others again, where
-      `recompute` allows that: `nothing`; `elementwise` operations, broadcasts
-      and slices; also `reductions`; or `all` but contractions and operations
-      with side effects. With a `residual-budget` it takes the least time within that
-      many bytes instead. It takes what another policy keeps of the joint function where
-      that is less.
+    - `auto` (default): the values of the fewest bytes, and among choices of equal
+      bytes those of the least estimated time, by a minimum cut between the values
+      that forward computes and those that backward reads. All values of the forward
+      part are candidates, derivatives included. Backward computes the others again,
+      as far as `recompute` allows: `nothing`; `elementwise` operations, broadcasts
+      and tensor slices; also `reductions`; or `all` but contractions and operations
+      with side effects. Given a `residual-budget`, `auto` takes the least time
+      within that many bytes instead. It takes the selection of another policy where
+      that has fewer bytes.
 
-    Constants, shapes, views (transposes, reshapes, broadcasts, borders), and
-    what is computed from positions and scalars alone, such as a mask that is
-    drawn from a seed, are always computed again. So are slices of what is alive
-    anyway. Arguments and results of the function cost nothing: they
-    are alive anyway.
+    Constants, shapes, views (transposes, reshapes, broadcasts, borders), and values
+    that depend on positions and scalars alone, such as a mask that is drawn from a
+    seed, are always computed again. So are tensor slices of live values. Arguments
+    and results of the function are live during the whole step and cost nothing.
 
-    Derivatives are exact unless these options of `auto` say otherwise.
-    `derivative-bits` lets it keep a derivative that is bounded on all numbers,
-    with limits on either side (that of any smooth activation, of no periodic or
-    growing function), in that many bits an element: levels are placed where the
-    mean-square error over arguments that follow the standard logistic
-    distribution is least, the limits among them from two bits on. `derivative-from-output`
-    lets it compute the derivative of an activation that has one minimum (GELU,
-    SiLU, Mish) by polynomials from the activation's result and one bit. The
-    largest and the mean-square error stand in the reason of the residual.
+    Derivatives are exact unless one of two options of `auto` is set.
+    `derivative-bits` lets it round a derivative that is bounded on all numbers and
+    has limits on either side (that of any smooth activation, of no periodic or
+    growing function) to that many bits an element. The levels minimize the
+    mean-square error over arguments that follow the standard logistic distribution;
+    from two bits on, the limits are among the levels. `derivative-from-output` lets
+    it compute the derivative of an activation that has one minimum (GELU, SiLU,
+    Mish) by polynomials from the activation's result and one bit. The reason of the
+    residual states the largest and the mean-square error.
 
-    Under `recompute` and `fad`, values that derive from one tensor, given tensors of
-    fewer elements, are computed again from it where that saves bytes: the input
-    of a normalisation is kept once, with its statistics, instead of what was
-    made of it. Under `fad` that goes for arithmetic only: no activation is
-    computed again.
+    Under `recompute` and `fad`, values that are computed from one tensor, and from
+    tensors of fewer elements, are computed again from that tensor where this saves
+    bytes. For example, the input of a normalisation is kept once, with its
+    statistics, instead of several values computed from it. Under `fad` this holds
+    for arithmetic only: no activation is computed again.
 
-    Under these policies, `recompute`, `derivative-bits`, `derivative-from-output` and
-    `residual-budget` are errors, unless they have their defaults.
+    Under all policies but `auto`, values of `recompute`, `derivative-bits`,
+    `derivative-from-output` and `residual-budget` other than the defaults are
+    errors.
   }];
   let options = [
     Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::automatic",
@@ -321,9 +322,9 @@ def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
     `@f_forward(args) -> (results, residuals)` and
     `@f_backward(residuals, cotangents) -> gradients`.
 
-    With `reuse-residuals`, backward gets the residuals for its own, to
-    overwrite and to free: those that are neither arguments nor results of the
-    primal function, and that are one residual only, are marked `fad.owned`.
+    With `reuse-residuals`, backward owns its residuals and may overwrite and free
+    them: residuals that are neither arguments nor results of the primal function,
+    and no other residual as well, get the attribute `fad.owned`.
   }];
   let options = [
     Option<"reuseResiduals", "reuse-residuals", "bool", /*default=*/"false",
@@ -333,37 +334,38 @@ def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
 }
 
 def FadShortenLifetimes : Pass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> {
-  let summary = "Order forward and backward for memory";
+  let summary = "Order forward and backward to shorten lifetimes";
   let description = [{
-    In a backward function, moves what depends on no cotangent, which is what
-    `fad-select-residuals` has computed again, from the beginning of the function
-    to where it is first read. In a forward function, moves what only residuals
-    need, such as derivatives and `fad.pack`, up to where the first tensor that
-    it is computed from is not read any more. Tensors are alive for a shorter
-    time so, and what fits is written over what has died.
+    In a backward function, operations that depend on no cotangent, which are those
+    that `fad-select-residuals` repeats, move from the beginning of the function to
+    their first reader. In a forward function, operations that only residuals
+    need, such as derivatives and `fad.pack`, move up to the last other reader of
+    the first of their operand tensors that dies. So tensors have shorter lifetimes,
+    and results of the same size can overwrite dead operands.
 
-    Operations with side effects stay, as do functions that are not one block.
+    Operations with side effects stay in place. Functions of several blocks stay as
+    they are.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
 
 def FadRematerialize : Pass<"fad-rematerialize", "::mlir::ModuleOp"> {
-  let summary = "Compute again what would be alive at the peak of backward";
+  let summary = "Repeat computations to lower the peak memory of backward";
   let description = [{
-    In each pair `@f_forward` and `@f_backward`, finds the operation of backward
-    during which the most bytes are alive. A tensor that is alive there only to be
-    read later is computed again before it is read, where that takes a few
-    elementwise operations (or `fad.unpack`), and what these read is alive then anyway
-    or takes at most three quarters of the bytes. This is repeated while it lowers the
-    peak; nothing is computed more than twice, and nothing changes where less than
-    1/64 of the peak is gained.
+    In each pair `@f_forward` and `@f_backward`, the pass finds the operation of
+    backward during which the most bytes are live. A tensor that is live there, but
+    not read, is computed again before its next reader, if that takes a few
+    elementwise operations (or `fad.unpack`) whose operands are live at that reader
+    or take at most three quarters of the tensor's bytes. The pass repeats this
+    while the peak gets lower. It computes nothing more than twice, and changes
+    nothing where it gains less than 1/64 of the peak.
 
-    The chain of residual connections of a network shows what it is for: the first
-    adjoint that reads the end of the chain has all of it computed again from the
-    beginning, and each part is read once more by an adjoint of its own much later.
+    A chain of residual connections is the main case: the first adjoint that reads
+    the end of the chain computes all of the chain from its beginning, and an
+    adjoint of each part reads that part again much later.
 
-    What is computed again has the attribute `rematerialized`, so that no pass merges
-    it with what computes the same. Functions that are not one block are left alone.
+    Repeated operations have the attribute `rematerialized`, so that no pass merges
+    them with equal operations. Functions of several blocks stay as they are.
   }];
   let options = [
     Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
@@ -375,15 +377,15 @@ def FadRematerialize : Pass<"fad-rematerialize", "::mlir::ModuleOp"> {
 def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations";
   let description = [{
-    Merges `fad.elementwise` operations that read the same tensors into one
-    with several results (a value and its derivative), and each into its only
-    consumer (the multiply and accumulate of backward).
+    Merges `fad.elementwise` operations that read the same tensors into one with
+    several results (a value and its derivative), and each into its only consumer
+    (the multiply and accumulate of backward).
 
-    Only neighbours are fused: with a contraction in between, tensors would
-    stay alive while it runs. One operation gets no more than 16 tensors.
+    Only neighbours are fused: across a contraction, fusion would extend the
+    lifetimes of tensors. A fused operation has at most 16 tensors.
 
-    Joint functions are left alone: forward and backward are still one, and
-    `fad-select-residuals` tells them apart by operation.
+    Joint functions stay as they are: forward and backward are still one function,
+    and `fad-select-residuals` separates them operation by operation.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }

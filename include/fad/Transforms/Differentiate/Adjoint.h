@@ -25,32 +25,32 @@ class ConcatOp;
 namespace fad {
 class ElementwiseOp;
 
-/// Where and how adjoints are emitted.
+/// The insertion point and the form of adjoints.
 struct AdjointBuilder {
   /// Adjoints are emitted at its insertion point.
   RewriterBase &builder;
-  /// Whether a value depends on an argument that is differentiated.
+  /// Whether a value depends on a differentiated argument.
   llvm::function_ref<bool(Value)> isVaried;
   DerivativeForm form;
-  /// What the adjoint adds to the cotangents of tensors that are not operands:
-  /// bodies read them at computed indices.
+  /// Cotangents that the adjoint adds to tensors that are no operands, but that
+  /// bodies read at computed indices.
   SmallVector<std::pair<Value, Value>> captured = {};
 
-  /// Whether derivatives are written in terms of results where there is such a
+  /// Whether derivatives are written in terms of results, if a rule has that
   /// form.
   bool prefersResults() const { return form == DerivativeForm::results; }
 };
 
-/// One cotangent for each operand, in the operand's type; null where it is
-/// zero or not wanted.
+/// One cotangent for each operand, in the operand's type; null for a cotangent
+/// that is zero or not needed.
 using Cotangents = SmallVector<Value>;
 
 /// The adjoint of `fad.elementwise`, given one cotangent for each result (null
-/// where it has none). Where one operand is varied and the body is a chain of
-/// operations, the derivative of each result is computed by forward mode in an
+/// if it has none). If one operand is varied and the body is a chain of
+/// operations, forward mode computes the derivative of each result in an
 /// `fad.elementwise` right after `op`, among the primal operations, and the
-/// adjoint multiplies by it; the other bodies are differentiated in place. With
-/// `DerivativeForm::both`, one operation is a chain, too.
+/// adjoint multiplies by it; other bodies are differentiated in place. With
+/// `DerivativeForm::both`, a single operation is a chain, too.
 FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
                                    ValueRange cotangents);
 
@@ -62,9 +62,8 @@ FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
 FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, linalg::LinalgOp op,
                                    ValueRange cotangents);
 
-/// The adjoint of `tensor.concat`: slices of the cotangent, all at once,
-/// because one operand after the other would add up the sizes of those before
-/// it again.
+/// The adjoint of `tensor.concat`: slices of the cotangent. All operands are
+/// handled at once, because each offset is the sum of the sizes before it.
 FailureOr<Cotangents> buildAdjoint(AdjointBuilder &adjoint, tensor::ConcatOp op,
                                    ValueRange cotangents);
 

@@ -21,24 +21,24 @@ namespace fad {
 /// or with a null one, has tangent zero.
 using TangentMap = llvm::DenseMap<Value, Expr>;
 
-/// Clones the operations of the scalar block `from`, without its terminator,
-/// at the builder's insertion point. What has side effects and no result, such
-/// as `cf.assert`, is left out: it has happened. `primals` maps the block's
-/// arguments, and results that are known already, to their replacements, and
-/// comes back with every result added.
+/// Clones the operations of the scalar block `from`, without its terminator, at
+/// the builder's insertion point. Operations with side effects and no result,
+/// such as `cf.assert`, are left out: they have happened. `primals` maps the
+/// block's arguments, and known results, to their replacements; every result is
+/// added to it.
 void clonePrimals(OpBuilder &builder, Block &from, IRMapping &primals);
 
 /// Emits, at the builder's insertion point, the tangent of every value of the
-/// scalar block `from` that depends on a value with a tangent and that one of
-/// `wanted` depends on (forward mode). Where `wanted` is empty, these are all
-/// values. `primals` gives the primal values at which the rules are evaluated,
-/// as `clonePrimals` leaves it. `tangents` holds the seeds, in the tangent
-/// types of their values, and comes back with the rest.
+/// scalar block `from` that depends on a value with a tangent and on which one
+/// of `wanted` depends (forward mode); an empty `wanted` stands for all values.
+/// `primals` maps to the primal values at which the rules are evaluated, as
+/// after `clonePrimals`. `tangents` maps the seeds to their tangents, in the
+/// tangent types; the other tangents are added to it.
 ///
-/// With `preferResults`, derivatives are written in terms of results rather
-/// than operands where an operation has both forms.
+/// With `preferResults`, derivatives are written in terms of results if an
+/// operation has both forms.
 ///
-/// Fails, with an error at each operation, where rules are missing.
+/// Fails, with an error at each operation that lacks a rule.
 llvm::LogicalResult pushforward(OpBuilder &builder, Block &from,
                                 IRMapping &primals, TangentMap &tangents,
                                 bool preferResults = false,

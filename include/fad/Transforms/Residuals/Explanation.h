@@ -15,7 +15,7 @@
 
 namespace mlir::fad {
 
-/// What a kept value is to backward.
+/// The role of a kept value in backward.
 enum class ResidualKind { argument, result, derivative, size, value };
 
 /// Why backward may not execute an operation again.
@@ -29,59 +29,59 @@ struct Refusal {
 /// A value that is kept, and why.
 struct KeptValue {
   ResidualKind kind;
-  /// What backward needs. `residuals` may hold it in fewer bits.
+  /// The value that backward reads. `residuals` may hold it in fewer bits.
   Value value;
   SmallVector<ResidualOp, 1> residuals;
   /// Bits an element, where these are fewer than those of its type; else 0.
   int64_t bits = 0;
-  /// Set where the operation that computes it may not be executed again.
+  /// Set if backward may not execute the operation that computes the value.
   std::optional<Refusal> refusal;
-  /// What else would have to be kept if it were computed again instead. Empty
-  /// where that is nothing, or not what the policy weighs.
+  /// The other values to keep if backward computed this one again. Empty if
+  /// there are none, or if the policy does not compare the two.
   SmallVector<Value> insteadOf;
   /// The estimated time to compute it again.
   int64_t recomputeTime = 0;
-  /// How many contractions come before it in the forward part, the one that
-  /// computes it included.
+  /// The number of contractions before the value in the forward part, the one
+  /// that computes it included.
   unsigned layer = 0;
 };
 
 /// An operation that backward executes again.
 struct RecomputedOp {
   Operation *op;
-  /// Its estimated time, in the time that it takes to move an eighth of a byte
-  /// between memory and processor.
+  /// The estimated time, in units of the time that moving an eighth of a byte
+  /// between memory and processor takes.
   int64_t time;
 };
 
-/// A choice of residuals, explained.
+/// A selection of residuals, explained.
 struct Explanation {
   SmallVector<KeptValue> kept;
-  /// In the order of execution. What holds no data of its own, such as views
-  /// and constants, is left out.
+  /// In the order of execution, without operations that hold no data, such as
+  /// views and constants.
   SmallVector<RecomputedOp> recomputed;
 };
 
-/// What the choice of residuals was made by: options of `fad-select-residuals`.
+/// The options of `fad-select-residuals` that made the selection.
 struct ExplanationOptions {
   Policy policy;
   RecomputeLevel recompute = RecomputeLevel::elementwise;
   int64_t assumedSize = 128;
 };
 
-/// Explains the residuals of `joint`, which `fad-select-residuals` has chosen.
-/// Takes time in proportion to the size of the function.
+/// Explains the residuals of `joint`, after `fad-select-residuals`, in linear
+/// time.
 Explanation explainResiduals(const JointFunction &joint,
                              const ExplanationOptions &options);
 
-/// The part of `kept` that its reason does not say, in words: that it was
-/// refused, and why, or what it saves. `describe` gives the bytes of a value,
-/// and where it comes from. Empty for what is kept by the rule of a policy.
+/// The explanation of `kept` beyond its reason, in words: its refusal, or the
+/// bytes that it saves. `describe` gives the bytes of a value and its origin.
+/// Empty for values that the rule of a policy keeps.
 std::string explain(const KeptValue &kept,
                     llvm::function_ref<std::string(Value)> describe);
 
-/// Where `location` is, in few words: `file:line:column` where it says that.
-/// Empty for an unknown location.
+/// `location` in few words: `file:line:column` if it has these. Empty for an
+/// unknown location.
 std::string describeLocation(Location location);
 
 /// Emits the explanation as optimization remarks of the category

@@ -18,26 +18,25 @@ namespace mlir::fad {
 /// The policies that follow a rule.
 inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
-/// What `fad-select-residuals` does with the joint function `function`. With a
-/// budget that no choice is within, what takes the fewest bytes is selected; for
-/// that, `auto` looks at what those of `rules` select, too. Fails, with an error,
-/// where marks or options do not make sense.
+/// Runs `fad-select-residuals` on the joint function `function`. A budget below
+/// the fewest bytes selects the fewest bytes; to find them, `auto` compares the
+/// selections of `rules`, too. Fails, with an error, if attributes or options
+/// are inconsistent.
 LogicalResult selectResiduals(func::FuncOp function,
                               const FadSelectResidualsOptions &options,
                               ArrayRef<Policy> rules = kRules);
 
-/// The bytes of `value`, a size that is known only at run time counting as
-/// `assumedSize`; as many as there can be where its type does not say.
+/// The bytes of `value`, where a dynamic size counts as `assumedSize`; the
+/// largest number if its type does not determine them.
 int64_t getAssumedBytes(Value value, SizeSymbols &symbols,
                         int64_t assumedSize);
 
-/// The bytes that `selected`, a joint function after that, keeps of what is not
-/// alive anyway. A size that is known only at run time counts as `assumedSize`,
-/// and what is kept to know sizes not at all: no policy chooses it.
+/// The bytes that `selected`, a joint function with selected residuals, keeps
+/// besides arguments and results. A dynamic size counts as `assumedSize`.
+/// Residuals that only carry sizes do not count, since no policy selects them.
 int64_t countKeptBytes(func::FuncOp selected, int64_t assumedSize);
 
-/// Fails, with an error, where `bytes`, the least that can be kept, is beyond
-/// the budget.
+/// Fails, with an error, if `bytes`, the fewest possible, exceed the budget.
 LogicalResult checkBudget(func::FuncOp function,
                           const FadSelectResidualsOptions &options,
                           int64_t bytes);

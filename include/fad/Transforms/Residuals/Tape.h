@@ -17,9 +17,9 @@ class FuncOp;
 namespace fad {
 
 /// Rewrites the derivatives of elementwise regions in the joint function
-/// `function` so that they read what a tape over the program as written holds:
-/// the values marked `fad.tape` become results of the region, and each
-/// derivative is computed from the nearest of them instead of from the source.
+/// `function` so that they read the values on a tape of the program as written:
+/// the values with `fad.tape` become results of the region, and each derivative
+/// is computed from the nearest of them instead of from the source.
 void exposeTape(func::FuncOp function);
 
 } // namespace fad

@@ -18,20 +18,20 @@ class FuncOp;
 
 namespace fad {
 
-/// A choice of residuals that the policy `auto` makes for some budget.
+/// A selection of the policy `auto` for some budget.
 struct TimeMemoryPoint {
-  /// What is kept, in bytes.
+  /// The bytes of the residuals.
   int64_t bytes;
-  /// The estimated time to keep it and to compute the rest again, in the time
-  /// that it takes to move an eighth of a byte between memory and processor.
+  /// The estimated time to keep them and to compute the other values again, in
+  /// units of the time that moving an eighth of a byte between memory and
+  /// processor takes.
   int64_t time;
 };
 
-/// The choices between the one of least time and the one of fewest bytes for
-/// `joint`, in which no residuals are selected yet, and of the policies `rules`
-/// those that keep fewer bytes; `joint` is not changed. `options` say what the
-/// policy `auto` may do, and what sizes count as that are known only when the
-/// program runs; a budget is not looked at.
+/// The selections of the policy `auto` between the one of least time and the
+/// one of fewest bytes for `joint`, a joint function without residuals, and the
+/// selections of the policies `rules` that keep fewer bytes. `joint` stays as
+/// it is. `options` are those of the policy `auto`; their budget is ignored.
 SmallVector<TimeMemoryPoint>
 findTimeMemoryCurve(func::FuncOp joint, const FadSelectResidualsOptions &options,
                     ArrayRef<Policy> rules);

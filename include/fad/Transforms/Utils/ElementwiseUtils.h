@@ -28,7 +28,7 @@ OpBuilder appendTo(Block &block, MLIRContext *context);
 /// before them, those of the control flow (`scf`) in it.
 SmallVector<Block *> findTensorBlocks(func::FuncOp function);
 
-/// Erases what nothing reads in `block`, other than `kept`.
+/// Erases the dead operations of `block`; values in `kept` are live.
 void eraseDeadOps(Block &block, ValueRange kept = {});
 
 /// Merges equal operations in the body of `op` and erases dead ones.
@@ -49,18 +49,19 @@ ElementwiseOp buildElementwise(OpBuilder &builder, Location loc,
 ElementwiseOp cloneYielding(OpBuilder &builder, ElementwiseOp op,
                             ArrayRef<Value> scalars);
 
-/// Simplifies an operation that others were fused into. Fusing leaves that for
-/// the end: done after each of many fusions, it would take quadratic time.
+/// Simplifies an operation after other operations were fused into it. The
+/// fusing functions leave this to their caller: simplifying after each of many
+/// fusions would take quadratic time.
 void simplifyFused(RewriterBase &rewriter, ElementwiseOp op);
 
 /// Merges `second` into `first`, an earlier operation of the same block that
 /// reads the same shape: one operation, at the place of `first`, with the
-/// results of both. `canFuseSiblings` says whether it may be asked for.
+/// results of both. Requires `canFuseSiblings`.
 ElementwiseOp fuseSiblings(RewriterBase &rewriter, ElementwiseOp first,
                            ElementwiseOp second);
 
-/// Whether the operands of `second` are available at `first`. `isBefore` says
-/// which of two operations of their block comes first.
+/// Whether the operands of `second` dominate `first`. `isBefore` says which of
+/// two operations of their block comes first.
 bool canFuseSiblings(
     ElementwiseOp first, ElementwiseOp second,
     llvm::function_ref<bool(Operation *, Operation *)> isBefore);
@@ -71,8 +72,8 @@ FailureOr<ElementwiseOp> fuseProducer(RewriterBase &rewriter,
                                       ElementwiseOp producer,
                                       ElementwiseOp consumer);
 
-/// A readable name for what `op` computes: the one operation of its body, or
-/// the operation's own name.
+/// A readable name for `op`: the name of the only operation of its body, or its
+/// own name.
 StringRef describe(ElementwiseOp op);
 
 } // namespace fad

@@ -25,7 +25,7 @@ public:
   static bool isJoint(func::FuncOp function);
 
   /// The view of `function`, for which `isJoint` holds. Fails, with an error,
-  /// where its body or its marks do not make sense.
+  /// if its body or its attributes are inconsistent.
   static FailureOr<JointFunction> get(func::FuncOp function);
 
   func::FuncOp getFunction() const { return function; }
@@ -34,24 +34,25 @@ public:
   /// The arguments of the primal function.
   ArrayRef<Value> getArguments() const { return arguments; }
   ArrayRef<Value> getCotangents() const { return cotangents; }
-  /// What the primal function returns.
+  /// The results of the primal function.
   ArrayRef<Value> getResults() const { return results; }
   ArrayRef<Value> getGradients() const { return gradients; }
-  /// Which results of the joint function `getResults` and `getGradients` are.
+  /// The numbers of `getResults` and `getGradients` among the results of the
+  /// joint function.
   ArrayRef<unsigned> getResultNumbers() const { return resultNumbers; }
   ArrayRef<unsigned> getGradientNumbers() const { return gradientNumbers; }
   /// The result of the primal function that cotangent `index` belongs to.
   Value getResultOf(unsigned index) const;
 
-  /// The operations that depend on a cotangent now, in program order.
+  /// The operations that currently depend on a cotangent, in program order.
   SmallVector<Operation *> getBackward() const;
 
 private:
   explicit JointFunction(func::FuncOp function);
-  /// The number that the cotangent `index` is marked with.
+  /// The value of `fad.cotangent` on the cotangent `index`.
   unsigned getResultNumberOf(unsigned index) const;
-  /// Fail where arguments or results are not marked as cotangents and
-  /// gradients of primal results and arguments, one of each.
+  /// Fail unless the attributes make cotangents and gradients belong to primal
+  /// results and arguments, each to another one.
   LogicalResult verifyPlaces() const;
   LogicalResult verifyCotangents() const;
   LogicalResult verifyGradients() const;
@@ -63,14 +64,14 @@ private:
   SmallVector<unsigned> resultNumbers, gradientNumbers;
 };
 
-/// The operations of `block` that depend on `values`, in order, without those
-/// that are `ignored` and what depends on `values` through these alone.
+/// The operations of `block` that depend on `values`, in order. Dependences
+/// through operations that are `ignored` do not count.
 SmallVector<Operation *>
 findDependent(Block &block, ValueRange values,
               llvm::function_ref<bool(Operation *)> ignored = {});
 
-/// Calls `callback` on each operand of `op` and of the operations nested in it
-/// that is defined outside `op`.
+/// Calls `callback` on each operand of `op` and of its nested operations that
+/// is defined outside `op`.
 void forEachOutsideOperand(Operation *op,
                            llvm::function_ref<void(OpOperand &)> callback);
 
