@@ -442,10 +442,11 @@ class Fad_PackingOp<string mnemonic, list<Trait> traits = []>
 
 def Fad_PackOp : Fad_PackingOp<"pack"> {
   let summary = "writes few-bit numbers side by side into bytes";
-  Keeps the lowest `bits` (1 to 8) bits of each element of `codes`, in row-major
-  order and without gaps: the first element takes the lowest bits of the first byte,
-  and so on. A number of 3, 5, 6 or 7 bits may begin in one byte and end in the
-  next. Zeros pad the last byte. The result has `ceil(n * bits / 8)` bytes for `n`
+  let description = [{
+      Keeps the lowest `bits` (1 to 8) bits of each element of `codes`, in row-major
+    order and without gaps: the first element takes the lowest bits of the first byte,
+    and so on. A number of 3, 5, 6 or 7 bits may begin in one byte and end in the
+    next. Zeros pad the last byte. The result has `ceil(n * bits / 8)` bytes for `n`
   elements.
 
     ```mlir
