@@ -416,8 +416,8 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
     int64_t getBatchRank() {
       return ::llvm::cast<::mlir::RankedTensorType>(getIndices().front().getType()).getRank();
     }
-    /// The dimensions of `init` that a slice has.
     /// The dimensions of `init` that a tensor slice has.
+    SmallVector<int64_t> getSliceDims();
     /// Whether the types say that `updates` or `init` has no elements.
     bool addsNothing();
   }];
