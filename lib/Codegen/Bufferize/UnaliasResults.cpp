@@ -14,7 +14,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::fad {
-#define GEN_PASS_DEF_FADSEPARATERESULTS
+#define GEN_PASS_DEF_FADUNALIASRESULTS
 #include "fad/Codegen/Passes.h.inc"
 } // namespace mlir::fad
 

@@ -15,7 +15,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fad {
-#define GEN_PASS_DEF_FADWINDOWSTOMATMUL
+#define GEN_PASS_DEF_FADIM2COL
 #include "fad/Codegen/Passes.h.inc"
 } // namespace mlir::fad
 

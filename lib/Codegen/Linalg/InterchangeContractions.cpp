@@ -13,7 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::fad {
-#define GEN_PASS_DEF_FADORIENTCONTRACTIONS
+#define GEN_PASS_DEF_FADINTERCHANGECONTRACTIONS
 #include "fad/Codegen/Passes.h.inc"
 } // namespace mlir::fad
 

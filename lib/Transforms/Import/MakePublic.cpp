@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::fad {
-#define GEN_PASS_DEF_FADPUBLISHENTRY
+#define GEN_PASS_DEF_FADMAKEPUBLIC
 #include "fad/Transforms/Passes.h.inc"
 } // namespace mlir::fad
 

@@ -20,7 +20,7 @@
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::fad {
-#define GEN_PASS_DEF_FADFACTORADJOINTS
+#define GEN_PASS_DEF_FADEXTRACTCOEFFICIENTS
 #include "fad/Transforms/Passes.h.inc"
 } // namespace mlir::fad
 
