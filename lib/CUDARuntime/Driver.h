@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <string>
 
-// The driver's own names for what its handles point to.
+// The driver's types behind its handles.
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -21,7 +21,7 @@ struct CUstream_st;
 struct CUevent_st;
 
 namespace fad::cuda {
-// CUresult, an enumeration, and what else the driver's functions take.
+// CUresult, an enumeration, and other types of the driver's functions.
 using Result = int;
 using Device = int;
 using DevicePointer = unsigned long long;
@@ -61,7 +61,7 @@ constexpr unsigned kEventDefault = 0;
 constexpr unsigned kEventDisableTiming = 2;
 constexpr unsigned kMemAttachGlobal = 1;
 
-/// A pointer to each function that is used.
+/// A pointer to each function of the driver that the runtime calls.
 struct Driver {
 #define FAD_CUDA_FUNCTION(name, symbol, ...) Result (*name)(__VA_ARGS__);
 #define FAD_CUDA_OPTIONAL_FUNCTION FAD_CUDA_FUNCTION
@@ -71,8 +71,8 @@ struct Driver {
 /// Sets the message of the thread, and returns `status`.
 FadCudaStatus fail(FadCudaStatus status, const std::string &message);
 
-/// Success if `result` is; otherwise the message is `what`, "cuMemAlloc" for
-/// example, the error's name, and what the driver says about it.
+/// Success if `result` is; otherwise the message has `what`, "cuMemAlloc" for
+/// example, the error's name, and the driver's description of it.
 FadCudaStatus check(const Driver &driver, const std::string &what,
                     Result result,
                     FadCudaStatus status = FAD_CUDA_DRIVER_ERROR);
@@ -81,7 +81,7 @@ FadCudaStatus check(const Driver &driver, const std::string &what,
 FadCudaStatus getDriver(const Driver *&driver);
 
 /// The same, with a context that is current in this thread: the primary one of
-/// device 0 if there is none.
+/// device 0 if none is.
 FadCudaStatus getDriverInContext(const Driver *&driver);
 FadCudaStatus getDriverInContext(const Driver *&driver, CUctx_st *&context);
 
@@ -94,7 +94,7 @@ FadCudaStatus callInContext(const char *name, Call call) {
   return check(*driver, name, call(*driver));
 }
 
-/// Has a context current as long as it lives.
+/// Keeps a context current during its lifetime.
 class ScopedContext {
 public:
   ScopedContext(const Driver &driver, CUctx_st *context);

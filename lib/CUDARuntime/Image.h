@@ -15,9 +15,9 @@
 namespace fad::cuda {
 enum class ImageKind { Ptx, Binary, Invalid };
 
-/// What an image of `size` bytes is: PTX, or a cubin or fatbin all of whose
-/// bytes are there, which the driver, not knowing the size, relies on. If it is
-/// neither, `reason` says why.
+/// The kind of an image of `size` bytes: PTX, or a complete cubin or fatbin.
+/// The driver does not know the size and relies on completeness. For an invalid
+/// image, `reason` is the error.
 ImageKind classifyImage(const void *image, size_t size, std::string &reason);
 } // namespace fad::cuda
 

@@ -24,7 +24,7 @@ struct FadCudaModuleStorage {
   const fad::cuda::Driver &driver;
   CUctx_st *context;
   CUmod_st *handle;
-  /// Guards the functions, which are those that were asked for.
+  /// Guards the functions that were looked up so far.
   std::mutex mutex;
   std::map<std::string, FadCudaFunctionStorage> functions;
 };
@@ -37,7 +37,7 @@ constexpr int kMaxOptimizationLevel = 4;
 FadCudaStatus loadModule(const void *image, size_t size, int optimizationLevel,
                          FadCudaModule &module);
 
-/// What a launch takes besides a kernel. Dimensions may be any numbers.
+/// The shape of a launch. Dimensions may be any numbers.
 struct LaunchShape {
   long long grid[3], block[3];
   long long sharedBytes;

@@ -15,23 +15,23 @@
 
 namespace mlir::fad {
 
-/// A copy of a module, in which the entry is its joint function.
+/// A copy of a module in which the entry is its joint function.
 struct JointCandidate {
   OwningOpRef<ModuleOp> module;
-  /// The policies whose rule is for this one.
+  /// The policies whose rule applies to this candidate.
   ArrayRef<Policy> rules;
 };
 
-/// Runs a pipeline on a module; emits an error where it fails.
+/// Runs a pipeline on a module; fails with an error.
 using PipelineRunner =
     llvm::function_ref<LogicalResult(OpPassManager &, ModuleOp)>;
 
-/// Calls `take` with one joint function after the other that the policy `auto`
-/// selects residuals of, until it returns false: the one with derivatives in all
-/// forms, that of `fad` and `recompute`, that of a tape, and that of a tape over
-/// the simplified program. `module`, which `addPreparation` has prepared, stays as
-/// it is. Fails, with an error, where the first cannot be made; others that cannot
-/// are left out. Diagnostics are those of the first.
+/// Calls `take` on each joint function from which the policy `auto` selects
+/// residuals, until `take` returns false: the one with derivatives in all
+/// forms, that of `fad` and `recompute`, that of a tape, and that of a tape
+/// over the simplified program. `module`, after `addPreparation`, stays as it
+/// is. Fails, with an error, if the first cannot be built; others that cannot
+/// be built are left out, without diagnostics.
 LogicalResult forEachJoint(ModuleOp module,
                            const FadDifferentiateOptions &options,
                            PipelineRunner run,

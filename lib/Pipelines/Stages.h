@@ -15,7 +15,7 @@
 
 namespace mlir::fad {
 
-/// What `WithKernelOptions` has.
+/// The options of `WithKernelOptions`.
 struct KernelOptions {
   template <typename OptionsT>
   explicit KernelOptions(const OptionsT &options)
@@ -29,25 +29,24 @@ struct KernelOptions {
 
 struct NestOptions;
 
-/// To one function, of operations that rules cover.
+/// From a program to one function of operations with rules.
 void addPreparation(OpPassManager &pm, const NestOptions &options);
 
-/// What elementwise regions are made of.
+/// The operations in elementwise regions.
 enum class RegionForm {
-  /// Activations, also where several operations are one.
+  /// Activations, also those of several operations.
   activations,
-  /// Operations as they were written.
+  /// The operations of the source program.
   tape,
-  /// The same, of which equal ones are one, and sizes are known where operands
-  /// tell them.
+  /// The operations of the source program after CSE and inference of sizes.
   simplifiedTape,
 };
 
-/// From there to elementwise regions, ready to be differentiated.
+/// From a prepared function to elementwise regions, ready for differentiation.
 void addRegions(OpPassManager &pm, RegionForm form);
 
-/// From tensors to buffers, each of which is freed once. Results are owned by
-/// the caller, have the identity layout, and are no two the same buffer.
+/// From tensors to buffers, each of which is freed once. The caller owns the
+/// results, which have the identity layout and do not alias.
 void addBufferize(OpPassManager &pm, uint64_t alignment);
 
 /// From linalg on buffers to loops and control flow.

@@ -13,14 +13,14 @@
 
 namespace mlir::fad {
 
-/// Asserts, before each operation of `module` that has one, the condition
-/// without which it traps or leaves its tensors, where upstream's verification
-/// at run time does not: that an integer is divided by another one than zero,
-/// sizes are not negative and do not wrap, a reshaped tensor has as many
-/// elements as before, and slices and indices of loops are inside of tensors.
+/// Asserts, before each operation of `module`, the preconditions without which
+/// it traps or accesses memory outside of its tensors, beyond upstream's
+/// runtime verification: divisors of integers are not zero, sizes are not
+/// negative and do not wrap, reshapes keep the number of elements, and slices
+/// and indices of loops are in bounds.
 void addAssertions(ModuleOp module);
 
-/// The same for `tensor.pad`, of which `fad-normalize` makes slices.
+/// The same for `tensor.pad`, which `fad-normalize` rewrites to slices.
 void addPaddingAssertions(ModuleOp module);
 
 } // namespace mlir::fad

@@ -13,12 +13,12 @@
 
 namespace mlir::fad {
 
-/// Adds to `module` a function that stores in each `ml_program.global` that can
-/// change its initial value. Null where there is none.
+/// Adds to `module` a function that stores in each mutable `ml_program.global`
+/// its initial value. Null if there is none.
 func::FuncOp addResetOfGlobals(ModuleOp module);
 
 /// Adds to `module` a public function that takes values of the globals `names`
-/// and stores them there. Returns its name.
+/// and stores them. Returns its name.
 std::string addStoreOfGlobals(ModuleOp module, ArrayRef<std::string> names);
 
 } // namespace mlir::fad

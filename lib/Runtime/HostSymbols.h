@@ -15,23 +15,23 @@
 
 namespace mlir::fad {
 
-/// Definitions of the functions of the C library that compiled code allocates
-/// with, and of those that it ends in where an assertion fails.
+/// Definitions of the functions of the C library through which compiled code
+/// allocates memory and reports failed assertions.
 llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 
-/// Calls `invoke`. Fails, with a message, where an assertion fails in it or
-/// memory is lacking, unless that is in a parallel loop, which ends the
-/// process. The compiled code frees `owned`; where it fails, this does.
+/// Calls `invoke`. Fails, with a message, if an assertion fails or memory is
+/// lacking; in a parallel loop, both end the process. The compiled code frees
+/// `owned`; on failure, this function does.
 llvm::Error callCompiled(void (*invoke)(void **), void **arguments,
                          llvm::ArrayRef<void *> owned = {});
 
 /// Loads the shared libraries that compiled code calls.
 llvm::Error loadRuntimeLibraries();
 
-/// Loads the CUDA runtime. Not valid where it is missing.
+/// Loads the CUDA runtime. The result is not valid if the runtime is missing.
 llvm::sys::DynamicLibrary loadCUDARuntime();
 
-/// Loads that of OpenMP, for parallel loops. Returns whether there is one.
+/// Loads the OpenMP runtime, for parallel loops. Returns whether it exists.
 bool loadOpenMP();
 
 } // namespace mlir::fad

@@ -21,14 +21,14 @@ struct NpyHeader {
   std::string descr;
   bool fortranOrder = false;
   llvm::SmallVector<int64_t> shape;
-  /// Where the elements begin.
+  /// The offset of the elements.
   size_t dataOffset = 0;
 };
 
-/// Parses the header of the file with the content `file`.
+/// Parses the header of the file with the contents `file`.
 llvm::Expected<NpyHeader> parseNpyHeader(llvm::StringRef file);
 
-/// The header, with everything before the elements.
+/// The bytes of a file before its elements.
 std::string formatNpyHeader(llvm::StringRef descr,
                             llvm::ArrayRef<int64_t> shape);
 

@@ -13,9 +13,8 @@
 
 namespace mlir::fad {
 
-/// For each gradient that `pair` computes, the types of floats that it, and
-/// what it is computed from, are rounded to. Arguments and cotangents are as
-/// they are.
+/// For each gradient of `pair`, the float types to which the gradient, and the
+/// values it is computed from, are rounded. Arguments and cotangents are exact.
 SmallVector<SmallVector<FloatType>> findRoundings(NestedPair &pair);
 
 } // namespace mlir::fad

@@ -15,14 +15,14 @@ class Module;
 
 namespace mlir::fad {
 
-/// Leaves of the wrappers that `module` has for the execution engine those around
-/// C interfaces, and keeps LLVM from optimizing them: they pass the numbers of all
-/// descriptors of tensors in one block, which would take time that grows with the
-/// square of how many there are.
+/// Removes from `module` the execution engine's wrappers except those around C
+/// interfaces, and keeps LLVM from optimizing these: they pass all fields of
+/// all tensor descriptors in one block, which takes time quadratic in their
+/// number.
 void simplifyInterface(llvm::Module &module);
 
-/// Makes each outermost loop a function where a function of `module` has many,
-/// and one function of those that are the same. Returns whether one has.
+/// Outlines each outermost loop of functions of `module` with many loops, and
+/// merges equal outlined functions. Returns whether it has outlined one.
 bool splitFunctions(llvm::Module &module);
 
 } // namespace mlir::fad

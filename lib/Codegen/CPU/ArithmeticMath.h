@@ -18,24 +18,23 @@
 
 namespace mlir::fad {
 
-/// An operation of the math or arith dialect on f32, or vectors of it, and what
-/// is known of it.
+/// An operation of the math or arith dialect on f32, or vectors of it, with
+/// facts about its operands and uses.
 struct MathSite {
   Operation *op;
-  /// Where the last operand lies: the only one, a divisor or a bound.
+  /// The range of the last operand: the only one, a divisor or a bound.
   FloatRange range;
-  /// What the result is used for.
+  /// The precision that uses of the result demand.
   Precision digits;
 };
 
-/// Whether `op` is one of the functions that have a formula wherever they
-/// stand, which errs.
+/// Whether `op` is a function that has an approximate formula in every context.
 bool isFunction(Operation *op);
 
-/// Whether there is a formula for `site.op` where it stands.
+/// Whether a formula for `site.op` exists in its context.
 bool hasFormula(const MathSite &site);
 
-/// The same as `site.op`, which has a formula, by arithmetic, divisions and
+/// The result of `site.op`, which has a formula, by arithmetic, divisions and
 /// exponentials.
 Expr evaluateByArithmetic(const MathSite &site, ExprBuilder &eb);
 

@@ -17,8 +17,9 @@ class Operation;
 namespace fad {
 
 /// Rewrites conversions from bf16 to f32 and back, below `root`, to arithmetic
-/// on integers: those of every other number of a vector, as
-/// `vector.deinterleave` and `vector.interleave` have them, without moving any.
+/// on integers. `vector.deinterleave` and `vector.interleave` with such
+/// conversions become arithmetic on the even and the odd elements, without
+/// moving any.
 llvm::LogicalResult expandBF16(Operation *root);
 
 } // namespace fad

@@ -14,69 +14,70 @@
 namespace mlir::fad {
 
 /// Replaces `op`, on buffers, by loops over vectors of `vectorBits` and over
-/// the scalars that are left. Where `streams`, an i1 or null, is true, vectors
-/// are stored past the cache. Fails, and changes nothing, unless the innermost
-/// loop is parallel, the elements along it are neighbours or the same, and the
-/// body computes each for itself.
+/// the remaining scalars. Where `streams`, an i1 or null, is true, stores of
+/// vectors bypass the cache. Fails, and changes nothing, unless the innermost
+/// loop is parallel, its elements are contiguous or the same, and the body
+/// computes each element independently.
 LogicalResult emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                               int64_t vectorBits, Value streams = {});
 
-/// Whether the result of `op` is too large for caches, at run time, if `op` is
-/// a loop that memory makes wait and the buffer of which vectors of
-/// `vectorBits` may be stored to past the cache; null otherwise.
+/// Emits a test whether the result of `op` exceeds the caches at run time. Null
+/// unless `op` is memory-bound and vectors of `vectorBits` can be stored past
+/// the cache.
 Value createStreamTest(OpBuilder &b, linalg::GenericOp op, int64_t vectorBits);
 
-/// Makes what `block` writes go past the cache.
+/// Makes the stores in `block` bypass the cache.
 void streamStores(RewriterBase &rewriter, Block &block);
 
-/// Other threads see such stores before those that follow.
+/// Emits a fence that orders such stores before later stores.
 void createStreamFence(OpBuilder &b, Location loc);
 
-/// Says what such a fence does, which upstream does not.
+/// Registers the side effects of such a fence, which upstream lacks.
 void registerFenceEffects(DialectRegistry &registry);
 
-/// The same where the innermost loop is a reduction, which vectors compute in
-/// parts: in another order than loops over elements, one that depends on
-/// nothing but the number of lanes.
+/// The same for an innermost loop that is a reduction. Lanes compute partial
+/// results, so the order of operations differs from loops over elements and
+/// depends only on the number of lanes.
 LogicalResult emitVectorReduction(RewriterBase &rewriter, linalg::GenericOp op,
                                   int64_t vectorBits);
 
-/// Whether the elements of `operand` along the innermost loop are neighbours in
-/// memory or, for what is read, one element.
+/// Whether the elements of `operand` along the innermost loop are contiguous in
+/// memory or, for an input, one element.
 bool isContiguous(linalg::GenericOp op, OpOperand &operand);
 
-/// Whether the body of `op` computes each element of a vector for itself.
+/// Whether the body of `op` computes each element of a vector independently.
 bool hasVectorizableBody(linalg::GenericOp op);
 
-/// The widest number that `op` computes with, in bits.
+/// The bits of the widest type in which `op` computes.
 int64_t getWidestBits(linalg::GenericOp op);
 
-/// The part of `operand` that `op` touches in `size` iterations of the
-/// innermost loop from `ivs` on, with no other dimension than that one.
+/// The part of `operand` that `op` accesses in `size` iterations of the
+/// innermost loop from `ivs` on, as a view of one dimension.
 Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
             ArrayRef<OpFoldResult> ivs, OpFoldResult size);
 
-/// The innermost loop of an operation, in loops for the others.
+/// The innermost loop of an operation, nested in its other loops.
 struct InnerLoop {
   SmallVector<OpFoldResult> outerIVs;
   OpFoldResult size;
 
-  /// The greatest multiple of `lanes` that is not above the size.
+  /// The greatest multiple of `lanes` up to the size.
   OpFoldResult roundDown(OpBuilder &b, Location loc, int64_t lanes) const;
 };
 
-/// Emits all loops of `op` but the innermost one, and goes on inside.
+/// Emits all loops of `op` but the innermost one; the insertion point moves
+/// inside.
 InnerLoop emitOuterLoops(RewriterBase &rewriter, linalg::GenericOp op);
 
-/// Emits a loop over the elements that vectors of `lanes` leave.
+/// Emits a loop over the remainder of the elements after vectors of `lanes`.
 void emitRest(RewriterBase &rewriter, linalg::GenericOp op,
               const InnerLoop &loop, int64_t lanes);
 
-/// Splits operations of `block` on vectors of `lanes` numbers, element by
-/// element, into operations on the numbers at even places and at odd ones.
+/// Splits elementwise operations of `block` on vectors of `lanes` numbers into
+/// operations on the even and the odd lanes.
 void splitLanes(RewriterBase &rewriter, Block &block, int64_t lanes);
 
-/// Lowers what emitVectorLoops leaves of transfers to loads and stores.
+/// Lowers the vector transfers of emitVectorLoops to loads and stores.
 void populateVectorLoopPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::fad

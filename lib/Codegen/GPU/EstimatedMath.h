@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Formulas of fad-approximate-gpu-math. With `endsNarrow`, numbers end up in 16
-// bits, and formulas are shorter.
+// Formulas of fad-approximate-gpu-math, shorter ones for numbers that end up in
+// 16 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,33 +19,31 @@
 
 namespace mlir::fad {
 
-/// 1 / x within 2 units in the last place, for an `x` whose reciprocal is
-/// normal.
+/// 1 / x within 2 units in the last place, if the reciprocal is normal.
 Expr estimateReciprocal(const Expr &x);
 
-/// 2^(x * factor): 2^n times what is estimated for the rest, with n =
-/// round(x * factor) where that leaves 2^n normal, so that neither digits of a
-/// large product nor denormal numbers are lost.
+/// 2^(x * factor): 2^n times the estimate of the rest, with n = round(x *
+/// factor) if 2^n is normal then, which preserves the digits of a large product
+/// and denormal numbers.
 Expr exponential(const Expr &x, double factor, FloatRange range);
 
-/// 2^(x * factor + addend) for numbers that end up in 16 bits. A constant that
-/// `x` is a product of is multiplied by `factor` beforehand.
+/// 2^(x * factor + addend) for numbers that end up in 16 bits. A constant
+/// factor of `x` is multiplied by `factor` at compile time.
 Expr shortExponential(const Expr &x, double factor, double addend = 0);
 
-/// erfc(x) * factor, with the exponential left to be replaced.
+/// erfc(x) * factor, whose exponential is not expanded yet.
 Expr complementaryError(const Expr &x, FloatRange range, double factor,
                         Precision digits);
-/// erf(x), likewise.
+/// erf(x), whose exponential is not expanded yet.
 Expr errorFunction(const Expr &x, Precision digits);
-/// tanh(x), likewise.
+/// tanh(x), whose exponential is not expanded yet.
 Expr hyperbolicTangent(const Expr &x);
 
-/// Whether the reciprocal of a number in `range` is normal, and the number not
-/// zero.
+/// Whether numbers in `range` are not zero and have normal reciprocals.
 bool hasNormalReciprocal(FloatRange range);
 
-/// x / y, where that and `x` are finite and the reciprocal of `y` normal,
-/// within 1 unit; where 16 bits count within 3, for any `x`.
+/// x / y, if that and `x` are finite and the reciprocal of `y` is normal,
+/// within 1 unit; within 3 units, and for any `x`, if 16 bits are demanded.
 Expr quotient(const Expr &x, const Expr &y, Precision digits);
 
 } // namespace mlir::fad

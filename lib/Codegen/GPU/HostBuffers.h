@@ -13,23 +13,23 @@
 
 namespace mlir::fad {
 
-/// A buffer as a kernel takes it.
+/// A buffer in the form of a kernel's argument.
 struct HostBuffer {
   /// Its bytes, contiguous: a memref<?xi8>.
   Value bytes;
-  /// The type of an element, as the host has it.
+  /// The type of an element on the host.
   Type element;
 };
 
-/// Emits what the host does with buffers for launches at one place.
+/// Emits the host's operations on the buffers of launches at one place.
 class HostBuffers {
 public:
   explicit HostBuffers(ImplicitLocOpBuilder &builder) : b(builder) {}
 
-  /// `memref` without gaps, in one dimension. What has gaps is copied; so are
-  /// constants, which devices do not reach.
+  /// `memref` as a contiguous buffer of one dimension. Buffers with gaps are
+  /// copied, as are constants, which devices cannot reach.
   HostBuffer prepare(Value memref, bool isOutput);
-  /// A buffer of `count` elements, until `finish`.
+  /// Allocates a buffer of `count` elements that lives until `finish`.
   HostBuffer allocate(Type element, Value count);
   /// The address of the element at `start`, an index, as an index.
   Value getAddress(const HostBuffer &buffer, Value start);
@@ -39,8 +39,8 @@ public:
   /// dimension of blocks.
   void launch(Operation *op, StringRef suffix, Value blocks,
               ArrayRef<Value> arguments);
-  /// Copies results that were computed elsewhere to their places, and frees
-  /// what was allocated.
+  /// Copies results to their places if they were computed in temporary buffers,
+  /// and frees these.
   void finish();
 
   Value constant(int64_t value);
@@ -51,7 +51,7 @@ private:
   HostBuffer flatten(Value memref);
 
   ImplicitLocOpBuilder &b;
-  /// What was allocated for outputs, and the outputs.
+  /// Temporary buffers of outputs, and the outputs.
   SmallVector<std::pair<Value, Value>> copies;
   SmallVector<Value> temporaries;
 };

@@ -14,24 +14,24 @@
 
 namespace mlir::fad {
 
-/// A sum over the rows of a matrix, as the gradient of a bias is: the leading
+/// A sum over the rows of a matrix, such as the gradient of a bias: the leading
 /// dimensions of the input are summed, the others are those of the result.
 struct RowSum {
   linalg::GenericOp op;
-  /// What the body adds, computed from the element of the input.
+  /// The value that the body adds, computed from the element of the input.
   Value term;
-  /// Element types as the body has them.
+  /// Element types in the body.
   Type input, output;
   unsigned numSummed;
 
-  /// The type that sums are computed in: f32 where the result is narrower.
+  /// The type of the sum: f32 if the result is narrower.
   Type getSumType() const;
 };
 
-/// `op` as a sum over rows, if it is one of types that kernels have.
+/// `op` as a sum over rows, if it is one of types that kernels support.
 std::optional<RowSum> describeRowSum(linalg::GenericOp op);
 
-/// What the names of the two kernels end with.
+/// The suffixes of the names of the two kernels.
 constexpr llvm::StringLiteral kPartialSuffix = "_partial";
 constexpr llvm::StringLiteral kTotalSuffix = "_total";
 
@@ -39,14 +39,14 @@ constexpr llvm::StringLiteral kTotalSuffix = "_total";
 ///
 ///   (input, partial sums, number of rows, of columns, `rows`)
 ///
-/// with as many blocks as there are blocks of `threads` columns, times the
-/// number of partial sums of a column. All numbers are of type index.
+/// Its grid has as many blocks as there are blocks of `threads` columns, times
+/// the number of partial sums of a column. All numbers are of type index.
 gpu::GPUFuncOp buildPartialSums(OpBuilder &builder, const RowSum &sum,
                                 int64_t threads, StringRef name);
 
-/// The second one adds the partial sums of a column to what the result holds,
-/// one after the other, so that the result does not depend on which block comes
-/// first:
+/// The second one adds the partial sums of a column, in order, to the element
+/// of the result, so that the result does not depend on the order of the
+/// blocks:
 ///
 ///   (partial sums, result, number of partial sums, of columns)
 gpu::GPUFuncOp buildTotalSums(OpBuilder &builder, const RowSum &sum,

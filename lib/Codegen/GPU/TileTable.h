@@ -15,34 +15,34 @@ namespace mlir::fad {
 
 struct ElementwiseKernel;
 
-/// How the elements of a tile are shared out: thread `t` computes `accesses`
-/// vectors of `lanes` elements, the first at `t * lanes`, each next one
+/// The division of a tile among threads: thread `t` computes `accesses` vectors
+/// of `lanes` elements, the first at `t * lanes`, each next one
 /// `threads * lanes` further on.
 struct Tile {
   int64_t threads;
   int64_t lanes;
   int64_t accesses;
-  /// How many blocks a multiprocessor is to have room for, which bounds the
-  /// registers of a thread; 0 leaves them to the assembler.
+  /// The number of blocks for which a multiprocessor has to have room, which
+  /// bounds the registers of a thread; 0 leaves them to the assembler.
   int64_t blocks;
 
   int64_t getStride() const { return threads * lanes; }
   int64_t getSize() const { return getStride() * accesses; }
 };
 
-/// What the table has for an architecture.
+/// The row of the table for an architecture.
 struct TileParameters {
-  /// The first chip, as the number after "sm_".
+  /// The oldest chip, as the number after "sm_".
   unsigned chip;
   int64_t threads;
-  /// Vectors of 16 bytes that a thread loads before it computes: as many of
-  /// each input as make up this number, one at least.
+  /// Vectors of 16 bytes that a thread loads before it computes. Each input
+  /// gets an equal share, one at least.
   int64_t loads;
-  /// Threads that a multiprocessor holds.
+  /// Maximum resident threads of a multiprocessor.
   int64_t residentThreads;
 };
 
-/// What the user asks for instead; 0 leaves it to the table.
+/// The user's values, which override the table; 0 takes the table's.
 struct TileOverrides {
   int64_t threads = 0;
   int64_t accesses = 0;
@@ -52,10 +52,10 @@ struct TileOverrides {
 /// in the table that is not newer.
 const TileParameters &getTileParameters(StringRef chip);
 
-/// Bytes that one thread moves in one access.
+/// Bytes of one access of a thread.
 constexpr int64_t kAccessBytes = 16;
 
-/// The elements of a vector: as many as one access moves of the widest type.
+/// The elements of a vector: those of the widest type in one access.
 int64_t getLanes(const ElementwiseKernel &kernel);
 
 Tile chooseTile(const ElementwiseKernel &kernel,

@@ -17,14 +17,13 @@ class RewritePatternSet;
 
 namespace mlir::fad {
 
-/// Adds the pattern that sums products with a broadcast factor in two steps,
-/// for IREE.
+/// Adds the pattern that splits, for IREE, sums of products with a broadcast
+/// factor into two steps.
 void populateSplitSumPatterns(RewritePatternSet &patterns);
 
-/// Copies what operations under `root` would write to in the memory of an
-/// argument, for IREE, which takes arguments for its own: other functions that
-/// have the same argument, and its caller, would see what was written. Emits an
-/// error where it cannot be copied.
+/// Copies the arguments that operations under `root` would write to. IREE takes
+/// arguments for its own, so the caller, and other users of the same argument,
+/// would see these writes. Emits an error if a copy is impossible.
 LogicalResult copyWrittenArguments(Operation *root);
 
 } // namespace mlir::fad

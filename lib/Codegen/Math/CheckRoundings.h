@@ -13,9 +13,9 @@
 
 namespace mlir::fad {
 
-/// Emits an error for a truncation below `root` that rounds in another way than
-/// to the nearest, ties to even. LLVM assumes the way that it is told, and does
-/// not choose it.
+/// Emits an error for a truncation below `root` with another rounding mode than
+/// to the nearest, ties to even. LLVM assumes the mode in the operation, but
+/// does not set it.
 LogicalResult checkRoundings(Operation *root);
 
 } // namespace mlir::fad

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// What passes that compute functions by arithmetic have in common.
-// utils/fit-math.py makes the polynomials, and states the relative error that
-// each leaves.
+// Formulas shared by passes that compute functions by arithmetic.
+// utils/fit-math.py fits the polynomials, and prints the relative error of
+// each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,11 +37,11 @@ struct Multiple {
   double factor;
 };
 
-/// `product` as it is spelled, or nothing if it is no product with a constant.
+/// Matches a product with a constant; nothing for other values.
 std::optional<Multiple> matchMultiple(const Expr &product);
 
-/// exp(-x^2), spelled as the derivative of GELU spells it where `x` is a number
-/// times the root of a power of two, so that CSE leaves one.
+/// exp(-x^2), in the form of the derivative of GELU if `x` is a number times
+/// the root of a power of two, so that CSE leaves one.
 Expr gaussianOf(const Expr &x);
 
 /// tanh(|x|) for |x| <= 0.625, where `size` is |x|: x + x^3 * P(x^2), 4.4e-9.

@@ -14,7 +14,7 @@
 
 namespace mlir::fad {
 
-/// Where a float lies unless it is NaN, both bounds included.
+/// An interval that contains a float unless it is NaN, both bounds included.
 struct FloatRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -25,25 +25,24 @@ struct FloatRange {
 
 /// The ranges of all floats, and vectors of them, that operations below one
 /// compute. They follow from constants and from the range of each operation
-/// alone: that two operands depend on each other counts only where both are
-/// selected by one condition. Rounding is allowed for. Takes time linear in the
-/// number of operations.
+/// alone; a correlation of two operands counts only if one condition selects
+/// both. Ranges include rounding errors. Takes time linear in the number of
+/// operations.
 class FloatRanges {
 public:
   explicit FloatRanges(Operation *root);
 
-  /// The range of `value`; any number where nothing is known.
+  /// The range of `value`; all numbers if nothing is known.
   FloatRange get(Value value) const;
 
-  /// Whether `value`, which is computed from `known`, is zero, of any sign,
-  /// where `known` is a number in `range`. A formula of more operations than
-  /// any rule has counts as not zero, so that the time does not depend on what
-  /// `value` is computed from besides.
+  /// Whether `value`, which is computed from `known`, is zero, of any sign, if
+  /// `known` is a number in `range`. Formulas of more operations than any rule
+  /// has count as not zero, which bounds the time of the query.
   bool isZeroWhere(Value value, Value known, FloatRange range) const;
 
 private:
-  /// The ranges that follow where `known` is a number in `range`, which
-  /// `base` does not know.
+  /// The ranges that follow if `known` is a number in `range`, in addition to
+  /// `base`.
   FloatRanges(const FloatRanges &base, Value known, FloatRange range)
       : ranges({{known, range}}), base(&base), known(known) {}
 
@@ -52,10 +51,9 @@ private:
   FloatRange inferSum(Value lhs, Value rhs) const;
 
   llvm::DenseMap<Value, FloatRange> ranges;
-  /// The ranges of values that `ranges` does not have; null where there are no
-  /// others.
+  /// The fallback for values that `ranges` lacks, or null.
   const FloatRanges *base = nullptr;
-  /// A value that is known to be no NaN; null where there is none.
+  /// A value that is known to be no NaN, or null.
   Value known;
 };
 

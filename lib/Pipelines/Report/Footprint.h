@@ -16,9 +16,9 @@
 namespace mlir::fad {
 
 /// Adds to `report`, which has its residuals, the peak of the pair `forward`
-/// and `backward`, its footprint and, where `request` has a budget, the largest
-/// batch. Without the sizes that these need, adds nothing, or emits an error
-/// where there is a budget. May insert operations without effect.
+/// and `backward`, its footprint and, if `request` has a budget, the largest
+/// batch. If the required sizes are missing, adds nothing, or emits an error if
+/// a budget is given. May insert operations without effect.
 LogicalResult addFootprint(PolicyReport &report, const ReportRequest &request,
                            func::FuncOp forward, func::FuncOp backward);
 

@@ -13,8 +13,8 @@
 
 namespace mlir::fad {
 
-/// The operations of a joint function and the values that cross to backward, to
-/// be drawn. What holds no data, such as constants and sizes, is left out.
+/// The operations of a joint function and its residuals, for drawing.
+/// Operations that hold no data, such as constants and sizes, are left out.
 struct Picture {
   enum class Kind {
     /// Arguments and results, cotangents and gradients.
@@ -22,10 +22,10 @@ struct Picture {
     /// Elementwise regions of the forward part, and its other operations.
     region,
     other,
-    /// What backward executes again, and what depends on a cotangent.
+    /// Operations that backward repeats, and those that depend on a cotangent.
     again,
     adjoint,
-    /// Residuals that take memory, and those that are alive anyway.
+    /// Residuals that take memory, and those that are live anyway.
     kept,
     free
   };
@@ -36,7 +36,7 @@ struct Picture {
     Kind kind;
     /// Lines of text.
     SmallVector<std::string, 2> label;
-    /// More about it, such as its place in the source.
+    /// Details, such as the place in the source.
     std::string tooltip;
   };
 
@@ -57,12 +57,12 @@ struct Picture {
   unsigned firstBackward = 0;
 };
 
-/// The color that nodes of `kind` are filled with, and what it means.
+/// The fill color of nodes of `kind`, and its meaning.
 StringRef getColor(Picture::Kind kind);
 StringRef getMeaning(Picture::Kind kind);
 
-/// Draws `joint`, the residuals of which have been chosen as `options` say.
-/// May insert operations without effect.
+/// Draws `joint`, whose residuals have been selected with `options`. May insert
+/// operations without effect.
 Picture makePicture(const JointFunction &joint,
                     const ExplanationOptions &options,
                     const ArgumentSizes &sizes);

@@ -14,17 +14,17 @@
 
 namespace mlir::fad {
 
-/// What is in memory at one time, in bytes: what is there at any batch, and
-/// what there is of a batch.
+/// The live bytes at one time: a part that is independent of the batch, and a
+/// part that grows with it.
 struct Moment {
   uint64_t fixed = 0, growing = 0;
 };
 
-/// What the pair `forward` and `backward`, of fixed sizes, has in memory at
-/// each operation, but for arguments and cotangents. `weights` are the numbers
-/// of the arguments that are weights: these, what is computed from nothing
-/// else, and their gradients are there at any batch. `bytesOf` tells what a
-/// tensor takes.
+/// The live bytes of the pair `forward` and `backward`, of fixed sizes, at each
+/// operation, without arguments and cotangents. `weights` are the numbers of
+/// the arguments that are weights: the weights, values that depend on nothing
+/// else, and their gradients are independent of the batch. `bytesOf` gives the
+/// bytes of a tensor.
 std::vector<Moment> findMoments(func::FuncOp forward, func::FuncOp backward,
                                 const DenseSet<unsigned> &weights,
                                 llvm::function_ref<uint64_t(Value)> bytesOf);

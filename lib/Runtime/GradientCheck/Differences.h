@@ -14,24 +14,24 @@
 
 namespace mlir::fad {
 
-/// A function of tensors in f64, whose results are weighted with cotangents.
+/// A function of tensors in f64 whose results are weighted by cotangents.
 class WeightedFunction {
 public:
   using Call = std::function<llvm::Expected<SmallVector<HostTensor>>(
       ArrayRef<HostTensor>)>;
 
-  /// `cotangents` belong to the results that `results` lists.
+  /// `cotangents` belong to the results in `results`.
   static llvm::Expected<WeightedFunction>
   create(Call call, ArrayRef<HostTensor> arguments,
          ArrayRef<HostTensor> cotangents, ArrayRef<unsigned> results);
 
-  /// <c, f(plus) - f(minus)>, where `plus` and `minus` replace `argument`.
-  /// Results that are equal, if infinite, have no difference.
+  /// <c, f(plus) - f(minus)>, where `plus` and `minus` replace `argument`. The
+  /// difference of equal infinities is zero.
   llvm::Expected<double> getDifference(unsigned argument,
                                        const HostTensor &plus,
                                        const HostTensor &minus) const;
 
-  /// Euclidean norm of the weighted results, of those that are finite.
+  /// Euclidean norm of the weighted results that are finite.
   double getNorm() const { return norm; }
   const HostTensor &getArgument(unsigned index) const {
     return arguments[index];
@@ -51,7 +51,7 @@ private:
 class Direction {
 public:
   static Direction axis(int64_t element) { return Direction(element, 0); }
-  /// Every component has the same magnitude.
+  /// All components have the same magnitude.
   static Direction signs(uint64_t seed) { return Direction(-1, seed); }
 
   bool isAxis() const { return element >= 0; }
@@ -68,15 +68,15 @@ private:
 /// Compares the gradient with respect to one argument with differences.
 class Difference {
 public:
-  /// Errors are relative to the terms of a directional derivative and to
-  /// `scale`, if that is greater.
+  /// Errors are relative to the larger of `scale` and the terms of a
+  /// directional derivative.
   static llvm::Expected<Difference> create(const WeightedFunction &function,
                                            unsigned argument,
                                            const HostTensor &gradient,
                                            double scale);
 
-  /// The least error of the derivative in `direction` over steps of several
-  /// lengths; no further ones are tried once it is below `bound`.
+  /// The least error of the derivative in `direction` over several step
+  /// lengths; the search ends once it is below `bound`.
   llvm::Expected<double> getError(const Direction &direction, double bound);
 
 private:

@@ -13,14 +13,13 @@
 
 namespace mlir::fad {
 
-/// Gives `function`, which returns a loss and the gradients numbered
-/// `gradients` of it, the cotangent of the loss as its last argument, and
-/// returns its number. A frontend that differentiates a loss may start backward
-/// from a constant tensor. All gradients are linear in that constant, so that
-/// the constant times the cotangent in its place gives the gradients times the
-/// cotangent.
+/// Appends the cotangent of the loss to the arguments of `function`, which
+/// returns a loss and the gradients numbered `gradients`, and returns its
+/// number. A frontend that differentiates a loss may start backward from a
+/// constant tensor. All gradients are linear in that constant, so multiplying
+/// it by the cotangent multiplies the gradients.
 ///
-/// Fails, with an error, where there is no single loss or no such constant.
+/// Fails, with an error, if no single loss or no such constant exists.
 FailureOr<unsigned> addCotangent(func::FuncOp function,
                                  ArrayRef<int64_t> gradients);
 

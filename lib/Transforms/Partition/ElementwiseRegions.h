@@ -15,15 +15,15 @@
 
 namespace mlir::fad {
 
-/// An elementwise operation on tensors, whatever its spelling: an
-/// elementwise-mappable operation, a `linalg` structured operation with
-/// identity maps, or `fad.elementwise`.
+/// An elementwise operation on tensors in any spelling: an elementwise-mappable
+/// operation, a `linalg` structured operation with identity maps, or
+/// `fad.elementwise`.
 struct ElementwiseView {
-  /// How one operand reaches the scalar body.
+  /// The form in which one operand reaches the scalar body.
   enum class Kind {
     /// A tensor, element by element.
     Tensor,
-    /// A tensor of constants that differ, element by element.
+    /// A tensor of different constants, element by element.
     Constants,
     /// The same scalar for every element: a constant, a splat, or a scalar
     /// that depends on no floating-point tensor.
@@ -48,13 +48,13 @@ struct SingleSourceRegion {
   llvm::SmallVector<ElementwiseView> members;
 };
 
-/// Finds the single-source subgraphs of `block`: an operation is *fad* when it
-/// is elementwise and all its non-constant tensor operands have one source.
-/// Every other operation is *nfad*; its results, and the arguments of the
-/// block, are their own sources. So is a tensor that is rounded to a narrower
-/// type right away, once it is rounded: no more is needed of it, and the
-/// derivative of rounding is 1. All operands of a region are available at its
-/// first member.
+/// Finds the single-source subgraphs of `block`: an operation is *fad* if it is
+/// elementwise and all its non-constant tensor operands have one source. Every
+/// other operation is *nfad*; its results, and the arguments of the block, are
+/// their own sources. A tensor whose only reader rounds it to a narrower type
+/// begins a region after the rounding, because the narrower tensor suffices and
+/// the derivative of rounding is 1. All operands of a region dominate its first
+/// member.
 llvm::SmallVector<SingleSourceRegion> findSingleSourceRegions(Block &block);
 
 } // namespace mlir::fad

@@ -14,7 +14,7 @@
 //   Formula x = variable();
 //   0.5 * x * (1 + erf(x * M_SQRT1_2))
 //
-// and stands for every way in which `arith` and `math` operations compute it:
+// and matches every computation of it by `arith` and `math` operations:
 //
 // - sums and products commute, and products associate; x * x * x is also
 //   `math.fpowi` and `math.powf` with exponent 3;
@@ -42,7 +42,7 @@ public:
 
   /// A number, of any element type.
   Formula(double number);
-  /// An operation called `name`, of which `accepts` holds, on `arguments`.
+  /// A call of the operation `name` on `arguments`, restricted by `accepts`.
   Formula(StringRef name, Predicate accepts, ArrayRef<Formula> arguments);
   explicit Formula(std::shared_ptr<const FormulaNode> node)
       : node(std::move(node)) {}
@@ -54,7 +54,7 @@ private:
   std::shared_ptr<const FormulaNode> node;
 };
 
-/// What a formula says; the matcher reads it.
+/// The contents of a formula, for the matcher.
 struct FormulaNode {
   enum Kind {
     Number,
@@ -68,25 +68,25 @@ struct FormulaNode {
     Either
   };
   Kind kind;
-  /// Arguments, terms, factors that are no numbers, dividend and divisor,
-  /// compared values and branches, or alternatives.
+  /// Arguments, terms, non-constant factors, dividend and divisor, compared
+  /// values and branches, or alternatives.
   SmallVector<Formula, 4> parts;
   /// The number, or the constant factor of a product.
   double number = 1;
-  /// The constant factor of the product is the parameter.
+  /// Whether the constant factor of the product is the parameter.
   bool hasParameter = false;
-  /// Which operation is called.
+  /// The name of the called operation.
   StringRef name;
   Formula::Predicate accepts;
   /// See Condition.
   unsigned holds = 0, relevant = 0;
 };
 
-/// The value that the formula is a function of. Every occurrence is the same
-/// value; a constant is none.
+/// The argument of the formula. Every occurrence matches the same value, which
+/// is no constant.
 Formula variable();
-/// A finite constant that may be any, alone or as the factor of a product. In a
-/// product it may be missing: then it is 1.
+/// An arbitrary finite constant, alone or as the factor of a product, where it
+/// may be missing and then is 1.
 Formula parameter();
 
 Formula operator+(const Formula &lhs, const Formula &rhs);
@@ -101,7 +101,7 @@ Formula either(ArrayRef<Formula> forms);
 template <typename OpTy> Formula call(ArrayRef<Formula> arguments) {
   return Formula(OpTy::getOperationName(), llvm::IsaPred<OpTy>, arguments);
 }
-/// An `OpTy` of which `accepts` holds.
+/// An `OpTy` that `accepts` admits.
 template <typename OpTy>
 Formula call(ArrayRef<Formula> arguments, bool (*accepts)(OpTy)) {
   return Formula(
@@ -126,17 +126,17 @@ Formula expm1(const Formula &x);
 /// softplus(x) without a threshold.
 Formula softplus(const Formula &x);
 
-/// What a formula requires of an `arith.cmpf`.
+/// The conditions of an `arith.cmpf` that a formula admits.
 struct Condition {
   enum Outcome : unsigned { less = 1, equal = 2, greater = 4, unordered = 8 };
 
   Formula lhs, rhs;
   /// The outcomes in which the comparison holds.
   unsigned holds;
-  /// The outcomes that matter.
+  /// The outcomes that the formula depends on.
   unsigned relevant = less | equal | greater;
 
-  /// The same condition, whatever it is where both sides are equal.
+  /// The same condition, arbitrary for equal operands.
   Condition eitherWhenEqual() const {
     return {lhs, rhs, holds, relevant & ~equal};
   }
@@ -153,22 +153,22 @@ inline Condition less(const Formula &lhs, const Formula &rhs) {
 }
 
 /// `condition ? ifTrue : ifFalse`, in either order of the branches and of the
-/// operands of the comparison. Unless the condition says what it is for NaN, it
-/// may be either.
+/// operands of the comparison. It is arbitrary for NaN unless the condition
+/// covers NaN.
 Formula select(const Condition &condition, const Formula &ifTrue,
                const Formula &ifFalse);
 
-/// What becomes of a NaN in `max`, `min` and `clamp`.
+/// The result of `max`, `min` and `clamp` for a NaN.
 enum class NaNs { kept, keptOrDropped };
 
-/// Where `max` and `min` have no derivative, what the whole formula has: none
-/// either, so that what the program says about ties counts, or one.
+/// The derivative of the whole formula at ties of `max` and `min`: undefined,
+/// so that the program's treatment of ties counts, or defined.
 enum class Whole { kinked, smooth };
 
 /// The larger of two, by an operation for it; NaNs are kept.
 Formula maximum(const Formula &x, double bound, Whole whole = Whole::kinked);
-/// The larger or smaller of two, by an operation for it or by a comparison of
-/// any kind.
+/// The larger or smaller of two, by an operation for it or by any kind of
+/// comparison.
 Formula max(const Formula &x, double bound, NaNs nans = NaNs::kept,
             Whole whole = Whole::kinked);
 Formula min(const Formula &x, double bound, NaNs nans = NaNs::kept,
@@ -176,22 +176,22 @@ Formula min(const Formula &x, double bound, NaNs nans = NaNs::kept,
 Formula clamp(const Formula &x, double low, double high,
               NaNs nans = NaNs::kept);
 
-/// A formula that was found.
+/// A match of a formula.
 struct FormulaMatch {
   /// The value of `variable()`.
   Value x;
   /// The value of `parameter()`.
   double parameter = 1;
-  /// The flags that all matched operations have.
+  /// The common flags of all matched operations.
   arith::FastMathFlags fastmath;
 };
 
-/// What may be raised where an intermediate value that is costly to compute is
-/// also used elsewhere, so that it is computed twice afterwards.
+/// The use that decides about raising if an intermediate value that is costly
+/// to compute has other users, so that raising computes it twice.
 enum class Shared {
-  /// The formula: its result is more accurate at some inputs.
+  /// The formula is raised: its result is more accurate at some inputs.
   raised,
-  /// Nothing: the formula would only be shorter.
+  /// The formula is not raised: it would only be shorter.
   kept
 };
 
@@ -203,13 +203,13 @@ using BuildRaised =
 std::optional<FormulaMatch> matchFormula(const Formula &formula,
                                          Operation *root, Shared shared);
 
-/// Adds patterns that replace a value that one of `formulas` computes, tried in
-/// order, by what `build` makes of it.
+/// Adds patterns that match one of `formulas`, tried in order, and replace it
+/// by the result of `build`.
 void addRaisePattern(RewritePatternSet &patterns, ArrayRef<Formula> formulas,
                      Shared shared, BuildRaised build,
                      PatternBenefit benefit = 1);
 
-/// The same for a primitive that has no attribute but its flags.
+/// The same for a primitive without attributes other than its flags.
 template <typename OpTy>
 void addRaisePattern(RewritePatternSet &patterns, ArrayRef<Formula> formulas,
                      Shared shared, PatternBenefit benefit = 1) {

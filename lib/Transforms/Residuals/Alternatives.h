@@ -24,14 +24,14 @@ class JointFunction;
 void takeFirstAlternatives(func::FuncOp function);
 
 /// Replaces each `fad.alternatives` in the forward part of `joint` by one of
-/// its operands, so that the least residuals cost the fewest bytes, then the
+/// its operands, so that the selected residuals have the fewest bytes, then the
 /// least time.
 ///
-/// Which operand is best depends on what the others are: the choice is exact
-/// where one operand needs no more than another one does, or nothing that is
-/// not kept for other readers. What is left falls apart into components that
-/// have no candidates in common; small ones are searched exactly, larger ones
-/// are improved one operand at a time until none helps.
+/// The best operand depends on the other choices. The choice is exact if one
+/// operand needs no more than another one, or no value besides those kept for
+/// other readers. The remaining ones form components without common candidates;
+/// small components are searched exactly, larger ones are improved one operand
+/// at a time to a local optimum.
 void chooseAlternatives(const JointFunction &joint, CostModel &costs);
 
 } // namespace fad

@@ -16,23 +16,23 @@
 namespace mlir::fad {
 class ScalarFunction;
 
-/// What values a function takes that is bounded on all numbers, with a limit on
+/// The range of a function that is bounded on all numbers, with a limit on
 /// either side.
 struct BoundedRange {
   double lowest, highest;
-  /// Where it goes for arguments of great size; ascending, one if equal.
+  /// The limits for arguments of large magnitude; ascending, one if equal.
   llvm::SmallVector<double, 2> limits;
   /// Values at `getSampleArguments()`; ascending.
   std::vector<double> samples;
 };
 
 /// Arguments, ascending, that follow the standard logistic distribution, whose
-/// standard deviation is 1.8: what precedes an activation is about normal, with
-/// a deviation between 1 and 2, and some values lie far out.
+/// standard deviation is 1.8: inputs of activations are approximately normal,
+/// with a deviation between 1 and 2, and have some outliers.
 std::vector<double> getSampleArguments();
 
-/// The range of `function`, from its values at some ten thousand arguments;
-/// `nullopt` where it is not bounded, has no limit, or is not defined for all
+/// The range of `function`, from its values at about ten thousand arguments;
+/// `nullopt` if it is unbounded, has no limit, or is undefined for some
 /// arguments.
 std::optional<BoundedRange> findBoundedRange(ScalarFunction &function);
 

@@ -19,35 +19,35 @@
 namespace mlir::fad {
 class Recomputation;
 
-/// What elementwise operations that read the same tensors have in common, a
-/// value and its derivative: transcendental functions, computed once where
+/// The common work of elementwise operations that read the same tensors, such
+/// as a value and its derivative: transcendental functions, computed once if
 /// several of these operations are executed.
 struct SharedWork {
-  /// The first of the operations; null where nothing is shared.
+  /// The first of the operations; null if they share nothing.
   Operation *leader = nullptr;
-  /// The time of what is shared: the transcendental functions of the operation
+  /// The time of the shared work: the transcendental functions of the operation
   /// that has the fewest.
   Cost::Count time = 0;
 };
 
-/// What it costs to save a value, or to compute it again in backward.
+/// The costs of saving a value and of computing it again in backward.
 class CostModel {
 public:
-  /// `assumedSize` stands in for a size that is known only at run time;
-  /// `derivativeBits` is what a bounded derivative may be rounded to, or 0.
+  /// `assumedSize` replaces a dynamic size; `derivativeBits` are the bits to
+  /// which a bounded derivative may be rounded, or 0.
   CostModel(const Recomputation &recomputation, RecomputeLevel level,
             int64_t assumedSize, int64_t derivativeBits = 0,
             const TargetTimes &times = kCPUTimes)
       : recomputation(&recomputation), level(level), assumedSize(assumedSize),
         times(times), encodings(derivativeBits) {}
 
-  /// Goes on with what is known after the function has changed.
+  /// Keeps the cached costs after a change of the function.
   void setRecomputation(const Recomputation &changed) {
     recomputation = &changed;
   }
 
-  /// Operations that compute what others compute exactly: these go before them
-  /// wherever as few bytes do, whatever the time.
+  /// Declares operations that approximate other operations. These have
+  /// precedence at equal bytes, whatever the time.
   void setApproximations(ArrayRef<Operation *> ops) {
     approximations = DenseSet<Operation *>(ops.begin(), ops.end());
   }
@@ -55,28 +55,28 @@ public:
     return approximations.contains(op);
   }
 
-  /// Saving `value`: its bytes, none where it is alive anyway; the time to read
-  /// it in backward, and to write it where forward would not. A value whose
-  /// type does not say how large it is counts as huge.
+  /// The cost of saving `value`: its bytes, zero for live values; the time to
+  /// read it in backward, and to write it if forward would not. A value whose
+  /// type does not determine its size counts as huge.
   Cost getSaveCost(Value value);
 
-  /// How `value` is kept where it is saved: in few bits, or as it is.
+  /// The encoding of `value` if it is saved: few bits, or none.
   std::optional<Encoding> findEncoding(Value value);
 
-  /// Whether backward may compute `op` again.
+  /// Whether backward may repeat `op`.
   bool mayRecompute(Operation *op);
-  /// The time that it takes: for what fuses with its readers the arithmetic,
-  /// for the rest also what is read and written.
+  /// The time to repeat `op`: for operations that fuse with their readers the
+  /// arithmetic, for others also the memory traffic.
   Cost::Count getRecomputeTime(Operation *op);
-  /// What of that time `op` shares with others.
+  /// The part of that time that `op` shares with others.
   SharedWork findSharedWork(Operation *op);
 
 private:
-  /// Bytes of `value`; `nullopt` where its type does not say.
+  /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value);
   int64_t getElements(Value tensor);
-  /// Whether it takes less time to execute `op`, which is elementwise, again
-  /// than to read a result from memory.
+  /// Whether repeating `op`, which is elementwise, takes less time than reading
+  /// a result from memory.
   bool isCheap(Operation *op);
 
   const Recomputation *recomputation;

@@ -19,14 +19,14 @@ namespace mlir::fad {
 class JointFunction;
 class ScalarFunction;
 
-/// A derivative as a function of what the activation gives, for an activation
-/// with one minimum: on either side of that, its argument follows from it. Near
-/// the minimum the derivative goes like s, the square root of the distance from
-/// it, so that it is a polynomial in s to good approximation.
+/// A derivative as a function of the activation's result, for an activation
+/// with one minimum: on either side of it, the result determines the argument.
+/// Near the minimum the derivative is proportional to s, the square root of the
+/// distance from it, so a polynomial in s is a good approximation.
 struct DerivativeFromOutput {
   /// One side of the minimum.
   struct Side {
-    /// Beyond it, the derivative is at its limit.
+    /// The derivative is at its limit for larger s.
     double largest;
     /// The polynomial in 2 s / largest - 1, from the constant on.
     SmallVector<double> coefficients;
@@ -34,33 +34,36 @@ struct DerivativeFromOutput {
     double evaluate(double s) const;
   };
 
-  /// Where the minimum is, and what it is.
+  /// The argument and the value of the minimum.
   double argument, minimum;
   Side left, right;
-  /// Of the derivative from the result after its rounding.
+  /// The error of the derivative, with the result rounded.
   QuantizationError error;
 
   double evaluate(bool isRight, double output) const;
 };
 
-/// The form in which `derivative` is computed from results of `activation`,
-/// which are rounded to `type`, both functions of one argument; `nullopt` where
-/// there is no single minimum, or no polynomial of moderate degree is close.
-std::optional<DerivativeFromOutput> findDerivativeFromOutput(ScalarFunction &activation,
-                                         ScalarFunction &derivative,
-                                         FloatType type);
+/// The form in which results of `activation`, rounded to `type`, determine
+/// `derivative`, both functions of one argument; `nullopt` if there is no
+/// single minimum, or no polynomial of moderate degree is close.
+std::optional<DerivativeFromOutput>
+findDerivativeFromOutput(ScalarFunction &activation,
+                         ScalarFunction &derivative, FloatType type);
 
-/// Why operands of an operation that computes a derivative so are kept.
+/// The reason for keeping the operands of an operation that computes such a
+/// derivative.
 struct DerivativeFromOutputReason {
   std::string text;
   QuantizationError error;
 };
-using DerivativeFromOutputReasons = llvm::DenseMap<Operation *, DerivativeFromOutputReason>;
+using DerivativeFromOutputReasons =
+    llvm::DenseMap<Operation *, DerivativeFromOutputReason>;
 
-/// Makes each derivative in the forward part of `joint` that has such a form
-/// one of two alternatives, of which the other is computed from the result and
-/// a tensor of i1, the side of the minimum.
-DerivativeFromOutputReasons addDerivativesFromOutput(const JointFunction &joint);
+/// Turns each derivative in the forward part of `joint` that has such a form
+/// into one of two alternatives; the other is computed from the result and a
+/// tensor of i1, the side of the minimum.
+DerivativeFromOutputReasons
+addDerivativesFromOutput(const JointFunction &joint);
 
 } // namespace mlir::fad
 

@@ -14,24 +14,24 @@
 
 namespace mlir::fad {
 
-/// What a policy says of the operations and values of a forward part.
+/// The rules of a policy for the operations and values of a forward part.
 struct SavingRules {
   Policy policy;
-  /// Whether backward computes an operation again anyway.
+  /// Whether backward repeats an operation in any case.
   llvm::function_ref<bool(Operation *)> isRecomputed;
-  /// Whether a value is there in backward whatever is saved.
+  /// Whether a value is live in backward whatever is saved.
   llvm::function_ref<bool(Value)> isFree;
 };
 
-/// A value is *derived* from another one of as many elements where it is
+/// A value is *derived* from another one of as many elements if it is
 /// elementwise in that one and otherwise reads tensors of far fewer elements:
 /// the normalised input, the input scaled and shifted, and the input widened to
-/// f64 all derive from the input of a normalisation, given its statistics.
-/// Where several of the values `saved` derive from one root, or from a narrower
+/// f64 all derive from the input of a normalisation, given its statistics. If
+/// several of the values `saved` derive from one root, or from a narrower one,
+/// keeping the root in their place takes fewer bytes.
 /// one, keeping the root in their place takes fewer bytes.
-///
-/// Returns the operations that backward is to compute again for that. Under
-/// the policy `fad` only arithmetic is computed again, never an activation.
+/// Returns the operations that backward then has to repeat. Under the policy
+/// `fad` these are only arithmetic, never an activation.
 DenseSet<Operation *> findDerived(ArrayRef<Value> saved,
                                   const SavingRules &rules);
 

@@ -17,38 +17,38 @@
 
 namespace mlir::fad {
 
-/// How a tensor is kept in few bits: for each element the number of the level
-/// that it is, or that stands for it.
+/// The encoding of a tensor in few bits: for each element, the number of its
+/// level.
 struct Encoding {
   /// The levels, of the tensor's element type.
   SmallVector<Attribute> levels;
-  /// Between the levels: each stands for the elements above the boundary before
-  /// it, and not above the one after it. None where each element is a level, so
-  /// that what is read is equal to what was written, bit for bit.
+  /// Between the levels: a level represents the elements above the boundary
+  /// before it, up to the one after it. Empty if each element is a level, so
+  /// that decoding is exact, bit for bit.
   SmallVector<Attribute> boundaries;
-  /// Of the levels, where there are boundaries.
+  /// The error of the levels, if boundaries exist.
   QuantizationError error = {0, 0};
 
   int64_t getBits() const;
   bool isExact() const { return boundaries.empty(); }
-  /// Whether the levels are bytes, each of which is its own number.
+  /// Whether the levels are bytes, each equal to its number.
   bool isIdentity() const;
-  /// What it does, in words.
+  /// The encoding in words.
   std::string describe() const;
 };
 
-/// The encodings of tensors, found where they are asked for.
+/// The encodings of tensors, computed on demand.
 class Encodings {
 public:
-  /// Derivatives that are not known to take few values get `derivativeBits`
-  /// bits an element if that is not zero and they are bounded.
+  /// If `derivativeBits` is not zero, bounded derivatives that have no exact
+  /// encoding get that many bits an element.
   explicit Encodings(int64_t derivativeBits = 0)
       : derivativeBits(derivativeBits) {}
 
   /// The encoding of `tensor`: exact for a tensor of i1, for a result of
   /// fad.elementwise whose body yields constants only (the derivative of a
-  /// rectifier is 0 or 1), and for positions in windows; `nullopt` where there
-  /// is none.
+  /// rectifier is 0 or 1), and for positions in windows; `nullopt` if there is
+  /// none.
   std::optional<Encoding> find(Value tensor);
 
 private:
@@ -56,8 +56,8 @@ private:
 
   int64_t derivativeBits;
   llvm::DenseMap<Value, std::optional<Encoding>> encodingOf;
-  /// Levels are placed once for each function: layers of a network have the
-  /// same.
+  /// Levels are computed once for each function, because layers of a network
+  /// share them.
   struct Quantized {
     ScalarFunction function;
     Type type;
@@ -66,10 +66,10 @@ private:
   std::vector<Quantized> quantized;
 };
 
-/// Builds the bytes that hold `tensor`, at the insertion point.
+/// Builds the bytes that encode `tensor`, at the insertion point.
 Value encode(OpBuilder &builder, Value tensor, const Encoding &encoding);
 
-/// Builds the tensor of `type` that `bytes` hold, given its dynamic sizes.
+/// Builds the tensor of `type` that `bytes` encode, given its dynamic sizes.
 Value decode(OpBuilder &builder, Location loc, Value bytes,
              RankedTensorType type, ValueRange sizes, const Encoding &encoding);
 

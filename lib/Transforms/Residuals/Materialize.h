@@ -20,21 +20,21 @@ class OpOperand;
 namespace fad {
 class JointFunction;
 
-/// Why a value is saved.
+/// The reason for saving a value.
 struct ResidualReason {
   StringRef text;
-  /// How far off the derivative is that backward gets from it, where that is
-  /// not exact.
+  /// The error of the derivative that backward computes from the value, if that
+  /// is not exact.
   std::optional<QuantizationError> error = std::nullopt;
 };
 
-/// What a policy has decided of the values of the forward part.
+/// The decision of a policy about the values of the forward part.
 struct ResidualChoice {
   /// Whether a value is saved, rather than computed again.
   std::function<bool(Value)> isSaved;
-  /// How a value that is saved is kept; `nullopt`: as it is.
+  /// The encoding of a saved value; `nullopt` for none.
   std::function<std::optional<Encoding>(Value)> getEncoding;
-  /// Why operands of an operation that is executed again are saved.
+  /// The reason for saving the operands of an operation that backward repeats.
   std::function<ResidualReason(Operation *)> getOperandReason;
 };
 
@@ -43,12 +43,12 @@ struct ResidualChoice {
 void forEachPrimalRead(const JointFunction &joint,
                        llvm::function_ref<void(OpOperand &)> callback);
 
-/// These values.
+/// The values of these operands.
 llvm::SetVector<Value> findReadValues(const JointFunction &joint);
 
 /// Makes the backward part of `joint` read values of the forward part through
-/// `fad.residual` only: the operations that depend on a cotangent come last,
-/// before them what is computed again, before that what is saved.
+/// `fad.residual` only. The operations that depend on a cotangent come last,
+/// the repeated operations before them, the residuals before those.
 void materialize(const JointFunction &joint, const ResidualChoice &choice);
 
 } // namespace fad

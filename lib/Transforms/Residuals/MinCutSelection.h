@@ -18,45 +18,45 @@ namespace mlir::fad {
 class CostModel;
 struct SharedWork;
 
-/// Which values of the forward part are saved, so that backward can compute
-/// all others that it reads, and what that costs.
+/// A set of saved values from which backward can compute all others that it
+/// reads, and its cost.
 struct Selection {
   llvm::DenseSet<Value> saved;
   Cost cost;
 };
 
-/// What a choice of residuals minimizes: bytes and time, weighted, and among
-/// equals the fewest bytes or, where only bytes have a weight, the least time.
-/// Weights are at most 2^24: bytes and times of whole programs are below 2^100.
+/// The objective of a selection: weighted bytes and time, and among equals the
+/// fewest bytes or, if only bytes have a weight, the least time. Weights are at
+/// most 2^24: bytes and times of whole programs are below 2^100.
 struct Objective {
   Cost::Count bytes = 1, time = 0;
 };
 
-/// The choices of residuals that make the values `read` available in backward,
-/// as cuts between what only forward has and what backward has. What is
-/// computed again needs all that its operation reads.
+/// The selections of residuals that make the values `read` available in
+/// backward, as cuts between values that only forward has and values that
+/// backward has. A repeated operation needs all of its operands.
 ///
-/// Each value is a node, and each operation that may be computed again is one.
-/// A node is on the side of the sink where backward has the value, or executes
-/// the operation. The edges, with what cutting them means:
+/// Each value is a node, and so is each operation that may be repeated. A node
+/// is on the side of the sink if backward has the value, or executes the
+/// operation. The edges, with the meaning of cutting them:
 ///
 ///     source -> operation   execute it again in backward: its time
 ///     operand -> operation  impossible: it needs its operands
-///     source -> shared      execute what operations share: its time
-///     shared -> operation   impossible: the operation needs that
+///     source -> shared      execute the shared work: its time
+///     shared -> operation   impossible: the operation needs that work
 ///     operation -> result   save the result: its bytes
-///     source -> value       the same, where nothing computes it again
+///     source -> value       save a value that no operation may compute again
 ///     value -> sink         impossible: backward reads it
 class ResidualNetwork {
 public:
-  /// `resolve` says which value stands for another one.
+  /// `resolve` maps a value to the one that represents it.
   ResidualNetwork(
       ArrayRef<Value> read, CostModel &costs,
       llvm::function_ref<Value(Value)> resolve = [](Value value) {
         return value;
       });
 
-  /// A cut, and what it costs in bytes and in time.
+  /// A cut, with its cost in bytes and in time.
   struct Cut {
     llvm::BitVector sinkSide;
     Cost cost;
@@ -64,9 +64,9 @@ public:
 
   /// The minimum cut.
   Cut solve(Objective objective = {}) const;
-  /// Of `cut` and what `other` differs from it by, a cut of no more than
-  /// `budget` bytes, as `cut` has: each part of the difference that does not
-  /// hang together with others is taken over if it fits and takes less time.
+  /// Mixes `cut`, of no more than `budget` bytes, with `other`: each connected
+  /// component of their difference is taken from `other` if it fits into the
+  /// budget and takes less time.
   Cut mix(Cut cut, const Cut &other, int64_t budget) const;
   /// The values that `cut` saves.
   Selection getResiduals(const Cut &cut) const;
@@ -76,11 +76,11 @@ private:
     unsigned from, to;
     Cost cost;
   };
-  /// The node of `value`; new ones wait for their edges.
+  /// The node of `value`; a new node has no edges yet.
   unsigned getNode(Value value);
-  /// The node of `op`, or the source where backward cannot execute it.
+  /// The node of `op`, or the source if backward cannot execute it.
   unsigned getNode(Operation *op);
-  /// The node of what operations share.
+  /// The node of the work that operations share.
   unsigned getSharedNode(const SharedWork &shared);
   void addEdge(unsigned from, unsigned to, Cost cost) {
     edges.push_back({from, to, cost});
@@ -97,7 +97,7 @@ private:
   SmallVector<Value> values;
 };
 
-/// The choice of fewest bytes, then of least time.
+/// The selection of fewest bytes, then of least time.
 Selection selectFewestBytes(
     ArrayRef<Value> read, CostModel &costs,
     llvm::function_ref<Value(Value)> resolve = [](Value value) {

@@ -13,16 +13,16 @@
 
 namespace mlir::fad {
 
-/// The choices between the one of least time and the one of fewest bytes, in
-/// the order of falling bytes and growing time: each is best for some weight of
-/// bytes against time, so that no choice has less of both than a mixture of two
-/// neighbours. At most 33.
+/// The Pareto front of selections between the least time and the fewest bytes,
+/// in the order of falling bytes and growing time. Each is optimal for some
+/// weight of bytes against time, so no selection has less of both than a
+/// mixture of two neighbours. At most 33.
 std::vector<Selection> findParetoFront(ArrayRef<Value> read,
                                               CostModel &costs);
 
-/// A choice of no more than `budget` bytes that takes little time: the best one
-/// on the curve, and those parts of the next one that fit as well. Where none
-/// fits, the choice of fewest bytes.
+/// A selection of little time within `budget` bytes: the fastest one on the
+/// Pareto front that fits, improved by those parts of the next one that fit as
+/// well. If none fits, the selection of fewest bytes.
 Selection findWithinBudget(ArrayRef<Value> read, CostModel &costs,
                                 int64_t budget);
 

@@ -15,25 +15,25 @@
 
 namespace mlir::fad {
 
-/// At most `count` levels, ascending, such that the sum over `numbers`, which
-/// are sorted, of the squared distance to the nearest level is least. Each of
+/// At most `count` levels, ascending, that minimize the sum of squared
+/// distances of `numbers`, which are sorted, to the nearest level. Each of
 /// `fixed`, ascending, is a level.
 ///
-/// Numbers are put into bins first, and levels share no bin; so the result is
-/// the optimum but for the width of a bin, a fraction of the distance of
+/// Numbers are first put into bins, and no two levels share a bin. So the
+/// result is optimal up to the width of a bin, a fraction of the distance of
 /// neighbouring levels.
 SmallVector<double> placeLevels(ArrayRef<double> numbers, unsigned count,
                                 ArrayRef<double> fixed);
 
-/// Halfway between neighbours: a number is nearest to the level that as many
-/// boundaries are below as levels come before it.
+/// The midpoints of neighbouring levels. The number of midpoints below a number
+/// is the index of its nearest level.
 SmallVector<double> getBoundaries(ArrayRef<double> levels);
 
-/// How far numbers are from the level that stands for them.
+/// The distance of numbers to their level.
 struct QuantizationError {
-  /// At most, over the whole range.
+  /// The maximum over the whole range.
   double largest;
-  /// The mean of its square over the numbers that the levels were placed for.
+  /// The mean square over the numbers for which the levels were computed.
   double meanSquare;
 };
 

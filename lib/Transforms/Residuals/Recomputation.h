@@ -13,8 +13,8 @@
 
 namespace mlir::fad {
 
-/// Calls `callback` on each operand of `op` whose data `op` reads: a size needs
-/// a tensor of that size, and a destination is overwritten.
+/// Calls `callback` on each operand of `op` whose data `op` reads. Queries of
+/// sizes read no data, and destinations are overwritten.
 void forEachReadOperand(Operation *op,
                         llvm::function_ref<void(Value)> callback);
 
@@ -25,12 +25,12 @@ bool isOverwritten(OpOperand &operand);
 /// view of its operand.
 bool isView(Operation *op);
 
-/// Whether `map` mentions every loop that, by `ranges`, runs more than once.
+/// Whether `map` has every loop that, by `ranges`, runs more than once.
 bool mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges);
 
-/// The operations of a joint function that backward computes again whatever the
-/// policy is, because they hold no data of their own: keeping their results
-/// would only cost memory.
+/// The operations of a joint function that backward repeats under every policy,
+/// because they hold no data of their own: keeping their results would only
+/// cost memory.
 class Recomputation {
 public:
   explicit Recomputation(const JointFunction &joint);
@@ -40,19 +40,19 @@ public:
   bool isKept(Value value) const {
     return !value.getDefiningOp() || results.contains(value);
   }
-  /// Whether `value` is there in backward whatever is saved: an argument or a
-  /// result of the function, or what is computed again from such.
+  /// Whether `value` is live in backward under every policy: an argument or a
+  /// result of the function, or computed again from live values.
   bool isAlive(Value value) const;
 
 private:
-  /// Whether `op` computes its elements from their position and scalars alone,
-  /// like a mask that is drawn from a seed.
+  /// Whether `op` computes its elements from their positions and scalars alone,
+  /// such as a mask that is drawn from a seed.
   bool isGenerated(Operation *op) const;
-  /// Whether `op` only selects or joins elements of tensors that are alive.
+  /// Whether `op` only selects or joins elements of live tensors.
   bool isSelection(Operation *op) const;
 
   DenseSet<Operation *> ops;
-  /// Those of them that are generated.
+  /// The generated ones among them.
   DenseSet<Operation *> generated;
   DenseSet<Value> results, alive;
 };

@@ -17,42 +17,42 @@ namespace mlir::fad {
 class JointFunction;
 class Recomputation;
 
-/// Whether the rule of `policy` computes more again than `level` lets `auto` do.
+/// Whether the rule of `policy` repeats more than `level` allows `auto`.
 bool isBeyond(Policy policy, RecomputeLevel level);
 
-/// Makes `function`, a joint function, what the rule of `policy` is for: without
-/// alternatives, and for `bp` with the values that a tape holds.
+/// Rewrites `function`, a joint function, to the form for the rule of `policy`:
+/// without alternatives, and for `bp` with the values on a tape.
 void prepareForRule(func::FuncOp function, Policy policy);
 
-/// What `bp`, `recompute` and `fad` save of a joint function without
-/// alternatives.
+/// The residuals that `bp`, `recompute` and `fad` save of a joint function
+/// without alternatives.
 class Rule {
 public:
   Rule(const JointFunction &joint, Policy policy,
        const Recomputation &recomputation);
 
   bool isSaved(Value value) const;
-  /// Whether all that the policy computes again may be computed again at the
-  /// level of `costs`: a minimum cut, which chooses among all of that, keeps no
-  /// more.
+  /// Whether the level of `costs` allows all repeated operations of the policy,
+  /// so that a minimum cut keeps no more bytes.
   bool isWithin(CostModel &costs) const;
-  /// The bytes of what is saved and not alive anyway.
+  /// The bytes of the residuals that are not live anyway.
   int64_t getBytes(int64_t assumedSize) const;
-  /// The time to keep what is saved, and to compute the rest again.
+  /// The time to keep the residuals, and to compute the rest again.
   int64_t getTime(CostModel &costs) const;
 
 private:
   bool isRecomputed(Operation *op) const;
-  /// Finds what backward needs, and what is saved of it.
+  /// Finds the values that backward needs, and the residuals among them.
   void findNeeded(const JointFunction &joint);
 
   Policy policy;
   const Recomputation &recomputation;
   DenseSet<Value> results;
-  /// What backward reads, and what that is computed from again.
+  /// The values that backward reads, and those from which it computes them
+  /// again.
   llvm::SetVector<Value> needed;
-  /// What is computed again, although the policy would save it, because it
-  /// derives from something that is kept.
+  /// The operations that the policy would not repeat, but whose results derive
+  /// from a residual.
   DenseSet<Operation *> derived;
 };
 

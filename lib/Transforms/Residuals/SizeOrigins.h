@@ -14,12 +14,12 @@
 
 namespace mlir::fad {
 
-/// A size: dimension `dim` of `value` or, where `dim` is negative, the index
+/// A size: dimension `dim` of `value` or, if `dim` is negative, the index
 /// `value` itself.
 using SizeKey = std::pair<Value, int64_t>;
 
-/// Where sizes come from, so that equal sizes get equal keys. Each step is
-/// taken once: in a deep network many sizes come from far away.
+/// The origins of sizes, as equal keys for equal sizes. Each step is cached,
+/// because many sizes of a deep network have long chains of origins.
 class SizeOrigins {
 public:
   SizeKey find(Value tensor, int64_t dim);

@@ -25,16 +25,16 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What is less than this share of the peak is not worth the time.
+/// Tensors below this share of the peak are ignored.
 static constexpr uint64_t kSmallShare = 512;
-/// The share of a result, in quarters, that operands may take which stay alive
-/// in its place.
+/// The share of a result, in quarters, that operands may take whose lifetimes
+/// are extended instead.
 static constexpr uint64_t kMaxQuarters = 3;
-/// The operations that are computed again together, at most.
-static constexpr unsigned kMaxSlice = 8;
-/// How often the peak is looked for, at most.
+/// The most operations of one backward slice.
+static constexpr unsigned kMaxBackwardSlice = 8;
+/// The most rounds.
 static constexpr unsigned kMaxRounds = 64;
-/// The share of the peak that has to be gained.
+/// The share of the peak to gain.
 static constexpr uint64_t kMinGain = 64;
 
 namespace {
@@ -49,41 +49,40 @@ public:
   void run();
 
 private:
-  /// What forward and backward need; nothing where that cannot be told.
+  /// The memory of forward and backward; nothing if it is unknown.
   std::optional<PeakEstimate> estimate();
-  /// Computes again, behind `peak`, what is alive there for what comes later.
-  /// Returns whether there was anything.
+  /// Shortens lifetimes across `peak` by repeating operations behind it.
+  /// Returns whether it repeated any.
   bool shorten(const FunctionPeak &peak, unsigned maxSlice);
-  /// Whether it takes little time to compute `op` again, and nothing is said
-  /// against it.
+  /// Whether `op` is cheap to repeat, and may be repeated.
   bool mayCompute(Operation *op) const;
-  /// The first reader of `op` behind `peak`; null where there is none, or where
-  /// a result of the function is read off it.
+  /// The first reader of `op` behind `peak`; null if there is none, or if the
+  /// function returns a result of `op`.
   Operation *findLateReader(Operation *op, Operation *peak) const;
-  /// Whether `value` is read by `reader` or behind it.
+  /// Whether `value` has a use at `reader` or behind it.
   bool isAliveAt(Value value, Operation *reader) const;
-  /// `op`, then other operations that it takes to compute it when `reader` is
-  /// computed, from what is alive then, or small enough to wait for it. Nothing
-  /// where that cannot be done.
-  SmallVector<Operation *> findSlice(Operation *op, Operation *reader,
-                                     unsigned maxSlice);
-  /// Computes `slice`, which computes its first operation, again before
-  /// `reader`, for what comes behind `peak`.
+  /// The backward slice that computes `op` at `reader` from live values, and
+  /// from values that are small enough to stay live; `op` comes first. Empty if
+  /// there is none.
+  SmallVector<Operation *> findBackwardSlice(Operation *op, Operation *reader,
+                                             unsigned maxSlice);
+  /// Repeats `slice`, the backward slice of its first operation, before
+  /// `reader`, and redirects uses behind `peak`.
   void computeAgain(SmallVector<Operation *> slice, Operation *peak,
                     Operation *reader);
   /// The bytes of the results of `op`.
   uint64_t getResultBytes(Operation *op);
   uint64_t getBytes(Value value);
-  /// Takes back all that was done.
+  /// Erases all repeated operations.
   void undo();
 
   func::FuncOp forward, backward;
   int64_t assumedSize;
   Block &block;
   SizeSymbols symbols;
-  /// What is computed once and once more, neither of which is done again.
+  /// Originals and their repetitions; neither is repeated again.
   llvm::SmallDenseSet<Operation *> done;
-  /// Each operation with the one that computes the same behind the peak.
+  /// Each original with its repetition.
   SmallVector<std::pair<Operation *, Operation *>> clones;
 };
 } // namespace
@@ -106,8 +105,8 @@ uint64_t Rematerializer::getResultBytes(Operation *op) {
 }
 
 std::optional<PeakEstimate> Rematerializer::estimate() {
-  // A type whose bytes are unknown is an error of whoever asks for a number.
-  // What another thread reports, of another module, goes on.
+  // A type whose bytes are unknown is an error only for users who ask for a
+  // number. Diagnostics of other threads, on other modules, pass.
   ScopedDiagnosticHandler quiet(
       backward.getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
         return success(thread == llvm::get_threadid());
@@ -120,7 +119,7 @@ std::optional<PeakEstimate> Rematerializer::estimate() {
   return *estimate;
 }
 
-/// Whether forward needs more than backward, which then may need what it does.
+/// Whether forward has the peak, so that lowering backward's gains nothing.
 static bool isInForward(const PeakEstimate &estimate) {
   return estimate.getPeak() == estimate.forward.bytes;
 }
@@ -156,7 +155,8 @@ bool Rematerializer::isAliveAt(Value value, Operation *reader) const {
 }
 
 SmallVector<Operation *>
-Rematerializer::findSlice(Operation *op, Operation *reader, unsigned maxSlice) {
+Rematerializer::findBackwardSlice(Operation *op, Operation *reader,
+                                  unsigned maxSlice) {
   uint64_t allowance = getResultBytes(op) / 4 * kMaxQuarters;
   llvm::SetVector<Operation *> slice;
   slice.insert(op);
@@ -201,20 +201,21 @@ void Rematerializer::computeAgain(SmallVector<Operation *> slice,
 }
 
 bool Rematerializer::shorten(const FunctionPeak &peak, unsigned maxSlice) {
-  // What reads goes before what is read: that stays alive until then.
+  // Readers precede their operands, because repeating a reader extends the
+  // lifetime of its operands.
   SmallVector<Operation *> candidates;
   for (Operation *op = peak.op; op; op = op->getPrevNode())
     if (op != peak.op && mayCompute(op))
       candidates.push_back(op);
   bool changed = false;
   for (Operation *op : candidates) {
-    // It may have been computed again for another.
+    // An earlier slice may include the operation.
     if (done.contains(op))
       continue;
     Operation *reader = findLateReader(op, peak.op);
     if (!reader || getResultBytes(op) < peak.bytes / kSmallShare)
       continue;
-    SmallVector<Operation *> slice = findSlice(op, reader, maxSlice);
+    SmallVector<Operation *> slice = findBackwardSlice(op, reader, maxSlice);
     if (slice.empty())
       continue;
     computeAgain(std::move(slice), peak.op, reader);
@@ -234,21 +235,23 @@ void Rematerializer::run() {
   std::optional<PeakEstimate> first = estimate(), last = first;
   for (unsigned round = 0; round < kMaxRounds && last && !isInForward(*last);
        ++round) {
-    // One operation where that does.
-    if (!shorten(last->backward, 1) && !shorten(last->backward, kMaxSlice))
+    // A single operation has precedence over longer slices.
+    if (!shorten(last->backward, 1) &&
+        !shorten(last->backward, kMaxBackwardSlice))
       break;
     last = estimate();
   }
   if (!last ||
       last->getPeak() > first->getPeak() - first->getPeak() / kMinGain)
     undo();
-  // What is only read behind the peak, and what asking for sizes left.
+  // Originals that were read behind the peak only, and queries of sizes.
   eraseDeadOps(block);
 }
 
-/// Whether `forward` hands its residuals to `backward`, as `fad-split` leaves
-/// the two: residuals are the last results of the one and the first arguments
-/// of the other, which has a cotangent of another result for all others.
+/// Whether `forward` returns the residuals of `backward`, in the form that
+/// `fad-split` creates: residuals are the last results of `forward` and the
+/// first arguments of `backward`, whose other arguments are cotangents of
+/// different results.
 static bool arePair(func::FuncOp forward, func::FuncOp backward) {
   for (func::FuncOp function : {forward, backward})
     if (function.isExternal() || !function.getBody().hasOneBlock())
@@ -277,8 +280,7 @@ static bool arePair(func::FuncOp forward, func::FuncOp backward) {
   return numResiduals > 0;
 }
 
-/// The function that hands its residuals to `backward`; null where there is
-/// none.
+/// The function that returns the residuals of `backward`, or null.
 static func::FuncOp findForward(SymbolTable &symbols, func::FuncOp backward) {
   StringRef name = backward.getSymName();
   if (!name.consume_back("_backward"))

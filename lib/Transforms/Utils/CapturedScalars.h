@@ -14,7 +14,7 @@
 namespace mlir::fad {
 
 /// Replaces `op` by an operation that takes `scalars`, which its body captures,
-/// as operands, in tensors of rank 0: rules are for operands.
+/// as operands, in tensors of rank 0, because rules apply to operands.
 linalg::GenericOp passScalars(RewriterBase &rewriter, linalg::GenericOp op,
                               ArrayRef<Value> scalars);
 

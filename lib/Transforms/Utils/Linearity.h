@@ -23,46 +23,48 @@ class IfOp;
 
 namespace fad {
 
-/// How a value depends on the cotangents of a joint function.
+/// The dependence of a value on the cotangents of a joint function.
 enum class Dependence {
-  /// It does not, and may be any number.
+  /// Independent, of any value.
   none,
-  /// It does not, and is zero, or not written yet.
+  /// Independent, and zero or not written yet.
   zero,
-  /// It is a sum of cotangents, each times something that depends on none.
+  /// A sum of cotangents, each times a factor that depends on none.
   linear
 };
 
-/// Says of each value of a joint function, those in bodies included, how it
-/// depends on the cotangents. An operation that makes something else of them
-/// than a linear function is an error at that operation.
+/// An analysis of the dependence of each value of a joint function, those in
+/// bodies included, on the cotangents. An operation that is not linear in the
+/// cotangents is an error at that operation.
 class Linearity {
 public:
-  /// Looks at all operations that depend on a cotangent, and reports all that
-  /// are in the way.
+  /// Visits all operations that depend on a cotangent, and reports all that are
+  /// not linear.
   explicit Linearity(const JointFunction &joint);
-  /// What is linear in `cotangent`, an argument of `function`; reports nothing.
+  /// The analysis for `cotangent`, an argument of `function`; reports nothing.
   Linearity(func::FuncOp function, Value cotangent);
 
-  /// Whether everything is linear. With errors, what follows from what was
-  /// reported counts as linear.
+  /// Whether everything is linear. After an error, dependent values count as
+  /// linear.
   bool isValid() const { return valid; }
   Dependence get(Value value) const;
   bool isLinear(Value value) const { return linear.contains(value); }
-  /// Fails, with an error, where a gradient does not depend on any cotangent
-  /// and is not zero.
+  /// Fails, with an error, if a gradient depends on no cotangent and is not
+  /// zero.
   LogicalResult verifyGradients(const JointFunction &joint);
 
 private:
   /// Reports that `op` does `what` to a value that depends on a cotangent.
   void report(Operation *op, const Twine &what);
-  /// The dependence of a sum, a choice or a concatenation of `values` in `op`.
+  /// The dependence of a sum, a selection or a concatenation of `values` in
+  /// `op`.
   Dependence join(Operation *op, ValueRange values);
-  /// Notes that the argument of a body stands for `value`.
+  /// Binds the argument of a body to `value`.
   void bind(Value argument, Value value);
-  /// Notes that all floating-point results of `op` are `dependence`.
+  /// Sets the dependence of all floating-point values among `values`.
   void set(ValueRange values, Dependence dependence);
-  /// Reports `op` if one of `values`, which are no data, is linear.
+  /// Reports `op` if one of `values`, which are operands other than data, is
+  /// linear.
   void requirePrimal(Operation *op, ValueRange values, const Twine &what);
 
   void visit(Operation *op);
@@ -72,15 +74,15 @@ private:
   void visitStructured(linalg::LinalgOp op);
   void visitConditional(Operation *op);
   void visitFor(scf::ForOp op);
-  /// Returns whether `op` is one that only moves elements.
+  /// Visits `op` if it only moves elements; returns whether it does.
   bool visitMovement(Operation *op);
   bool isZero(Value value) const;
-  /// Whether `op` reads something that is linear.
+  /// Whether an operand of `op` is linear.
   bool reads(Operation *op) const;
 
   bool valid = true, silent;
   DenseSet<Value> linear;
-  /// Arguments of bodies that stand for zeros.
+  /// Arguments of bodies that are bound to zeros.
   DenseSet<Value> zeros;
   DenseSet<Operation *> reported;
 };

@@ -14,10 +14,11 @@
 namespace mlir::fad {
 
 /// Adds patterns for log(exp(a) + exp(b)), which is smooth, as
-/// `max(a, b) + log1p(exp(-|a - b|))`, and for its like with a minimum and a
-/// difference: a maximum that is a comparison and a select becomes
-/// `arith.maximumf`, of which equal numbers share the derivative, as that of the
-/// other term has it at 0. No value changes: where an operand is NaN, the sum is.
+/// `max(a, b) + log1p(exp(-|a - b|))`, and for the like with a minimum and a
+/// difference: a maximum spelled as comparison and select becomes
+/// `arith.maximumf`, whose equal operands share the derivative, as the
+/// derivative of the other term at 0 requires. Values are unchanged: if an
+/// operand is NaN, so is the sum.
 void populateSmoothSumPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::fad

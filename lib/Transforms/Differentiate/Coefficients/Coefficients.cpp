@@ -1,4 +1,4 @@
-//===- Coefficients.cpp - Slices as cotangent times coefficient -----------===//
+//===- Coefficients.cpp - Cotangents times coefficients -------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,23 +21,23 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Rewrites one slice.
+/// Rewrites one linear region.
 class Factorer {
 public:
-  Factorer(RewriterBase &rewriter, const Slice &slice,
+  Factorer(RewriterBase &rewriter, const LinearRegion &region,
            const Linearity &linearity)
-      : rewriter(rewriter), slice(slice), sink(slice.back()),
-        terms(slice, linearity),
+      : rewriter(rewriter), region(region), sink(region.back()),
+        terms(region, linearity),
         type(cast<RankedTensorType>(sink->getResult(0).getType())) {}
 
   void run();
 
 private:
-  /// What the coefficient `value` of `source` is to become, and of which
-  /// operands it is computed.
+  /// Decides whether the coefficient `value` of `source` becomes a tensor, and
+  /// collects its operands.
   void classify(Value value, unsigned source);
-  /// Whether tensors for the coefficients take no more bytes than what they are
-  /// computed from.
+  /// Whether tensors for the coefficients take no more bytes than their
+  /// operands.
   bool pays() const;
   /// Whether the operand `index` has an element for each of the results.
   bool isFull(unsigned index) const;
@@ -45,31 +45,32 @@ private:
   Value expand(unsigned index);
   /// The sizes of the results, from `tensor`, which has their shape.
   SmallVector<Value> makeSizes(Value tensor);
-  /// Where all that the coefficients are computed from is available.
+  /// Sets the insertion point to the first place that all operands of the
+  /// coefficients dominate.
   void setInsertionPoint();
   void buildCoefficients();
   void buildProducts();
-  /// The scalars that the products sum up to, in the block `body`.
+  /// The sums of the products, as scalars of the block `body`.
   SmallVector<Value> sumProducts(Block &body);
   Operation *buildGeneric(std::unique_ptr<Block> body, ValueRange operands,
                           ArrayRef<AffineMap> maps, ValueRange yielded);
 
   RewriterBase &rewriter;
-  const Slice &slice;
+  const LinearRegion &region;
   Operation *sink;
   LinearTerms terms;
   RankedTensorType type;
-  /// The coefficients that become tensors, with the source that they belong to.
+  /// The coefficients that become tensors, with their sources.
   SmallVector<std::pair<Value, unsigned>> kept;
-  /// The tensors, once they are built.
+  /// The tensors of `kept`, once they are built.
   SmallVector<Value> tensors;
-  /// The operands that they are computed from.
+  /// The operands of the coefficients in `kept`.
   llvm::SetVector<unsigned> needed;
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What pays
+// Profitability
 //===----------------------------------------------------------------------===//
 
 bool Factorer::isFull(unsigned index) const {
@@ -83,14 +84,14 @@ bool Factorer::isFull(unsigned index) const {
 }
 
 void Factorer::classify(Value value, unsigned source) {
-  llvm::SetVector<Value> slice;
-  slice.insert(value);
+  llvm::SetVector<Value> backwardSlice;
+  backwardSlice.insert(value);
   bool isCheap = true;
   llvm::SetVector<unsigned> inputs;
   unsigned numFull = 0;
   bool hasShape = false;
-  for (unsigned next = 0; next < slice.size(); ++next) {
-    Value current = slice[next];
+  for (unsigned next = 0; next < backwardSlice.size(); ++next) {
+    Value current = backwardSlice[next];
     Operation *def = current.getDefiningOp();
     if (auto argument = dyn_cast<BlockArgument>(current)) {
       unsigned index = argument.getArgNumber();
@@ -106,7 +107,7 @@ void Factorer::classify(Value value, unsigned source) {
         isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
             arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::ConstantOp>(
             def);
-    slice.insert(def->operand_begin(), def->operand_end());
+    backwardSlice.insert(def->operand_begin(), def->operand_end());
   }
   if (numFull == 0 || !hasShape || (isCheap && numFull == 1))
     return;
@@ -189,8 +190,8 @@ Value Factorer::expand(unsigned index) {
   return copy.getResult(0);
 }
 
-/// The operation of the forward part that the coefficient of elementwise values
-/// of `tensor` belongs to, by name.
+/// The name of the forward operation that the coefficient of elementwise values
+/// of `tensor` belongs to.
 static StringRef describePrimal(ElementwiseOp coefficient) {
   for (Operation *user : coefficient.getShapeOperand().getUsers())
     if (auto primal = dyn_cast<ElementwiseOp>(user);
@@ -207,7 +208,7 @@ void Factorer::buildCoefficients() {
   SmallVector<Value> operands;
   IRMapping mapping;
   for (auto [index, read] : llvm::enumerate(terms.getInputs())) {
-    // What the coefficients do not read may not be available yet.
+    // Other inputs may not dominate the coefficients.
     if (!needed.contains(index))
       continue;
     operands.push_back(expand(index));
@@ -224,7 +225,7 @@ void Factorer::buildCoefficients() {
   SmallVector<Value> yielded;
   SmallVector<Type> types;
   for (auto [value, source] : kept) {
-    // Rounded once, to the type of the cotangent.
+    // One rounding, to the type of the cotangent.
     Type element = getElementTypeOrSelf(terms.getSources()[source].value);
     ExprBuilder eb(inside, sink->getLoc(), element);
     yielded.push_back(
@@ -243,7 +244,7 @@ void Factorer::buildCoefficients() {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Whether a zero is chosen somewhere in `value`, in a choice of numbers.
+/// Whether `value` contains a selection between numbers with a zero branch.
 static bool choosesZero(Value value) {
   llvm::SetVector<Value> choices;
   choices.insert(value);
@@ -297,7 +298,7 @@ SmallVector<Value> Factorer::sumProducts(Block &body) {
         Expr factor =
             convert(Expr(eb, arguments[std::distance(kept.begin(), it)]), wide);
         term = cotangent * factor;
-        // A zero that was chosen stays zero whatever the cotangent is.
+        // A selected zero stays zero for every cotangent.
         if (choosesZero(value))
           term = select(equal(factor, 0), 0, term);
       }
@@ -374,7 +375,7 @@ void Factorer::buildProducts() {
                              std::move(body), operands, yielded)
           : buildGeneric(std::move(body), operands, maps, yielded);
   rewriter.replaceOp(sink, product);
-  for (Operation *op : llvm::reverse(ArrayRef(slice).drop_back()))
+  for (Operation *op : llvm::reverse(ArrayRef(region).drop_back()))
     rewriter.eraseOp(op);
 }
 
@@ -389,7 +390,7 @@ void Factorer::run() {
   buildProducts();
 }
 
-void fad::factorSlice(RewriterBase &rewriter, const Slice &slice,
+void fad::factorRegion(RewriterBase &rewriter, const LinearRegion &region,
                       const Linearity &linearity) {
-  Factorer(rewriter, slice, linearity).run();
+  Factorer(rewriter, region, linearity).run();
 }

@@ -1,4 +1,4 @@
-//===- Coefficients.h - Slices as cotangent times coefficient ---*- C++ -*-===//
+//===- Coefficients.h - Cotangents times coefficients -----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,20 +9,20 @@
 #ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_COEFFICIENTS_H
 #define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_COEFFICIENTS_H
 
-#include "Slices.h"
+#include "LinearRegions.h"
 
 namespace mlir {
 class RewriterBase;
 
 namespace fad {
 
-/// Rewrites `slice` as a sum of cotangents, each times a coefficient: what the
-/// slice computes where that cotangent is 1 and the others are 0. Coefficients
-/// are computed by an `fad.elementwise` that reads no cotangent.
+/// Rewrites `region` as a sum of cotangents, each times a coefficient: the
+/// value of the region where that cotangent is 1 and the others are 0. An
+/// `fad.elementwise` that reads no cotangent computes the coefficients.
 ///
-/// Leaves a slice alone that reads its coefficients as they are, or where they
-/// would take more bytes than the tensors that they are computed from.
-void factorSlice(RewriterBase &rewriter, const Slice &slice,
+/// A region stays as it is if it reads its coefficients already, or if these
+/// would take more bytes than their operands.
+void factorRegion(RewriterBase &rewriter, const LinearRegion &region,
                  const Linearity &linearity);
 
 } // namespace fad

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DerivativeParts.h"
-#include "Slices.h"
+#include "LinearRegions.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Separates derivatives from what the primal results are computed from.
+/// Separates derivatives from the operands of the primal results.
 class Separator {
 public:
   Separator(RewriterBase &rewriter, const JointFunction &joint)
@@ -27,8 +27,8 @@ public:
   void run();
 
 private:
-  /// Finds the values that the primal results, and side effects of the forward
-  /// part, are computed from.
+  /// Finds the values on which the primal results, and side effects of the
+  /// forward part, depend.
   void findNeeded();
   bool isNeeded(Operation *op) const {
     return !isMemoryEffectFree(op) ||
@@ -42,13 +42,12 @@ private:
         numbers.push_back(result.getResultNumber());
     return numbers;
   }
-  /// Makes a derivative of what `op`, or the part of it that is not needed,
-  /// computes element by element.
+  /// Rewrites `op`, or the results of it that are not needed, to a derivative,
+  /// if it is elementwise.
   void separate(Operation *op);
   /// An `fad.elementwise` of the results `numbers` of `op`, beside it.
   ElementwiseOp extract(Operation *op, ArrayRef<unsigned> numbers);
-  /// Computes derivatives that only `op` reads inside it; returns the operation
-  /// that takes its place.
+  /// Fuses derivatives that only `op` reads into it; returns the new operation.
   ElementwiseOp fuseProducers(ElementwiseOp op);
 
   RewriterBase &rewriter;
@@ -68,7 +67,7 @@ void Separator::findNeeded() {
           &op, [&](OpOperand &operand) { needed.insert(operand.get()); });
 }
 
-/// The scalars of `body` that `yielded` are computed from.
+/// The scalars of `body` on which `yielded` depend.
 static DenseSet<Operation *> findComputed(Block &body, ValueRange yielded) {
   DenseSet<Operation *> computed;
   SmallVector<Value> worklist(yielded);
@@ -94,7 +93,7 @@ ElementwiseOp Separator::extract(Operation *op, ArrayRef<unsigned> numbers) {
   IRMapping mapping;
   for (auto [operand, argument] :
        llvm::zip(op->getOperands(), from.getArguments())) {
-    // The destinations of a linalg.generic are not read.
+    // A linalg.generic does not read its destinations.
     if (isa<linalg::LinalgOp>(op) && argument.use_empty())
       continue;
     operands.push_back(operand);
@@ -104,7 +103,7 @@ ElementwiseOp Separator::extract(Operation *op, ArrayRef<unsigned> numbers) {
   OpBuilder inside = appendTo(*body, op->getContext());
   for (Operation &inner : from.without_terminator()) {
     Operation *clone = inside.clone(inner, mapping);
-    // A tape holds what forward has computed.
+    // A tape holds values of the forward part.
     if (!onTape.contains(&inner))
       clone->removeAttr(FadDialect::kTapeAttr);
   }
@@ -121,8 +120,8 @@ ElementwiseOp Separator::extract(Operation *op, ArrayRef<unsigned> numbers) {
   return built;
 }
 
-/// Whether `op`, of elementwise form, can be an `fad.elementwise`, and computes
-/// something else than a copy from floating-point tensors.
+/// Whether `op`, of elementwise form, can be an `fad.elementwise` of
+/// floating-point tensors, and is no copy.
 static bool canBeDerivative(Operation *op) {
   bool readsFloats = false;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -151,7 +150,7 @@ void Separator::separate(Operation *op) {
     return;
   }
   if (!isElementwiseForm(op) || !canBeDerivative(op)) {
-    // Broadcasts, and masks that are made of integers.
+    // Broadcasts, and masks computed from integers.
     if (structured && structured.getNumReductionLoops() == 0)
       op->setAttr(FadDialect::kAdjointOfAttr,
                   rewriter.getStringAttr(op->getName().getStringRef()));
@@ -159,7 +158,7 @@ void Separator::separate(Operation *op) {
   }
   if (!region || numbers.size() != op->getNumResults()) {
     region = extract(op, numbers);
-    // What nothing reads any more goes.
+    // Dead operations are erased.
     if (isNeeded(op))
       extract(op, getNeeded(op));
   }
@@ -168,9 +167,8 @@ void Separator::separate(Operation *op) {
   derivatives.insert(region);
 }
 
-/// Whether computing `producer` inside `consumer` leaves a choice less: a
-/// narrow tensor, such as a mask, may be better kept than what it is used for
-/// and what it is computed from.
+/// Whether fusing `producer` into `consumer` removes a choice: a narrow tensor,
+/// such as a mask, may be a better residual than its users and its operands.
 static bool losesChoice(ElementwiseOp producer, ElementwiseOp consumer) {
   auto getWidth = [](Value value) {
     Type type = getElementTypeOrSelf(value);
@@ -220,7 +218,7 @@ void Separator::run() {
       forward.push_back(&op);
   for (Operation *op : forward)
     separate(op);
-  // Last first, so that chains end up in their last operation.
+  // Reverse order fuses chains into their last operation.
   for (Operation *op = block.getTerminator(); op; op = op->getPrevNode())
     if (derivatives.contains(op))
       op = fuseProducers(cast<ElementwiseOp>(op));

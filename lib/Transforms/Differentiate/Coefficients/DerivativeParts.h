@@ -1,4 +1,4 @@
-//===- DerivativeParts.h - What only backward needs -------------*- C++ -*-===//
+//===- DerivativeParts.h - Values that only backward reads ------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,9 +16,9 @@ class RewriterBase;
 
 namespace fad {
 
-/// Gives what depends on no cotangent, but only backward needs, the form that
-/// `fad-differentiate` gives to derivatives: an `fad.elementwise` marked with
-/// `fad.adjoint_of` that computes them from what the forward part has.
+/// Rewrites values that only backward reads, but that depend on no cotangent,
+/// to the form of the derivatives of `fad-differentiate`: an `fad.elementwise`
+/// with `fad.adjoint_of` that computes them from values of the forward part.
 void separateDerivatives(RewriterBase &rewriter, const JointFunction &joint);
 
 } // namespace fad

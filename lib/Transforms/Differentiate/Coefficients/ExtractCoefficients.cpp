@@ -27,8 +27,8 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Names, at each operation of the backward part, what it is: it is an adjoint
-/// of an operation that the function does not tell.
+/// Names each operation of the backward part as an adjoint. The primal
+/// operation is unknown.
 static void nameBackward(const JointFunction &joint) {
   Builder builder(joint.getFunction().getContext());
   for (Operation *op : joint.getBackward()) {
@@ -49,7 +49,7 @@ struct FadExtractCoefficientsPass
     func::FuncOp function = getOperation();
     if (!JointFunction::isJoint(function))
       return;
-    // Elementwise operations on tensors have their scalar body made explicit.
+    // Elementwise operations on tensors become generics with a scalar body.
     RewritePatternSet patterns(&getContext());
     populateGeneralizeElementwisePatterns(patterns);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
@@ -65,10 +65,10 @@ struct FadExtractCoefficientsPass
       return signalPassFailure();
 
     IRRewriter rewriter(&getContext());
-    // Last first: what is known of earlier values stays true.
-    SmallVector<Slice> slices = findSlices(*joint, linearity);
-    for (const Slice &slice : llvm::reverse(slices))
-      factorSlice(rewriter, slice, linearity);
+    // In reverse order, the analysis of earlier values stays valid.
+    SmallVector<LinearRegion> regions = findLinearRegions(*joint, linearity);
+    for (const LinearRegion &region : llvm::reverse(regions))
+      factorRegion(rewriter, region, linearity);
     separateDerivatives(rewriter, *JointFunction::get(function));
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);

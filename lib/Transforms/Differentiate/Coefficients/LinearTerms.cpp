@@ -1,4 +1,4 @@
-//===- LinearTerms.cpp - Coefficients of a slice as formulas --------------===//
+//===- LinearTerms.cpp - Coefficients of a linear region ------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The type that the coefficients of `value` are computed in.
+/// The type of the coefficients of `value`.
 static Type getWideType(Value value) {
   return getTangentType(getElementTypeOrSelf(value));
 }
@@ -83,7 +83,7 @@ Terms LinearTerms::combine(const Terms &terms, const Terms &others,
   return result;
 }
 
-/// `x / divisor`, in which a zero that was chosen stays zero.
+/// `x / divisor`, in which a selected zero stays zero.
 static Expr divide(const Expr &x, const Expr &divisor) {
   auto op = x.getValue() ? x.getValue().getDefiningOp<arith::SelectOp>()
                          : arith::SelectOp();
@@ -190,7 +190,7 @@ void LinearTerms::addOperand(OpOperand &operand, Value argument) {
     termsOf[argument] = {{find(sources), Expr(1)}};
     return;
   }
-  // The same number for all elements is a scalar of the body.
+  // A splat is a scalar of the body.
   if (OpFoldResult splat =
           isa<RankedTensorType>(value.getType()) ? getSplat(value) : nullptr) {
     auto constant = dyn_cast<Attribute>(splat);
@@ -206,10 +206,10 @@ void LinearTerms::addOperand(OpOperand &operand, Value argument) {
   primals.map(argument, body->getArgument(index));
 }
 
-LinearTerms::LinearTerms(const Slice &slice, const Linearity &linearity)
-    : linearity(linearity), loc(slice.back()->getLoc()),
+LinearTerms::LinearTerms(const LinearRegion &region, const Linearity &linearity)
+    : linearity(linearity), loc(region.back()->getLoc()),
       body(std::make_unique<Block>()),
-      builder(appendTo(*body, slice.back()->getContext())) {
-  for (Operation *op : slice)
+      builder(appendTo(*body, region.back()->getContext())) {
+  for (Operation *op : region)
     visit(op);
 }

@@ -1,4 +1,4 @@
-//===- LinearTerms.h - Coefficients of a slice as formulas ------*- C++ -*-===//
+//===- LinearTerms.h - Coefficients of a linear region ----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,13 +9,13 @@
 #ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARTERMS_H
 #define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARTERMS_H
 
-#include "Slices.h"
+#include "LinearRegions.h"
 #include "fad/Interfaces/Expr.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::fad {
 
-/// A tensor or scalar that a slice reads, and how.
+/// A tensor or scalar that a linear region reads, with its indexing map.
 struct Read {
   Value value;
   AffineMap map;
@@ -29,30 +29,30 @@ struct Read {
 /// and the coefficient, ordered by number.
 using Terms = SmallVector<std::pair<unsigned, Expr>>;
 
-/// The values that a slice computes as sums of the linear values that it reads,
-/// its *sources*, each times a coefficient, a formula in what it reads besides,
-/// its *inputs*.
+/// The values of a linear region as sums of its linear operands, the *sources*,
+/// each times a coefficient, which is a formula in its other operands, the
+/// *inputs*.
 ///
-/// A coefficient is computed in f64 or, if nothing is of that type, in f32. A
-/// choice between a linear value and zero is a choice between its coefficient
-/// and zero, and what that is multiplied by goes into the choice.
+/// A coefficient is computed in f64 or, if no value has that type, in f32. A
+/// selection between a linear value and zero becomes a selection between its
+/// coefficient and zero, and factors move into the branches of the selection.
 class LinearTerms {
 public:
-  LinearTerms(const Slice &slice, const Linearity &linearity);
+  LinearTerms(const LinearRegion &region, const Linearity &linearity);
 
   ArrayRef<Read> getSources() const { return sources; }
   ArrayRef<Read> getInputs() const { return inputs; }
   /// The operations of the formulas; its arguments stand for the inputs.
   Block &getBody() { return *body; }
-  /// The terms of a tensor that the slice computes.
+  /// The terms of a tensor that the region computes.
   const Terms &get(Value value) const { return termsOf.find(value)->second; }
-  /// The type to multiply in for the result `value` of the slice.
+  /// The type of products for the result `value` of the region.
   Type getProductType(Value value) const;
 
 private:
   void addOperand(OpOperand &operand, Value argument);
   void visit(Operation *op);
-  /// The terms of the result of `op`, of which some operand is linear.
+  /// The terms of the result of `op`, which has a linear operand.
   Terms visitLinear(Operation *op);
   /// `terms` and `others`, each pair of coefficients combined.
   static Terms combine(const Terms &terms, const Terms &others,
@@ -61,7 +61,7 @@ private:
                          llvm::function_ref<Expr(const Expr &)> callback);
   /// The builder of formulas of the type `type`.
   ExprBuilder &getBuilder(Type type);
-  /// What stands for the value `primal` of the slice, in the type `type`.
+  /// The clone of the value `primal` of the region, in the type `type`.
   Expr getPrimal(Value primal, Type type);
   /// The terms of `value` in the type `type`; none for a zero.
   Terms getTerms(Value value, Type type);

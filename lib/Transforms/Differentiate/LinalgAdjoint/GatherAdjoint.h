@@ -8,17 +8,17 @@
 
 // The body of a structured operation may read elements of any tensor with
 // `tensor.extract`: an embedding reads row `ids[i]` of a table, a loss column
-// `label[i]` of row `i`. The cotangent of the tensor has the term of each
-// iteration at the place that it reads; how it is computed depends on what is
-// known of that place:
+// `label[i]` of row `i`. Each iteration contributes a term to the cotangent of
+// the tensor, at the place that it reads. Three cases differ in the computation
+// of this cotangent:
 //
-// - Each index is an affine function of the loops. Then it is the cotangent of
-//   an operand that is read through this map.
-// - Each loop is an index of its own (a loss: of the row). Then no two
-//   iterations read the same element: for each element, there is one term or
-//   none, depending on whether its position is the one that is read.
-// - Otherwise terms meet in ways that only the values of the indices tell:
-//   `fad.scatter_add`.
+// - Each index is an affine function of the loops. The cotangent is that of an
+//   operand that is read through this map.
+// - Each loop is an index of its own (a loss: of the row). No two iterations
+//   read the same element, so each element has one term or none, depending on
+//   whether the computed index is its position.
+// - Otherwise the number of terms of an element depends on the values of the
+//   indices: `fad.scatter_add`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +40,8 @@ struct StructuredPrimal;
 /// The reads at computed indices in the body of `op`, of tensors from outside.
 SmallVector<tensor::ExtractOp> findGathers(linalg::LinalgOp op);
 
-/// Emits the cotangent of the tensor that `gather`, in the body of `primal`,
-/// reads, as far as it comes from `gather`; null where it is zero.
+/// Emits the contribution of `gather`, in the body of `primal`, to the
+/// cotangent of the tensor that it reads; null for a zero.
 FailureOr<Value> buildGatherCotangent(RewriterBase &rewriter,
                                       const StructuredPrimal &primal,
                                       tensor::ExtractOp gather);

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The adjoint of a structured operation is built in two steps. First the terms:
-// a scalar body that computes, for one iteration, what the iteration adds to
-// the cotangent of the element that it reads. Then the sum: an operation on
-// tensors that runs the body over all iterations and adds the terms up where
-// the elements are.
+// The adjoint of a structured operation is built in two steps. The first builds
+// the terms: a scalar body that computes, for one iteration, its contribution
+// to the cotangent of the element that it reads. The second builds the sum: an
+// operation on tensors that runs the body over all iterations and adds up the
+// terms of each element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,7 @@ namespace mlir::fad {
 
 /// The body of an adjoint under construction: one operand and map for each
 /// argument of the block, and the value that it computes. The maps are over the
-/// loops of the operation whose adjoint is built; the block may use
-/// `linalg.index` of them.
+/// loops of the primal operation; the block may use `linalg.index` of them.
 struct ScalarBody {
   ScalarBody() : block(std::make_unique<Block>()) {}
 
@@ -40,7 +39,7 @@ struct ScalarBody {
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
   /// The term of one iteration, in the tangent type of the operand whose
-  /// cotangent it belongs to; null where it is zero.
+  /// cotangent it contributes to; null for a zero.
   Value sum;
 };
 
@@ -54,16 +53,15 @@ struct StructuredPrimal {
   }
 
   linalg::LinalgOp op;
-  /// One for each result; null where it has none.
+  /// One for each result; null if it has none.
   ValueRange cotangents;
   /// For each result, whether each iteration writes another element, and all
-  /// iterations together write all of it. The init then is an input like any
-  /// other.
+  /// iterations together write all of it. The init then is an ordinary input.
   SmallVector<bool> writtenOnce;
-  /// Write derivatives in terms of results where there is such a form.
+  /// Whether derivatives are written in terms of results, if a rule has that
+  /// form.
   bool preferResults;
-  /// For each result, its adjoint where it is not a sum but a reduction that
-  /// has a rule of its own.
+  /// For each result, its adjoint if it is a reduction other than a sum.
   SmallVector<std::optional<ReductionAdjoint>> reductions = {};
 };
 
@@ -72,21 +70,20 @@ struct StructuredPrimal {
 IRMapping clonePrimalBody(const StructuredPrimal &primal, ScalarBody &body);
 
 /// The terms for `seed`, an argument or the result of an operation in the body
-/// of the primal: the sum over all results of cotangent times the partial
-/// derivative of what the body yields with respect to `seed`. `wanted` are
-/// values of the primal body that the caller reads; they are replaced by the
-/// values that stand for them in the block that is returned.
+/// of the primal: the sum over all results of the cotangent times the partial
+/// derivative of the yielded value with respect to `seed`. `wanted` are values
+/// of the primal body that the caller reads; their clones in the returned block
+/// replace them.
 FailureOr<ScalarBody> buildTerms(const StructuredPrimal &primal, Value seed,
                                  MutableArrayRef<Value> wanted = {});
 
-/// Emits the cotangent of `operand`, of which each iteration of `op` reads the
-/// element that `access` gives: there, the terms of `body` of all iterations
-/// are added up. The result has the type of `operand`.
+/// Emits the cotangent of `operand`: the sum over all iterations of `op` of the
+/// terms of `body`, each at the element that `access` gives. The result has the
+/// type of `operand`.
 Value emitCotangent(RewriterBase &rewriter, linalg::LinalgOp op,
                     ScalarBody body, Value operand, AffineMap access);
 
-/// Reports that the elements of a result are combined in a way that has no
-/// rule.
+/// Reports that a result combines its elements by a reduction without a rule.
 LogicalResult emitNotASum(linalg::LinalgOp op);
 
 } // namespace mlir::fad

@@ -25,14 +25,14 @@ struct LinearIndex {
   }
 };
 
-/// `expr` as a linear index; nothing where it divides.
+/// `expr` as a linear index; nothing if it divides.
 std::optional<LinearIndex> getLinearIndex(AffineExpr expr);
 
-/// Reports operands of `op` whose static sizes say different numbers of
-/// iterations of a loop. Upstream's verifier does not where one of them is 0.
+/// Reports operands of `op` whose static sizes contradict each other about the
+/// extent of a loop. Upstream's verifier accepts this if one of the sizes is 0.
 LogicalResult checkLoopExtents(linalg::LinalgOp op);
 
-/// The number of iterations of `loop` in `op`, a constant where it is known.
+/// The extent of `loop` in `op`, a constant if it is known.
 OpFoldResult getLoopExtent(RewriterBase &rewriter, linalg::LinalgOp op,
                            unsigned loop);
 
@@ -46,25 +46,24 @@ Value getLast(OpBuilder &builder, Location loc, OpFoldResult size);
 /// `reversed`; dimension `i` of the result is dimension `permutation[i]` of
 /// `tensor`.
 ///
-/// The elements are read at computed indices. Tiling as upstream does it is
+/// The elements are read at computed indices, because upstream's tiling is
 /// wrong for a map with a negative coefficient.
 Value buildReverse(RewriterBase &rewriter, Location loc, Value tensor,
                    const llvm::SmallBitVector &reversed,
                    ArrayRef<int64_t> permutation);
 
-/// Changes the iterations that `body` belongs to such that one loop indexes
-/// each dimension of `operand` that `access` reads at a sum of loops, as a
-/// convolution does. For the index `a * i + b * k`, the loop `i` becomes the
-/// position in `operand`, and what is read at `i` is spread `a` apart among
-/// zeros, surrounded by as many zeros as the other loops reach. It is then read
-/// at `i + b * k`, and what is read at `k` is reversed. Returns the access
-/// afterwards. Windows that cannot be changed in this way stay. Where `k` has
-/// one iteration, `i` stays what it is, and `partial` says that it may not
+/// Rewrites the iterations of `body` such that one loop indexes each dimension
+/// of `operand` that `access` reads at a sum of loops, as a convolution does.
+/// For the index `a * i + b * k`, the loop `i` becomes the position in
+/// `operand`. The inputs along `i` are dilated by `a` and padded with zeros by
+/// the extent of the other loops, and then read at `i + b * k`; the inputs
+/// along `k` are reversed. Returns the new access. Other windows stay. If `k`
+/// has one iteration, `i` stays as it is, and `partial` says that it may not
 /// reach all of the dimension.
 ///
-/// No term is added where only zeros were put. A product that is all of the
-/// body counts as zero there, so that a convolution stays one; this differs
-/// where the other factor is infinite or NaN.
+/// Padding contributes no terms. A product that is the whole body counts as
+/// zero in the padding, so that a convolution stays one; this is inexact if the
+/// other factor is infinite or NaN.
 AffineMap solveWindows(RewriterBase &rewriter, linalg::LinalgOp op,
                        ScalarBody &body, Value operand, AffineMap access,
                        llvm::SmallBitVector &partial);

@@ -19,11 +19,11 @@ class LinalgOp;
 
 namespace fad {
 
-/// Replaces `op` by the named operation that it is: `linalg.matmul` or
-/// `linalg.batch_matmul`, with indexing maps where an operand is transposed, a
-/// product with a vector, any other `linalg.contract`, a convolution, a sum
-/// over windows, or `linalg.transpose`. A downstream compiler knows what to do
-/// with those. Returns the operation that stands there afterwards.
+/// Replaces `op` by its named form: `linalg.matmul` or `linalg.batch_matmul`,
+/// with indexing maps if an operand is transposed, a product with a vector, any
+/// other `linalg.contract`, a convolution, a sum over windows, or
+/// `linalg.transpose`. Downstream compilers optimize named operations. Returns
+/// the new operation, or `op` if it has no named form.
 ///
 /// Upstream's `specializeGenericOp` is not used: in LLVM 22.1 it drops the
 /// transposition of a matmul's operands.

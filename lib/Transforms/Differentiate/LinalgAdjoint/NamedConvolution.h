@@ -19,8 +19,9 @@ class LinalgOp;
 
 namespace fad {
 
-/// Replaces `op` by the named convolution or sum over windows that it is.
-/// Returns it, or null where there is no name; `op` then stays.
+/// Replaces `op` by its named form, a convolution or a sum over windows.
+/// Returns the new operation, or null if there is no named form; `op` then
+/// stays.
 linalg::LinalgOp nameConvolution(RewriterBase &rewriter, linalg::GenericOp op);
 
 } // namespace fad

@@ -7,21 +7,22 @@
 //===----------------------------------------------------------------------===//
 
 // A reduction combines *terms*, one for each iteration, with the init. The
-// cotangent of a sum is the cotangent of each term. Here is what it is for
-// other reductions:
+// cotangent of a sum is the cotangent of each term. The cotangents of the terms
+// of other reductions are:
 //
 // - Maximum, minimum: terms equal to the result share the cotangent evenly, as
-//   in PyTorch's `amax`. So does the init where it equals the result. A NaN
-//   result belongs to the terms that are NaN.
+//   in PyTorch's `amax`. So does the init if it equals the result. The
+//   cotangent of a NaN result belongs to the terms that are NaN.
 // - Maximum, minimum over windows of at most 255 elements: the first term that
-//   equals the result has it all, as in pooling by maximum everywhere. Its
-//   position in the window takes few bits, and neither what was pooled nor the
-//   result has to be kept. It is the init's where it equals no term.
+//   equals the result has the whole cotangent, as is usual for max pooling. Its
+//   position in the window takes few bits, and neither the input of the pooling
+//   nor the result has to be kept. If no term equals the result, the init has
+//   the cotangent.
 // - Maximum, minimum of an operation that also returns the loop index of the
-//   term that it took: that term has it all, as in PyTorch's `max` along a
-//   dimension.
+//   selected term: that term has the whole cotangent, as in PyTorch's `max`
+//   along a dimension.
 // - Product: the cotangent times the product of all other terms and the init,
-//   zeros among them or not. It is computed in f64, by division.
+//   which may be zero. It is computed in f64, by division.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,31 +41,31 @@ namespace fad {
 struct ScalarBody;
 struct StructuredPrimal;
 
-/// How the iterations of a structured operation combine into one result, where
-/// they do not add up.
+/// The combination of the iterations of a structured operation into one result,
+/// other than a sum.
 struct Reduction {
   enum class Kind { Maximum, Minimum, Product };
 
   Kind kind;
-  /// What an iteration contributes, in the body.
+  /// The contribution of an iteration, in the body.
   Value term;
-  /// Whether the init does not count: it is the least, greatest, or 1.
+  /// Whether the init is neutral: the least, the greatest, or 1.
   bool hasNeutralInit = false;
-  /// Another result that is the loop index of the term that was taken, and the
-  /// value of the body that it was taken from; null where there is none.
+  /// Another result that is the loop index of the selected term, and the value
+  /// of the body from which it is selected; null if there is none.
   Value taken, position;
-  /// The loops of a window, the outermost first, with their extents; none where
-  /// the terms are not those of a window of known and small size.
+  /// The loops of a window, the outermost first, with their extents; empty
+  /// unless the terms are those of a window of known and small size.
   SmallVector<std::pair<unsigned, int64_t>> window;
 };
 
-/// Whether `value`, in the body of `op`, depends on what other iterations
-/// yielded. `writtenOnce` is as in `StructuredPrimal`.
+/// Whether `value`, in the body of `op`, depends on values yielded by other
+/// iterations. `writtenOnce` is as in `StructuredPrimal`.
 bool readsOtherIterations(linalg::LinalgOp op, Value value,
                           ArrayRef<bool> writtenOnce);
 
-/// The reduction that computes result `result` of `op`; nothing where it is
-/// another one.
+/// The reduction that computes result `result` of `op`; nothing for an unknown
+/// one.
 std::optional<Reduction> matchReduction(linalg::LinalgOp op, unsigned result,
                                         ArrayRef<bool> writtenOnce);
 
@@ -76,7 +77,7 @@ public:
 
   Value getTerm() const { return reduction.term; }
 
-  /// Computes what all terms read, before anything else is called.
+  /// Computes the values that all terms read. Required before all other calls.
   void emitWeights(RewriterBase &rewriter, const StructuredPrimal &primal);
   /// In the body of an adjoint, the cotangent of the term of an iteration.
   /// `primals` maps the body of the primal into `body`.
@@ -92,7 +93,7 @@ private:
   /// The number of terms that have a share.
   Value emitCount(RewriterBase &rewriter, const StructuredPrimal &primal) const;
   /// The position of the first term in its window that equals the result, in
-  /// row-major order; the size of the window where none does.
+  /// row-major order; the size of the window if none does.
   Value emitPosition(RewriterBase &rewriter,
                      const StructuredPrimal &primal) const;
   void emitShare(RewriterBase &rewriter, const StructuredPrimal &primal);
@@ -100,11 +101,11 @@ private:
 
   unsigned result;
   Reduction reduction;
-  /// For a maximum or minimum, one tensor: the share of a term that is taken.
-  /// For a product, two: what is divided by a term that is not zero, and what
-  /// a zero gets.
+  /// For a maximum or minimum, one tensor: the share of a selected term. For a
+  /// product, two: the dividend for a term that is not zero, and the share of a
+  /// zero.
   SmallVector<Value> weights;
-  /// Where there is a window, the position of the term that has it all.
+  /// For a window, the position of the term that has the whole cotangent.
   Value position;
 };
 

@@ -13,16 +13,15 @@
 
 namespace mlir::fad {
 
-/// Whether nothing that is computed from `value`, a tensor, changes when any
-/// number is added to any of its elements: its derivative is zero then. It is
-/// how a softmax, its logarithm and log-sum-exp use the maximum that they
-/// subtract before they take exponentials, which only keeps these from
-/// overflowing.
+/// Whether every value computed from `value`, a tensor, is invariant under the
+/// addition of any number to any of its elements, so that its derivative is
+/// zero. A softmax, its logarithm and log-sum-exp use the maximum in this way:
+/// they subtract it before they take exponentials, only to prevent overflow.
 ///
-/// A number that is added to an element is followed through the program: it is
-/// added to a difference with a multiple, it scales an exponential and a sum of
-/// such, it is gone from a quotient of two that are scaled alike. Operations
-/// that carry `fad.adjoint_of` are not looked at.
+/// The analysis follows the added number through the program: a difference with
+/// a multiple cancels it, an exponential and sums of exponentials are scaled by
+/// it, and a quotient of two values of the same scale loses it. Operations that
+/// carry `fad.adjoint_of` are ignored.
 bool isInvariantToShift(Value value);
 
 } // namespace mlir::fad

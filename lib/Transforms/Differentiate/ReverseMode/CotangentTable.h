@@ -18,8 +18,8 @@ namespace mlir::fad {
 Value makeZerosLike(OpBuilder &builder, Location loc, Value like);
 
 /// The cotangents that reverse mode has found so far, as seen from one block.
-/// What a value is read by adds to its cotangent; whoever computes the value
-/// takes the sum.
+/// Readers of a value add to its cotangent; the adjoint of its defining
+/// operation takes the sum.
 class CotangentTable {
 public:
   explicit CotangentTable(OpBuilder &builder) : builder(&builder) {}
@@ -32,8 +32,8 @@ public:
   void addElement(tensor::ExtractOp element, Value cotangent);
   /// Whether something was added to the cotangent of `value`.
   bool contains(Value value) const { return sums.contains(value); }
-  /// The cotangent of `value`, null where nothing was added to it; from here on
-  /// nothing is. What it takes to compute it is emitted.
+  /// Removes and returns the cotangent of `value`; null if it is zero. Emits
+  /// the operations that sum it up.
   Value take(Value value);
 
 private:

@@ -13,8 +13,8 @@
 
 namespace mlir::fad {
 
-/// Whether the tensor `value` has the sizes of the tensor `like`, of one type,
-/// by the way that it is computed from it. May be false where they are equal.
+/// Whether the tensor `value` has the sizes of the tensor `like`, of the same
+/// type, because of its computation from `like`. Conservative.
 bool haveEqualSizes(Value value, Value like);
 
 } // namespace mlir::fad

@@ -21,24 +21,25 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What computes a result from others is no longer than this: many results may
-/// have the same long chain behind them.
-static constexpr unsigned kMaxSlice = 64;
+/// The most operations of a recipe: many results may share one long chain.
+static constexpr unsigned kMaxRecipe = 64;
 
 namespace {
-/// A computation in the body of an `fad.elementwise`, from what it yields.
-struct Slice {
-  /// The scalars that it begins with: yielded ones, and arguments of the body.
+/// The recipe of a result: the scalar operations that compute it in the body of
+/// an `fad.elementwise`, from operands and other results.
+struct Recipe {
+  /// The inputs of the recipe: other yielded scalars, and arguments of the
+  /// body.
   llvm::SmallSetVector<Value, 2> scalars;
-  /// In the order of the body, once it is found.
+  /// In the order of the body, after the search.
   llvm::SmallSetVector<Operation *, 8> ops;
 };
 
-/// The results of an `fad.elementwise`, by what its body yields for them.
+/// The results of an `fad.elementwise`, by their yielded scalars.
 struct YieldedResults {
   explicit YieldedResults(ElementwiseOp op)
       : op(op), yielded(op.getYield().getValues()),
-        hasLongBody(llvm::hasNItemsOrMore(*op.getBodyBlock(), kMaxSlice + 2)) {
+        hasLongBody(llvm::hasNItemsOrMore(*op.getBodyBlock(), kMaxRecipe + 2)) {
     for (auto [number, scalar] : llvm::enumerate(yielded))
       numberOf.try_emplace(scalar, number);
   }
@@ -46,19 +47,19 @@ struct YieldedResults {
   ElementwiseOp op;
   ValueRange yielded;
   llvm::DenseMap<Value, unsigned> numberOf;
-  /// Whether each slice is but a part of the body.
+  /// Whether the body is longer than each recipe.
   bool hasLongBody;
 };
 } // namespace
 
-/// How `result` is computed from other results and, where these do not
-/// suffice, operands; `nullopt` where that is all that the operation does, or
-/// takes long.
-static std::optional<Slice> findSlice(const YieldedResults &results,
-                                      unsigned result) {
+/// The recipe of `result` from other results and, if these do not suffice,
+/// operands; `nullopt` if it is the whole body and reads no result, or if it is
+/// long.
+static std::optional<Recipe> findRecipe(const YieldedResults &results,
+                                        unsigned result) {
   ElementwiseOp op = results.op;
   Value wanted = results.yielded[result];
-  Slice slice;
+  Recipe recipe;
   bool readsResults = false;
   SmallVector<Value> worklist = {wanted};
   while (!worklist.empty()) {
@@ -69,47 +70,47 @@ static std::optional<Slice> findSlice(const YieldedResults &results,
                          results.numberOf.contains(scalar);
     readsResults |= isOtherResult;
     if (!def || isOtherResult)
-      slice.scalars.insert(scalar);
-    else if (slice.ops.insert(def))
+      recipe.scalars.insert(scalar);
+    else if (recipe.ops.insert(def))
       llvm::append_range(worklist, def->getOperands());
-    if (slice.ops.size() > kMaxSlice)
+    if (recipe.ops.size() > kMaxRecipe)
       return std::nullopt;
   }
-  SmallVector<Operation *> ops = slice.ops.takeVector();
+  SmallVector<Operation *> ops = recipe.ops.takeVector();
   llvm::sort(ops, [](Operation *first, Operation *second) {
     return first->isBeforeInBlock(second);
   });
-  slice.ops.insert_range(ops);
+  recipe.ops.insert_range(ops);
   bool isShorter =
       results.hasLongBody ||
-      !llvm::hasNItems(*op.getBodyBlock(), slice.ops.size() + /*yield*/ 1);
-  // A constant, or what is made of scalars, would have no shape.
-  bool readsTensor = llvm::any_of(slice.scalars, [&](Value scalar) {
+      !llvm::hasNItems(*op.getBodyBlock(), recipe.ops.size() + /*yield*/ 1);
+  // A result of constants and scalars alone would have no shape.
+  bool readsTensor = llvm::any_of(recipe.scalars, [&](Value scalar) {
     auto argument = dyn_cast<BlockArgument>(scalar);
     return !argument || isa<RankedTensorType>(
                             op.getInputs()[argument.getArgNumber()].getType());
   });
-  return readsTensor && (readsResults || isShorter) ? std::optional(slice)
+  return readsTensor && (readsResults || isShorter) ? std::optional(recipe)
                                                     : std::nullopt;
 }
 
-/// Computes `result` by `slice`. `values` are the other results, or what stands
-/// for them.
+/// Computes `result` by `recipe`. `values` are the other results, or their
+/// alternatives.
 static Value compute(RewriterBase &rewriter, const YieldedResults &results,
-                     unsigned result, const Slice &slice,
+                     unsigned result, const Recipe &recipe,
                      ArrayRef<Value> values) {
   ElementwiseOp op = results.op;
   auto body = std::make_unique<Block>();
   IRMapping mapping;
   SmallVector<Value> inputs;
-  for (Value scalar : slice.scalars) {
+  for (Value scalar : recipe.scalars) {
     auto argument = dyn_cast<BlockArgument>(scalar);
     inputs.push_back(argument ? op.getInputs()[argument.getArgNumber()]
                               : values[results.numberOf.lookup(scalar)]);
     mapping.map(scalar, body->addArgument(scalar.getType(), scalar.getLoc()));
   }
   OpBuilder inside = appendTo(*body, op.getContext());
-  for (Operation *inner : slice.ops)
+  for (Operation *inner : recipe.ops)
     inside.clone(*inner, mapping);
   ElementwiseOp computed = buildElementwise(
       rewriter, op.getLoc(), op.getResult(result).getType(), std::move(body),
@@ -117,8 +118,7 @@ static Value compute(RewriterBase &rewriter, const YieldedResults &results,
   return computed.getResult(0);
 }
 
-/// The results of `op` that are computed in its body, each after those that it
-/// is computed from.
+/// The results of `op` that its body computes, in the order of the body.
 static SmallVector<OpResult> sortResults(ElementwiseOp op) {
   ValueRange yielded = op.getYield().getValues();
   auto getDef = [&](OpResult result) {
@@ -139,11 +139,12 @@ static void addAlternatives(RewriterBase &rewriter, ElementwiseOp op) {
   SmallVector<Value> values(op->getResults());
   rewriter.setInsertionPointAfter(op);
   for (OpResult result : sortResults(op)) {
-    std::optional<Slice> slice = findSlice(results, result.getResultNumber());
-    if (!slice)
+    std::optional<Recipe> recipe =
+        findRecipe(results, result.getResultNumber());
+    if (!recipe)
       continue;
     Value other =
-        compute(rewriter, results, result.getResultNumber(), *slice, values);
+        compute(rewriter, results, result.getResultNumber(), *recipe, values);
     auto both = AlternativesOp::create(rewriter, op.getLoc(), result.getType(),
                                        ValueRange{result, other});
     values[result.getResultNumber()] = both;
@@ -157,9 +158,9 @@ static void addAlternatives(RewriterBase &rewriter, ElementwiseOp op) {
 // Intermediate values
 //===----------------------------------------------------------------------===//
 
-/// Whether it may take less to keep what `inner`, in the body of `op`, computes
-/// than what that is computed from: it is narrower, such as a condition, or
-/// takes longer to compute than to read.
+/// Whether keeping `inner`, in the body of `op`, may take fewer bytes than
+/// keeping its operands, because it is narrower, such as a condition, or
+/// whether computing it takes longer than reading it.
 static bool isWorthKeeping(ElementwiseOp op, Operation &inner) {
   if (!inner.hasAttr(FadDialect::kTapeAttr) || inner.getNumResults() != 1)
     return false;
@@ -178,7 +179,7 @@ static bool isWorthKeeping(ElementwiseOp op, Operation &inner) {
   });
 }
 
-/// `op` with `values`, of its body, as further results.
+/// Adds `values`, of the body of `op`, to its results.
 static void addResults(RewriterBase &rewriter, ElementwiseOp op,
                        ArrayRef<Value> values) {
   SmallVector<Value> yielded(op.getYield().getValues());
@@ -189,7 +190,7 @@ static void addResults(RewriterBase &rewriter, ElementwiseOp op,
   rewriter.replaceOp(op, extended.getResults().take_front(op.getNumResults()));
 }
 
-/// Reads each value in one of the results that have it.
+/// Replaces equal results by the first of them.
 static void mergeEqualResults(RewriterBase &rewriter, ElementwiseOp op) {
   llvm::SmallDenseMap<Value, Value> first;
   for (auto [value, result] :
@@ -198,7 +199,7 @@ static void mergeEqualResults(RewriterBase &rewriter, ElementwiseOp op) {
       rewriter.replaceAllUsesWith(result, it->second);
 }
 
-/// Fills tensors with the constants that `op` yields: these need not be kept.
+/// Replaces constant results of `op` by fills, which need not be kept.
 static void splitConstants(RewriterBase &rewriter, ElementwiseOp op) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);

@@ -15,16 +15,16 @@ class RewriterBase;
 
 namespace fad {
 
-/// Makes values inside the bodies of the `fad.elementwise` in `block` results,
-/// where keeping such a value can take less than keeping what it is computed
-/// from, or what is computed from it: those that were tensors in the program as
-/// written and are narrow, or take long to compute.
+/// Turns values inside the bodies of the `fad.elementwise` in `block` into
+/// results, if keeping such a value may take fewer bytes than keeping its
+/// operands or its users: values that were tensors in the source program and
+/// are narrow, or take long to compute.
 void exposeIntermediates(RewriterBase &rewriter, Block &block);
 
-/// Where a result of an `fad.elementwise` in `block` that is no adjoint can be
-/// computed from its other results, or by part of the body, adds that as an
-/// alternative: these may be there in backward where the source is not, and a
-/// part may be cheap. What is returned stays.
+/// Adds alternatives for results of an `fad.elementwise` in `block`, other than
+/// adjoints, that its other results, or a part of the body, determine: other
+/// results may be available in backward, unlike the source, and a part may be
+/// cheap. Returned values stay.
 void addResultAlternatives(RewriterBase &rewriter, Block &block);
 
 } // namespace fad

@@ -20,39 +20,37 @@ class IRMapping;
 
 namespace fad {
 
-/// Reverse mode over the block of a function and, where `scf` operations on
-/// tensors are differentiated, over the blocks in it.
+/// Reverse mode over the block of a function and over the blocks of its `scf`
+/// operations on tensors.
 class ReverseMode {
 public:
   ReverseMode(RewriterBase &rewriter, DerivativeForm form)
       : rewriter(rewriter), form(form), table(rewriter) {}
 
-  /// Says that `value` depends on what is differentiated.
+  /// Declares that `value` depends on a differentiated argument.
   void markVaried(Value value) { varied.insert(value); }
-  /// To be said of a value that is about to be erased: another one may come to
-  /// lie where it is.
+  /// Required before `value` is erased: its address may be reused.
   void forget(Value value) { varied.erase(value); }
   bool isVaried(Value value) const { return varied.contains(value); }
-  /// Finds the values in `block` that depend on those that are marked.
+  /// Finds the values in `block` that depend on varied values.
   void findVaried(Block &block);
-  /// Replaces each `scf.while` in `block` whose results depend on what is
-  /// differentiated by one that counts its iterations and an `scf.for` that runs
-  /// them, for which there is an adjoint. Fails, with an error, where one has
-  /// side effects.
+  /// Replaces each `scf.while` in `block` whose results are varied by one that
+  /// counts its iterations and an `scf.for` that runs them, which has an
+  /// adjoint. Fails, with an error, if a loop has side effects.
   LogicalResult boundLoops(Block &block);
-  /// Fails, with an error at each, where operations in `block` have effects
-  /// that depend on what is differentiated.
+  /// Fails, with an error at each, if operations in `block` have effects that
+  /// depend on differentiated arguments.
   LogicalResult checkEffects(Block &block);
-  /// Makes scalars that the bodies of structured operations in `block` capture
-  /// operands, where they are varied: adjoints are for operands.
+  /// Turns varied scalars that the bodies of structured operations in `block`
+  /// capture into operands, because adjoints are computed for operands.
   void passScalars(Block &block);
 
   /// Emits the adjoints of the operations of `block` at its end. Fails, with an
-  /// error at each, where operations cannot be differentiated. A loop that is
-  /// stacked is another operation afterwards.
+  /// error at each, if operations have no adjoint. Stacking replaces a loop by
+  /// another operation.
   LogicalResult differentiate(Block &block);
 
-  /// The cotangents as seen from the block that adjoints go to.
+  /// The cotangents as seen from the block of the adjoints.
   CotangentTable &getTable() { return table; }
   RewriterBase &getRewriter() { return rewriter; }
 
@@ -61,22 +59,21 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Clones the operations of `from`, without its terminator, at the insertion
-  /// point, to be differentiated there: `mapping` maps what `from` reads of its
-  /// own arguments, and comes back with every value. What has no results but
-  /// side effects is left out: it has happened.
+  /// point, for differentiation. `mapping` maps the arguments of `from`; every
+  /// cloned value is added to it. Operations with side effects and no results
+  /// are left out: they have happened.
   void clonePrimal(Block &from, IRMapping &mapping);
-  /// The values from outside of `regions` that they read, that are varied, and
-  /// that have cotangents.
+  /// The varied values with cotangents that `regions` capture.
   llvm::SetVector<Value> findCaptured(ArrayRef<Region *> regions);
   /// Calls `build` with an empty table, for adjoints that go to a region.
   LogicalResult withNewTable(llvm::function_ref<LogicalResult()> build);
-  /// Erases what nothing reads in `block`, a block of adjoints.
+  /// Erases the dead operations of `block`, a block of adjoints.
   void eraseDead(Block &block);
-  /// Erases `op`, and forgets the values in it.
+  /// Erases `op`, and forgets its values.
   void erase(Operation *op);
-  /// Fails where `op`, whose region backward computes again, has side effects.
+  /// Fails if `op`, whose region backward executes again, has side effects.
   LogicalResult checkRepeatable(Operation *op);
-  /// Moves the sizes that `op` takes of tensors from outside before it.
+  /// Moves the sizes that `op` takes of captured tensors before it.
   void hoistSizes(Operation *op);
 
 private:
@@ -84,21 +81,20 @@ private:
   void findVaried(RegionBranchOpInterface op);
   /// Replaces `op` by a loop of known length, which it returns.
   FailureOr<Operation *> boundLoop(scf::WhileOp op);
-  /// Whether `op` has an effect that depends on what is differentiated.
+  /// Whether `op` has an effect that depends on differentiated arguments.
   bool hasEffectOnPath(Operation *op);
   LogicalResult checkEffects(Operation *op);
-  /// Fails where the body of `op` reads, other than through an operand of
-  /// `op`, a value that has a gradient.
+  /// Fails if the body of `op` captures a value with a gradient.
   LogicalResult checkCaptures(Operation *op);
-  /// Fails where `op` reads a varied value that has no cotangent.
+  /// Fails if `op` reads a varied value that has no cotangent.
   LogicalResult checkOperands(Operation *op);
   LogicalResult visit(Operation *op, Block &block);
   /// Emits the adjoint of `op`.
   LogicalResult addAdjointOf(Operation *op, ValueRange cotangents);
   FailureOr<Cotangents> buildAdjointOf(AdjointBuilder &adjoint, Operation *op,
                                        ValueRange cotangents);
-  /// Gives each varied value that `op` reads some cotangent, so that what
-  /// computes it is looked at too.
+  /// Gives a cotangent to each varied operand of `op`, so that the operations
+  /// that compute it are visited too.
   void addPlaceholders(Operation *op);
 
   RewriterBase &rewriter;
@@ -107,20 +103,20 @@ private:
   CotangentTable table;
 };
 
-/// Whether `op` is control flow that can be differentiated.
+/// Whether `op` is control flow that has an adjoint.
 inline bool isControlFlow(Operation *op) {
   return isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op);
 }
 
 /// Emits the adjoint of `op`, an `scf.if` or `scf.index_switch`: the same
-/// conditional, which computes the branch taken again and then the cotangents of
-/// what it captures.
+/// conditional, which executes the taken branch again and then computes the
+/// cotangents of captured values.
 LogicalResult addConditionalAdjoint(ReverseMode &mode, Operation *op,
                                     ValueRange cotangents);
 
-/// Emits the adjoint of `op`: a loop that runs backwards, computes each
-/// iteration again from the values that the iterations begin with, which the
-/// primal loop stacks, and then the cotangents.
+/// Emits the adjoint of `op`: a loop that runs backwards, executes each
+/// iteration again from the initial values that the primal loop stacks, and
+/// then computes the cotangents.
 LogicalResult addAdjoint(ReverseMode &mode, scf::ForOp op,
                          ValueRange cotangents);
 

@@ -1,4 +1,4 @@
-//===- Slices.cpp - Elementwise slices of a backward part -----------------===//
+//===- LinearRegions.cpp - Linear regions of a backward part --------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Slices.h"
+#include "LinearRegions.h"
 #include "../../Utils/Linearity.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
@@ -63,15 +63,15 @@ bool fad::isElementwiseForm(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Slices
+// Linear regions
 //===----------------------------------------------------------------------===//
 
-/// Operands that the operations of a slice have at most: a kernel with more
-/// streams gains nothing, and the work would grow faster than the program.
+/// The most operands of a region: a kernel with more streams gains nothing, and
+/// the work would grow faster than the program.
 static constexpr unsigned kMaxReads = 32;
 
-/// Whether the linear operations of `body` are ones that coefficients go
-/// through, on types that have them.
+/// Whether all linear operations of `body` propagate coefficients, on types with
+/// tangents.
 static bool isFactorableBody(Block &body, const Linearity &linearity) {
   auto hasTangent = [&](Value value) {
     return !linearity.isLinear(value) || getTangentType(value.getType());
@@ -90,7 +90,7 @@ static bool isFactorableBody(Block &body, const Linearity &linearity) {
   return true;
 }
 
-/// Whether `op` may be part of a slice: all that it computes is linear.
+/// Whether `op` may be part of a region: all of its results are linear.
 static bool isFactorable(Operation *op, const Linearity &linearity) {
   if (!isElementwiseForm(op) ||
       !isFactorableBody(getScalarBody(op), linearity) ||
@@ -105,42 +105,42 @@ static bool isFactorable(Operation *op, const Linearity &linearity) {
   return readsTensors;
 }
 
-SmallVector<Slice> fad::findSlices(const JointFunction &joint,
+SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
                                    const Linearity &linearity) {
-  SmallVector<Slice> slices;
+  SmallVector<LinearRegion> regions;
   SmallVector<unsigned> numReads;
-  DenseMap<Operation *, unsigned> sliceOf;
+  DenseMap<Operation *, unsigned> regionOf;
   SmallVector<Operation *> backward = joint.getBackward();
   for (Operation *op : llvm::reverse(backward)) {
     if (!isFactorable(op, linearity))
       continue;
-    // Part of the one slice that reads it, element by element.
-    std::optional<unsigned> slice;
+    // An operation joins the only region that reads it, element by element.
+    std::optional<unsigned> region;
     bool isSink = false;
     for (OpOperand &use : op->getUses()) {
-      auto it = sliceOf.find(use.getOwner());
-      if (it == sliceOf.end() || !getReadMap(use).isIdentity() ||
-          slice.value_or(it->second) != it->second) {
+      auto it = regionOf.find(use.getOwner());
+      if (it == regionOf.end() || !getReadMap(use).isIdentity() ||
+          region.value_or(it->second) != it->second) {
         isSink = true;
         break;
       }
-      slice = it->second;
+      region = it->second;
     }
-    // The link to the slice is no operand of it.
+    // The value that links them is no operand of the joint region.
     unsigned reads = op->getNumOperands();
-    if (isSink || !slice || numReads[*slice] + reads - 1 > kMaxReads) {
-      slice = slices.size();
-      slices.emplace_back();
+    if (isSink || !region || numReads[*region] + reads - 1 > kMaxReads) {
+      region = regions.size();
+      regions.emplace_back();
       numReads.push_back(0);
     } else {
       --reads;
     }
-    numReads[*slice] += reads;
-    sliceOf[op] = *slice;
-    slices[*slice].push_back(op);
+    numReads[*region] += reads;
+    regionOf[op] = *region;
+    regions[*region].push_back(op);
   }
-  for (Slice &slice : slices)
-    std::reverse(slice.begin(), slice.end());
-  std::reverse(slices.begin(), slices.end());
-  return slices;
+  for (LinearRegion &region : regions)
+    std::reverse(region.begin(), region.end());
+  std::reverse(regions.begin(), regions.end());
+  return regions;
 }

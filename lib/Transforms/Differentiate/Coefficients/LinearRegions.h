@@ -1,4 +1,4 @@
-//===- Slices.h - Elementwise slices of a backward part ---------*- C++ -*-===//
+//===- LinearRegions.h - Linear regions of a backward part -----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_SLICES_H
-#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_SLICES_H
+#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
+#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
 
 #include "fad/Transforms/Utils/JointFunction.h"
 
@@ -19,21 +19,21 @@ class Linearity;
 /// operations without side effects.
 bool isElementwiseForm(Operation *op);
 
-/// How `op`, of elementwise form, reads `operand`.
+/// The indexing map of `operand` in its owner, which has elementwise form.
 AffineMap getReadMap(OpOperand &operand);
 
 /// The scalar body of `op`, of elementwise form.
 Block &getScalarBody(Operation *op);
 
-/// An elementwise part of the backward part, in program order: only results of
-/// the last operation are read elsewhere.
-using Slice = SmallVector<Operation *>;
+/// Elementwise operations of the backward part, linear in the cotangents, in
+/// program order. Only results of the last one, the sink, have other users.
+using LinearRegion = SmallVector<Operation *>;
 
-/// The maximal slices of `joint`, in program order. What two of them read, or
-/// one of them and something else, ends a slice of its own.
-SmallVector<Slice> findSlices(const JointFunction &joint,
+/// The maximal linear regions of `joint`, in program order. A value with users
+/// in several regions, or outside of regions, is a result of its own region.
+SmallVector<LinearRegion> findLinearRegions(const JointFunction &joint,
                               const Linearity &linearity);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_SLICES_H
+#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
