@@ -21,7 +21,8 @@ using namespace mlir::fad;
 /// written to it any more.
 static constexpr unsigned kMaxTensors = 8;
 
-/// What `op` makes a view of, and whether all of that, or null.
+/// The tensor that `op` makes a view of, or null, and whether the view has all
+/// of its elements.
 static std::pair<Value, bool> getViewSource(Operation *op) {
   if (isa<tensor::ExtractSliceOp>(op))
     return {op->getOperand(0), false};
@@ -110,7 +111,7 @@ bool BufferPlan::isFree(OpOperand &operand, unsigned position) const {
   const Buffer &buffer = buffers[place->buffer];
   if (buffer.owner == Owner::Other || buffer.end > position)
     return false;
-  // What is read beside must have been read when its place is written.
+  // Other operands must have been read before their place is written.
   return llvm::all_of(
       operand.getOwner()->getOpOperands(), [&](OpOperand &other) {
         const Place *otherPlace = find(other.get());
@@ -190,7 +191,7 @@ void BufferPlan::visitTerminator(Operation *op, unsigned position) {
   DenseSet<Value> seen;
   bool leaves = isa<FunctionOpInterface>(op->getParentOp());
   for (Value value : op->getOperands()) {
-    // The caller has its arguments, and what it gets twice is one tensor.
+    // The caller owns its arguments, and a value returned twice is one tensor.
     if (!isa<TensorType>(value.getType()) || !seen.insert(value).second ||
         (leaves && isa<BlockArgument>(value)))
       continue;

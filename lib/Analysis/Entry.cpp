@@ -28,7 +28,7 @@ static void listFunctions(InFlightDiagnostic &diagnostic,
   });
 }
 
-/// The function of `functions`, those with a body, that is called `name`.
+/// The function `name` among `functions`, those with a body.
 static FailureOr<func::FuncOp> findNamed(ModuleOp module, StringRef name,
                                          ArrayRef<func::FuncOp> functions) {
   for (func::FuncOp function : functions)
@@ -74,7 +74,8 @@ FailureOr<func::FuncOp> fad::findEntry(ModuleOp module, StringRef name) {
   return diagnostic;
 }
 
-/// What the `fad.request` of `function`, if any, says; `option` wins over it.
+/// The list in the `fad.request` of `function`, if any; `option` has
+/// precedence.
 static ArrayRef<int64_t>
 getRequested(func::FuncOp function, ArrayRef<int64_t> option,
              ArrayRef<int64_t> (RequestAttr::*getNumbers)() const) {

@@ -82,7 +82,7 @@ Cost MinCut::solve(unsigned source, unsigned sink) {
   Cost total;
   while (!total.isInfinite && findDistances(source, sink)) {
     next.assign(getNumNodes(), 0);
-    // A path of infinite edges carries any flow: there is nothing to add to it.
+    // A path of infinite edges carries any flow, so the search ends.
     for (Cost flow = augment(source, sink);
          !total.isInfinite && Cost() < flow; flow = augment(source, sink))
       total += flow;

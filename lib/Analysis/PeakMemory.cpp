@@ -25,7 +25,7 @@ public:
   uint64_t getDim(Value tensor, unsigned dim) {
     return evaluate(symbols.getDimSize(tensor, dim));
   }
-  /// The bytes of `value`; an error where they cannot be told.
+  /// The bytes of `value`; an error if they are unknown.
   FailureOr<uint64_t> getBytes(Value value) {
     if (!isa<UnrankedTensorType>(value.getType()))
       if (std::optional<SizeExpr> bytes = getValueBytes(value, symbols))
@@ -71,7 +71,7 @@ private:
   DenseSet<Value> seen;
 };
 
-/// What a block needs beyond what was there before.
+/// The peak of a block beyond the memory in use before it.
 class BlockPeak {
 public:
   BlockPeak(Sizes &sizes, ValueRange owned, ValueRange held)
@@ -80,9 +80,9 @@ public:
   FailureOr<FunctionPeak> compute(Block &block);
 
 private:
-  /// Adds what the blocks of `op`, the operation at `position`, need.
+  /// Adds the peaks of the blocks of `op`, the operation at `position`.
   LogicalResult addNested(Operation *op, unsigned position, FunctionPeak &peak);
-  /// Adds what the buffers of `plan` take.
+  /// Adds the buffers of `plan`.
   LogicalResult addBuffers(const BufferPlan &plan, bool isFunction,
                            FunctionPeak &peak);
   /// Lets `bytes` be there from operation `begin` to operation `end`.
@@ -93,7 +93,7 @@ private:
 
   Sizes &sizes;
   ValueRange owned, held;
-  /// What appears with each operation, and what is gone after it.
+  /// The bytes allocated by each operation, and those freed after it.
   SmallVector<uint64_t> added, freed;
 };
 } // namespace
@@ -119,7 +119,7 @@ LogicalResult BlockPeak::addBuffers(const BufferPlan &plan, bool isFunction,
   DenseSet<Value> counted(held.begin(), held.end());
   for (const BufferPlan::Buffer &buffer : plan.getBuffers()) {
     bool isMade = buffer.owner == BufferPlan::Owner::Block;
-    // What control flow hands on is a result of its operation.
+    // Values that control flow passes on are results of its operation.
     if ((!isMade && !counted.contains(buffer.value)) ||
         (!isFunction && buffer.isReturned))
       continue;
@@ -186,7 +186,7 @@ static unsigned countPrimalResults(func::FuncOp forward) {
 }
 
 namespace {
-/// Estimates what a pair needs.
+/// Estimates the memory of a pair.
 class PairEstimator {
 public:
   PairEstimator(func::FuncOp forward, func::FuncOp backward,
@@ -200,7 +200,7 @@ public:
 
 private:
   LogicalResult visitForward();
-  /// Tells residuals that are kept from those that are there anyway.
+  /// Separates kept residuals from arguments and results.
   LogicalResult visitArguments();
   LogicalResult visitBackward(bool ownsResiduals);
 
@@ -210,8 +210,8 @@ private:
   SmallVector<Value> sources;
   Sizes forwardSizes;
   PeakEstimate estimate;
-  /// The arguments of backward, tensors, that are kept for it, and the bytes of
-  /// scalars that are.
+  /// The tensor arguments of backward that are kept residuals, and the bytes of
+  /// scalar ones.
   SmallVector<Value> kept;
   uint64_t keptScalars = 0;
 };

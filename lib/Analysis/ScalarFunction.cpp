@@ -43,7 +43,7 @@ static double maximum(double a, double b) {
   return std::isnan(a) || a > b ? a : b;
 }
 
-/// How the primitives of this dialect are evaluated.
+/// The evaluation of the primitives of this dialect.
 static Evaluate getPrimitive(Operation *op) {
   return TypeSwitch<Operation *, Evaluate>(op)
       .Case([](SigmoidOp) { return [](Numbers x) { return sigmoid(x[0]); }; })
@@ -89,7 +89,7 @@ static Evaluate getPrimitive(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
-/// How operations of `arith` are evaluated; conditions are 0 or 1.
+/// The evaluation of operations of `arith`; conditions are 0 or 1.
 static Evaluate getArithmetic(Operation *op) {
   return TypeSwitch<Operation *, Evaluate>(op)
       .Case([](arith::AddFOp) { return [](Numbers x) { return x[0] + x[1]; }; })
@@ -122,7 +122,7 @@ static Evaluate getUnary(double (*function)(double)) {
   return [function](Numbers x) { return function(x[0]); };
 }
 
-/// How operations of `math` with one operand are evaluated.
+/// The evaluation of operations of `math` with one operand.
 static Evaluate getUnaryMath(Operation *op) {
   return TypeSwitch<Operation *, Evaluate>(op)
       .Case([](math::AbsFOp) { return getUnary(::fabs); })
@@ -155,7 +155,7 @@ static Evaluate getUnaryMath(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
-/// How other operations of `math` are evaluated.
+/// The evaluation of other operations of `math`.
 static Evaluate getMath(Operation *op) {
   return TypeSwitch<Operation *, Evaluate>(op)
       .Case([](math::RsqrtOp) {
@@ -175,7 +175,7 @@ static Evaluate getMath(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
-/// `number` as a constant of `type`; null where there is none.
+/// `number` as a constant of `type`; null if it has none.
 static Attribute getConstant(Type type, double number) {
   if (type.isInteger(1))
     return BoolAttr::get(type.getContext(), number != 0);
@@ -189,7 +189,7 @@ static std::optional<double> getNumber(Attribute constant) {
   return condition ? std::optional<double>(condition.getValue()) : std::nullopt;
 }
 
-/// `op` at `operands` by its folder; `nullopt` where that cannot tell.
+/// Folds `op` at `operands`; `nullopt` if it does not fold.
 static std::optional<double> fold(Operation *op, Numbers operands) {
   SmallVector<Attribute> constants;
   for (auto [operand, number] : llvm::zip_equal(op->getOperands(), operands))
@@ -206,7 +206,7 @@ static std::optional<double> fold(Operation *op, Numbers operands) {
   return getNumber(cast<Attribute>(folded[0]));
 }
 
-/// How `op` is evaluated; null where that is not known.
+/// The evaluation of `op`; null if it is unknown.
 static Evaluate getEvaluate(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return nullptr;

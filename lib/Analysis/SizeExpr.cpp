@@ -179,7 +179,7 @@ SizeExpr SizeSymbols::substitute(
     const Symbol &symbol = symbols[number];
     if (symbol.divisor == 0)
       return value(symbol);
-    // The dividend is made of earlier symbols, so this ends.
+    // The dividend consists of earlier symbols, so the recursion ends.
     std::optional<uint64_t> dividend =
         substitute(symbol.dividend, value).getConstant();
     if (!dividend)
@@ -260,8 +260,8 @@ SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {
 SizeExpr
 SizeSymbols::followDim(Value tensor, unsigned dim,
                        SmallVectorImpl<std::pair<Value, unsigned>> &path) {
-  // Each step goes to an operand, so the walk ends; it is a loop because a
-  // network is a long chain.
+  // Each step goes to an operand, so the loop ends; recursion would be too deep
+  // for the long chain of a network.
   while (true) {
     if (auto it = known.find({tensor, dim}); it != known.end())
       return it->second;
@@ -293,7 +293,7 @@ SizeSymbols::followDim(Value tensor, unsigned dim,
       });
       continue;
     }
-    // Where the index is none of a loop, upstream's answer is wrong.
+    // Upstream's answer is wrong for indices that are no single loop.
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       OpOperand *init = linalgOp.getTiedOpOperand(cast<OpResult>(tensor));
       AffineMap map = linalgOp.getMatchingIndexingMap(init);

@@ -36,8 +36,8 @@ bool fad::mayHaveTangent(Value value) {
   return false;
 }
 
-/// What `tensor` has elements of, arranged and repeated in some way: a tensor,
-/// a scalar, or a constant. Null where it is computed in another way.
+/// The source of the elements of `tensor`, if `tensor` only arranges and
+/// repeats them: a tensor, a scalar, or a constant. Null otherwise.
 static OpFoldResult getArranged(Value tensor) {
   Operation *def = tensor.getDefiningOp();
   if (isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
@@ -66,8 +66,8 @@ static OpFoldResult getArranged(Value tensor) {
   return {};
 }
 
-/// How far a constant may be from where it is read: frontends arrange it once
-/// or twice.
+/// The most arrangements between a constant and its reader: frontends arrange a
+/// constant once or twice.
 static constexpr unsigned kMaxArrangements = 4;
 
 OpFoldResult fad::getSplat(Value tensor) {

@@ -20,7 +20,7 @@ struct FatbinHeader {
   uint32_t magic;
   uint16_t version;
   uint16_t headerSize;
-  /// Of what follows the header.
+  /// The size of the data after the header.
   uint64_t size;
 };
 
@@ -41,7 +41,7 @@ struct Bytes {
 };
 } // namespace
 
-/// Whether an ELF file's tables, and what they refer to, are in it.
+/// Whether an ELF file contains its tables and the data that they refer to.
 static bool isWholeElf(Bytes bytes) {
   Elf64_Ehdr header;
   if (!bytes.read(0, header) || header.e_ident[EI_CLASS] != ELFCLASS64)

@@ -92,7 +92,7 @@ FadCudaStatus fad::cuda::launch(FadCudaFunction function,
         unsigned(shape.grid[2]), unsigned(shape.block[0]),
         unsigned(shape.block[1]), unsigned(shape.block[2]),
         unsigned(shape.sharedBytes), toStream(stream), parameters, extra);
-  // The text is made where it is needed: launches are short.
+  // The text is built on errors only, because launches are short.
   return result ? check(driver, describe(function, shape), result)
                 : FAD_CUDA_SUCCESS;
 }

@@ -10,7 +10,7 @@
 
 using namespace fad::cuda;
 
-/// Calls an allocation of the driver, which refuses to allocate nothing.
+/// Calls an allocation function of the driver, which rejects empty allocations.
 template <typename Call>
 static FadCudaStatus allocate(const char *name, size_t bytes, void **pointer,
                               Call call) {
@@ -90,7 +90,7 @@ FadCudaStatus fadCudaCopy(void *destination, const void *source, size_t bytes,
 // Streams and events
 //===----------------------------------------------------------------------===//
 
-/// Calls the driver with an event. It is not asked about a null pointer.
+/// Calls the driver with an event; a null pointer is an error without the call.
 template <typename Call>
 static FadCudaStatus callWithEvent(const char *name, FadCudaEvent event,
                                    Call call) {

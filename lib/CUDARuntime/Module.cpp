@@ -15,8 +15,7 @@
 using namespace fad::cuda;
 
 namespace {
-/// The options of a call that compiles or loads, and what the driver logs in
-/// it.
+/// The options of a call that compiles or loads, and the driver's log of it.
 class JitOptions {
 public:
   explicit JitOptions(int optimizationLevel)
@@ -30,7 +29,7 @@ public:
   // The driver writes the sizes of the logs here, too.
   void **getValues() { return values; }
 
-  /// What was logged, each log on lines of its own after a line break.
+  /// The logs, each on its own lines after a line break.
   std::string getLog() const {
     return getText("error log:", error) + getText("info log:", info);
   }
@@ -46,7 +45,8 @@ private:
       text.pop_back();
     if (text.empty())
       return text;
-    // The log may quote the PTX, of which a terminal is to obey nothing.
+    // The log may quote the PTX, whose control characters a terminal would
+    // obey.
     std::string escaped = std::string("\n") + title + "\n";
     for (unsigned char byte : text) {
       if ((byte >= 0x20 && byte != 0x7F) || byte == '\n' || byte == '\t') {
@@ -60,7 +60,7 @@ private:
     return escaped;
   }
 
-  // One byte more, so that there always is an end.
+  // The last byte stays zero and terminates the log.
   std::vector<char> info = std::vector<char>(kLogSize + 1);
   std::vector<char> error = std::vector<char>(kLogSize + 1);
   int keys[5] = {kJitInfoLogBuffer, kJitInfoLogBufferSize, kJitErrorLogBuffer,
@@ -69,16 +69,15 @@ private:
 };
 } // namespace
 
-/// Adds what the driver logged to the message of an error.
+/// Adds the driver's log to the message of an error.
 static FadCudaStatus addLog(FadCudaStatus status, const JitOptions &options) {
   if (!status)
     return status;
   return fail(status, fadCudaGetErrorMessage() + options.getLog());
 }
 
-/// Loads an image that is whole, or PTX with a null byte at its end, into the
-/// current context. `what` begins the message of an error, whose status is
-/// `failed`.
+/// Loads a complete image, or PTX with a null byte at its end, into the current
+/// context. `what` begins the message of an error, whose status is `failed`.
 static FadCudaStatus load(const Driver &driver, const std::string &what,
                           const void *image, int optimizationLevel,
                           FadCudaStatus failed, CUmod_st *&handle) {

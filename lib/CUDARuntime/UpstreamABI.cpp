@@ -30,7 +30,7 @@ using namespace fad::cuda;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The first error, and how many came after it.
+/// The first error, and the number of later ones.
 struct ErrorRecord {
   std::mutex mutex;
   FadCudaStatus status = FAD_CUDA_SUCCESS;
@@ -44,14 +44,14 @@ static ErrorRecord &getErrorRecord() {
   return record;
 }
 
-/// Keeps the error of a function, if there is one. Returns whether there is
-/// none.
+/// Records the error of a function, if there is one. Returns whether it
+/// succeeded.
 static bool report(const char *function, FadCudaStatus status) {
   if (!status)
     return true;
   ErrorRecord &record = getErrorRecord();
   std::lock_guard<std::mutex> lock(record.mutex);
-  // What follows an error is mostly more of them.
+  // Later errors mostly follow from the first.
   if (record.status) {
     ++record.laterCount;
     return false;
@@ -89,8 +89,8 @@ FadCudaStatus fadCudaTakeError() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Compiled code loads a module once, when it starts, and may choose a device
-/// later. So a module is loaded into each context that it is used in.
+/// Compiled code loads a module once, at its start, and may select a device
+/// later. So a module is loaded into each context in which it is used.
 struct UpstreamModule {
   const void *image;
   size_t size;
@@ -240,9 +240,9 @@ FAD_CUDA_UPSTREAM void mgpuEventRecord(void *event, void *stream) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Compiled code writes to memory that it shares with the device without asking
-/// whether there is some. Where the driver has none, it gets the host's, and so
-/// comes to its end, after which somebody asks for the error.
+/// Compiled code writes to memory shared with the device without testing the
+/// allocation. If the driver has none, the code gets host memory, so that it
+/// reaches its end, where the caller asks for the error.
 class Substitutes {
 public:
   void *allocate(size_t bytes) {
@@ -251,7 +251,7 @@ public:
     pointers.insert(pointer);
     return pointer;
   }
-  /// False if it is not one of these.
+  /// False if `pointer` is no substitute.
   bool free(void *pointer) {
     std::lock_guard<std::mutex> lock(mutex);
     if (!pointers.erase(pointer))
@@ -328,7 +328,7 @@ FAD_CUDA_UPSTREAM void mgpuMemHostUnregister(void *pointer) {
 }
 
 namespace {
-/// What LLVM makes of a memref.
+/// LLVM's representation of a memref.
 struct MemRef {
   char *allocated, *aligned;
   int64_t offset;

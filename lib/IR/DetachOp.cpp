@@ -20,7 +20,7 @@ DetachOp::reifyResultShapes(OpBuilder &builder,
 }
 
 OpFoldResult DetachOp::fold(FoldAdaptor adaptor) {
-  // Constants have no gradient anyway.
+  // Constants have no gradient.
   if (Attribute constant = adaptor.getOperand())
     return constant;
   if (getOperand().getDefiningOp<DetachOp>())

@@ -204,12 +204,12 @@ SmallVector<unsigned> allOf(unsigned count) {
   return llvm::to_vector(llvm::seq(count));
 }
 
-/// Whether a kernel takes the operands and results of `op` as they are.
+/// Whether a kernel fixes the operands and results of `op`.
 bool isBoundToKernel(ElementwiseOp op) {
   return op->hasAttr(FadDialect::kKernelAttr);
 }
 
-/// Drops results that nothing reads.
+/// Drops dead results.
 struct DropUnusedResults : OpRewritePattern<ElementwiseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOp op,
@@ -235,7 +235,7 @@ struct DropUnusedResults : OpRewritePattern<ElementwiseOp> {
   }
 };
 
-/// Gives each value that is yielded twice one result.
+/// Merges the results of a value that is yielded twice.
 struct MergeEqualResults : OpRewritePattern<ElementwiseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOp op,
@@ -297,7 +297,7 @@ struct SimplifyInputs : OpRewritePattern<ElementwiseOp> {
         kept.push_back(index);
         continue;
       } else {
-        // A later copy of this operand cannot stand on an argument that goes.
+        // A later copy of this operand cannot use the dropped argument.
         first.erase(input);
       }
       tensors -= isTensor(input);

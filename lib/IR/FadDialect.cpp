@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Operations of the dialect are what they are in any function.
+/// Operations of the dialect have the same meaning in every function.
 struct FadInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

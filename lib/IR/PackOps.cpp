@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Verifies what both operations have in common.
+/// Verifies the common constraints of both operations.
 static LogicalResult verifyPacking(Operation *op, int64_t bits,
                                    RankedTensorType codes,
                                    RankedTensorType bytes) {

@@ -69,7 +69,7 @@ bool ScatterAddOp::addsNothing() {
 OpFoldResult ScatterAddOp::fold(FoldAdaptor) {
   if (addsNothing())
     return getInit();
-  // Adding -0 changes nothing, not even the sign of a zero.
+  // Adding -0 preserves all values, zeros with their sign included.
   if (matchPattern(getUpdates(), m_NegZeroFloat()))
     return getInit();
   return {};

@@ -25,8 +25,8 @@ Expr fad::detail::sumOfProducts(Operation *op, const Primal &at,
                                 unsigned result, ArrayRef<Expr> tangents,
                                 bool preferResults) {
   auto rule = cast<DerivativeOpInterface>(op);
-  // Where one value is several operands, constants add up first: the derivative
-  // of x - x is zero whatever x is, and needs nothing to be kept.
+  // If one value is several operands, its constant factors add up first: the
+  // derivative of x - x is zero for every x, and needs no residual.
   SmallVector<std::pair<Expr, Expr>> products;
   llvm::SmallDenseMap<Value, unsigned> constantOf;
   for (auto [operand, tangent] : llvm::enumerate(tangents)) {

@@ -43,7 +43,7 @@ static Type commonType(const Expr &lhs, const Expr &rhs) {
 using UnaryFunction = double (*)(double);
 using BinaryFunction = double (*)(double, double);
 
-/// Emits `OpTy`, or evaluates `function` where the operands are constants.
+/// Emits `OpTy`, or evaluates `function` if the operands are constants.
 template <typename OpTy>
 static Expr unary(const Expr &x, UnaryFunction function) {
   if (x.isConstant())
@@ -195,7 +195,7 @@ Expr fad::viewConstant(const Expr &x) {
   return x;
 }
 
-/// Where `condition`, an i1, does not hold.
+/// The negation of `condition`, an i1.
 static Expr negate(const Expr &condition) {
   ExprBuilder &eb = *condition.getBuilder();
   Value all = arith::ConstantOp::create(
@@ -204,14 +204,14 @@ static Expr negate(const Expr &condition) {
 }
 
 namespace {
-/// Where a constant zero is chosen.
+/// The condition under which a select chooses a constant zero.
 struct ZeroChoice {
-  /// Null where none is.
+  /// Null if no zero is chosen.
   Expr condition;
-  /// Whether it is chosen where `condition` holds, or where it does not.
+  /// Whether the zero is chosen if `condition` holds, or if it does not.
   bool ifTrue = false;
 
-  /// Zero here and where `other` chooses it too.
+  /// Adds the condition of `other`.
   void add(ZeroChoice other);
 };
 } // namespace
@@ -229,8 +229,8 @@ void ZeroChoice::add(ZeroChoice other) {
       ifTrue ? condition | other.condition : condition & other.condition;
 }
 
-/// `x` without the selects, one inside the other, that have a constant zero on
-/// one side; adds where they choose it to `zero`.
+/// `x` without nested selects that have a constant zero on one side; their
+/// conditions are added to `zero`.
 static Expr stripZeros(Expr x, ZeroChoice &zero) {
   while (x.getValue()) {
     auto op = x.getValue().getDefiningOp<arith::SelectOp>();

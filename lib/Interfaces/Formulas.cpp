@@ -19,13 +19,15 @@ double fad::underflow(const Expr &x) {
   return getElementTypeOrSelf(x.getValue()).isF64() ? 746 : 104;
 }
 
-/// Where exp(-scale * x * x) is zero, even times `x`; a number of few bits.
+/// The bound beyond which exp(-scale * x * x) is zero, even times `x`; a number
+/// of few bits.
 static double gaussianEdge(const Expr &x, double scale) {
   return std::ceil(8 * std::sqrt((underflow(x) + 8) / scale)) / 8;
 }
 
-/// Whether `x`, an f32, is a number of bf16 or f16, or a constant of as few
-/// bits, or a bound or the size of such, so that its square is exact.
+/// Whether the square of `x`, an f32, is exact: `x` is extended from bf16 or
+/// f16, or a constant of as few bits, or a bound or the magnitude of one of
+/// these.
 static bool isShort(const Expr &x) {
   Expr constant = viewConstant(x);
   if (constant.isConstant()) {
@@ -73,8 +75,8 @@ Normal fad::normal(const Expr &x) {
   return {size, select(negative, tail, 1 - tail), edge};
 }
 
-/// 1 / (1 + exp(-x)), where `e` is exp(-|x|), which neither overflows nor loses
-/// the smaller side.
+/// 1 / (1 + exp(-x)), where `e` is exp(-|x|), without overflow and without loss
+/// of the smaller side.
 static Expr logistic(const Expr &negative, const Expr &e) {
   Expr numerator = select(negative, e, 1);
   return numerator / (1 + e);

@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Whether a slice between tensors of types `part` and `whole` has no elements,
-/// as far as sizes are known.
+/// Whether a slice between tensors of types `part` and `whole` is known to have
+/// no elements.
 static bool isOfNothing(Type part, Type whole, ArrayRef<OpFoldResult> sizes) {
   return llvm::is_contained(cast<RankedTensorType>(part).getShape(), 0) ||
          llvm::is_contained(cast<RankedTensorType>(whole).getShape(), 0) ||

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// A program that is differentiated, and the ways in which it is.
+/// A program with one way of differentiating it.
 struct Program {
   RegionForm regions;
   struct Way {
@@ -70,7 +70,7 @@ LogicalResult fad::forEachJoint(ModuleOp module,
         return failure();
       continue;
     }
-    // There may be nothing to simplify.
+    // Simplification may change nothing.
     if (tape && areEqual(*tape, *copy))
       continue;
     for (const Program::Way &way : program.ways) {

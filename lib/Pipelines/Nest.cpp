@@ -18,9 +18,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What canonicalization and CSE find. Functions here are one block, so control
-/// flow is not simplified; one sweep, which visits again what it has changed,
-/// does what more would.
+/// Canonicalization and CSE. Functions here are one block, so control flow is
+/// not simplified. One sweep, which revisits changed operations, suffices.
 static void addSimplify(OpPassManager &pm) {
   GreedyRewriteConfig config;
   config.setUseTopDownTraversal()
@@ -37,16 +36,16 @@ template <typename List> static SmallVector<int64_t> copy(const List &list) {
 
 void fad::addPreparation(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadCheckSizes());
-  // What another frontend has differentiated comes with marks, or gets them.
+  // Functions of another frontend have the attributes, or get them here.
   pm.addPass(createFadMarkJoint(
       {options.entry, copy(options.cotangents), copy(options.gradients),
        copy(options.cotangentsOf), copy(options.gradientsOf)}));
   pm.addPass(createFadMakePublic({options.entry}));
-  // Inlining leaves what it inlines as it was written.
+  // Inlining does not simplify the inlined operations.
   pm.addPass(createFadCheckCalls());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
-  // A generator's state goes from one operation to the next, not through
-  // memory: backward computes all seeds from one.
+  // The state of a generator becomes an SSA value instead of memory, so that
+  // backward computes all seeds from one.
   pm.addPass(ml_program::createMLProgramPipelineGlobalsPass());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
@@ -81,7 +80,7 @@ static void addJoint(OpPassManager &pm, const NestOptions &options) {
   differentiate.wrt = copy(options.wrt);
   differentiate.results = copy(options.results);
   differentiate.leaveJoint = true;
-  // A tape keeps results where a derivative can be read off them.
+  // A tape keeps results if they determine a derivative.
   differentiate.derivativesFrom =
       tape ? DerivativeForm::results : DerivativeForm::operands;
   pm.addPass(createFadDifferentiate(std::move(differentiate)));
@@ -104,7 +103,7 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
 
 void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
   pm.addPass(createFadSplit({reuseResiduals}));
-  // What is fused then, are neighbours.
+  // This order makes fusible operations neighbours.
   pm.addNestedPass<func::FuncOp>(createFadShortenLifetimes());
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());

@@ -45,8 +45,8 @@ void fad::registerToCPUExtensions(DialectRegistry &registry) {
 }
 
 /// Registers a pipeline for modules. PassPipelineRegistration would end the
-/// process where it is given for another operation, and print what is wrong
-/// with an option rather than report it.
+/// process for a pipeline on another operation, and print errors in options
+/// rather than report them.
 template <typename Options>
 static void registerPipeline(StringRef name, StringRef description,
                              void (*build)(OpPassManager &, const Options &)) {

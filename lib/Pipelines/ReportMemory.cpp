@@ -76,7 +76,7 @@ static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
   return selected;
 }
 
-/// Adds what `selected`, which is split, needs at its peak.
+/// Adds the peak of `selected` after a split.
 static LogicalResult measure(PolicyReport &report, StringRef entry,
                              const ReportRequest &request,
                              SelectedModule &selected) {

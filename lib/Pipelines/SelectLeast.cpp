@@ -79,14 +79,14 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
   ModuleOp module = getOperation();
   OwningOpRef<ModuleOp> original = module.clone(), least;
   int64_t leastBytes = 0;
-  // Pipelines take what is within the operation that a pass is run on.
+  // Nested pipelines may run on operations inside of the pass's operation only.
   auto run = [&](OpPassManager &pm, ModuleOp copy) {
     module.push_back(copy);
     LogicalResult result = runPipeline(pm, copy);
     copy->remove();
     return result;
   };
-  // What cannot be selected of the first cannot of any.
+  // An error in the first selection would occur in all.
   auto take = [&](JointCandidate candidate) {
     FailureOr<int64_t> bytes = select(candidate, joint);
     if (failed(bytes))

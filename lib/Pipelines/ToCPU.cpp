@@ -40,7 +40,7 @@ void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
         "verbose-level=0", [](const Twine &) { return failure(); });
     pm.addPass(std::move(verification));
   }
-  // A transpose of a transpose goes before contractions add their own.
+  // Pairs of transposes fold before contractions add their own.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());
@@ -65,7 +65,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addNestedPass<func::FuncOp>(createFadUnaliasResults());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addNestedPass<func::FuncOp>(createFadFreeArguments());
-  // Buffers are freed where the function returns, until here.
+  // Before this pass, buffers are freed where the function returns.
   pm.addNestedPass<func::FuncOp>(
       bufferization::createOptimizeAllocationLivenessPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
@@ -79,7 +79,7 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   if (parallel) {
     pm.addPass(createConvertSCFToOpenMPPass());
-    // Scopes of allocations that have none would keep loops from vectorizing.
+    // Empty scopes of allocations would keep loops from vectorizing.
     pm.addPass(createCanonicalizerPass());
   }
   pm.addNestedPass<func::FuncOp>(createFadExpandBuffers());
@@ -90,9 +90,9 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
 
 namespace {
 /// Upstream's emulation of bf16 allows the two conversions between operations
-/// to be left out. What is computed once more would then have other digits than
-/// what was stored, and the elements that equal a maximum would not be found
-/// again.
+/// to be folded. A repeated computation would then have other digits than the
+/// stored result, and a search for the elements that equal a maximum would
+/// fail.
 struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
 

@@ -23,8 +23,8 @@ using namespace mlir::fad;
 void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   pm.addPass(createFadCheckSizes());
   KernelOptions kernels(options);
-  // Constants are copied where kernels read them, which is where they are not
-  // hidden behind a call.
+  // Constants are copied for the kernels that read them, so calls must not hide
+  // these.
   pm.addPass(createFadCheckCalls());
   pm.addPass(createInlinerPass());
   buildToLinalgPipeline(pm, options.checkShapes);
@@ -35,7 +35,7 @@ void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   addKernels(pm, kernels);
   pm.addPass(createFadLaunchKernels());
   addKernelBinaries(pm, kernels);
-  // What has no kernel runs on the host.
+  // Operations without a kernel run on the host.
   addLoops(pm, options.parallel, options.vectorBits);
   addScalars(pm);
   GpuToLLVMConversionPassOptions launches;

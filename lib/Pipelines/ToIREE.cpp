@@ -19,14 +19,14 @@ using namespace mlir::fad;
 void fad::buildToIREEPipeline(OpPassManager &pm) {
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadHoistRecomputation());
-  // Each step of a loop on tensors would be kernels of its own.
+  // IREE would run each step of a loop on tensors as separate kernels.
   FadToLinalgOptions options;
   options.scatterAsReductions = true;
   pm.addPass(createFadToLinalg(options));
-  // A value and its derivative share what their formulas have in common.
+  // A value and its derivative share common subexpressions.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // Matmuls are fast there; convolutions are where they have a name.
+  // Matmuls are fast in IREE; convolutions are fast if they are named.
   pm.addNestedPass<func::FuncOp>(createFadIm2col());
   pm.addPass(createFadLegalizeForIREE());
   pm.addPass(createFadCheckSizes());

@@ -35,7 +35,8 @@ void fad::addKernelBinaries(OpPassManager &pm, const KernelOptions &options) {
   pm.addPass(createFadAttachNVVMTarget(target));
 
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  // The lanes of a vector share what does not depend on their elements.
+  // The lanes of a vector share the values that do not depend on their
+  // elements.
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createFadApproximateGPUMath());
@@ -50,7 +51,7 @@ void fad::addKernelBinaries(OpPassManager &pm, const KernelOptions &options) {
   lowering.useBarePtrCallConv = true;
   kernels.addPass(createConvertGpuOpsToNVVMOps(lowering));
   kernels.addPass(createReconcileUnrealizedCastsPass());
-  // Drops what is left of memref descriptors.
+  // Drops unused parts of memref descriptors.
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
 

@@ -31,10 +31,10 @@ struct MulF : BinaryRule<MulF, arith::MulFOp> {
 
 struct DivF : BinaryRule<DivF, arith::DivFOp> {
   static Expr da(Expr, Expr b) { return 1 / b; }
-  // b * b could overflow where the derivative does not.
+  // b * b could overflow although the derivative is finite.
   static Expr db(Expr a, Expr b) { return -(a / b) / b; }
   static Expr dbFromResult(Expr a, Expr b, Expr y) {
-    // That of a reciprocal takes nothing but the result.
+    // The derivative of a reciprocal needs only the result.
     Expr numerator = viewConstant(a);
     if (numerator.isConstant() && !numerator.isConstant(0))
       return y * (y * (-1 / numerator.getConstant()));
@@ -56,7 +56,7 @@ struct NegF : UnaryRule<NegF, arith::NegFOp> {
   static Expr d(Expr) { return -1; }
 };
 
-// The type of the tangent changes with that of the value.
+// The type of the tangent changes with the type of the value.
 struct ExtF : UnaryRule<ExtF, arith::ExtFOp> {
   static Expr d(Expr) { return 1; }
 };
@@ -65,9 +65,9 @@ struct TruncF : UnaryRule<TruncF, arith::TruncFOp> {
   static Expr d(Expr) { return 1; }
 };
 
-/// What `a` gets of the derivative of a maximum or minimum of `a` and `b`:
-/// nothing where it `loses`, half where it equals `b`, else all. With
-/// `maximumf` and `minimumf`, NaN loses to nothing, as in PyTorch.
+/// The share of `a` in the derivative of a maximum or minimum of `a` and `b`:
+/// zero if it `loses`, a half if it equals `b`, else one. With `maximumf` and
+/// `minimumf`, NaN wins, as in PyTorch.
 Expr share(Expr loses, Expr a, Expr b) {
   Expr otherwise = select(equal(a, b), 0.5, 1);
   return select(loses, 0, otherwise);

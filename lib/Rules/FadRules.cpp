@@ -22,7 +22,7 @@ namespace {
 // Piecewise activations
 //===----------------------------------------------------------------------===//
 //
-// The comparisons are those of PyTorch, which decide what becomes of NaN.
+// The comparisons, which decide about NaN, are those of PyTorch.
 
 struct Relu : UnaryRule<Relu, ReluOp> {
   static Expr d(Expr x) { return select(x <= 0, 0, 1); }

@@ -31,7 +31,7 @@ struct Exp2 : UnaryRule<Exp2, math::Exp2Op> {
   static Expr dFromResult(Expr y) { return M_LN2 * y; }
 };
 
-// Not y + 1, which loses what is left of exp(x) where x is very negative.
+// y + 1 would lose the digits of exp(x) for very negative x.
 struct ExpM1 : UnaryRule<ExpM1, math::ExpM1Op> {
   static Expr d(Expr x) { return exp(x); }
 };
@@ -67,8 +67,8 @@ struct Cbrt : UnaryRule<Cbrt, math::CbrtOp> {
   static Expr dFromResult(Expr y) { return 1 / (3 * square(y)); }
 };
 
-/// As in PyTorch, the exponent 0 gives the constant 1 and the base 0 (with an
-/// exponent that is not negative) the constant 0, even where the formulas
+/// As in PyTorch, the exponent 0 gives the constant 1, and the base 0 with an
+/// exponent that is not negative gives the constant 0, even where the formulas
 /// are 0 * inf.
 struct PowF : BinaryRule<PowF, math::PowFOp> {
   static Expr da(Expr a, Expr b) {
@@ -84,7 +84,7 @@ struct PowF : BinaryRule<PowF, math::PowFOp> {
     return timesLog(pow(a, b), a, notNegative);
   }
   static Expr dbFromResult(Expr a, Expr, Expr y) {
-    // A power of zero is infinite where the exponent is negative.
+    // A power of zero is infinite for a negative exponent.
     return timesLog(y, a, y <= 1);
   }
 
@@ -121,7 +121,8 @@ struct FPowI : DerivativeOpInterface::ExternalModel<FPowI, math::FPowIOp> {
     return n;
   }
 
-  /// `n - 1`. The least integer stays: its power is 0, 1 or infinite anyway.
+  /// `n - 1`. The least integer stays: its power is 0, 1 or infinite in either
+  /// case.
   static Value decrement(ImplicitLocOpBuilder &b, Value n) {
     APInt least = APInt::getSignedMinValue(n.getType().getIntOrFloatBitWidth());
     Value bound = constant(b, n.getType(), (least + 1).getSExtValue());

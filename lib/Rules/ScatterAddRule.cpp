@@ -16,8 +16,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// `tensor` with one more index in each of `dims` that may have none, so that
-/// there always is an element to read.
+/// `tensor` with one more index in each of `dims` that may have size 0, so that
+/// an element to read always exists.
 static Value makeReadable(ImplicitLocOpBuilder &b, Value tensor,
                           ArrayRef<int64_t> dims) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -36,8 +36,8 @@ static Value makeReadable(ImplicitLocOpBuilder &b, Value tensor,
 }
 
 /// In the body of an operation on the updates of `op`: the element of
-/// `cotangent` where the update was added, which is one of `readable` too, or
-/// zero where it was left out. `indices` are those of the update.
+/// `cotangent` to which the update was added, read from `readable`, or zero for
+/// an update that was left out. `indices` are those of the update.
 static Value readElement(ImplicitLocOpBuilder &b, ScatterAddOp op,
                          ArrayRef<Value> sizes, Value readable,
                          ValueRange indices) {
@@ -61,7 +61,7 @@ static Value readElement(ImplicitLocOpBuilder &b, ScatterAddOp op,
   return arith::SelectOp::create(b, isInside, element, nothing);
 }
 
-/// The elements of `cotangent` where `op` adds its updates.
+/// The elements of `cotangent` to which `op` adds its updates.
 static Value gatherUpdates(OpBuilder &builder, ScatterAddOp op,
                            Value cotangent) {
   ImplicitLocOpBuilder b(op.getLoc(), builder);
@@ -97,7 +97,7 @@ static Value gatherUpdates(OpBuilder &builder, ScatterAddOp op,
 }
 
 namespace {
-/// y = z with updates x added: x' = what y' has in their places, z' = y'.
+/// y = z with updates x added: x' = y' at their places, z' = y'.
 struct ScatterAdd : OperandRule<ScatterAdd, ScatterAddOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent,
                         unsigned operand) {

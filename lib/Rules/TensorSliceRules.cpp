@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What of `tensor`, from `offsets` on, has the type and sizes of `like`.
+/// The slice of `tensor` from `offsets` on with the type and sizes of `like`.
 static Value extractLike(OpBuilder &b, Location loc, Value tensor,
                          ArrayRef<OpFoldResult> offsets, Value like) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, like);

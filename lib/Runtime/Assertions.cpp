@@ -45,8 +45,8 @@ public:
   void checkPadding(tensor::PadOp op);
   void checkConcatenation(tensor::ConcatOp op);
   void checkStep(scf::ForOp op);
-  /// Checks the indices that are computed from several loops, or in pieces:
-  /// upstream compares those of the first and of the last iteration.
+  /// Checks indices that depend on several loops, or are not monotone: upstream
+  /// compares only those of the first and of the last iteration.
   void checkAccesses(linalg::LinalgOp op);
 
 private:
@@ -58,8 +58,8 @@ private:
   /// where `isMonotone`.
   Interval getInterval(AffineExpr expr, ArrayRef<Interval> loops);
   Interval scale(Interval interval, int64_t factor);
-  /// Whether `expr` is from 0 to below `size` in all iterations of the loops that
-  /// it reads, of the sizes `loops`; true without trying where `isKnown` is.
+  /// Whether `expr` is in [0, size) in all iterations of the loops that it
+  /// reads, of the sizes `loops`. True without a test if `isKnown` is.
   Value tryAll(AffineExpr expr, ArrayRef<Value> loops, Value size,
                Value isKnown);
 
@@ -113,7 +113,7 @@ void OperationAsserter::checkDivision(Value dividend, Value divisor,
   check(compare(CmpIPredicate::ne, divisor, zero), "division by zero");
   if (!isSigned)
     return;
-  // The one quotient that is too large traps as well.
+  // The quotient that overflows traps as well.
   Value least = constant(APInt::getSignedMinValue(width), type);
   Value minusOne = constant(APInt::getAllOnes(width), type);
   Value fits = arith::OrIOp::create(
@@ -177,8 +177,8 @@ void OperationAsserter::checkSlice(OffsetSizeAndStrideOpInterface slice,
        llvm::enumerate(values(slice.getMixedOffsets()),
                        values(slice.getMixedSizes()),
                        values(slice.getMixedStrides()))) {
-    // The last index may wrap, so what is compared is the number of steps that
-    // there is room for.
+    // The last index may wrap, so the test compares the number of steps that
+    // fit.
     Value extent = this->size(whole, dim);
     Value isForward = compare(CmpIPredicate::sge, stride, zero);
     Value room = arith::SelectOp::create(
@@ -212,7 +212,7 @@ void OperationAsserter::checkInsertion(tensor::InsertSliceOp op) {
 
 Value OperationAsserter::add(Value lhs, Value rhs) {
   Value sum = arith::AddIOp::create(builder, loc, lhs, rhs);
-  // It wraps where its sign is neither that of the one nor of the other.
+  // The sum wraps if its sign differs from the signs of both operands.
   Value signs = arith::AndIOp::create(
       builder, loc, arith::XOrIOp::create(builder, loc, lhs, sum),
       arith::XOrIOp::create(builder, loc, rhs, sum));
@@ -227,7 +227,8 @@ void OperationAsserter::checkPadding(tensor::PadOp op) {
   for (auto [dim, known] : llvm::enumerate(op.getResultType().getShape())) {
     uint64_t cutOff = 0;
     for (Value padding : {low[dim], high[dim]}) {
-      // What is known to be negative is a slice after fad-normalize.
+      // fad-normalize rewrites paddings that are known to be negative to
+      // slices.
       std::optional<int64_t> constant = getConstantIntValue(padding);
       if (constant && *constant < 0) {
         cutOff = llvm::SaturatingAdd(cutOff, -static_cast<uint64_t>(*constant));
@@ -310,8 +311,8 @@ OperationAsserter::getInterval(AffineExpr expr, ArrayRef<Interval> loops) {
     return loops[dim.getPosition()];
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return {index(constant.getValue()), index(constant.getValue())};
-  // Indexing maps have no symbols, so the right side of what is no sum is
-  // constant.
+  // Indexing maps have no symbols, so the right side of an operator other than
+  // a sum is constant.
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Interval lhs = getInterval(binary.getLHS(), loops);
   if (expr.getKind() == AffineExprKind::Add) {
@@ -328,7 +329,7 @@ OperationAsserter::getInterval(AffineExpr expr, ArrayRef<Interval> loops) {
   if (expr.getKind() == AffineExprKind::CeilDiv)
     return {arith::CeilDivSIOp::create(builder, loc, lhs.least, divisor),
             arith::CeilDivSIOp::create(builder, loc, lhs.greatest, divisor)};
-  // What is less than the divisor is its own remainder.
+  // A number below the divisor is its own remainder.
   Value last = index(number - 1);
   Value isPositive = compare(CmpIPredicate::sge, lhs.least, index(0));
   Value least = arith::MinSIOp::create(builder, loc, lhs.greatest, last);
@@ -370,7 +371,7 @@ Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPoint(body.getInsertionBlock(),
                                   body.getInsertionPoint());
-        // What `expr` does not read may be anything.
+        // Loops that `expr` does not read are arbitrary.
         SmallVector<Value> dims(loops);
         for (auto [position, value] : llvm::zip(read, indices))
           dims[position] = value;

@@ -79,7 +79,7 @@ llvm::Expected<std::string> mlir::fad::useCUDA() {
 llvm::Error mlir::fad::takeCUDAError() {
   if (!runtime.takeError || !runtime.takeError())
     return llvm::Error::success();
-  // The runtime has said what, where it happened.
+  // The runtime has printed the error.
   return llvm::createStringError("something failed on the GPU, as said above; "
                                  "there are no results");
 }

@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-// A memref descriptor is made of 64-bit words: the allocated pointer, the
+// A memref descriptor consists of 64-bit words: the allocated pointer, the
 // aligned pointer, the offset, the sizes, and the strides.
 static constexpr unsigned kAllocated = 0, kAligned = 1, kOffset = 2, kSizes = 3;
 
@@ -86,7 +86,7 @@ private:
 };
 } // namespace
 
-/// Whether `tensor` is all of a buffer that nobody else has.
+/// Whether `tensor` is the whole of a buffer without other owners.
 static bool isUnique(const HostTensor &tensor) {
   const std::shared_ptr<void> &owner = tensor.getOwner();
   auto *free = std::get_deleter<void (*)(void *)>(owner);
@@ -122,9 +122,9 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
   SmallVector<SmallVector<int64_t>> descriptors(arguments.size());
   SmallVector<void *> pointers(arguments.size() + 1);
   ResultBlock block(function);
-  // What the packed function takes are addresses of arguments, and descriptors
-  // are passed by address. So are results, before the arguments, unless there
-  // is but a scalar, which the packed function writes after the arguments.
+  // The packed function takes addresses of arguments; descriptors are passed by
+  // address. So are results, before the arguments, except a single scalar,
+  // which the packed function writes after the arguments.
   SmallVector<void *> packed;
   auto computed = function.getComputed();
   size_t numComputed = llvm::range_size(computed);

@@ -44,8 +44,8 @@ CompiledModule::CompiledModule(CompiledModule &&) = default;
 CompiledModule &CompiledModule::operator=(CompiledModule &&) = default;
 CompiledModule::~CompiledModule() = default;
 
-/// The name that `function` has in compiled code, where a function called
-/// @exp must not stand for that of the C library.
+/// The name of `function` in compiled code, which must not clash with functions
+/// of the C library, such as exp.
 static std::string getCompiledName(StringRef function) {
   return (function + ".fad").str();
 }
@@ -78,8 +78,9 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     prepared.isScalarArgument.push_back(!isa<TensorType>(type));
   SmallVector<func::ReturnOp> returns(function.getOps<func::ReturnOp>());
-  // Compiled code would copy what is returned as it came, or twice. What other
-  // returns give, or callers expect, has to stay.
+  // Arguments and repeated results, which compiled code would copy, are
+  // forwarded. Functions with several returns, or with callers, keep their
+  // results.
   bool canForward =
       returns.size() == 1 &&
       SymbolTable::symbolKnownUseEmpty(function, function->getParentOp());
@@ -114,7 +115,7 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
         llvm::none_of(prepared.results, isForwarded))
       prepared.ownedArguments.push_back(i);
   }
-  // What attributes say of arguments and results, LLVM does not understand.
+  // LLVM does not support the attributes of arguments and results.
   function.removeArgAttrsAttr();
   function.removeResAttrsAttr();
   for (unsigned i : prepared.ownedArguments)
@@ -169,7 +170,7 @@ LogicalResult CompiledModule::createEngine(ModuleOp module) {
     return emitEngineError(module, std::move(error));
 
   ExecutionEngineOptions options;
-  // What level 3 adds is for a kernel, and takes a network long.
+  // Level 3 is meant for kernels, and takes long for networks.
   auto optimize = [target = machine->get()](llvm::Module *llvmModule) {
     simplifyInterface(*llvmModule);
     unsigned level = splitFunctions(*llvmModule) ? 2 : 3;

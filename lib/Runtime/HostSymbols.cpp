@@ -23,9 +23,9 @@ using namespace mlir::fad;
 // Libraries
 //===----------------------------------------------------------------------===//
 
-/// Makes the symbols of the library at `path` visible to compiled code, or
-/// those of the one that the system finds by that name: libraries move between
-/// the machine that fad is built on and the one that it runs on.
+/// Makes the symbols of the library at `path` visible to compiled code. If the
+/// file does not exist, because fad was built on another machine, the system
+/// searches a library of that name.
 static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
   llvm::sys::DynamicLibrary library;
   for (llvm::StringRef candidate : {path, llvm::sys::path::filename(path)})
@@ -71,8 +71,8 @@ namespace {
 struct ActiveCall {
   std::jmp_buf returnPoint;
   char message[4096] = "";
-  /// What its thread has allocated and not freed. Nobody else knows of that
-  /// where the call ends early.
+  /// The live allocations of the thread. The compiled code loses them if the
+  /// call ends early.
   llvm::DenseSet<void *> buffers;
 };
 } // namespace
@@ -90,8 +90,7 @@ static int hostPuts(const char *message) {
 }
 
 [[noreturn]] static void hostAbort() {
-  // Frames of compiled code hold nothing that would have to be unwound, but
-  // those of OpenMP do.
+  // Frames of compiled code need no unwinding, but those of OpenMP do.
   if (activeCall && !isInParallelLoop())
     std::longjmp(activeCall->returnPoint, 1);
   if (activeCall)

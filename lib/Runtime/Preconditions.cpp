@@ -50,12 +50,12 @@ void fad::eraseAssertions(ModuleOp module) {
   module.walk([](cf::AssertOp op) { op.erase(); });
 }
 
-/// Asserts, before each operation that upstream can verify at run time, what
-/// that takes.
+/// Asserts the preconditions of each operation that upstream can verify at run
+/// time.
 static void addVerification(ModuleOp module) {
   SmallVector<RuntimeVerifiableOpInterface> ops;
   module.walk([&](RuntimeVerifiableOpInterface op) {
-    // Ends of slices may wrap there.
+    // Upstream's computation of the ends of slices may wrap.
     if (!isa<tensor::ExtractSliceOp>(op))
       ops.push_back(op);
   });
@@ -68,8 +68,8 @@ static void addVerification(ModuleOp module) {
   }
 }
 
-/// Makes the conditions of operations explicit as `cf.assert`, the message of
-/// which is what to tell the user.
+/// Makes the conditions of operations explicit as `cf.assert`, whose message is
+/// the one for the user.
 static LogicalResult makeExplicit(ModuleOp module) {
   PassManager inlining(module.getContext());
   inlining.addPass(createFadCheckSizes());
@@ -93,8 +93,8 @@ static LogicalResult makeExplicit(ModuleOp module) {
 }
 
 namespace {
-/// A result has the sizes of what it is written over. Upstream's pattern takes
-/// them from the other operands and the indexing maps, which need not tell.
+/// A result has the sizes of its init. Upstream's pattern infers them from the
+/// other operands and the indexing maps, which need not determine them.
 struct TakeSizeOfInit : OpRewritePattern<tensor::DimOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -114,7 +114,7 @@ struct TakeSizeOfInit : OpRewritePattern<tensor::DimOp> {
 };
 } // namespace
 
-/// Computes sizes from those of arguments where that can be.
+/// Computes sizes from those of arguments where possible.
 static LogicalResult resolveSizes(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<TakeSizeOfInit>(module.getContext(), /*benefit=*/2);
@@ -122,8 +122,8 @@ static LogicalResult resolveSizes(ModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-/// Makes the only public function of `module` compute the conditions of its
-/// operations and nothing else.
+/// Reduces the only public function of `module` to the conditions of its
+/// operations.
 static LogicalResult reduceToPreconditions(ModuleOp module) {
   if (failed(makeExplicit(module)))
     return failure();
@@ -138,8 +138,8 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
         builder.getFunctionType(function.getArgumentTypes(), {}));
     function.setAllResultAttrs(ArrayRef<DictionaryAttr>());
   }
-  // Of an operation that computes and asserts, the asserting is left, and so of
-  // what comes before it only what that reads.
+  // An operation that computes and asserts is reduced to its assertion, and
+  // earlier operations to the operands of assertions.
   RewritePatternSet patterns(module.getContext());
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   if (failed(applyPatternsGreedily(module, std::move(patterns))))
@@ -153,7 +153,7 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
   return simplify.run(module);
 }
 
-/// The globals that can change and whose values `module` reads.
+/// The mutable globals whose values `module` reads.
 static SmallVector<std::string> findGlobalsRead(ModuleOp module) {
   DenseSet<StringRef> read;
   module.walk([&](ml_program::GlobalLoadOp op) {

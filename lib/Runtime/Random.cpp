@@ -24,7 +24,7 @@ double Random::uniform() {
 }
 
 double Random::normal() {
-  // Box and Muller's transform, of which one of the two numbers is enough.
+  // Box and Muller's transform, without its second number.
   double radius = std::sqrt(-2 * std::log(uniform()));
   return radius * std::cos(2 * llvm::numbers::pi * uniform());
 }

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Goes from one gradient to all that it is computed from.
+/// Visits all values from which a gradient is computed.
 class RoundingFinder {
 public:
   explicit RoundingFinder(NestedPair &pair) : pair(pair) {}
@@ -42,7 +42,7 @@ private:
 
 /// Whether `op` computes numbers that are rounded to the type of its results.
 static bool rounds(Operation *op) {
-  // What has a region computes in that.
+  // Operations with regions compute in these.
   return op->getNumRegions() == 0 && !op->hasTrait<OpTrait::ConstantLike>() &&
          !isa<arith::SelectOp>(op) &&
          !isa_and_nonnull<tensor::TensorDialect>(op->getDialect());

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// What LLVM's passes do to a loop takes time that grows with the loops before it
-// in the function. A network is a function of a thousand loops, one after the
-// other, many of them the same: each becomes a function, and equal ones one.
-// What passes descriptors of tensors to it is one block, in which LLVM compares
-// each load and store with each other: it is not optimized.
+// The time of LLVM's passes on a loop grows with the number of loops before it
+// in the function. A network is a sequence of a thousand loops, many of them
+// equal: each becomes a function, and equal functions are merged. The block
+// that passes tensor descriptors to it is not optimized, because LLVM would
+// compare all of its loads and stores pairwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +56,8 @@ static void runPasses(llvm::Module &module, StringRef pipeline) {
   passes.run(module, modules);
 }
 
-/// Whether `object` is memory of its own: nothing that points elsewhere before
-/// it is allocated points into it, and no pointer to it is in memory.
+/// Whether `object` is an allocation without aliases: no earlier pointer points
+/// into it, and no pointer to it is in memory.
 static bool isAllocation(const llvm::Value *object) {
   if (auto *local = dyn_cast<llvm::AllocaInst>(object))
     return local->getAllocatedType()->isIntOrIntVectorTy() ||
@@ -65,8 +65,8 @@ static bool isAllocation(const llvm::Value *object) {
   return llvm::isNoAliasCall(object);
 }
 
-/// Says of the pointers that `function` takes which point into memory that no
-/// other of them points into, as its only call shows.
+/// Adds `noalias` to the pointer arguments of `function` that do not alias
+/// others at its only call.
 static void markDistinct(llvm::Function &function) {
   auto *call = function.hasOneUse()
                    ? dyn_cast<llvm::CallInst>(*function.user_begin())
@@ -99,7 +99,7 @@ void fad::simplifyInterface(llvm::Module &module) {
     StringRef name = function.getName();
     if (!name.starts_with("_mlir_") || function.isDeclaration())
       continue;
-    // A wrapper around the function itself, which nobody looks up.
+    // A wrapper around the function itself, which has no users.
     if (!name.starts_with("_mlir_ciface_") &&
         !name.starts_with("_mlir__mlir_ciface_")) {
       function.eraseFromParent();

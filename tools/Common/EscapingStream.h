@@ -13,8 +13,8 @@
 
 namespace mlir::fad {
 
-/// Writes text that quotes a file, of whoever it is, to `target`: a terminal
-/// would obey its control characters, which become `\1B` and the like. Line
+/// Writes text that quotes a file, possibly untrusted, to `target`. Control
+/// characters, which a terminal would obey, become `\1B` and the like. Line
 /// breaks and tabs stay, as do colors that are set through the stream.
 class EscapingStream : public llvm::raw_ostream {
 public:
@@ -47,7 +47,7 @@ private:
   bool isPending = false;
 };
 
-/// What all errors are printed to: the standard error, escaped.
+/// The stream of all errors: the standard error, escaped.
 llvm::raw_ostream &escapedErrors();
 
 } // namespace mlir::fad

@@ -15,9 +15,9 @@
 
 namespace mlir::fad {
 
-/// Lets a program end with status 1 and an error where LLVM would abort, on
-/// bytecode that claims to be larger than memory, for example. To be called
-/// first in `main`.
+/// Ends a program with status 1 and an error where LLVM would abort, for
+/// example on bytecode that claims to be larger than memory. Required first in
+/// `main`.
 inline void reportFatalErrors() {
   auto report = +[](void *, const char *reason, bool) {
     llvm::errs() << "error: LLVM cannot go on: " << reason << "\n";

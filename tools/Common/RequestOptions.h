@@ -14,8 +14,7 @@
 
 namespace mlir::fad {
 
-/// The options that say what a tool is to differentiate, and how, in
-/// `category`.
+/// The options of a tool that describe the differentiation, in `category`.
 struct RequestOptions {
   explicit RequestOptions(llvm::cl::OptionCategory &category)
       : entry("entry",
@@ -62,7 +61,7 @@ struct RequestOptions {
                            "fewest"),
             llvm::cl::value_desc("bytes"), llvm::cl::cat(category)) {}
 
-  /// Whether each option that is for the policy auto is given.
+  /// For each option of the policy auto, whether it is given.
   SmallVector<std::pair<StringRef, bool>> getAutomaticOptions() const {
     return {{"--recompute", recompute.getNumOccurrences() != 0},
             {"--derivative-bits", derivativeBits.getNumOccurrences() != 0},

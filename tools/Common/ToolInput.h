@@ -18,12 +18,12 @@ void registerToolDialects(DialectRegistry &registry);
 
 /// Whether the input `path` is a device, which may never end.
 bool isDevice(StringRef path);
-/// What to tell the user about it.
+/// The explanation for the user.
 std::string explainDevice(StringRef path);
 
-/// Parses the file `path`, the standard input where it is "-", and calls `run`
-/// with its module. Prints what is wrong, and diagnostics of `run`, to the
-/// standard error stream.
+/// Parses the file `path`, or the standard input for "-", and calls `run` with
+/// its module. Prints errors, and diagnostics of `run`, to the standard error
+/// stream.
 LogicalResult runOnFile(StringRef path, const DialectRegistry &registry,
                         function_ref<LogicalResult(ModuleOp)> run);
 

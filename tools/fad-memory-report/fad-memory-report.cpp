@@ -73,7 +73,7 @@ struct CommandLine {
 };
 } // namespace
 
-/// Prints an error for options that do nothing where others are as they are.
+/// Prints an error for options that have no effect beside the others.
 static LogicalResult checkOptions(const CommandLine &commandLine) {
   Format format = commandLine.format;
   bool isReport = format == Format::table || format == Format::json;
@@ -110,7 +110,7 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
   return success();
 }
 
-/// What the command line asks for, or an error.
+/// The request of the command line, or an error.
 static FailureOr<fad::ReportRequest>
 makeRequest(const CommandLine &commandLine) {
   fad::ReportRequest request;
@@ -149,8 +149,7 @@ makeRequest(const CommandLine &commandLine) {
   return request;
 }
 
-/// Prints the report on `module` in the form that is asked for, or emits an
-/// error.
+/// Prints the report on `module` in the requested form, or emits an error.
 static LogicalResult printReport(ModuleOp module,
                                  const fad::ReportRequest &request,
                                  const CommandLine &commandLine,

@@ -14,26 +14,25 @@
 
 namespace mlir::fad {
 
-/// The arguments to call `function` with. `specs` say what the first ones are,
+/// The arguments for a call of `function`. `specs` describe the first ones,
 /// each in one of these forms:
 ///
 /// - the path of a `.npy` file;
 /// - `random:SEED`. Floats are normal with variance 1 or, in a static tensor of
 ///   rank 2 or more, 1/n, where n is the product of all sizes but the first:
-///   such are weights, and products with them stay of that magnitude. Integers
-///   are 0 or 1;
-/// - a number, which every element takes.
+///   such tensors are weights, and products with them keep their magnitude.
+///   Integers are 0 or 1;
+/// - a number, the value of every element.
 ///
-/// Argument i is `random:i` where nothing is said of it. `size` stands for
-/// dynamic sizes, other than those of a file. Emits an error where a
-/// specification does not suit its argument.
+/// Argument i without a specification is `random:i`. `size` replaces dynamic
+/// sizes, other than those of a file. Emits an error if a specification does
+/// not suit its argument.
 FailureOr<SmallVector<HostTensor>> makeArguments(func::FuncOp function,
                                                  ArrayRef<std::string> specs,
                                                  std::optional<int64_t> size);
 
-/// The cotangents of those among `values`, which `function` returned, that
-/// `results` lists. `specs` are as above; cotangents are 1 where nothing is
-/// said of them.
+/// The cotangents of those among `values`, the results of `function`, that
+/// `results` lists. `specs` are as above; cotangents without one are 1.
 FailureOr<SmallVector<HostTensor>> makeCotangents(func::FuncOp function,
                                                   ArrayRef<std::string> specs,
                                                   ArrayRef<unsigned> results,

@@ -24,8 +24,8 @@ static LogicalResult lowerToLinalg(ModuleOp module) {
   return pm.run(module);
 }
 
-/// The size that `symbol` has for `arguments`. What follows from no size of an
-/// argument is not known before the program runs.
+/// The size of `symbol` for `arguments`. Sizes that do not depend on arguments
+/// are unknown before the program runs.
 static uint64_t getSize(const SizeSymbols::Symbol &symbol,
                         ArrayRef<HostTensor> arguments, uint64_t assumed) {
   if (!symbol.argumentDim)
@@ -63,8 +63,8 @@ FailureOr<PeakEstimate> fad::estimateMemory(ModuleOp module, StringRef name,
 // Measurement
 //===----------------------------------------------------------------------===//
 
-/// The bytes of those of `tensors` that are not in `counted`, to which they are
-/// added.
+/// The bytes of those of `tensors` that are not in `counted`, and adds them to
+/// it.
 static uint64_t countBytes(ArrayRef<HostTensor> tensors,
                            DenseSet<void *> &counted) {
   uint64_t bytes = 0;

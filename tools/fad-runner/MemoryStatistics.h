@@ -14,8 +14,9 @@
 
 namespace mlir::fad {
 
-/// What the pair that `options` make of the entry of `module`, which stays as
-/// it is, is estimated to need for `arguments`, after the lowering to linalg.
+/// The estimated memory, for `arguments`, of the pair that `options` make of
+/// the entry of `module`, after the lowering to linalg. `module` stays as it
+/// is.
 FailureOr<PeakEstimate> estimateMemory(ModuleOp module,
                                        const NestOptions &options,
                                        ArrayRef<HostTensor> arguments);
@@ -24,7 +25,7 @@ FailureOr<PeakEstimate> estimateMemory(ModuleOp module,
 FailureOr<PeakEstimate> estimateMemory(ModuleOp module, StringRef name,
                                        ArrayRef<HostTensor> arguments);
 
-/// Collects what a run is measured to need.
+/// Collects the measured memory of a run.
 class MemoryMeasurement {
 public:
   void addForward(ArrayRef<HostTensor> arguments, const ForwardResults &forward,

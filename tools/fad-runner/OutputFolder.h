@@ -13,7 +13,7 @@
 
 namespace mlir::fad {
 
-/// A value and the name, without extension, of the file that it goes to.
+/// A value and the name of its file, without extension.
 struct NamedTensor {
   std::string name;
   HostTensor value;
@@ -22,7 +22,7 @@ struct NamedTensor {
 /// A folder for `.npy` files.
 class OutputFolder {
 public:
-  /// Makes the folder `path`, if there is none. Fails where no file can be
+  /// Makes the folder `path`, if it does not exist. Fails if no file can be
   /// written to it.
   static llvm::Expected<OutputFolder> create(StringRef path);
 

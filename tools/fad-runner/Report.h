@@ -27,7 +27,7 @@ struct RunStatistics {
 
 void printTensors(raw_ostream &os, ArrayRef<NamedTensor> tensors);
 void printStatistics(raw_ostream &os, const RunStatistics &statistics);
-/// The same as a JSON object, without what the whole process takes.
+/// The same as a JSON object, without the figures of the whole process.
 void printStatisticsJSON(raw_ostream &os, const RunStatistics &statistics);
 void printChecks(raw_ostream &os, Policy policy,
                  ArrayRef<GradientCheck> checks);

@@ -82,7 +82,7 @@ struct CommandLine {
   bool isNested() const { return policy.getNumOccurrences() || checkGradients; }
 };
 
-/// Reports what has no place in the input file.
+/// Reports an error that has no place in the input file.
 LogicalResult fail(llvm::Error error) {
   escapedErrors() << "error: " << llvm::toString(std::move(error)) << "\n";
   return failure();
@@ -112,7 +112,7 @@ private:
                                  ArrayRef<HostTensor> cotangents,
                                  ArrayRef<Gradient> gradients);
   llvm::Error writeStatistics() const;
-  /// Prints and writes what a run has computed.
+  /// Prints and writes the results of a run.
   LogicalResult finish();
   void addResults(ArrayRef<HostTensor> results);
   ModuleOp module;
@@ -409,7 +409,8 @@ LogicalResult Runner::run() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportFatalErrors();
-  // LLVM has these of its own, for statistics that releases do not collect.
+  // LLVM has options of the same name, for statistics that release builds do
+  // not collect.
   for (StringRef name : {"stats", "stats-json"})
     if (cl::Option *option = cl::getRegisteredOptions().lookup(name))
       option->removeArgument();

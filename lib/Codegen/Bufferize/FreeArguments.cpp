@@ -44,7 +44,7 @@ struct FreeArgumentsPass : fad::impl::FadFreeArgumentsBase<FreeArgumentsPass> {
         free(argument, aliases);
   }
 
-  /// Returns `argument` itself where a copy of it is returned.
+  /// Returns `argument` itself instead of a copy of it.
   static bool handOn(BlockArgument argument) {
     Operation *exit = argument.getOwner()->getTerminator();
     for (Operation *user : argument.getUsers()) {
@@ -59,8 +59,8 @@ struct FreeArgumentsPass : fad::impl::FadFreeArgumentsBase<FreeArgumentsPass> {
     return false;
   }
 
-  /// Frees `argument` after its last use or, where there are several blocks,
-  /// before the function returns.
+  /// Frees `argument` after its last use or, in a function of several blocks,
+  /// before the return.
   static void free(BlockArgument argument, BufferViewFlowAnalysis &aliases) {
     Block *block = argument.getOwner();
     Region *body = block->getParent();

@@ -48,9 +48,9 @@ struct ReuseBuffersPass : fad::impl::FadReuseBuffersBase<ReuseBuffersPass> {
     return owned;
   }
 
-  /// Gives each operation of `block` the empty tensors and fills that it starts
-  /// from, right before it: a buffer is made where its first writer stands, and
-  /// has as many writers as it likes only if they take turns.
+  /// Clones empty tensors and fills right before each operation of `block` that
+  /// has them as init: a buffer is allocated at its first writer, and several
+  /// writers can share it only one after the other.
   static void separateInits(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       OpBuilder builder(&op);
@@ -75,7 +75,7 @@ struct ReuseBuffersPass : fad::impl::FadReuseBuffersBase<ReuseBuffersPass> {
     return copy.getResult(0);
   }
 
-  /// Lets the operations of `block` write over what `BufferPlan` says.
+  /// Applies the in-place writes of `BufferPlan` to the operations of `block`.
   static void reuse(Block &block, ValueRange owned) {
     BufferPlan plan(block, owned);
     for (Operation &op : block) {

@@ -49,7 +49,7 @@ struct SnapshotGlobalsPass
            << ", which has no lowering; make it a ranked tensor";
   }
 
-  /// Copies what is loaded from a global that may be stored to.
+  /// Copies the result of a load from a mutable global.
   static void snapshot(ml_program::GlobalLoadOp load,
                        ml_program::GlobalOp global) {
     if (!global.getIsMutable())
@@ -60,16 +60,16 @@ struct SnapshotGlobalsPass
       load.getResult().replaceAllUsesExcept(copy->getResult(0), copy);
   }
 
-  /// Copies what is stored. Bufferization takes the operand of a store for
-  /// something that is written: where somebody else reads it, or where it is
-  /// constant, a buffer with nothing in it would be stored instead.
+  /// Copies the operand of a store. Bufferization takes the operand for a
+  /// destination: if it is constant or has other readers, an uninitialized
+  /// buffer would be stored instead.
   static void snapshot(ml_program::GlobalStoreOp store) {
     OpBuilder builder(store);
     if (Operation *copy = createCopy(builder, store.getValue()))
       store.getValueMutable().assign(copy->getResult(0));
   }
 
-  /// A copy of `value` in a buffer of its own; null where it is no tensor.
+  /// A copy of `value` in a new buffer; null if it is no tensor.
   static Operation *createCopy(OpBuilder &builder, Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
@@ -79,7 +79,7 @@ struct SnapshotGlobalsPass
         /*copy=*/value, /*memory_space=*/IntegerAttr());
   }
 
-  /// What no store changes is its initial value.
+  /// A global without stores is its initial value.
   static void replaceByConstant(Operation *load, ml_program::GlobalOp global) {
     auto value = dyn_cast_or_null<ElementsAttr>(global.getValueAttr());
     if (!value || value.getShapedType() != load->getResult(0).getType())

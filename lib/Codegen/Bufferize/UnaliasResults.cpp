@@ -21,7 +21,7 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What `value` is a view of, or `value` itself.
+/// The source of the view `value`, or `value` itself.
 static Value getRoot(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
     value = view.getViewSource();
@@ -34,8 +34,8 @@ static bool isFresh(Value root) {
       root.getDefiningOp());
 }
 
-/// Clones what `exit` hands on twice, and, where others may have the rest too,
-/// what is not known to be new.
+/// Clones the operands that `exit` returns twice, and, if the rest may have
+/// other owners, those that are not known to be new.
 static void separate(Operation *exit, bool mayHaveOthers) {
   auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
   if (llvm::count_if(exit->getOperandTypes(), isBuffer) < 2)

@@ -26,7 +26,7 @@ using namespace mlir::fad;
 // Ties
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is a number of bf16, which rounding to it leaves as it is.
+/// Whether `value` is representable in bf16, so that rounding to bf16 is exact.
 static bool isBF16Number(Value value) {
   if (auto extend = value.getDefiningOp<arith::ExtFOp>())
     return getElementTypeOrSelf(extend.getIn()).isBF16();
@@ -39,9 +39,9 @@ static bool isBF16Number(Value value) {
   return !losesInfo;
 }
 
-/// Whether the result of `op` has the error of a function, where `rough` are
-/// those before it that have: what a selection may pass on besides are numbers
-/// of bf16.
+/// Whether the result of `op` has the error of a function. `rough` are the
+/// earlier values with such errors. The other operands of a selection have to
+/// be representable in bf16.
 static bool isRough(Operation *op, const DenseSet<Value> &rough,
                     const DemandedPrecision &uses) {
   if (isFunction(op))
@@ -62,10 +62,10 @@ static bool isRough(Operation *op, const DenseSet<Value> &rough,
          });
 }
 
-/// Lets ties go away from zero where bf16 is made of what has the error of a
-/// function: that takes fewer operations than to find out what is even, and
-/// whether there is a tie is less than the error. The program may ask for
-/// another rounding.
+/// Rounds values with the error of a function to bf16 with ties away from zero.
+/// This takes fewer operations than a test for even numbers, and the error is
+/// larger than the distance from a tie. The program may ask for another
+/// rounding mode.
 static void roundTiesAway(Operation *root) {
   DemandedPrecision uses(root);
   DenseSet<Value> rough;
@@ -85,8 +85,8 @@ static void roundTiesAway(Operation *root) {
 // Replacements
 //===----------------------------------------------------------------------===//
 
-/// Replaces what is one of `OpTys` below `root`, on f32 or vectors of it. All
-/// sites are looked at before the first is replaced.
+/// Replaces operations of `OpTys` below `root`, on f32 or vectors of it. All
+/// sites are analyzed before the first is replaced.
 template <typename... OpTys>
 static void replaceAll(IRRewriter &rewriter, Operation *root) {
   FloatRanges ranges(root);

@@ -27,10 +27,10 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2: 3.1e-9.
 static constexpr float kExp[] = {0.49999994f, 0.16666521f, 0.04166839f,
                                  0.0083687175f, 0.0013814594f};
-/// exp(r) where 16 bits are enough: 1.0e-7.
+/// exp(r), accurate enough for 16 bits: 1.0e-7.
 static constexpr float kShortExp[] = {
     1, 1, 0.4999923f, 0.16667114f, 0.041890167f, 0.008312527f};
-/// exp(r) where bf16 is enough: 2.8e-6.
+/// exp(r), accurate enough for bf16: 2.8e-6.
 static constexpr float kShortestExp[] = {1, 0.9999668f, 0.50003016f,
                                          0.16787498f, 0.041513816f};
 /// log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2):
@@ -38,11 +38,11 @@ static constexpr float kShortestExp[] = {1, 0.9999668f, 0.50003016f,
 static constexpr float kLog1p[] = {0.3333333f,   -0.25000823f, 0.20001234f,
                                    -0.16623299f, 0.14201553f,  -0.1316058f,
                                    0.1276332f,   -0.07635649f};
-/// log(1 + m) = m * P(m), 0 <= m <= 1, where 16 bits are enough: 3.0e-08.
+/// log(1 + m) = m * P(m), 0 <= m <= 1, accurate enough for 16 bits: 3.0e-08.
 static constexpr float kShortLog1p[] = {
     0.99999994f,  -0.49999493f, 0.33319098f,   -0.24842979f, 0.19105993f,
     -0.13663217f, 0.07822563f,  -0.029505037f, 0.005232644f};
-/// The same where bf16 is enough: 1.3e-6.
+/// The same, accurate enough for bf16: 1.3e-6.
 static constexpr float kShortestLog1p[] = {
     0.99999875f, -0.49986964f, 0.33109438f, -0.23503818f,
     0.14922306f, -0.06640108f, 0.014140784f};
@@ -51,11 +51,11 @@ static constexpr float kErfc[] = {0.2820761f,  0.2825822f,    0.24140085f,
                                   0.21020328f, -0.046081465f, 0.3082891f,
                                   -0.5146421f, 0.29780504f,   -0.061623093f};
 
-/// The same for x >= 0, where 16 bits are enough: 4.3e-8.
+/// The same for x >= 0, accurate enough for 16 bits: 4.3e-8.
 static constexpr float kShortErfc[] = {
     0.28208628f, 0.2823774f,   0.2430886f,  0.20274656f, -0.026766123f,
     0.27827027f, -0.48737687f, 0.28466016f, -0.05908638f};
-/// The same for x >= 0, where bf16 is enough: 1.4e-6.
+/// The same for x >= 0, accurate enough for bf16: 1.4e-6.
 static constexpr float kShortestErfc[] = {
     0.28232953f, 0.2776083f,   0.28136346f, 0.038265754f,
     0.3886936f,  -0.35635832f, 0.0880963f};
@@ -89,7 +89,7 @@ static Value constantBits(ExprBuilder &eb, Type type, int32_t integer) {
   return arith::ConstantOp::create(eb.b, attr);
 }
 
-/// What `OpTy` makes of `bits` and `integer`.
+/// `OpTy` applied to `bits` and `integer`.
 template <typename OpTy>
 static Value combine(ExprBuilder &eb, Value bits, int32_t integer) {
   Value constant = constantBits(eb, bits.getType(), integer);
@@ -151,12 +151,12 @@ static Expr clampExponent(const Expr &x) {
   return select(above > kGreatestExponent, kGreatestExponent, above);
 }
 
-/// `result`, but `x` where that is zero, of either sign.
+/// `result`, or `x` if that is zero, of either sign.
 static Expr selectZero(const Expr &x, const Expr &result) {
   return select(equal(x, 0), x, result);
 }
 
-/// `coefficients`, of a polynomial in factor * x, as those of one in x.
+/// The coefficients in x of a polynomial with `coefficients` in factor * x.
 static SmallVector<float> stretch(ArrayRef<float> coefficients, double factor) {
   SmallVector<float> stretched;
   double power = 1;
@@ -171,7 +171,7 @@ static SmallVector<float> stretch(ArrayRef<float> coefficients, double factor) {
 static Expr scaledExp(const Expr &r, double scale, Precision digits,
                       double factor = 1) {
   if (digits != Precision::F32) {
-    // What rounding takes from r counts for nothing.
+    // The rounding error of r is negligible.
     ArrayRef<float> polynomial(kShortExp);
     if (digits == Precision::BF16)
       polynomial = kShortestExp;
@@ -183,9 +183,9 @@ static Expr scaledExp(const Expr &r, double scale, Precision digits,
   return power * scale;
 }
 
-/// What `x` is spelled as a multiple of, where constants may take the place of
-/// the multiplication and keep their digits: factors are powers of two, neither
-/// small nor large. `x` otherwise.
+/// `x` as a multiple, if its constant factor can move into other constants
+/// without rounding: a power of two, neither small nor large. `x` itself
+/// otherwise.
 static Multiple viewMultiple(const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();
   if (auto opposite = x.getValue().getDefiningOp<arith::NegFOp>())
@@ -197,7 +197,7 @@ static Multiple viewMultiple(const Expr &x) {
   return isSmallPower ? multiple : Multiple{x, 1};
 }
 
-/// `x`, or what makes factor * x the least exponent where that is less.
+/// `x`, bounded below such that factor * x is at least the least exponent.
 static Expr boundExponent(const Expr &x, double factor) {
   double bound = kMinExponent / factor;
   return select(factor > 0 ? x < bound : x > bound, bound, x);
@@ -206,8 +206,8 @@ static Expr boundExponent(const Expr &x, double factor) {
 /// 2^n * exp(r).
 static Expr evaluate(math::ExpOp, const Expr &x, const MathSite &site) {
   ExprBuilder &eb = *x.getBuilder();
-  // Where n is at most 63, 2^(n + 64) and exp(r) * 2^-64 are normal numbers,
-  // the product of which is rounded once.
+  // For n up to 63, 2^(n + 64) and exp(r) * 2^-64 are normal numbers, and their
+  // product is rounded once.
   constexpr int32_t kShift = 64, kBias = 127;
   if (site.range.high <= 43) {
     auto [multiple, factor] =
@@ -227,7 +227,7 @@ static Expr evaluate(math::ExpOp, const Expr &x, const MathSite &site) {
   return scaledExp(r, 1, site.digits) * low * high;
 }
 
-/// 2^n * expm1(r) + (2^n - 1), halved where that would overflow too soon.
+/// 2^n * expm1(r) + (2^n - 1), halved to prevent an early overflow.
 static Expr evaluate(math::ExpM1Op, const Expr &x, const MathSite &) {
   ExprBuilder &eb = *x.getBuilder();
   auto [shifted, r] = reduceByLn2(clampExponent(x), Precision::F32);
@@ -247,7 +247,8 @@ static Expr sumLog(const Expr &m, const Expr &k) {
   return fma(k, kLn2High, fma(k, kLn2Low, core));
 }
 
-/// `finite` where `x` is above zero and finite, or what log(x) is there.
+/// `finite` if `x` is positive and finite, otherwise the special value of
+/// log(x).
 static Expr selectLog(const Expr &x, const Expr &finite) {
   Expr positive = select(x < kInfinity, finite, x);
   double notANumber = std::numeric_limits<double>::quiet_NaN();
@@ -288,7 +289,7 @@ static Expr evaluate(math::LogOp, const Expr &x, const MathSite &) {
   return selectLog(x, sumLog(mantissa, k));
 }
 
-/// log(u) with u = 1 + x, and what was lost when u was rounded.
+/// log(u) with u = 1 + x, corrected by the rounding error of u.
 static Expr evaluate(math::Log1pOp, const Expr &x, const MathSite &site) {
   ExprBuilder &eb = *x.getBuilder();
   // Ranges are rounded outwards.
@@ -300,7 +301,7 @@ static Expr evaluate(math::Log1pOp, const Expr &x, const MathSite &site) {
   Expr u = 1 + x;
   Expr lost = x - (u - 1);
   auto [exponent, mantissa] = splitExponent(u);
-  // Above 2^126 nothing was.
+  // Above 2^126 the rounding error is zero.
   Value zero = constantBits(eb, exponent.getType(), 0);
   Value opposite = arith::SubIOp::create(eb.b, zero, exponent);
   Value least = constantBits(eb, exponent.getType(), -127);
@@ -315,7 +316,7 @@ static Expr onePlusHalf(const Expr &x) {
   return fma(multiple, factor * 0.5, 1);
 }
 
-/// erfc(x) for x >= 0 as `polynomial` has it, where `density` is exp(-x^2).
+/// erfc(x) for x >= 0 from `polynomial`, where `density` is exp(-x^2).
 static Expr erfcOfLarge(const Expr &x, const Expr &density,
                         ArrayRef<float> polynomial) {
   Expr t = 1 / onePlusHalf(x);
@@ -339,9 +340,10 @@ static Expr evaluate(math::ErfcOp, const Expr &x, const MathSite &site) {
   return select(abs(x) < 0.5, 1 - erfOfSmall(x), large);
 }
 
-/// 1 / x, for |x| from 2^-120 to 2^120. From the bits comes a number that errs
-/// by 5%. A step of Newton's method leaves 0.13%, and one of third order a unit
-/// in the last place, and nothing where x is one: what saturates gets there.
+/// 1 / x, for |x| from 2^-120 to 2^120. An estimate from the bits errs by 5%. A
+/// step of Newton's method leaves 0.13%, and one of third order a unit in the
+/// last place. The result for 1 is exact, so functions that saturate reach
+/// their limit.
 static Expr reciprocal(const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();
   Value bits = toBits(x);
@@ -358,7 +360,7 @@ static Expr reciprocal(const Expr &x) {
 static Expr tanhOfNarrow(const Expr &x, Precision digits) {
   constexpr double kFactor = -2;
   constexpr int32_t kBias = 127;
-  // Above it is 1.
+  // For larger x the result is 1.
   Expr size = select(abs(x) > 10, 10, abs(x));
   auto [shifted, r] = reduceByLn2(size, digits, kBias, kFactor);
   // Of the polynomials for exp, relative to expm1 the short one errs by 2^-20,
@@ -377,7 +379,7 @@ static Expr evaluate(math::TanhOp, const Expr &x, const MathSite &site) {
   if (site.digits != Precision::F32)
     return tanhOfNarrow(x, site.digits);
   Expr all = abs(x);
-  // Above it is 1. A bound makes for a shorter exponential.
+  // For larger x the result is 1. The bound makes the exponential shorter.
   Expr size = select(all > 20, 20, all);
   Expr small = tanhOfSmall(x, size);
   Expr large = 1 - 2 / (exp(2 * size) + 1);
@@ -396,8 +398,8 @@ static Expr evaluate(arith::DivFOp op, const Expr &rhs) {
   return lhs * square(reciprocal(root));
 }
 
-/// Minima and maxima with a constant other than zero, which has no sign to
-/// mind: a comparison and a selection keep NaN as they do, and are one
+/// Minima and maxima with a constant other than zero, for which signs of zeros
+/// do not matter: a comparison and a selection treat NaN alike, and are one
 /// instruction of x86.
 template <typename OpTy> static Expr evaluateBound(OpTy op, const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();

@@ -41,7 +41,7 @@ static Value constant(ImplicitLocOpBuilder &b, Type type, int32_t integer) {
   return arith::ConstantOp::create(b, attr);
 }
 
-/// What `OpTy` makes of `bits` and `integer`.
+/// `OpTy` applied to `bits` and `integer`.
 template <typename OpTy>
 static Value combine(ImplicitLocOpBuilder &b, Value bits, int32_t integer) {
   return OpTy::create(b, bits, constant(b, bits.getType(), integer));
@@ -53,8 +53,8 @@ static bool isNumber(Value value) {
   return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
 }
 
-/// Whether `value`, where it is NaN, has the first bit of its fraction set, as
-/// all results of arithmetic have. Looks through `depth` selections.
+/// Whether `value`, if it is NaN, has the first bit of its fraction set, as all
+/// results of arithmetic have. Looks through `depth` selections.
 static bool isQuiet(Value value, unsigned depth = 3) {
   Operation *op = value.getDefiningOp();
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
@@ -79,8 +79,8 @@ static Value addHalf(ImplicitLocOpBuilder &b, Value bits, bool tiesAway) {
   return arith::AddIOp::create(b, bits, bias);
 }
 
-/// What `rounding` makes a bf16 of, rounded, which is in the upper half of the
-/// result; what is in the lower half has no meaning.
+/// The operand of `rounding`, rounded to bf16 in the upper half of the result;
+/// the lower half is undefined.
 static Value roundInUpperHalf(ImplicitLocOpBuilder &b,
                               arith::TruncFOp rounding) {
   Value wide = rounding.getIn();
@@ -183,7 +183,7 @@ struct RoundPairsToBF16 : OpRewritePattern<vector::InterleaveOp> {
 } // namespace
 
 LogicalResult fad::expandBF16(Operation *root) {
-  // What is rounded in pairs, or extended at once, is not rounded alone.
+  // Conversions that are rewritten in pairs are not rewritten alone.
   RewritePatternSet joint(root->getContext()), alone(root->getContext());
   joint.add<ExtendBF16, RoundPairsToBF16>(root->getContext());
   alone.add<RoundToBF16>(root->getContext());

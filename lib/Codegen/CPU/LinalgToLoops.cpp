@@ -31,8 +31,8 @@ using namespace mlir::fad;
 static constexpr int64_t kGrain = 16384;
 /// Fewer elements than this in all are not worth waking threads for.
 static constexpr int64_t kMinParallelWork = 2 * kGrain;
-/// The tile of a contraction: rows that share what is loaded once, and columns
-/// such that the tile stays in the first-level cache.
+/// The tile of a contraction: rows that share a load, and columns such that the
+/// tile stays in the first-level cache.
 static constexpr int64_t kContractionRows = 8;
 static constexpr int64_t kContractionColumns = 512;
 
@@ -42,7 +42,7 @@ static constexpr int64_t kMaxVectorBits = 4096;
 /// The side of the tile of a transpose.
 static constexpr int64_t kTransposeSide = 32;
 
-/// The number of iterations, or nothing where it is not known.
+/// The number of iterations, or nothing if it is unknown.
 static std::optional<int64_t> getStaticWork(ArrayRef<int64_t> ranges) {
   int64_t work = 1;
   for (int64_t range : ranges) {
@@ -70,9 +70,8 @@ static SmallVector<int64_t> tileElementwise(ArrayRef<int64_t> ranges) {
   return sizes;
 }
 
-/// Tile sizes for loops that are all parallel but along which the operands lie
-/// in different directions: squares, so that each line of the cache that is
-/// loaded is used up.
+/// Tile sizes for parallel loops along which the operands are contiguous in
+/// different dimensions: squares, so that each loaded cache line is used up.
 static SmallVector<int64_t> tileTranspose(ArrayRef<int64_t> ranges,
                                           const llvm::SmallBitVector &inner) {
   SmallVector<int64_t> sizes;
@@ -110,8 +109,8 @@ tileReduction(ArrayRef<int64_t> ranges,
   return sizes;
 }
 
-/// The loops of which upstream's tiling finds the right elements: those that
-/// only add up, not divided or counted down, in each index.
+/// The loops that upstream's tiling handles correctly: each index is a sum of
+/// them, without divisions or negative coefficients.
 static llvm::SmallBitVector getTileableLoops(linalg::LinalgOp op) {
   llvm::SmallBitVector loops(op.getNumLoops(), true);
   for (AffineMap map : op.getIndexingMapsArray())
@@ -132,8 +131,8 @@ static llvm::SmallBitVector getTileableLoops(linalg::LinalgOp op) {
   return loops;
 }
 
-/// Splits `op` into tiles, in parallel where `parallel` is set and there is
-/// enough to do. Returns the operation on one tile.
+/// Splits `op` into tiles, in parallel if `parallel` is set and the work
+/// suffices. Returns the operation on one tile.
 static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
                              bool parallel) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -166,9 +165,9 @@ static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
   return tiled->op;
 }
 
-/// `op` as a linalg.generic, where it is a named operation that is elementwise
-/// or a reduction. Compilers know loops that fill and copy, and contractions
-/// have tiles of their own.
+/// `op` as a linalg.generic, if it is a named elementwise operation or
+/// reduction. Fills and copies are left to the compiler of the loops, and
+/// contractions have their own tiles.
 static linalg::LinalgOp generalize(RewriterBase &rewriter,
                                    linalg::LinalgOp op) {
   bool isElementwise = op.getNumParallelLoops() == op.getNumLoops() &&
@@ -270,7 +269,8 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
       signalPassFailure();
   }
 
-  /// Finds all operations to lower, or emits an error for those that cannot be.
+  /// Finds all operations to lower, or emits an error for each that has no
+  /// lowering.
   LogicalResult collect(SmallVectorImpl<linalg::LinalgOp> &ops) {
     WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
       auto structured = dyn_cast<linalg::LinalgOp>(op);

@@ -32,8 +32,8 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Functions that LLVM may call without being told to. A function of the
-/// program that has such a name would be called instead.
+/// Functions of which LLVM may introduce calls. Such a call would reach a
+/// function of the program with the same name.
 static constexpr StringLiteral kImplicitCalls[] = {
     "abort",     "ceil",       "ceilf",  "floor",   "floorf",  "fma",
     "fmaf",      "fmax",       "fmaxf",  "fmin",    "fminf",   "fmod",
@@ -66,8 +66,8 @@ public:
     }
   }
 
-  /// Gives the functions their names back, or emits an error for those whose
-  /// name is taken.
+  /// Restores the names of functions, or emits an error for each name that is
+  /// taken.
   LogicalResult restore() {
     SymbolTable symbols(module);
     LogicalResult result = success();
@@ -91,9 +91,9 @@ private:
 };
 } // namespace
 
-/// Drops the fast-math flags of conversions, which leave nothing to choose. The
-/// LLVM dialect has no place for them, and upstream's emulation of narrow types
-/// sets some that the program did not ask for.
+/// Drops the fast-math flags of conversions, which have no effect. The LLVM
+/// dialect has no place for them, and upstream's emulation of narrow types sets
+/// some that the program did not ask for.
 static void dropConversionFlags(ModuleOp module) {
   module.walk([](Operation *op) {
     if (auto extend = dyn_cast<arith::ExtFOp>(op))
@@ -103,9 +103,8 @@ static void dropConversionFlags(ModuleOp module) {
   });
 }
 
-/// `value`, an f64 or a vector of it, in the f32 next to it that has an odd
-/// significand, unless it is an f32 itself. Rounding that to fewer digits gives
-/// what rounding `value` would.
+/// Rounds `value`, an f64 or a vector of it, to f32 by round-to-odd. Rounding
+/// the result to fewer digits equals rounding `value`.
 static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
   Type wide = value.getType();
   auto like = [&](Type element) -> Type {
@@ -132,8 +131,9 @@ static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
 }
 
 namespace {
-/// Rounds f64 to bf16 by way of f32, but once. Upstream's patterns start from
-/// f32, and few systems have the function that LLVM would call.
+/// Rounds f64 to bf16 through f32, with a single rounding error. Upstream's
+/// patterns start from f32, and few systems have the function that LLVM would
+/// call.
 struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op,
@@ -149,10 +149,10 @@ struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Makes arith.minnumf and arith.maxnumf, which take either zero for the other,
+/// Lowers arith.minnumf and arith.maxnumf, whose zeros are interchangeable, to
 /// LLVM's minimumnum and maximumnum without signed zeros: the same values by
-/// the same instructions. LLVM 22 leaves elements out where it makes vectors of
-/// a loop that reduces by its minnum or maxnum.
+/// the same instructions. LLVM 22 leaves elements out when it vectorizes a loop
+/// that reduces by its minnum or maxnum.
 template <typename OpTy>
 struct LowerMinMaxNum : OpRewritePattern<OpTy> {
   LowerMinMaxNum(MLIRContext *context, StringRef intrinsic)
@@ -176,8 +176,8 @@ private:
 
 struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
   void runOnOperation() override {
-    // libm has no such functions, whatever its patterns say. What they become
-    // has instructions.
+    // libm has no such functions, despite upstream's patterns. The expansions
+    // have instructions.
     RewritePatternSet expansions(&getContext());
     math::populateExpansionPatterns(expansions, {"clampf", "fpowi", "rsqrt"});
     expansions.add<RoundF64ToBF16>(&getContext());
@@ -197,9 +197,9 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
       signalPassFailure();
   }
 
-  /// Lowers what processors have instructions for, in f32 and f64: upstream
-  /// would call libm, and no loop with a call becomes vector code. Minima and
-  /// maxima are lowered in f16, too.
+  /// Lowers operations that have processor instructions, in f32 and f64:
+  /// upstream would call libm, and loops with calls are not vectorized. Minima
+  /// and maxima are lowered in f16, too.
   LogicalResult lowerToInstructions() {
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

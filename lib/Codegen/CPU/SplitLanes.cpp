@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Rewrites what is computed of vectors of one length, element by element, to
-/// the same on the numbers at even places and on those at odd ones.
+/// Rewrites elementwise operations on vectors of one length to operations on
+/// their even and their odd lanes.
 class LaneSplitter {
 public:
   LaneSplitter(RewriterBase &rewriter, int64_t lanes)
@@ -49,8 +49,7 @@ private:
 };
 } // namespace
 
-/// Where both halves of `whole` are, made at the operation that asks for them
-/// first, which comes before all others.
+/// The halves of `whole`, created at its first user.
 LaneSplitter::Halves LaneSplitter::getHalves(Value whole) {
   if (!isWhole(whole.getType()))
     return {whole, whole};
@@ -98,7 +97,7 @@ void LaneSplitter::split(Block &block) {
     halves[op->getResult(0)] = {clone(low), clone(high)};
   }
   for (Operation *op : llvm::reverse(ops)) {
-    // What is left of uses is not elementwise.
+    // The remaining uses are not elementwise.
     if (!op->use_empty()) {
       rewriter.setInsertionPoint(op);
       auto [low, high] = halves[op->getResult(0)];

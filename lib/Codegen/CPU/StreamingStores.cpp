@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A store to memory that is in no cache reads it first, unless it says that it
-// will not be read soon. That pays where memory is what a loop waits for, and
-// costs where the result would have stayed in the cache. Loops with two
-// results, or that compute for long, were measured to lose by it.
+// A store to uncached memory first reads the cache line, unless it is marked as
+// non-temporal. Non-temporal stores help memory-bound loops, and cost time if
+// the result would have stayed in the cache. Measurements showed losses for
+// loops with two results and for loops with much arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,13 +24,13 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What is smaller may stay in a cache until it is read.
+/// Smaller results may stay in a cache until they are read.
 static constexpr int64_t kMinBytes = 1 << 24;
 /// So many operations take less time than memory does.
 static constexpr unsigned kMaxOps = 8;
 
-/// Whether `buffer`, of which elements lie one after the other, begins where a
-/// vector of `bits` may be stored as a whole; at run time.
+/// A test, at run time, whether `buffer`, whose elements are contiguous, is
+/// aligned for stores of vectors of `bits`.
 static Value createAlignmentTest(OpBuilder &b, Location loc, Value buffer,
                                  int64_t bits) {
   Value address =
@@ -89,8 +89,10 @@ void fad::streamStores(RewriterBase &rewriter, Block &block) {
 }
 
 namespace {
-/// A fence reads and writes anything, and allocates nothing: what is not known
-/// to do that keeps upstream's scopes of allocations around loops of threads.
+/// A fence reads and writes any memory, and allocates none. Upstream adds
+/// A fence reads and writes any memory, and allocates none. Upstream keeps
+/// scopes of allocations around thread loops with operations of unknown
+/// effects.
 struct FenceEffects
     : MemoryEffectOpInterface::ExternalModel<FenceEffects, LLVM::FenceOp> {
   void

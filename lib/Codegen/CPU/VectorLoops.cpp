@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 //===----------------------------------------------------------------------===//
-// What becomes vector code
+// Vectorization conditions
 //===----------------------------------------------------------------------===//
 
 bool fad::isContiguous(linalg::GenericOp op, OpOperand &operand) {
@@ -66,7 +66,7 @@ int64_t fad::getWidestBits(linalg::GenericOp op) {
   return bits;
 }
 
-/// Whether `op` reads and writes nothing but bf16, and computes in f32.
+/// Whether `op` reads and writes only bf16, and computes in f32.
 static bool isInBF16(linalg::GenericOp op) {
   return getWidestBits(op) == 32 &&
          llvm::all_of(op->getOperandTypes(), [](Type type) {
@@ -142,16 +142,17 @@ struct VectorLoop {
 };
 } // namespace
 
-/// So many bytes ahead of a loop its inputs are fetched: two pages, where
-/// processors stop at the end of one. Loops that compute for long were measured
-/// to take up to a third less time, others no more than before.
+/// Prefetch distance: two pages, because processors stop at the end of one.
+/// Measurements showed loops with much arithmetic up to a third faster, and
+/// others as fast as before.
 static constexpr int64_t kPrefetchBytes = 8192;
 /// Half the bytes that a cache fetches at once, on most processors: less is
 /// fetched too often.
 static constexpr int64_t kMinPrefetchBytes = 32;
 
-/// Fetches what `op`, a single loop over `lanes` elements at a time, will read
-/// of its inputs. There may be nothing: a fetch never fails.
+/// Prefetches the inputs of later iterations of `op`, a single loop over
+/// `lanes` elements at a time. Addresses behind the end are allowed: a prefetch
+/// never fails.
 static void prefetchInputs(OpBuilder &b, linalg::GenericOp op, Value iv,
                            int64_t lanes) {
   if (op.getNumLoops() != 1)
@@ -202,7 +203,8 @@ static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
     streamStores(rewriter, *loop.getBody());
 }
 
-/// The same where `streams`, an i1 or null, says at run time where stores go.
+/// The same, where `streams`, an i1 or null, selects non-temporal stores at run
+/// time.
 static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
                         ArrayRef<OpFoldResult> ivs, const VectorLoop &vectors,
                         Value streams) {

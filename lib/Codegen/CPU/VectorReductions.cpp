@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 // Each lane of a vector combines the numbers of a row at its place in the
-// vectors that the row is loaded in. Then halves of the vector are combined
-// until one number is left, and after it what the row has more. That order
-// depends on the number of lanes and on nothing else.
+// loaded vectors. Then halves of the vector are combined until one number is
+// left, and the remainder of the row comes last. This order depends only on the
+// number of lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +24,10 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// How one result of a body is combined.
+/// The combination of one result of a body.
 struct Combination {
   Operation *op;
-  /// Leaves a number as it is.
+  /// The neutral element.
   TypedAttr neutral;
 };
 } // namespace
@@ -77,8 +77,8 @@ static TypedAttr getNeutral(Operation *op) {
       .Default(TypedAttr());
 }
 
-/// How `op` combines each of its results along the innermost loop, or nothing
-/// where that is not known.
+/// The combinations of the results of `op` along the innermost loop, or nothing
+/// if one is unknown.
 static std::optional<SmallVector<Combination>>
 getCombinations(linalg::GenericOp op) {
   SmallVector<Combination> combinations;
@@ -130,7 +130,7 @@ static bool isVectorReduction(linalg::GenericOp op) {
          hasVectorizableBody(op);
 }
 
-/// `value` as a vector of `lanes`, unless it is one.
+/// Broadcasts `value` to a vector of `lanes`, unless it is one.
 static Value spread(OpBuilder &b, Value value, int64_t lanes) {
   if (isa<VectorType>(value.getType()))
     return value;
@@ -157,7 +157,7 @@ public:
       : b(b), op(op), lanes(lanes), combinations(combinations) {}
 
   /// Combines the first `whole` numbers of the row at `ivs`, a multiple of the
-  /// lanes, with what is in the results.
+  /// lanes, with the results.
   void emit(ArrayRef<OpFoldResult> ivs, OpFoldResult whole);
 
 private:
@@ -172,7 +172,7 @@ private:
 };
 } // namespace
 
-/// What `operand` has for the lanes from `ivs` on.
+/// Loads the lanes of `operand` from `ivs` on.
 Value RowEmitter::load(OpOperand &operand, ArrayRef<OpFoldResult> ivs) {
   Location loc = op.getLoc();
   Value part = slice(b, op, operand, ivs, b.getIndexAttr(lanes));
@@ -186,7 +186,7 @@ Value RowEmitter::load(OpOperand &operand, ArrayRef<OpFoldResult> ivs) {
   return vector::LoadOp::create(b, loc, vector, part, zero);
 }
 
-/// What `sums`, vectors, become with the numbers from `ivs` on.
+/// Combines `sums`, vectors, with the numbers from `ivs` on.
 SmallVector<Value> RowEmitter::emitBody(ArrayRef<OpFoldResult> ivs,
                                         ValueRange sums) {
   IRMapping mapping;

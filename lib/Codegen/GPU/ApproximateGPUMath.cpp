@@ -34,15 +34,15 @@ using namespace mlir::fad;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What fad::sigmoid spells beside the quotient 1 / (1 + exp(-x)):
-/// `complement`, if there is one, is exp(-x) / (1 + exp(-x)).
+/// The values of fad::sigmoid beside the quotient 1 / (1 + exp(-x)):
+/// `complement`, if it exists, is exp(-x) / (1 + exp(-x)).
 struct Logistic {
   Value x;
   arith::SelectOp complement;
 };
 } // namespace
 
-/// `x` where `value` is exp(-|x|), or null.
+/// `x` if `value` is exp(-|x|), or null.
 static Value matchDecay(Value value) {
   auto exponential = value.getDefiningOp<math::ExpOp>();
   auto negation = exponential
@@ -100,27 +100,27 @@ static std::optional<Logistic> matchLogistic(arith::DivFOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Rewrites the f32 scalars of one kernel. Operations are visited from the last
-/// to the first, so that what computes their operands is still as it was.
+/// Rewrites the f32 scalars of one kernel. Operations are visited in reverse
+/// order, so that their operands still have the original form.
 class Rewriter {
 public:
   Rewriter(Operation *root)
       : root(root), rewriter(root->getContext()), ranges(root),
         narrow(root, ranges) {}
 
-  /// Drops selections of a zero where the other branch is zero too.
+  /// Drops selections between a zero and a branch that is zero too.
   void dropSelections();
   /// Replaces functions, by others that `rewriteExponentials` replaces.
   void rewriteFunctions();
-  /// Drops what makes up for rounding where it does not show.
+  /// Drops corrections of rounding errors that the result does not show.
   void dropCorrections();
   void rewriteExponentials();
-  /// Makes a fused operation of a product and a sum where digits allow it.
+  /// Fuses products and sums if the demanded precision allows it.
   void fuseProducts();
 
 private:
   template <typename Fn> void forEach(Fn function);
-  /// An expression of `value`, where operations take the place of `op`.
+  /// An expression of `value`, with operations inserted at `op`.
   Expr start(Operation *op, Value value);
   void replace(Operation *op, const Expr &result) {
     rewriter.replaceOp(op, result.getValue());
@@ -140,8 +140,8 @@ private:
 } // namespace
 
 template <typename Fn> void Rewriter::forEach(Fn function) {
-  // What goes with an operation are its users: they come later, in whatever
-  // order blocks are written.
+  // An erased operation may erase its users, which come later in some order of
+  // blocks.
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PostOrder, ForwardDominanceIterator<>>(
       [&](Operation *op) {
@@ -189,7 +189,7 @@ void Rewriter::rewriteFunctions() {
   });
 }
 
-/// A power of two that the result is multiplied by goes into the polynomial.
+/// A power of two that multiplies the result moves into the polynomial.
 void Rewriter::rewrite(math::ErfcOp op) {
   Operation *replaced = op;
   double factor = 1;
@@ -217,8 +217,9 @@ void Rewriter::rewriteExponentials() {
   });
 }
 
-/// Rounds a product and the sum that it is for once. Of two products, neither
-/// is favoured: their difference may have to be zero.
+/// Fuses a product into its sum, with one rounding. A sum of two products
+/// stays, because fusing one of them could turn a difference of zero into a
+/// nonzero one.
 void Rewriter::fuse(Operation *op) {
   if (!narrow.endsNarrow(op->getResult(0)))
     return;
@@ -243,7 +244,8 @@ void Rewriter::fuse(Operation *op) {
   rewriter.eraseOp(product);
 }
 
-/// After what is dead is gone, so that uses are those that there are.
+/// Runs after dead code elimination, because fusion depends on the number of
+/// uses.
 void Rewriter::fuseProducts() {
   SmallVector<Operation *> sums;
   root->walk([&](Operation *op) {
@@ -283,7 +285,7 @@ void Rewriter::rewrite(arith::DivFOp op) {
       (endsNarrow && rewriteLogistic(op)) ||
       !hasNormalReciprocal(ranges.get(op.getRhs())))
     return;
-  // A quotient that is infinite would turn into NaN.
+  // An infinite quotient would become NaN.
   FloatRange x = ranges.get(op.getLhs()), y = ranges.get(op.getRhs());
   double most = std::max(std::abs(x.low), std::abs(x.high));
   double least = std::min(std::abs(y.low), std::abs(y.high));
@@ -295,8 +297,8 @@ void Rewriter::rewrite(arith::DivFOp op) {
 }
 
 /// With w = exp(-x) the two are 1 / (1 + w) and w / (1 + w), without
-/// selections: the former is zero where w is infinite, and so is the latter,
-/// which is needed for products with the former.
+/// selections: the former is zero for infinite w. So is the latter, whose
+/// product with the former is needed.
 bool Rewriter::rewriteLogistic(arith::DivFOp op) {
   std::optional<Logistic> logistic = matchLogistic(op);
   if (!logistic)
@@ -318,8 +320,8 @@ bool Rewriter::rewriteLogistic(arith::DivFOp op) {
   return true;
 }
 
-/// Whether `op` is what fad::gaussian ends with: it takes something off for the
-/// rounding of a square.
+/// Whether `op` is the last operation of fad::gaussian, the correction of the
+/// rounding error of a square.
 static bool isCorrection(arith::SubFOp op) {
   auto product = op.getRhs().getDefiningOp<arith::MulFOp>();
   auto lost =
@@ -353,8 +355,8 @@ struct ApproximateGPUMathPass
     Rewriter(getOperation()).fuseProducts();
   }
 
-  /// The value and the derivative have an exponential each; what is not used
-  /// any more goes.
+  /// Merges the exponentials of the value and the derivative, and erases dead
+  /// operations.
   void shareOperations() {
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());

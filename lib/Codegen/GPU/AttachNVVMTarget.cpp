@@ -28,7 +28,7 @@ using namespace mlir::fad;
 
 static constexpr unsigned kOldestChip = 70;
 
-/// The number in a name such as sm_90a or ptx80, and what follows it.
+/// The number in a name such as sm_90a or ptx80, and the rest of the name.
 static std::pair<unsigned, StringRef> parseName(StringRef name,
                                                 StringRef prefix) {
   unsigned number = 0;
@@ -52,9 +52,9 @@ static std::vector<StringRef> selectNames(const KeyRange &keys,
   return names;
 }
 
-/// The lowest PTX version for `chip`, as 78 for 7.8. LLVM keeps it to itself
-/// and ends the process when given a lower one, but states it in the header of
-/// an empty module.
+/// The lowest PTX version for `chip`, as 78 for 7.8. LLVM does not export it
+/// and ends the process for a lower one, but writes it to the header of an
+/// empty module.
 static unsigned getLowestVersion(const llvm::Target &target,
                                  const llvm::Triple &triple, StringRef chip) {
   std::unique_ptr<llvm::TargetMachine> machine(target.createTargetMachine(
@@ -91,7 +91,7 @@ struct FadAttachNVVMTargetPass
         kernels.setTargetsAttr(ArrayAttr::get(&getContext(), {target}));
   }
 
-  /// Fails, and says why, unless LLVM knows the options.
+  /// Fails, with the reason, unless LLVM knows the options.
   LogicalResult checkOptions() {
     NVVM::SerializeGPUModuleBase::init();
     llvm::Triple triple(kTriple);

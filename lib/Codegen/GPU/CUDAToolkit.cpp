@@ -42,7 +42,8 @@ static std::vector<std::string> listDirectory(llvm::StringRef directory,
   return entries;
 }
 
-/// What `python3` searches for modules; nothing if there is no such program.
+/// The search path of `python3` for modules; empty if the program does not
+/// exist.
 static std::vector<std::string> getPythonPath() {
   llvm::ErrorOr<std::string> python = llvm::sys::findProgramByName("python3");
   llvm::SmallString<128> output;

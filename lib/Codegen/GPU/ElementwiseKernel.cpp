@@ -59,7 +59,7 @@ bool fad::isKernelElement(Type type) {
   return isKernelScalar(type);
 }
 
-/// Fails, and says why, unless every type in `op` is one that kernels know.
+/// Fails, with the reason, if a type in `op` is unknown to kernels.
 static LogicalResult checkTypes(ElementwiseOp op) {
   auto check = [&](Type type, const Twine &what) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -121,7 +121,7 @@ FailureOr<ElementwiseKernel> fad::describeKernel(ElementwiseOp op) {
 // linalg.generic
 //===----------------------------------------------------------------------===//
 
-/// The product of `sizes`, dynamic where one is.
+/// The product of `sizes`, dynamic if one of them is.
 static int64_t multiply(ArrayRef<int64_t> sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) {
@@ -178,7 +178,7 @@ bool fad::isKernelOperation(Operation &op) {
          llvm::all_of(op.getResultTypes(), isKernelScalar);
 }
 
-/// Whether `op` reads a buffer that is not one of the loop's.
+/// Whether `op` reads a buffer that is no operand of the loop.
 static bool isGather(Operation &op) {
   auto load = dyn_cast<memref::LoadOp>(op);
   return load && load.getMemRefType().getRank() == 1 &&
@@ -201,8 +201,8 @@ static bool hasKernelBody(ElementwiseKernel &kernel) {
          !ShapedType::isDynamicShape(ArrayRef(kernel.sizes).drop_front());
 }
 
-/// How many elements `op` combines to one: those of the last dimension, if that
-/// is the only one that it reduces, and they are few. 0 if it is none of that.
+/// The number of elements that `op` combines to one: the last dimension, if
+/// that is its only reduction, and few. 0 otherwise.
 static int64_t getGroupSize(linalg::GenericOp op) {
   unsigned rank = op.getNumLoops(), parallel = op.getNumParallelLoops();
   if (parallel == rank)

@@ -18,8 +18,8 @@ using namespace mlir::fad;
 
 namespace {
 struct Buffer : HostBuffer {
-  /// How many elements it has for each element of the results; 0 if they are
-  /// repeated, or read at computed places.
+  /// Elements of the buffer for each element of the results; 0 for buffers that
+  /// are repeated, or read at computed places.
   int64_t multiple;
 };
 
@@ -133,14 +133,15 @@ void Launcher::prepareOperands() {
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// The address of the element at `start`, or of the first one of what is
-/// repeated.
+/// The address of the element at `start`, or of the first element of a repeated
+/// buffer.
 Value Launcher::getAddress(const Buffer &buffer, Value start) {
   return buffers.getAddress(buffer, getStart(buffer, start));
 }
 
-/// Whether an output has a byte of an input among the first `count` elements.
-/// What is repeated, or read anywhere, is no output in any variant.
+/// Whether an output shares a byte with an input among the first `count`
+/// elements. Buffers that are repeated, or read at computed places, are never
+/// outputs.
 Value Launcher::overlaps(Value count) {
   Value zero = constant(0);
   Value any = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
@@ -161,8 +162,8 @@ Value Launcher::overlaps(Value count) {
   return any;
 }
 
-/// Whether all buffers are aligned for vectors from `start` on, and vectors do
-/// not cross the end of what is repeated.
+/// Whether all buffers are aligned for vectors from `start` on, and no vector
+/// crosses the end of a repetition.
 Value Launcher::suitsVectors(Value start) {
   Value bits = constant(0);
   auto addBits = [&](const Buffer &buffer) {
@@ -239,8 +240,8 @@ void Launcher::launchPart(Value start, Value count) {
       launchAs(KernelVariant::Unaligned));
 }
 
-/// How many elements one launch computes: parts begin where rows, or what else
-/// is repeated, begin.
+/// The number of elements of one launch: parts begin at the beginning of rows,
+/// or of other repetitions.
 Value Launcher::getPartSize(Value count) {
   Value largest =
       constant(std::max<int64_t>(1, largestLaunch / kernel.groupSize));

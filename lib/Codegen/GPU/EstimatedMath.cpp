@@ -46,11 +46,11 @@ static constexpr float kShortestErfcNumbers[] = {
 static constexpr ErfcPolynomial kShortestErfc = {0.55, kShortestErfcNumbers};
 
 //===----------------------------------------------------------------------===//
-// What the GPU estimates
+// Estimates of the GPU
 //===----------------------------------------------------------------------===//
 //
-// fad-math-to-ptx makes one instruction of each: an error of 2 units in the
-// last place, and zero for what is below 2^-126.
+// fad-math-to-ptx lowers each to one instruction, with an error of 2 units in
+// the last place, and zero for results below 2^-126.
 
 static constexpr arith::FastMathFlags kEstimate =
     arith::FastMathFlags::afn | arith::FastMathFlags::arcp;
@@ -126,8 +126,8 @@ static const ErfcPolynomial &getErfc(Precision digits) {
   llvm_unreachable("there are no other digits");
 }
 
-/// erfc(x) * factor for x >= 0. Where digits do not count it is a multiple of
-/// the density of the normal distribution, which GELU's derivative needs.
+/// erfc(x) * factor for x >= 0. With low precision it is a multiple of the
+/// density of the normal distribution, which GELU's derivative needs.
 static Expr complementOfError(const Expr &x, double factor, Precision digits) {
   auto [scale, coefficients] = getErfc(digits);
   Multiple multiple = matchMultiple(x).value_or(Multiple{x, 1});
@@ -173,7 +173,7 @@ bool fad::hasNormalReciprocal(FloatRange range) {
          (range.high <= -0x1p-126 && range.low >= -0x1p126);
 }
 
-/// The estimate of 1 / y, or of its square where `y` is one.
+/// The estimate of 1 / y, or of its square if `y` is a square.
 static Expr estimateReciprocalOf(const Expr &y, Precision digits) {
   auto product = y.getValue().getDefiningOp<arith::MulFOp>();
   if (digits == Precision::F32 || !product || product.getLhs() != product.getRhs())

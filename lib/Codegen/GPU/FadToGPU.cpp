@@ -92,13 +92,12 @@ private:
     return success();
   }
 
-  /// Finds what is to have a kernel. Operations without results compute
-  /// nothing; those with a kernel have been here.
+  /// Finds the operations that get a kernel. Operations without results compute
+  /// nothing; those with a kernel were visited before.
   LogicalResult findKernels() {
     WalkResult walk =
         getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-          // What runs on a device already, or is in a module of its own, is
-          // somebody else's.
+          // Operations in device code or in nested modules are out of scope.
           if (isa<gpu::GPUModuleOp, gpu::LaunchOp>(op) ||
               (isa<ModuleOp>(op) && op != getOperation()))
             return WalkResult::skip();
@@ -122,7 +121,8 @@ private:
     return failure(walk.wasInterrupted());
   }
 
-  /// Adds the variants of `kernel` to `symbols` and says so on its operation.
+  /// Adds the variants of `kernel` to `symbols` and sets the attributes of its
+  /// operation.
   void outline(const ElementwiseKernel &kernel, unsigned number,
                SymbolTable &symbols) {
     Tile tile =
@@ -168,7 +168,7 @@ private:
     return name;
   }
 
-  /// Says on `op` what its kernel is.
+  /// Sets the attributes of the kernel on `op`.
   void mark(Operation *op, StringRef name, int64_t threads, int64_t tileSize,
             SymbolTable &symbols) {
     OpBuilder builder(&getContext());

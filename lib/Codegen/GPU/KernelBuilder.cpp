@@ -69,7 +69,7 @@ private:
   Value mul(Value lhs, int64_t rhs) {
     return arith::MulIOp::create(b, lhs, constant(rhs), kNoWrap);
   }
-  /// The place in a buffer that is `offset` elements from its start.
+  /// The index of the element at `offset` in a buffer.
   Value toIndex(Value offset) {
     return arith::IndexCastUIOp::create(b, b.getIndexType(), offset);
   }
@@ -93,7 +93,7 @@ private:
   /// Arguments or constants for the sizes of repeated inputs.
   SmallVector<Value> inner, extent;
   Value count;
-  /// What is the same for every element: scalars and constants.
+  /// Values that are the same for every element: scalars and constants.
   IRMapping uniform;
 };
 } // namespace
@@ -113,7 +113,8 @@ gpu::GPUFuncOp KernelBuilder::build(StringRef name) {
     gpu::ReturnOp::create(b);
     return func;
   }
-  // A block beyond the last one has nothing to do, so this may wrap.
+  // The difference may wrap for blocks behind the last one, which compute
+  // nothing.
   Value rest = arith::SubIOp::create(b, count, base);
   Value full = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, rest,
                                      constant(tile.getSize()));
@@ -152,7 +153,7 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
     types.push_back(input.type);
     attrs.push_back(b.getDictionaryAttr({}));
   }
-  // Groups are combined with what the outputs hold.
+  // Groups are combined with the elements of the outputs.
   for (Type type : kernel.outputs)
     addBuffer(type, kernel.groupSize == 1
                         ? LLVM::LLVMDialect::getWriteOnlyAttrName()
@@ -182,7 +183,7 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
   return func;
 }
 
-/// Records what arguments stand for.
+/// Records the meaning of the arguments.
 void KernelBuilder::recordArguments(ArrayRef<BlockArgument> rest) {
   auto take = [&] {
     Value argument = rest.front();
@@ -259,9 +260,9 @@ static bool isLoaded(const KernelInput &input) {
          input.kind == KernelInput::Kind::Repeated;
 }
 
-/// The lanes of `input` for the elements from `offset` on; none of a scalar.
-/// Where one element is repeated, or a row, lanes do not cross its end: the
-/// host takes another variant otherwise.
+/// The lanes of `input` for the elements from `offset` on; none for a scalar.
+/// Lanes do not cross the end of a repeated element or row: the host selects
+/// another variant otherwise.
 SmallVector<Value> KernelBuilder::loadVector(unsigned input, Value offset) {
   const KernelInput &what = kernel.inputs[input];
   if (!isLoaded(what))
@@ -291,7 +292,7 @@ Value KernelBuilder::loadElement(unsigned input, Value offset) {
   return memref::LoadOp::create(b, inputs[input], toIndex(offset));
 }
 
-/// The elements of `input` that make up the one at `offset`; none of a scalar.
+/// The elements of `input` that make up the one at `offset`; none for a scalar.
 KernelBuilder::Group KernelBuilder::loadGroup(unsigned input, Value offset) {
   Group group;
   if (!isLoaded(kernel.inputs[input]))
@@ -358,9 +359,9 @@ void KernelBuilder::computeStep(IRMapping &mapping, Value offset,
   }
 }
 
-/// The results at `offset` as they go to memory, from elements as they are in
-/// memory; what is not loaded for each element has none. Groups are combined,
-/// one element after the other, with what the outputs hold.
+/// The results at `offset` in their storage types, from elements in their
+/// storage types; inputs that are not loaded for each element have none. Groups
+/// are combined, one element after the other, with the elements of the outputs.
 SmallVector<Value> KernelBuilder::computeElement(ArrayRef<Group> groups,
                                                  Value offset) {
   IRMapping mapping = uniform;

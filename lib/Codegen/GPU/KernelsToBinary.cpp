@@ -32,12 +32,13 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// How to get what is in a CUDA toolkit.
+/// The ways to install a CUDA toolkit.
 static constexpr StringLiteral kGetToolkit =
     "install the CUDA toolkit, or `pip install nvidia-nvvm nvidia-cuda-nvcc`, "
     "or name a toolkit with the option 'toolkit'";
 
-/// Fails, and says so, if an operation of `kernels` has no translation to LLVM.
+/// Fails, with an error, if an operation of `kernels` has no translation to
+/// LLVM.
 static LogicalResult checkLowered(gpu::GPUModuleOp kernels) {
   // The lanes of a vector have copies of one operation.
   llvm::SmallDenseSet<Location> seen;
@@ -115,7 +116,7 @@ private:
   LogicalResult checkTools(gpu::CompilationTarget target);
   LogicalResult compile(gpu::CompilationTarget target);
 
-  /// The toolkit to compile with, empty if there is none.
+  /// The toolkit to compile with, or an empty string.
   StringRef getToolkit() {
     if (!chosenToolkit)
       chosenToolkit = toolkit.empty() ? findCUDAToolkit().value_or("")
@@ -126,7 +127,7 @@ private:
 };
 } // namespace
 
-/// Fails, and says so, if linking libdevice would leave a call of `kernels`
+/// Fails, with an error, if linking libdevice would leave a call of `kernels`
 /// without a function, or with one of another type.
 LogicalResult FadKernelsToBinaryPass::checkCalls(gpu::GPUModuleOp kernels) {
   SmallVector<LLVM::CallOp> calls = findExternalCalls(kernels);
@@ -180,7 +181,7 @@ LogicalResult FadKernelsToBinaryPass::checkCalls(gpu::GPUModuleOp kernels) {
   return result;
 }
 
-/// Fails, and says so, if a tool of the toolkit that `target` takes is missing.
+/// Fails, with an error, if a tool of the toolkit for `target` is missing.
 LogicalResult
 FadKernelsToBinaryPass::checkTools(gpu::CompilationTarget target) {
   SmallVector<StringRef> tools;
@@ -202,7 +203,7 @@ FadKernelsToBinaryPass::checkTools(gpu::CompilationTarget target) {
 }
 
 /// Compiles all GPU modules. Upstream reports a toolkit without libdevice as an
-/// error and goes on; where it succeeds, no call needed one.
+/// error and continues; if it succeeds, no call needed the library.
 LogicalResult FadKernelsToBinaryPass::compile(gpu::CompilationTarget target) {
   std::optional<SymbolTable> symbols;
   auto getSymbols = [&]() -> SymbolTable * {

@@ -49,8 +49,9 @@ struct LaunchKernelsPass : fad::impl::FadLaunchKernelsBase<LaunchKernelsPass> {
                               builder.getUnitAttr());
   }
 
-  /// Whether the kernel, if it is at hand, takes what `op` gives it. It does
-  /// not where a scalar that a loop used became a constant since.
+  /// Whether the operands of `op` have the types of the kernel's arguments, if
+  /// the kernel is available. They differ if a captured scalar became a
+  /// constant after outlining.
   static WalkResult checkOperands(gpu::LaunchFuncOp op) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
         op, op.getKernelAttr());

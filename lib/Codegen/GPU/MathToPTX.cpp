@@ -36,8 +36,8 @@ static std::optional<int64_t> getSmallExponent(math::FPowIOp op) {
   return exponent.getSExtValue();
 }
 
-/// Whether the exponent of `op` is one that libdevice does not take, but that
-/// can be made so.
+/// Whether the exponent of `op` has a type that libdevice lacks, but that is
+/// convertible.
 static bool hasConvertibleExponent(math::FPowIOp op) {
   Type type = getElementTypeOrSelf(op.getRhs());
   // An index has 64 bits.
@@ -45,8 +45,8 @@ static bool hasConvertibleExponent(math::FPowIOp op) {
   return width < 32 || (width > 32 && getSmallExponent(op));
 }
 
-/// What 2^x is estimated of where fad-approximate-gpu-math has marked that, or
-/// null.
+/// The operand if fad-approximate-gpu-math has marked this 2^x as an estimate,
+/// or null.
 static Value getEstimated(math::Exp2Op op) {
   bool isEstimate =
       op.getType().isF32() &&
@@ -115,7 +115,7 @@ template <typename SourceOp> struct CallIntrinsic : OpRewritePattern<SourceOp> {
 /// zero.
 template <typename SourceOp> struct CallEstimate : OpRewritePattern<SourceOp> {
   CallEstimate(MLIRContext *context, StringRef intrinsic)
-      // Before those that upstream has for the same operations.
+      // The benefit precedes upstream's patterns for the same operations.
       : OpRewritePattern<SourceOp>(context, /*benefit=*/2),
         intrinsic(intrinsic) {}
 

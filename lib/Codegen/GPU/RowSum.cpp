@@ -24,8 +24,8 @@ Type RowSum::getSumType() const {
   return output.isF64() ? output : Float32Type::get(output.getContext());
 }
 
-/// The other operand of the sum that `body` ends with, if it is one of the last
-/// argument, which is used nowhere else.
+/// The term of the sum at the end of `body`, if the other operand is the last
+/// argument, which has no other use.
 static Value findTerm(Block &body) {
   BlockArgument sum = body.getArguments().back();
   auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
@@ -67,7 +67,7 @@ std::optional<RowSum> fad::describeRowSum(linalg::GenericOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the two kernels have in common: a thread has a column.
+/// The common part of the two kernels: one thread for each column.
 class SumBuilder {
 public:
   SumBuilder(OpBuilder &builder, RowSum sum, int64_t threads)
@@ -92,7 +92,7 @@ private:
   }
   Value add(Value lhs, Value rhs) { return arith::AddIOp::create(b, lhs, rhs); }
   Value mul(Value lhs, Value rhs) { return arith::MulIOp::create(b, lhs, rhs); }
-  /// Goes on in a branch for columns that there are.
+  /// Continues in a branch for columns that exist.
   void guard(Value column, Value columns) {
     Value exists =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, column, columns);
@@ -133,7 +133,7 @@ Value SumBuilder::addUp(Value from, Value to, Value first,
   return loop.getResult(0);
 }
 
-/// The body without its sum, for one element as it is in memory.
+/// The body without its sum, for one element in its storage type.
 Value SumBuilder::computeTerm(Value element) {
   IRMapping mapping;
   Block *body = sum.op.getBody();

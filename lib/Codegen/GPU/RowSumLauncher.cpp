@@ -15,9 +15,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// A block sums so many rows, or more where there would be too many partial
-/// sums for one thread to add. The number depends on sizes alone, and so does
-/// the result.
+/// The number of rows of a block. It grows where one thread would have too many
+/// partial sums to add. It depends on sizes alone, and so does the result.
 static constexpr int64_t kMinRows = 32, kMaxParts = 4096;
 
 void fad::launchRowSum(OpBuilder &builder, linalg::GenericOp op,
@@ -47,7 +46,7 @@ void fad::launchRowSum(OpBuilder &builder, linalg::GenericOp op,
   Value across = divide(columns, threads);
 
   HostBuffer input = buffers.prepare(matrix, /*isOutput=*/false);
-  // The kernel adds to what the result holds.
+  // The kernel adds to the elements of the result.
   HostBuffer output = buffers.prepare(result, /*isOutput=*/true);
   HostBuffer partial = buffers.allocate(
       sum.getSumType(), arith::MulIOp::create(b, parts, columns));

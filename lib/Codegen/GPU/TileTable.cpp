@@ -42,9 +42,9 @@ const TileParameters &fad::getTileParameters(StringRef chip) {
   return *found;
 }
 
-/// What an operation of a body counts. Functions that libdevice computes, as it
-/// does all of 16 bits, have tens of operations. So do primitives that call
-/// them, and hardswish's pieces take as many registers.
+/// The weight of an operation of a body. Functions of libdevice, as all
+/// functions of 16 bits are, have tens of operations. So do primitives that
+/// call them, and the pieces of hardswish take as many registers.
 static int64_t getWeight(Operation &op) {
   constexpr int64_t kFunction = 40;
   if (op.hasTrait<OpTrait::ConstantLike>())

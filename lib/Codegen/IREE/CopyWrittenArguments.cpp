@@ -21,7 +21,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What the result `value` of `op` may share its memory with.
+/// The values with which the result `value` of `op` may share memory.
 static SmallVector<Value> getSources(Operation *op, Value value) {
   if (isa<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
           tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::ReshapeOp>(op))
@@ -46,7 +46,7 @@ static bool mayBeArgument(Value value) {
   for (size_t next = 0; next < seen.size(); ++next) {
     Value current = seen[next];
     if (auto argument = dyn_cast<BlockArgument>(current)) {
-      // IREE copies what a loop carries.
+      // IREE copies loop-carried values.
       if (isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
         return true;
       continue;
@@ -78,7 +78,7 @@ static SmallVector<OpOperand *> getWrittenOperands(Operation *op) {
   return written;
 }
 
-/// `element`, spelled so that nothing folds it before kernels are formed.
+/// `element` in a form that nothing folds before kernels are formed.
 static Value createOpaqueIdentity(ImplicitLocOpBuilder &b, Value element) {
   Type type = element.getType();
   if (auto floating = dyn_cast<FloatType>(type)) {
@@ -96,8 +96,8 @@ static Value createOpaqueIdentity(ImplicitLocOpBuilder &b, Value element) {
   return isNarrow ? arith::TruncIOp::create(b, type, same) : same;
 }
 
-/// A copy of the tensor `value` that stays one: IREE folds operations that
-/// only copy, and then it overwrites what was copied.
+/// A copy of the tensor `value` that IREE does not fold: IREE folds operations
+/// that only copy, and then overwrites their source.
 static Value createCopy(ImplicitLocOpBuilder &b, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   Value empty = createEmptyLike(b, b.getLoc(), type, value);

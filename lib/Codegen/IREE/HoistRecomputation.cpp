@@ -33,7 +33,7 @@ struct FadHoistRecomputationPass
         dependent.insert(argument);
     if (dependent.empty())
       return;
-    // What depends on a cotangent goes to the end, in its order.
+    // Operations that depend on a cotangent move to the end, in their order.
     Operation *terminator = function.front().getTerminator();
     SmallVector<Operation *> last;
     for (Operation &op : function.front().without_terminator()) {
@@ -49,7 +49,7 @@ struct FadHoistRecomputationPass
     }
     for (Operation *op : last)
       op->moveBefore(terminator);
-    // What stood elsewhere to be alive for less long may be merged.
+    // Operations that were repeated to shorten lifetimes may be merged.
     for (Operation &op : function.front())
       op.removeDiscardableAttr(FadDialect::kRematerializedAttr);
   }

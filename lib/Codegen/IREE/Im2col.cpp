@@ -24,9 +24,8 @@ using namespace mlir::fad;
 using namespace mlir::linalg;
 
 namespace {
-/// The loops of a convolution as those of a matmul: rows are those of the
-/// filter alone, columns those of the image alone, and the others are summed
-/// up.
+/// The loops of a convolution in the roles of a matmul's: rows are those of the
+/// filter alone, columns those of the image alone; the others are summed.
 struct MatmulLoops {
   SmallVector<unsigned> rows, columns, summed;
 };
@@ -59,9 +58,9 @@ static bool hasNoElements(Type type) {
   return shaped && llvm::is_contained(shaped.getShape(), 0);
 }
 
-/// Whether `op` adds up products of an image that is read in windows and a
-/// filter, of one element type, if there are any: sizes of 0 beside such as are
-/// not known collapse to types that do not verify.
+/// Whether `op` sums products of an image, read in windows, and a filter of the
+/// same element type. Empty shapes are excluded: sizes of 0 beside dynamic ones
+/// collapse to types that do not verify.
 static bool isUnnamedConvolution(GenericOp op) {
   auto isaPair = [](Operation *first, Operation *second) {
     return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
@@ -76,8 +75,8 @@ static bool isUnnamedConvolution(GenericOp op) {
          linalg::detail::isContractionBody(*op.getBody(), isaPair);
 }
 
-/// The loops of `op`, unless there are channels that image, filter and result
-/// share, or a group is empty.
+/// The loops of `op`, unless image, filter and result share channels, or a
+/// group is empty.
 static FailureOr<MatmulLoops> classifyLoops(GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   MatmulLoops loops;

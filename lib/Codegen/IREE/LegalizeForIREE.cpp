@@ -38,8 +38,8 @@ static void forEachFadAttribute(ArrayRef<NamedAttribute> attributes,
       drop(attribute.getName());
 }
 
-/// Removes the attributes of the dialect from `op` and, where it is a function,
-/// from its arguments and results.
+/// Removes the attributes of the dialect from `op` and, for a function, from
+/// its arguments and results.
 static void dropFadAttributes(Operation *op) {
   forEachFadAttribute(
       llvm::to_vector(op->getDiscardableAttrs()),
@@ -58,9 +58,9 @@ static void dropFadAttributes(Operation *op) {
 }
 
 namespace {
-/// Maxima and minima over windows to linalg.generic, unless they begin with one
-/// number: IREE computes what has the name of a convolution on zeros, and adds
-/// what it was to begin with.
+/// Rewrites maxima and minima over windows to linalg.generic, unless their init
+/// is one number: IREE computes named operations on zeros, and then adds the
+/// init.
 struct GeneralizeWindow : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
@@ -77,8 +77,8 @@ struct GeneralizeWindow : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
-/// Writes a tensor that is spread among zeros, which are put among zeros again,
-/// where it ends up: IREE 3.13 loses elements on the way.
+/// Merges insertions of a tensor into zeros, and of these into other zeros, to
+/// one insertion: IREE 3.13 loses elements of the former.
 struct MergeInsertions : OpRewritePattern<tensor::InsertSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -121,8 +121,9 @@ struct LegalizeForIREEPass
     getOperation()->walk(dropFadAttributes);
   }
 
-  /// Writes out elementwise operations on tensors, `math.erfc` and the like,
-  /// and those of linalg by name, which later versions of MLIR no longer have.
+  /// Generalizes elementwise operations on tensors, `math.erfc` and the like,
+  /// and named elementwise operations of linalg, which later versions of MLIR
+  /// no longer have.
   LogicalResult generalize() {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);

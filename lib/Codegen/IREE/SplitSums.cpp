@@ -22,8 +22,8 @@ static bool readsLastWithout(AffineMap map, ArrayRef<unsigned> others) {
              others, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
 }
 
-/// Whether an elementwise operation that `tensor` comes from reads a tensor
-/// that has its last dimension and lacks one of those in `others`.
+/// Whether an elementwise operation in the computation of `tensor` reads a
+/// tensor that has its last dimension and lacks one of those in `others`.
 static bool isBroadcastAlong(Value tensor, ArrayRef<unsigned> others) {
   SmallVector<Value> worklist = {tensor};
   llvm::SmallDenseSet<Value> seen;
@@ -53,7 +53,7 @@ static OpOperand *findFullInput(linalg::GenericOp op) {
   return nullptr;
 }
 
-/// Whether `op` adds up something that it computes from its inputs.
+/// Whether `op` sums a value that it computes from its inputs.
 static bool isSum(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0))
@@ -66,10 +66,9 @@ static bool isSum(linalg::GenericOp op) {
 }
 
 namespace {
-/// Sums the last dimension of a product first, and the others then, where one
-/// of the factors has that dimension and is broadcast along another: IREE 3.13
-/// makes a contraction of vectors of the whole, of a shape that its verifier
-/// rejects.
+/// Sums the last dimension of a product first, and then the others, if one of
+/// the factors has that dimension and is broadcast along another: IREE 3.13
+/// makes one contraction of vectors, of a shape that its verifier rejects.
 struct SplitSum : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -123,8 +122,8 @@ struct SplitSum : OpRewritePattern<linalg::GenericOp> {
     return success();
   }
 
-  /// Whether something that `op` reads, or that an input comes from, has the
-  /// last dimension and lacks one of those in `others`.
+  /// Whether an operand of `op`, or a tensor in the computation of an input,
+  /// has the last dimension and lacks one of those in `others`.
   static bool isBroadcast(linalg::GenericOp op, ArrayRef<unsigned> others) {
     return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
       AffineMap map = op.getMatchingIndexingMap(input);

@@ -97,7 +97,7 @@ static Value expand(OpBuilder &builder, OpTy op, Value operand) {
 }
 
 namespace {
-/// Replaces a primitive by its formula, in a loop where it is on tensors.
+/// Replaces a primitive by its formula, in a loop if it is on tensors.
 template <typename OpTy> struct ExpandPrimitive : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpTy op,

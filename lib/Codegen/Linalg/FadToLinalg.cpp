@@ -73,7 +73,7 @@ struct ElementwiseToGeneric : OpRewritePattern<ElementwiseOp> {
       if (!isa<RankedTensorType>(input.getType()))
         replacements.push_back(input);
       else if (argument.use_empty())
-        // Any value of the type will do: there is nothing to replace.
+        // Any value of the type suffices, because the argument has no uses.
         replacements.push_back(argument);
       else
         replacements.push_back(body->getArgument(next++));
@@ -85,8 +85,8 @@ struct ElementwiseToGeneric : OpRewritePattern<ElementwiseOp> {
   }
 };
 
-/// Replaces what is the identity by its first operand: marks on residuals and on
-/// what is detached, and the ways to compute a value.
+/// Replaces an identity by its first operand: residuals, detached values, and
+/// alternatives.
 template <typename OpTy> struct TakeFirstOperand : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpTy op,
@@ -104,7 +104,7 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     IRRewriter rewriter(&getContext());
     (void)eraseUnreachableBlocks(rewriter, getOperation()->getRegions());
 
-    // Bodies first: the walk does not come back to what it has made.
+    // Bodies come first, because the walk does not visit new operations.
     RewritePatternSet primitives(&getContext());
     populateExpandPrimitivesPatterns(primitives);
     walkAndApplyPatterns(getOperation(), std::move(primitives));
@@ -121,7 +121,7 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     getOperation()->walk(dropAttributes);
   }
 
-  /// Removes what only this project understands.
+  /// Removes the attributes of the dialect.
   static void dropAttributes(Operation *op) {
     for (NamedAttribute attr : op->getDiscardableAttrs())
       if (isa_and_nonnull<FadDialect>(attr.getNameDialect()))

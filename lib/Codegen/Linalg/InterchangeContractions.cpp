@@ -25,14 +25,14 @@ static std::optional<unsigned> findDim(AffineMap map, unsigned dim) {
   return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
 }
 
-/// Whether `map` has loop `dim` where neighbours in memory are.
+/// Whether neighbouring iterations of loop `dim` access neighbouring elements.
 static bool isContiguous(AffineMap map, unsigned dim) {
   return findDim(map, dim) == map.getNumResults() - 1;
 }
 
-/// The loop along which neighbours in the result of `op` lie, or nothing where
-/// this pass does not apply: it is for reductions in which each loop stands
-/// for one dimension of the operands.
+/// The loop along which the elements of the result of `op` are contiguous, or
+/// nothing if this pass does not apply: it is for reductions in which each loop
+/// stands for one dimension of the operands.
 static std::optional<unsigned> getContiguousLoop(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
       op.getNumDpsInits() != 1 || !op.hasOnlyProjectedPermutations())
@@ -71,8 +71,8 @@ static Value moveDimLast(RewriterBase &rewriter, Location loc, Value value,
       ->getResult(0);
 }
 
-/// Gives `op` operands in which loop `inner` runs along memory, where that
-/// pays.
+/// Transposes operands of `op` that are not contiguous along loop `inner`, if
+/// this is profitable.
 static void transposeOperands(RewriterBase &rewriter, linalg::GenericOp op,
                               unsigned inner) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -94,9 +94,9 @@ static void transposeOperands(RewriterBase &rewriter, linalg::GenericOp op,
   });
 }
 
-/// The order of loops for `op`: parallel loops, reductions, then the last
-/// parallel loop but one, which a tile makes short, and `inner`. Reductions
-/// keep their order, so each element is summed up as before.
+/// The order of loops for `op`: parallel loops, reductions, then the last but
+/// one parallel loop, which tiling makes short, and `inner`. Reductions keep
+/// their order, so each element is summed as before.
 static SmallVector<unsigned> orderLoops(linalg::GenericOp op, unsigned inner) {
   SmallVector<unsigned> order, reductions;
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -104,7 +104,7 @@ static SmallVector<unsigned> orderLoops(linalg::GenericOp op, unsigned inner) {
     order.push_back(cast<AffineDimExpr>(expr).getPosition());
   op.getReductionDims(reductions);
 
-  // What is the same along the reductions does not count.
+  // Operands that are invariant along the reductions do not count.
   bool streams = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
     return isContiguous(map, inner) &&

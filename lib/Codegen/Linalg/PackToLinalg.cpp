@@ -39,7 +39,7 @@ static OpFoldResult apply(ImplicitLocOpBuilder &b, AffineExpr expr,
 
 namespace {
 /// Replaces fad.pack by a reduction over the numbers that share a word: a byte
-/// where they fill bytes, else one with the bits of eight numbers, which is cut
+/// if whole numbers fill bytes, else the bits of eight numbers, which are split
 /// into bytes.
 struct PackToReduction : OpRewritePattern<PackOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -167,7 +167,7 @@ struct PackToReduction : OpRewritePattern<PackOp> {
 };
 
 /// Replaces fad.unpack by an elementwise operation that reads its byte, so that
-/// it fuses with what reads the numbers.
+/// it fuses with its readers.
 struct UnpackToGeneric : OpRewritePattern<UnpackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(UnpackOp op,
@@ -203,7 +203,7 @@ struct UnpackToGeneric : OpRewritePattern<UnpackOp> {
                                  : readAcross(b, op, number);
   }
 
-  /// The number `number` where each is in one byte.
+  /// The number `number` if each is in one byte.
   static Value readWithin(ImplicitLocOpBuilder &b, UnpackOp op, Value number) {
     int64_t bits = op.getBits();
     Value group = arith::ConstantIndexOp::create(b, 8 / bits);
@@ -215,15 +215,14 @@ struct UnpackToGeneric : OpRewritePattern<UnpackOp> {
     return mask(b, arith::ShRUIOp::create(b, byte, shift), bits);
   }
 
-  /// The number `number` where it may end in the byte after that where it
-  /// begins.
+  /// The number `number` if it may cross the end of a byte.
   static Value readAcross(ImplicitLocOpBuilder &b, UnpackOp op, Value number) {
     int64_t bits = op.getBits();
     Value eight = arith::ConstantIndexOp::create(b, 8);
     Value begin = arith::MulIOp::create(
         b, number, arith::ConstantIndexOp::create(b, bits));
     Value first = arith::DivUIOp::create(b, begin, eight);
-    // After the last byte comes nothing that would be read.
+    // No number crosses the end of the last byte.
     Value one = arith::ConstantIndexOp::create(b, 1);
     Value last = arith::SubIOp::create(
         b, tensor::DimOp::create(b, op.getBytes(), 0), one);

@@ -23,8 +23,8 @@ using namespace mlir::fad;
 //===----------------------------------------------------------------------===//
 
 /// `sum` with the update of iteration `batch` added at `place`, the indices of
-/// the dimensions in `dims`. Everything is a slice that can be written in
-/// place.
+/// the dimensions in `dims`. All operations are on tensor slices, which
+/// bufferization updates in place.
 static Value addSlice(ImplicitLocOpBuilder &b, ScatterAddOp op,
                       ValueRange batch, ValueRange place, Value sum) {
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
@@ -134,7 +134,8 @@ struct ScatterAddToLoop : OpRewritePattern<ScatterAddOp> {
 namespace {
 /// The lowering of one fad.scatter_add to reductions. The dimensions of the
 /// indices are collapsed to one, of `count` updates. The *key* of an update is
-/// the number of its place in row-major order, or -1 where it has none.
+/// the number of its place in row-major order, or -1 for an index out of
+/// bounds.
 class ReductionForm {
 public:
   ReductionForm(OpBuilder &builder, ScatterAddOp op)
@@ -176,7 +177,7 @@ private:
   Value getConstant(int64_t value) {
     return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
   }
-  /// What adds nothing, not even to a zero with a sign.
+  /// The neutral element of a sum, which preserves signed zeros.
   Value getNeutral() {
     auto type = cast<FloatType>(op.getType().getElementType());
     return arith::ConstantOp::create(
@@ -202,7 +203,7 @@ Value ReductionForm::flatten(Value value) {
     return value;
   SmallVector<ReassociationIndices> groups;
   if (batch == 0) {
-    // A dimension of size 1 goes in front.
+    // A dimension of size 1 becomes the first.
     SmallVector<int64_t> shape(type.getShape());
     shape.insert(shape.begin(), 1);
     SmallVector<OpFoldResult> mixed =
@@ -292,7 +293,7 @@ Value ReductionForm::fill(ArrayRef<OpFoldResult> sizes, Value value) {
 }
 
 bool ReductionForm::fewPlaces() {
-  // A size that is not known is taken for this.
+  // The assumed value of a dynamic size.
   constexpr double kTypical = 1024;
   auto toNumber = [](int64_t size) {
     return ShapedType::isDynamic(size) ? kTypical : static_cast<double>(size);
@@ -430,8 +431,8 @@ struct ScatterAddToReductions : OpRewritePattern<ScatterAddOp> {
 } // namespace
 
 namespace {
-/// Drops what adds nothing: upstream's slices and reshapes of sizes of which
-/// one is 0 and others are not known do not verify.
+/// Drops updates without elements: upstream's slices and reshapes do not verify
+/// if one size is 0 and others are dynamic.
 struct DropEmptyScatterAdd : OpRewritePattern<ScatterAddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScatterAddOp op,

@@ -15,9 +15,9 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Replaces a switch that returns tensors by conditionals, one in the other.
-/// One-shot bufferization does not see that two of its results may be one
-/// tensor, and lets the one be overwritten while the other is still read.
+/// Replaces a switch that returns tensors by nested conditionals. One-shot
+/// bufferization does not see that two of its results may alias, and lets one
+/// be overwritten while the other is still read.
 struct SwitchToBranches : OpRewritePattern<scf::IndexSwitchOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(scf::IndexSwitchOp op,

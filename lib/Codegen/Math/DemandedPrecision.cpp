@@ -22,8 +22,7 @@ static constexpr unsigned kKeepsPrecision = kMaxHalvings + 1;
 
 static bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
-/// Whether `value` takes no part in the error: it is a constant, or what came
-/// from outside or from 16 bits.
+/// Whether `value` has no error: a constant, an input, or a value of 16 bits.
 static bool isExact(Value value) {
   Operation *op = value.getDefiningOp();
   return !op || op->hasTrait<OpTrait::ConstantLike>() ||
@@ -53,8 +52,8 @@ static bool addsOneSign(Operation *op, const FloatRanges &ranges) {
           haveOneSign(first, {-second.high, -second.low}));
 }
 
-/// How often what `operand` may add to the error is halved, where that of the
-/// result of its owner is halved `depth` times.
+/// The number of times that the share of `operand` in the error is halved, if
+/// that of its owner's result is halved `depth` times.
 static unsigned getDepth(OpOperand &operand, unsigned depth,
                          const FloatRanges &ranges) {
   Operation *op = operand.getOwner();
@@ -84,7 +83,7 @@ static unsigned getDepth(OpOperand &operand, unsigned depth,
   return passes ? depth : kKeepsPrecision;
 }
 
-/// What `use` asks for, or nothing where it does not end in 16 bits.
+/// The demand of `use`, or nothing if it does not end in 16 bits.
 std::optional<DemandedPrecision::Use>
 DemandedPrecision::inferUse(OpOperand &use, const FloatRanges &ranges) const {
   Operation *user = use.getOwner();

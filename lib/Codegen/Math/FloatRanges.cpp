@@ -23,8 +23,8 @@ static constexpr double kSlack = 0x1p-20;
 /// Below, numbers of f32 and bf16 have fewer digits, or become zero.
 static constexpr double kMinNormal = 0x1p-126;
 
-/// From the least to the greatest of `numbers`, with room for rounding, which
-/// changes no sign. Everything where one is NaN.
+/// From the least to the greatest of `numbers`, extended by rounding errors,
+/// which change no sign. The full range if one is NaN.
 static FloatRange makeRange(ArrayRef<double> numbers) {
   if (llvm::any_of(numbers, [](double number) { return std::isnan(number); }))
     return {};
@@ -72,7 +72,7 @@ static FloatRange inferSquare(FloatRange x) {
   return multiply(size, size);
 }
 
-/// Everything where the divisor may be zero or infinite.
+/// The full range if the divisor may be zero or infinite.
 static FloatRange divide(FloatRange lhs, FloatRange rhs) {
   FloatRange size = getSize(rhs);
   if (size.low == 0 || std::isinf(size.high))
@@ -81,7 +81,7 @@ static FloatRange divide(FloatRange lhs, FloatRange rhs) {
                     lhs.high / rhs.high});
 }
 
-/// What a function that never falls makes of `x`.
+/// The range of a monotonically increasing function of `x`.
 template <typename Fn> static FloatRange map(FloatRange x, Fn function) {
   return makeRange({function(x.low), function(x.high)});
 }
@@ -97,7 +97,7 @@ static FloatRange getConstantRange(Value value) {
   return {constant, constant};
 }
 
-/// What `range` is in `type`, where numbers that are too large are infinite.
+/// `range` rounded to `type`; numbers that are too large become infinite.
 static FloatRange round(FloatRange range, Type type) {
   const llvm::fltSemantics &semantics =
       cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
@@ -125,8 +125,7 @@ FloatRange FloatRanges::get(Value value) const {
   return base ? base->get(value) : getConstantRange(value);
 }
 
-/// A selection may be a minimum or maximum that is spelled out, with a
-/// constant.
+/// A selection may be a spelled-out minimum or maximum with a constant.
 FloatRange FloatRanges::inferSelect(Value condition, Value ifTrue,
                                     Value ifFalse) const {
   FloatRange first = get(ifTrue), second = get(ifFalse);
@@ -174,7 +173,7 @@ FloatRange FloatRanges::infer(Operation *op) const {
                            select.getFalseValue());
       })
       .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
-        // The other operand, where one is NaN, is a result of minnumf.
+        // minnumf and maxnumf return the other operand if one is NaN.
         bool isNumber = isa<arith::MinNumFOp>(op);
         double low = std::min(at(0).low, at(1).low);
         double high = isNumber ? std::max(at(0).high, at(1).high)
@@ -233,7 +232,7 @@ static bool takesNumbers(Operation *op) {
 
 bool FloatRanges::isZeroWhere(Value value, Value known,
                               FloatRange range) const {
-  // Several times what the longest formula of a rule has.
+  // Several times the length of the longest formula of a rule.
   constexpr unsigned kMaxOperations = 100;
   SetVector<Operation *> slice;
   unsigned numVisited = 0;

@@ -22,18 +22,16 @@ public:
       : report(report), request(request), forward(forward), backward(backward) {
   }
 
-  /// `nullopt` where sizes are not known; emits an error where the peak cannot
-  /// be told.
+  /// `nullopt` if sizes are unknown; emits an error if the peak is unknown.
   FailureOr<std::optional<Footprint>> measure();
   /// The largest batch for the budget.
   FailureOr<BatchLimit> findLargestBatch();
 
-  /// What has been measured to be there at the peak.
+  /// The measured bytes at the peak.
   uint64_t peak = 0;
 
 private:
-  /// Whether the size of dimension `dim` of argument `argument` is that of the
-  /// batch.
+  /// Whether dimension `dim` of argument `argument` is the batch.
   bool isBatch(unsigned argument, unsigned dim);
   bool hasBatch();
   /// The size of `symbol`; `batch` replaces that of the batch.
@@ -46,7 +44,7 @@ private:
   DenseSet<unsigned> getWeights();
   /// The parts of the footprint that arguments say.
   Footprint getArguments(std::optional<uint64_t> batch);
-  /// Emits an error where a size has been asked for that is not known.
+  /// Emits an error if a required size is unknown.
   LogicalResult checkSizes();
   FailureOr<uint64_t> getTotal(uint64_t batch);
   /// For a function of fixed sizes.
@@ -124,7 +122,7 @@ std::optional<uint64_t> TrainingStep::lookup(const SizeSymbols::Symbol &symbol,
   if (batch && symbol.argumentDim &&
       isBatch(symbol.argumentDim->first, symbol.argumentDim->second))
     return batch;
-  // What follows from nothing is like what is not given.
+  // Unrelated sizes count as dimensions without a given size.
   std::optional<uint64_t> size =
       symbol.argumentDim ? request.sizes.lookup(symbol) : request.sizes.others;
   if (!size)
@@ -237,7 +235,7 @@ FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
 }
 
 FailureOr<BatchLimit> TrainingStep::scale() {
-  // Emits the errors that there are.
+  // Emits the errors of the estimate.
   FailureOr<PeakEstimate> peaks = estimate(std::nullopt);
   if (failed(peaks))
     return failure();

@@ -21,7 +21,7 @@ public:
   void write();
 
 private:
-  /// A number, or a string where sizes are not known.
+  /// A number, or a string if sizes are unknown.
   void writeBytes(StringRef key, const SizeExpr &bytes);
   void writeType(Type type);
   void writeSource(const ValueInfo &info);

@@ -48,7 +48,7 @@ std::string MemoryReport::toString(const SizeExpr &expr) const {
 //===----------------------------------------------------------------------===//
 
 /// Whether `name` is that of an activation function: an elementwise function of
-/// one tensor, other than those that normalizations and softmax are made of.
+/// one tensor that is no part of normalizations and softmax.
 static bool isActivation(StringRef name) {
   auto [dialect, operation] = name.split('.');
   if (dialect == FadDialect::getDialectNamespace())

@@ -87,8 +87,8 @@ private:
   Picture picture;
   DenseMap<Operation *, Picture::Kind> kinds;
   DenseMap<Operation *, const KeptValue *> keptAt;
-  /// The nodes that a value comes from: one, or those of the operands of what
-  /// is left out.
+  /// The nodes of a value: one, or those of the operands of an operation
+  /// without a node.
   DenseMap<Value, SmallVector<unsigned>> nodesOf;
 };
 } // namespace

@@ -35,7 +35,7 @@ static void printNode(const Picture &picture, unsigned number,
   os << "];\n";
 }
 
-/// What the colors of the picture mean.
+/// Prints the meaning of the colors.
 static void printLegend(const Picture &picture, raw_ostream &os) {
   os << "  subgraph cluster_legend {\n    label=\"legend\";\n";
   for (Picture::Kind kind : Picture::kKinds)

@@ -28,17 +28,18 @@ public:
   std::vector<Moment> run();
 
 private:
-  /// Calls `callback` on the operands of `op`, tensors, that it reads.
+  /// Calls `callback` on the tensor operands that `op` reads.
   static void forEachData(Operation *op,
                           llvm::function_ref<void(Value)> callback);
-  /// Marks what is computed from fixed values alone.
+  /// Finds the values that depend on fixed values alone.
   void markDerived(Block &block);
-  /// Marks gradients of weights, and what they are made of and as large as.
+  /// Finds gradients of weights, and the values of the same size in their
+  /// computation.
   void markGradients();
   /// Adds the moments of `block`; `held` are the arguments in buffers that
   /// count, and `always` is there all the time.
   void addMoments(Block &block, ValueRange held, Moment always);
-  /// What the operations inside of `op` have at most.
+  /// The peak of the operations inside of `op`.
   uint64_t getNested(Operation *op);
 
   func::FuncOp forward, backward;
@@ -84,7 +85,7 @@ void PairMoments::markGradients() {
     Operation *op = value.getDefiningOp();
     if (!fixed.insert(value).second || !op)
       continue;
-    // The buffer that it is written to.
+    // The destination, whose buffer is written.
     if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
       worklist.push_back(
           destination.getTiedOpOperand(cast<OpResult>(value))->get());

@@ -80,7 +80,7 @@ static std::string toReadable(uint64_t bytes) {
 
 void MemoryReport::printLegend(raw_ostream &os) const {
   for (const SizeSymbols::Symbol &symbol : symbols.getSymbols()) {
-    // The name of a quotient says what it is.
+    // The name of a quotient is its definition.
     if (symbol.divisor)
       continue;
     os << "  " << symbol.name;

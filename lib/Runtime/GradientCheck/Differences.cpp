@@ -56,7 +56,7 @@ WeightedFunction::getDifference(unsigned argument, const HostTensor &plus,
   auto below = call(argument, minus);
   if (!below)
     return below.takeError();
-  // Subtracting first keeps what the results have in common out of the sum.
+  // Subtraction first cancels the common part of the results.
   double sum = 0;
   for (auto [cotangent, result] : llvm::zip(cotangents, results)) {
     for (auto [c, a, b] :
@@ -126,8 +126,9 @@ llvm::Expected<double> Difference::getErrorOfStep(const Direction &direction,
 }
 
 SmallVector<double> Difference::getSteps(double magnitude) {
-  // Rounding errors grow with 1/h and those of the differences with h^2, in
-  // units of what the function varies over: often 1, or the argument.
+  // Rounding errors grow with 1/h and those of the differences with h^2,
+  // relative to the scale on which the function varies: often 1, or the
+  // argument.
   SmallVector<double> steps;
   constexpr double factors[] = {1e-5, 1e-6, 1e-4, 1e-7, 1e-3};
   for (double factor : factors)

@@ -21,7 +21,7 @@ namespace {
 /// Checks gradients of one function at one point.
 class GradientChecker {
 public:
-  /// `given` is the pair of `module` where that runs on the host.
+  /// `given` is the pair of `module` if it runs on the host.
   static FailureOr<GradientChecker> create(ModuleOp module,
                                            const NestOptions &options,
                                            const NestedFunction *given);
@@ -32,8 +32,8 @@ public:
                                       size_t position);
 
 private:
-  /// Calls the function in its first state, whatever it changed before: a
-  /// random mask is the same in all calls.
+  /// Calls the function in its initial state, so that all calls have the same
+  /// random masks.
   llvm::Expected<SmallVector<HostTensor>>
   callForward(ArrayRef<HostTensor> at) const {
     forward.resetGlobals();
@@ -46,7 +46,7 @@ private:
 
   const NestedFunction &getNested() const { return own ? *own : *given; }
 
-  /// Fails where the forward function computes other results.
+  /// Fails if the forward function computes other results.
   llvm::Error checkResults(const ForwardResults &values);
   /// Compares with differences, along directions that fit the size.
   llvm::Error checkDifferences(const HostTensor &gradient,
@@ -55,7 +55,7 @@ private:
   void checkType(const Gradient &given, const HostTensor &gradient,
                  const HostTensor &signs, GradientCheck &result);
 
-  /// The function and its pair, both in f64: one of its own, or that given.
+  /// The function and its pair, both in f64: a new one, or the given one.
   std::string name;
   CompiledModule forward;
   std::optional<NestedFunction> own;
@@ -63,7 +63,7 @@ private:
 
   SmallVector<HostTensor> arguments;
   std::optional<WeightedFunction> function;
-  /// For the cotangents given, and for those with random signs.
+  /// For the given cotangents, and for those with random signs.
   SmallVector<Gradient> gradients, signGradients;
 };
 } // namespace
@@ -241,10 +241,10 @@ llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
 // Against f64
 //===----------------------------------------------------------------------===//
 
-/// The error allowed in a gradient that is rounded to `type` on the way. Numbers
-/// of narrow types are computed in f32 and rounded once per operation: theirs
-/// are some 30 roundings. f32 also sums in f32, with errors that grow like the
-/// square root of the number of terms: 300 roundings stand for 100000 terms.
+/// The bound of the error of a gradient that is rounded to `type`. Numbers of
+/// narrow types are computed in f32 and rounded once per operation: the bound
+/// is about 30 roundings. Sums in f32 have errors that grow like the square
+/// root of the number of terms: 300 roundings cover 100000 terms.
 static double getTypeBound(Type type) {
   if (type.isF64())
     return 1e-12;

@@ -50,11 +50,11 @@ static APFloat widen(const APFloat &value) {
 }
 
 //===----------------------------------------------------------------------===//
-// What cannot be promoted
+// Unsupported programs
 //===----------------------------------------------------------------------===//
 
-/// Fails, with an error at `op`, where `attribute` holds narrow numbers in a
-/// form that cannot be converted.
+/// Fails, with an error at `op`, if `attribute` holds narrow numbers in a form
+/// without a conversion.
 static LogicalResult checkConstant(Operation *op, Attribute attribute) {
   auto elements = dyn_cast<ElementsAttr>(attribute);
   if (!elements)
@@ -78,7 +78,7 @@ static LogicalResult checkConstant(Operation *op, Attribute attribute) {
   return success();
 }
 
-/// Fails, with an error, where `op` means something else in f64.
+/// Fails, with an error, if the meaning of `op` differs in f64.
 static LogicalResult checkOperation(Operation *op) {
   if (isa<arith::BitcastOp, tensor::BitcastOp, vector::BitCastOp>(op) &&
       hasNarrowElements(op->getOperand(0).getType()) !=

@@ -29,8 +29,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// What is asked for: the arguments to differentiate with respect to, the
-/// results to differentiate, and whether that is every result.
+/// The request: the arguments to differentiate with respect to, the results to
+/// differentiate, and whether these are all results.
 struct Request {
   SmallVector<unsigned> wrt, results;
   bool everyResult;
@@ -47,13 +47,13 @@ public:
   LogicalResult run();
 
 private:
-  /// Fails, with an error, where the function as a whole cannot be
-  /// differentiated.
+  /// Fails, with an error, if the function as a whole has no derivative.
   LogicalResult checkFunction();
-  /// Fails where marks say that it is a part of a differentiated function.
+  /// Fails if attributes say that the function is a part of a differentiated
+  /// one.
   LogicalResult checkMarks();
-  /// Fails where a result that is differentiated for want of a choice depends
-  /// on an argument in `wrt` but cannot have a cotangent.
+  /// Fails if a result that is differentiated by default depends on an argument
+  /// in `wrt` but cannot have a cotangent.
   LogicalResult checkResults();
   /// Adds an argument for the cotangent of each differentiated result.
   void addCotangents();
@@ -68,7 +68,7 @@ private:
 };
 } // namespace
 
-/// What a mark says of a function that is yet to be differentiated.
+/// The error for such attributes.
 static constexpr StringLiteral kMarkedAlready(
     ", as functions are that were differentiated before; remove the mark to "
     "treat it as an ordinary function");
@@ -135,7 +135,8 @@ LogicalResult FunctionDifferentiator::checkResults() {
   return success();
 }
 
-/// The marks `name = index` of cotangents or gradients, one for each index.
+/// The attributes `name = index` of cotangents or gradients, one for each
+/// index.
 static SmallVector<DictionaryAttr> getMarks(Builder &builder, StringRef name,
                                             ArrayRef<unsigned> indices) {
   return llvm::map_to_vector(indices, [&](unsigned index) {
@@ -236,7 +237,7 @@ struct FadDifferentiatePass
         resolveResults(*function, results);
     if (failed(differentiated) || failed(checkNames(module, *function)))
       return signalPassFailure();
-    // What is the adjoint of something in another program is primal in this.
+    // An adjoint of another program is primal in this one.
     function->walk([](Operation *op) {
       op->removeDiscardableAttr(FadDialect::kAdjointOfAttr);
     });
@@ -278,7 +279,7 @@ struct FadDifferentiatePass
     return (function.getSymName() + "_joint").str();
   }
 
-  /// Fails where `@f` cannot become `@f_joint`.
+  /// Fails if the name `@f_joint` is taken.
   static LogicalResult checkNames(ModuleOp module, func::FuncOp function) {
     std::string name = getJointName(function);
     if (!SymbolTable::symbolKnownUseEmpty(function, module))

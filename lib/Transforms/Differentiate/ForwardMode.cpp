@@ -113,8 +113,7 @@ LogicalResult fad::pushforward(OpBuilder &builder, Block &from,
     if (!varied ||
         succeeded(pushforward(builder, &op, primals, tangents, preferResults)))
       continue;
-    // What depends on it is looked at all the same: every missing rule is
-    // reported.
+    // The walk continues, to report every missing rule.
     valid = false;
     for (Value result : op.getResults())
       if (getTangentType(result.getType()))

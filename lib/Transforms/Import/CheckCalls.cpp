@@ -22,18 +22,18 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Counts what inlining adds to a module.
+/// Counts the operations that inlining adds to a module.
 class InlinedOperations {
 public:
   explicit InlinedOperations(uint64_t limit) : limit(limit) {}
 
-  /// Adds what is inlined into `callable`, after all that it calls. Fails, with
-  /// an error at a call, where that is too much.
+  /// Adds the operations inlined into `callable`, after all of its callees.
+  /// Fails, with an error at a call, if these are too many.
   LogicalResult add(Region *callable);
 
 private:
-  /// The operations of what `call` calls, with what is inlined into them; 0
-  /// where that is not known, or calls itself.
+  /// The operations of the callee of `call`, after inlining into it; 0 if it is
+  /// unknown or recursive.
   uint64_t getSize(CallOpInterface call);
 
   uint64_t limit, total = 0;
@@ -76,7 +76,7 @@ struct CheckCallsPass : fad::impl::FadCheckCallsBase<CheckCallsPass> {
       return signalPassFailure();
     const CallGraph &graph = getAnalysis<CallGraph>();
     InlinedOperations inlined(limit);
-    // Callees first, as they are inlined.
+    // Callees come first, as in inlining.
     for (auto it = llvm::scc_begin(&graph); !it.isAtEnd(); ++it)
       for (CallGraphNode *node : *it)
         if (!node->isExternal() &&

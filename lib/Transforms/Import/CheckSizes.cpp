@@ -27,8 +27,8 @@ static LogicalResult checkType(Location loc, Type type) {
                            "holds; give it smaller sizes";
 }
 
-/// The number that stands for a size that is known only at run time is no
-/// padding itself, which the verifier upstream does not see.
+/// Refuses paddings equal to the marker of dynamic sizes, which upstream's
+/// verifier accepts.
 static LogicalResult checkPadding(tensor::PadOp op) {
   auto check = [&](ArrayRef<int64_t> known, ValueRange dynamic) {
     return llvm::count(known, ShapedType::kDynamic) == int64_t(dynamic.size());

@@ -32,16 +32,16 @@ public:
   LogicalResult run();
 
 private:
-  /// Fails, with an error, where the function cannot be a joint function.
+  /// Fails, with an error, if the function cannot be a joint function.
   LogicalResult checkFunction();
-  /// Fails where `numbers`, the option `name`, is no list of different numbers
+  /// Fails unless `numbers`, the option `name`, is a list of different numbers
   /// below `count`, the number of `what`.
   LogicalResult checkNumbers(ArrayRef<int64_t> numbers, StringRef name,
                              unsigned count, StringRef what);
-  /// Finds the results that depend on a cotangent, and compares them with those
-  /// that are listed.
+  /// Finds the results that depend on a cotangent, and compares them with the
+  /// listed ones.
   LogicalResult findGradients();
-  /// What each of `marked` belongs to: `listed`, the option `option`, or, if
+  /// The counterpart of each of `marked`: `listed`, the option `option`, or, if
   /// that is empty, all of `candidates` in order.
   FailureOr<SmallVector<int64_t>> match(ArrayRef<int64_t> marked,
                                         ArrayRef<int64_t> listed,

@@ -34,8 +34,8 @@ using namespace mlir::fad;
 // Operations that upstream writes in terms of others
 //===----------------------------------------------------------------------===//
 
-/// A border that is computed to a fill or a loop, and an insertion: the rule of
-/// tensor.pad is for constant borders.
+/// Rewrites a computed border to a fill or a loop, and an insertion: the rule
+/// of tensor.pad is for constant borders.
 static LogicalResult lowerComputedPad(RewriterBase &rewriter,
                                       tensor::PadOp op) {
   Value border = op.getConstantPaddingValue();
@@ -72,7 +72,7 @@ struct DecomposeAggregate
   }
 };
 
-/// scf.execute_region to what is in it, where that is one block.
+/// Inlines an scf.execute_region of one block.
 struct InlineRegion : OpRewritePattern<scf::ExecuteRegionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -98,7 +98,8 @@ struct LowerGenerate : OpRewritePattern<tensor::GenerateOp> {
   }
 };
 
-/// A negative border to a slice of what is padded, and what else is padded.
+/// Rewrites a negative border to a tensor slice of the source and a padding of
+/// this slice.
 struct CutOff : OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -106,7 +107,7 @@ struct CutOff : OpRewritePattern<tensor::PadOp> {
                                 PatternRewriter &rewriter) const override {
     SmallVector<OpFoldResult> low = op.getMixedLowPad(),
                               high = op.getMixedHighPad(), offsets, cut;
-    // How much a border cuts off, which is none of it then.
+    // The number of elements that a border removes; such a border becomes 0.
     auto cutOff = [&](OpFoldResult &border) -> int64_t {
       std::optional<int64_t> size = getConstantIntValue(border);
       if (!size || *size >= 0)
@@ -122,7 +123,7 @@ struct CutOff : OpRewritePattern<tensor::PadOp> {
       if (llvm::AddOverflow(first, last, total) ||
           (!ShapedType::isDynamic(size) && total > size))
         return rewriter.notifyMatchFailure(op, "cuts off more than there is");
-      // Upstream has no slice of nothing, nor behind the last element.
+      // Upstream rejects empty slices, and slices behind the last element.
       if (size == 0 || (total > 0 && total == size))
         return rewriter.notifyMatchFailure(op, "cuts off all that there is");
       any |= first != 0 || last != 0;

@@ -17,12 +17,11 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// How many constants are tried: backward begins with the one that it starts
-/// from.
+/// The most constants to try: backward begins with its seed.
 static constexpr size_t kMaxSeeds = 8;
 
-/// The number that all elements of `tensor` are, by a constant or a fill; none
-/// if it is zero.
+/// The number that all elements of `tensor` equal, by a constant or a fill;
+/// none if it is zero.
 static std::optional<double> getSeedNumber(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || !isDifferentiable(type))
@@ -57,7 +56,8 @@ public:
 private:
   /// Finds the operations that results which are no gradients depend on.
   void findPrimal();
-  /// Where the backward part reads constants, by constant, in program order.
+  /// Finds the uses of constants in the backward part, by constant, in program
+  /// order.
   void findCandidates();
   /// Puts `seed` times the cotangent in the place of `seed` in backward.
   void replace(Value seed, Value cotangent);

@@ -24,8 +24,7 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The sizes of the result of `op` that are not known, or nothing where there
-/// is no telling.
+/// The dynamic sizes of the result of `op`, or nothing if they are unknown.
 static std::optional<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
                                                          Operation *op) {
   ReifiedRankedShapedTypeDims sizes;
@@ -41,9 +40,9 @@ static std::optional<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
 }
 
 namespace {
-/// Along a dimension of size 1 nothing is stepped over. Upstream finds the
-/// dimensions that a slice drops by comparing strides with those of the source,
-/// and fails where another stride is in them.
+/// Along a dimension of size 1, the stride has no effect. Upstream finds the
+/// dimensions that a slice drops by comparing its strides with those of the
+/// source, and fails for other strides.
 template <typename Op> struct RemoveUnitStrides : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -70,8 +69,8 @@ template <typename Op> struct RemoveUnitStrides : OpRewritePattern<Op> {
   }
 };
 
-/// Dimensions of a slice, those that it drops with the one before or after
-/// them.
+/// The dimensions of a slice, where each dropped one is grouped with the one
+/// before or after it.
 static SmallVector<ReassociationIndices>
 groupDropped(const llvm::SmallBitVector &dropped) {
   SmallVector<ReassociationIndices> groups;
@@ -86,8 +85,8 @@ groupDropped(const llvm::SmallBitVector &dropped) {
   return groups;
 }
 
-/// Whether `op` steps over elements and drops dimensions. Which ones, upstream
-/// tells by the strides of buffers, of which several may be alike.
+/// Whether `op` skips elements and drops dimensions. Upstream identifies
+/// dropped dimensions by the strides of buffers, which may be ambiguous.
 template <typename Op>
 static bool stepsAndDrops(Op op, const llvm::SmallBitVector &dropped) {
   return dropped.any() &&
@@ -99,7 +98,8 @@ static bool stepsAndDrops(Op op, const llvm::SmallBitVector &dropped) {
              });
 }
 
-/// A slice that keeps its dimensions, without those that are to be dropped.
+/// Splits a slice into one that keeps its dimensions and a reshape that drops
+/// them.
 struct DropAfterExtract : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -139,7 +139,7 @@ struct ExpandBeforeInsert : OpRewritePattern<tensor::InsertSliceOp> {
   }
 };
 
-/// Nothing beside nothing is nothing.
+/// Removes empty operands of a concatenation.
 struct ConcatenateNothing : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -170,7 +170,7 @@ struct ConcatenateElements : OpRewritePattern<tensor::ConcatOp> {
     for (Value input : op.getInputs())
       if (!ShapedType::isDynamic(getSize(input)))
         known += getSize(input);
-    // What has no size yet has none where the others are all of the result.
+    // A dynamic size is 0 if the other operands make up the result.
     bool isWhole = op.getResultType().getDimSize(op.getDim()) == known;
     SmallVector<Value> inputs =
         llvm::filter_to_vector(op.getInputs(), [&](Value input) {
@@ -195,7 +195,7 @@ private:
   }
 };
 
-/// All that surrounds nothing is border.
+/// A padding of an empty tensor consists of the border.
 struct PadNothing : OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -208,7 +208,7 @@ struct PadNothing : OpRewritePattern<tensor::PadOp> {
       return failure();
     Location loc = op.getLoc();
     Value border = op.getConstantPaddingValue();
-    // A constant in the region goes with it.
+    // A constant in the region would be erased with it.
     if (border && border.getParentRegion() != &op.getRegion()) {
       Value empty =
           tensor::EmptyOp::create(rewriter, loc, op.getResultType(), *sizes);
@@ -230,7 +230,7 @@ private:
              op.getStaticLow(), op.getStaticHigh())) {
       if (size == 0)
         return true;
-      // A border may cut off all that there is.
+      // A border may remove all elements.
       if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(low) &&
           !ShapedType::isDynamic(high) &&
           size + std::min<int64_t>(low, 0) == -std::min<int64_t>(high, 0))

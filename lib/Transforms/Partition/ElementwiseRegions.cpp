@@ -24,14 +24,15 @@ using Kind = ElementwiseView::Kind;
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Whether `operand` counts as a constant, given how it is read.
+/// Whether `operand` counts as a constant, given its kind.
 static bool isConstant(Value operand) {
   if (!isa<ShapedType>(operand.getType()))
     return !mayHaveTangent(operand);
   return bool(getSplat(operand));
 }
 
-/// How an elementwise operation reads the tensor `operand`, which is no splat.
+/// The kind of the tensor `operand` of an elementwise operation; it is no
+/// splat.
 static Kind getTensorKind(Value operand) {
   bool isNumber = getElementTypeOrSelf(operand).isIntOrIndexOrFloat();
   return isNumber && matchPattern(operand, m_Constant()) ? Kind::Constants
@@ -57,7 +58,7 @@ static bool isDifferentiableScalarOp(Operation &op) {
   return !needsRule || isa<DerivativeOpInterface>(op);
 }
 
-/// Checks the body and collects what it captures.
+/// Checks the body and collects the values that it captures.
 static bool isElementwiseBody(Block &body, SmallVectorImpl<Value> &captures) {
   auto capture = [&](Value operand) {
     if (operand.getParentBlock() != &body)
@@ -143,8 +144,8 @@ std::optional<ElementwiseView> fad::viewElementwise(Operation *op) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is available where `op` stands, in the block of `op`, once
-/// it is moved there if it is a constant.
+/// Whether `value` dominates `op` in its block, or is a constant that can be
+/// moved there.
 static bool isAvailableAt(Value value, Operation *op) {
   Operation *def = value.getDefiningOp();
   if (!def || def->getBlock() != op->getBlock() ||
@@ -170,7 +171,7 @@ static bool areConstantsAvailableAt(const ElementwiseView &view,
                       [&](Value v) { return isAvailableAt(v, op); });
 }
 
-/// Whether `op` only rounds `source`, which nothing else reads, to a narrower
+/// Whether `op` only rounds `source`, which has no other reader, to a narrower
 /// type.
 static bool isOnlyRounding(Operation &op, Value source) {
   if (!source.hasOneUse() || !llvm::is_contained(op.getOperands(), source))
@@ -191,8 +192,8 @@ static bool isOnlyRounding(Operation &op, Value source) {
 
 SmallVector<SingleSourceRegion> fad::findSingleSourceRegions(Block &block) {
   SmallVector<SingleSourceRegion> regions;
-  // The region of each source, and the source of each tensor that is not its
-  // own.
+  // The region of each source, and the source of each tensor other than a
+  // source.
   DenseMap<Value, unsigned> regionOf;
   DenseMap<Value, Value> sourceOf;
   for (Operation &op : block.without_terminator()) {
@@ -214,8 +215,8 @@ SmallVector<SingleSourceRegion> fad::findSingleSourceRegions(Block &block) {
                                       regions[it->second].members.front().op))
       continue;
     regions[it->second].members.push_back(std::move(*view));
-    // What is made of the rounded tensor needs no more than that, and the
-    // derivative of rounding is 1.
+    // The rounded tensor suffices for its readers, and the derivative of
+    // rounding is 1.
     if (isOnlyRounding(op, source))
       continue;
     for (Value result : op.getResults())

@@ -115,7 +115,7 @@ Value RegionBuilder::getScalar(const ElementwiseView &view, unsigned index) {
 
 void RegionBuilder::define(Value result, Value scalar) {
   scalars.map(result, scalar);
-  // A tape could save this value: it is a tensor in the program as written.
+  // A tape could save this value, a tensor in the source program.
   if (Operation *def = scalar.getDefiningOp())
     if (def->getBlock() == body.get() && !matchPattern(def, m_Constant()))
       def->setAttr(FadDialect::kTapeAttr, rewriter.getUnitAttr());

@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::raise;
 
-// A select that states what happens at 0, where these functions have no
-// derivative, is raised only where the primitive agrees.
+// A select that defines the value at 0, where these functions have no
+// derivative, is raised only if the primitive agrees.
 
 static void populateRelu(RewritePatternSet &patterns) {
   Formula x = variable();

@@ -20,8 +20,8 @@ static void populateSigmoid(RewritePatternSet &patterns) {
                               0.5 * tanh(0.5 * x) + 0.5},
                              Shared::raised, /*benefit=*/2);
 
-  // The first form again, where the program has no value for the negative of
-  // what it passes to exp.
+  // The first form again, for programs without a value for the negative of the
+  // operand of exp.
   addRaisePattern(patterns, {1 / (1 + exp(x))}, Shared::raised,
                   [](OpBuilder &b, Location loc, const FormulaMatch &match) {
                     Value negative =
@@ -44,7 +44,7 @@ static void populateSoftplus(RewritePatternSet &patterns) {
   };
   addRaisePattern(patterns, {log1p(exp(x)), log(1 + exp(x))}, Shared::raised,
                   build);
-  // Smooth, and NaN where x is, whatever the maximum or minimum is there.
+  // Smooth, and NaN for NaN, whichever maximum or minimum is used.
   auto whole = Whole::smooth;
   auto nans = NaNs::keptOrDropped;
   addRaisePattern(patterns, {max(x, 0, nans, whole) + softplus(-abs(x))},

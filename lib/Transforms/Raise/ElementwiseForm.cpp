@@ -18,8 +18,8 @@ using namespace mlir::fad;
 
 namespace {
 
-/// linalg.exp, linalg.map, linalg.elementwise, ... to linalg.generic. What only
-/// moves or fills keeps its name: it has no scalar computation to look into.
+/// Rewrites linalg.exp, linalg.map, linalg.elementwise, ... to linalg.generic.
+/// Operations that only move or fill keep their name: they compute no scalars.
 struct GeneralizeElementwise
     : public OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -36,8 +36,8 @@ struct GeneralizeElementwise
   }
 };
 
-/// A rounded constant as a constant, where upstream folds only exact ones.
-/// Exporters state the constants of a program in f64 and round them in bodies.
+/// Folds a rounded constant; upstream folds only exact ones. Exporters state
+/// the constants of a program in f64 and round them in bodies.
 struct FoldTruncOfConstant : public OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -83,10 +83,10 @@ void fad::populateGeneralizeElementwisePatterns(RewritePatternSet &patterns) {
 void raise::populateRaiseLinalgPatterns(RewritePatternSet &patterns) {
   populateGeneralizeElementwisePatterns(patterns);
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-  // Of the fusion patterns only those that normalize an operation: they inline
-  // constants and fills, drop repeated and unused operands, and give results
-  // that are written without being read a tensor.empty. What belongs together
-  // is for fad-partition to say.
+  // Among the fusion patterns, only those that normalize an operation: they
+  // inline constants and fills, drop repeated and unused operands, and replace
+  // inits that are not read by a tensor.empty. Fusion itself is left to
+  // fad-partition.
   linalg::populateElementwiseOpsFusionPatterns(
       patterns, [](OpOperand *) { return false; });
 }

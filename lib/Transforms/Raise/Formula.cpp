@@ -35,7 +35,7 @@ Formula raise::variable() { return makeFormula({FormulaNode::Variable}); }
 Formula raise::parameter() { return makeFormula({FormulaNode::Parameter}); }
 
 Formula raise::operator+(const Formula &lhs, const Formula &rhs) {
-  // A number comes last, where the matcher expects it.
+  // The matcher expects numbers last.
   if (lhs->kind == FormulaNode::Number)
     return makeFormula({FormulaNode::Sum, {rhs, lhs}});
   return makeFormula({FormulaNode::Sum, {lhs, rhs}});
@@ -94,8 +94,7 @@ Formula raise::softplus(const Formula &x) {
   return call<SoftplusOp>(x, [](SoftplusOp op) { return !op.getThreshold(); });
 }
 
-/// `KeepOp`, which keeps a NaN, or `DropOp` where it assumes that there is
-/// none.
+/// `KeepOp`, which keeps a NaN, or `DropOp` with the flag that excludes NaN.
 template <typename KeepOp, typename DropOp>
 static Formula callKeepingNaN(const Formula &x, double bound, Whole whole) {
   auto accepts = [whole](Operation *op) {
@@ -114,8 +113,8 @@ static Formula callKeepingNaN(const Formula &x, double bound, Whole whole) {
   return either(forms);
 }
 
-/// A select of `x` where `beyond` holds and of `bound` elsewhere, or `DropOp`
-/// where NaNs may be dropped.
+/// A select of `x` if `beyond` holds and of `bound` otherwise, or `DropOp` if
+/// NaNs may be dropped.
 template <typename DropOp>
 static Formula chooseOrDrop(const Formula &x, double bound, NaNs nans,
                             const Condition &beyond) {

@@ -20,7 +20,8 @@ namespace {
 /// The constant factor of a product, gathered from several operations.
 struct Coefficient {
   double value = 1;
-  /// How many constants in it have been rounded, that is, are no powers of two.
+  /// The number of rounded constants, that is, of constants other than powers
+  /// of two.
   unsigned roundings = 0;
 
   static Coefficient get(double constant) {
@@ -39,9 +40,9 @@ struct Coefficient {
 
 /// Matches a formula with the operations that compute one value.
 ///
-/// Matching backtracks: each function tries every way in which its formula can
-/// be read into the operations and asks its continuation `next` whether the
-/// rest of the formula agrees. What has been bound stays bound only if it does.
+/// Matching backtracks: each function tries every way of matching its formula
+/// with the operations, and asks its continuation `next` whether the rest of
+/// the formula matches. Bindings persist only if it does.
 class FormulaMatcher {
 public:
   FormulaMatcher(Operation *root, Shared shared)
@@ -334,8 +335,8 @@ bool FormulaMatcher::matchProduct(const Formula &formula, Value value,
   });
 }
 
-/// Matches `value` with the product of `factors`, of which there may be none,
-/// and a constant, which goes to `next`.
+/// Matches `value` with the product of `factors`, which may be empty, and a
+/// constant, which is passed to `next`.
 bool FormulaMatcher::matchFactors(ArrayRef<Formula> factors, Value value,
                                   NextFactor next) {
   if (factors.empty()) {
@@ -363,8 +364,8 @@ bool FormulaMatcher::matchFactors(ArrayRef<Formula> factors, Value value,
   return matchPower(factors, value, next);
 }
 
-/// Matches the operands of `op` with `factors`: one with all of them where the
-/// other is constant, else each with some of them, in every way.
+/// Matches the operands of `op` with `factors`: one with all of them if the
+/// other is constant, else every split into two nonempty parts.
 bool FormulaMatcher::splitFactors(ArrayRef<Formula> factors, arith::MulFOp op,
                                   NextFactor next) {
   auto matchBoth = [&](ArrayRef<Formula> left, ArrayRef<Formula> right) {
@@ -379,7 +380,7 @@ bool FormulaMatcher::splitFactors(ArrayRef<Formula> factors, arith::MulFOp op,
   if (getConstant(op.getLhs()))
     return matchBoth({}, factors);
 
-  // A bit of `split` says to which side a factor goes; no side gets all.
+  // The bits of `split` assign factors to the sides; both sides get some.
   for (unsigned split = 1; split + 1 < 1u << factors.size(); ++split) {
     SmallVector<Formula> left, right;
     for (auto [index, factor] : llvm::enumerate(factors))
@@ -410,8 +411,8 @@ bool FormulaMatcher::matchPower(ArrayRef<Formula> factors, Value value,
 // Whole formulas
 //===----------------------------------------------------------------------===//
 
-/// Whether an operation that the match goes through, and that is expensive, has
-/// to be computed all the same for somebody else.
+/// Whether an expensive operation of the match has other users, so that raising
+/// computes it twice.
 bool FormulaMatcher::repeatsCostlyOps() const {
   return llvm::any_of(matched, [&](Operation *op) {
     if (op == root || isa<ReluOp>(op) ||

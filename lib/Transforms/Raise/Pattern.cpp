@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::raise;
 
-/// Whether `op` combines a term with what other iterations of a reduction
-/// yielded. What the reduction is, is told by the operation.
+/// Whether `op` combines a term with a value yielded by other iterations of a
+/// reduction. The kind of a reduction follows from this operation.
 static bool combinesIterations(Operation *op) {
   auto reduction = dyn_cast_or_null<linalg::LinalgOp>(op->getParentOp());
   if (!reduction || reduction.getNumReductionLoops() == 0)
@@ -57,7 +57,7 @@ public:
       if (!match)
         continue;
       Value raised = rule->build(rewriter, op->getLoc(), *match);
-      // What was said about the value holds as before.
+      // The attributes of the value stay valid.
       raised.getDefiningOp()->setDiscardableAttrs(
           op->getDiscardableAttrDictionary());
       rewriter.replaceOp(op, raised);

@@ -59,8 +59,8 @@ struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
         (void)applyPatternsGreedily(getOperation(), activations, config);
       return;
     }
-    // Chains on whole tensors are recognized before each of their operations
-    // becomes a linalg.generic of its own, or, on request, not at all.
+    // Chains on whole tensors are matched before each of their operations
+    // becomes a linalg.generic, or, on request, not at all.
     (void)applyPatternsGreedily(
         getOperation(), withinOperations ? linalg : activations, config);
     (void)applyPatternsGreedily(getOperation(), all, config);

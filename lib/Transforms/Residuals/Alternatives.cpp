@@ -25,8 +25,8 @@ void fad::takeFirstAlternatives(func::FuncOp function) {
   });
 }
 
-/// How many operations between a value and what it is computed from are looked
-/// at, to see whether one operand makes another one superfluous.
+/// The depth of the search that decides whether one operand makes another one
+/// superfluous.
 static constexpr unsigned kMaxDepth = 4;
 
 namespace {
@@ -39,7 +39,7 @@ struct Alternatives {
   SmallVector<Value> candidates;
 };
 
-/// Values of the forward part that share candidates for what is kept.
+/// Values of the forward part that share candidates for residuals.
 struct Component {
   SmallVector<Value> read;
   SmallVector<Alternatives *> open;
@@ -53,7 +53,7 @@ public:
   void run();
 
 private:
-  /// What `value` stands for, as chosen so far.
+  /// The representative of `value` under the choices so far.
   Value resolve(Value value) const {
     auto it = chosen.find(value);
     return it == chosen.end() ? value : it->second;
@@ -62,7 +62,7 @@ private:
   /// The values that the operation which computes `value` reads.
   Reads getReads(Value value) const;
 
-  /// What backward reads, or may have to read to compute that.
+  /// The values that backward reads, or may read to compute those.
   llvm::SetVector<Value> findReachable();
   /// Whether `value` is computed approximately, and `other` is not.
   bool isMoreApproximate(Value value, Value other) const {
@@ -71,32 +71,32 @@ private:
   }
   /// The operands of `op` that no other one makes superfluous.
   SmallVector<Value> findCandidates(AlternativesOp op);
-  /// Collects what there is to choose, and chooses where one operand needs no
-  /// more than the others do.
+  /// Collects the open choices, and decides those with an operand that needs no
+  /// more than the others.
   void collect();
   bool isFree(Value value) { return costs.getSaveCost(value).bytes == 0; }
-  /// The time to compute `value`, once its operation has all that it reads.
+  /// The time to compute `value` from the operands of its operation.
   Cost::Count getTime(Value value) {
     Operation *def = value.getDefiningOp();
     return def ? costs.getRecomputeTime(def) : 0;
   }
-  /// Whether backward can compute `value` from what it has anyway and `from`,
-  /// in so many steps.
+  /// Whether backward can compute `value` from its live values and `from`, in
+  /// at most `depth` steps.
   bool isComputable(Value value, const Reads &from, unsigned depth);
-  /// Whether what makes `other` available in backward makes `value` available
-  /// too, at no further byte.
+  /// Whether the residuals that make `other` available in backward make `value`
+  /// available too, at no further byte.
   bool dominates(Value value, Value other);
-  /// Chooses what needs nothing that is not kept anyway.
+  /// Chooses operands that need only residuals kept for other readers.
   void takeAvailable();
-  /// What is left, by components.
+  /// The remaining choices, by components.
   std::vector<Component> findComponents();
   void search(Component &component);
   void searchAll(Component &component);
-  /// Takes candidates of one number for all, of the number that is best;
-  /// returns what that costs.
+  /// Chooses candidates of the same number for all, of the best number; returns
+  /// the cost.
   Cost takeBestUniform(Component &component);
   void improve(Component &component);
-  /// Where the accurate form takes no more bytes and no more time, takes it.
+  /// Prefers the accurate form if it takes no more bytes and no more time.
   void preferFirst();
 
   const JointFunction &joint;
@@ -191,8 +191,8 @@ void Chooser::collect() {
     else
       chosen[alternatives.op] = alternatives.candidates.front();
   }
-  // Operands of later ones may be computed from what is open, which stands for
-  // itself until then.
+  // Operands of later choices may depend on open ones, which represent
+  // themselves until then.
   for (Alternatives *alternatives : open)
     chosen[alternatives->op] = alternatives->candidates.front();
 }
@@ -206,7 +206,7 @@ void Chooser::takeAvailable() {
     if (!openValues.contains(value))
       others.push_back(value);
   Selection least = solve(others);
-  // What backward can compute from what these keep.
+  // The values that backward can compute from these residuals.
   DenseSet<Value> available;
   auto isAvailable = [&](Value value) {
     return available.contains(resolve(value)) || isFree(resolve(value)) ||
@@ -330,7 +330,7 @@ Cost Chooser::takeBestUniform(Component &component) {
 }
 
 void Chooser::improve(Component &component) {
-  // Not to end where one change alone does not help, but all together do.
+  // A common change of all choices may help where no single change does.
   Cost least = takeBestUniform(component);
   uint64_t cuts = 0;
   for (bool improved = true; improved;) {
@@ -360,7 +360,7 @@ void Chooser::improve(Component &component) {
 
 void Chooser::preferFirst() {
   Selection least = solve(read.getArrayRef());
-  // What backward has, and how often it reads that.
+  // The values in backward, with their numbers of readers.
   llvm::MapVector<Value, unsigned> readers;
   for (Value value : read)
     ++readers[resolve(value)];
@@ -380,7 +380,7 @@ void Chooser::preferFirst() {
     auto isThere = [&](Value operand) {
       return readers.contains(operand) || isFree(operand);
     };
-    // Forward has all that it takes.
+    // Forward has all of its operands.
     if (!isComputed(choice) || !readers.contains(choice)) {
       choice = first;
       continue;
@@ -407,7 +407,7 @@ void Chooser::run() {
   for (Component &component : findComponents())
     search(component);
   preferFirst();
-  // The last first: what is chosen for it may be an earlier one.
+  // Reverse order, because a choice may refer to an earlier one.
   IRRewriter rewriter(joint.getFunction().getContext());
   for (Alternatives &alternatives : llvm::reverse(all))
     rewriter.replaceOp(alternatives.op, chosen.lookup(alternatives.op));

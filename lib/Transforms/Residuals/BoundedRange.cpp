@@ -16,8 +16,8 @@ using namespace mlir::fad;
 
 static constexpr unsigned kNumSamples = 16384;
 
-/// How far apart two values may be, as a fraction of the range, that count as
-/// one limit.
+/// The largest difference, as a fraction of the range, of two values that count
+/// as one limit.
 static constexpr double kLimitTolerance = 1e-3;
 
 std::vector<double> fad::getSampleArguments() {
@@ -30,8 +30,8 @@ std::vector<double> fad::getSampleArguments() {
   return arguments;
 }
 
-/// Whether `function` stays within `size` between neighbouring arguments, where
-/// it goes from one value to a rather different one: a step does, a pole not.
+/// Whether `function` stays within `size` between neighbouring arguments with
+/// rather different values: it does at a step, but not at a pole.
 static bool isBoundedBetween(ScalarFunction &function, double low, double high,
                              double size) {
   double atLow = function(low), atHigh = function(high);
@@ -53,7 +53,7 @@ static bool isBoundedBetween(ScalarFunction &function, double low, double high,
 }
 
 /// Adds to `range` the values at arguments of the sign of `sign` beyond those
-/// of the samples, and the limit. False where there is none.
+/// of the samples, and the limit. False if there is no limit.
 static bool addTail(ScalarFunction &function, double sign,
                     BoundedRange &range) {
   for (double x = 4; x < 1e6; x *= 1.01) {

@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The bytes of a value whose type does not say how large it is.
+/// The bytes of a value whose type does not determine its size.
 static constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
 /// More than the time of any program whose tensors fit into a memory.
 static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
@@ -27,8 +27,8 @@ static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 // Kinds of operations
 //===----------------------------------------------------------------------===//
 
-/// Whether each element of the results is computed from few elements of the
-/// operands, so that the operation fuses with what reads it.
+/// Whether each element of the results depends on few elements of the operands,
+/// so that the operation fuses with its readers.
 static bool isElementwise(Operation *op) {
   if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
     return true;
@@ -60,8 +60,8 @@ static bool isContraction(linalg::LinalgOp op) {
     readsEachIteration |=
         mentionsAllLoops(op.getMatchingIndexingMap(input), ranges);
   }
-  // A window operation that compares its operands sums no products; those of
-  // indices say where in the window it is.
+  // A window operation that compares its operands sums no products; its
+  // products of indices compute positions in the window.
   auto isProduct = [](Operation &inner) {
     return isa<arith::MulFOp, arith::MulIOp>(inner) &&
            !inner.getResult(0).getType().isIndex();
@@ -82,8 +82,8 @@ static bool hasContraction(Operation *op) {
       .wasInterrupted();
 }
 
-/// Whether executing `op` once more does nothing but compute its results.
-/// Assertions in it have held by then, and hold again.
+/// Whether repeating `op` has no effect besides its results. Its assertions
+/// have held before, and hold again.
 static bool isRepeatable(Operation *op) {
   if (isMemoryEffectFree(op))
     return true;
@@ -150,11 +150,11 @@ Cost CostModel::getSaveCost(Value value) {
   Cost::Count traffic = *bytes;
   if (recomputation->isKept(value))
     return {0, 8 * traffic};
-  // Forward keeps a value in registers where all its readers fuse with it.
+  // Forward keeps a value in registers if all its readers fuse with it.
   Operation *def = value.getDefiningOp();
   if (isElementwise(def) && llvm::all_of(value.getUsers(), isElementwise))
     traffic += *bytes;
-  // What has no elements is one more result, too.
+  // An empty tensor is still one more result.
   Cost cost = {*bytes, std::max<Cost::Count>(1, 8 * traffic)};
   if (std::optional<Encoding> encoding = findEncoding(value)) {
     Cost::Count elements = getElements(value);
@@ -173,8 +173,8 @@ bool CostModel::isCheap(Operation *op) {
   return getRecomputeTime(op) < 8 * Cost::Count(bytes);
 }
 
-/// Whether `op` reads no more elements of `operand`, a slice or what indices
-/// say, than it has iterations.
+/// Whether `op` reads at most one element of `operand`, at computed indices or
+/// in a slice, in each of its iterations.
 static bool picksElements(Operation *op, Value operand) {
   return isa<RankedTensorType>(operand.getType()) &&
          (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(op) ||

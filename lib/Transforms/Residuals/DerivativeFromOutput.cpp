@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// How far a polynomial may be from the derivative, and its largest degree.
+/// The largest error of a polynomial, and its largest degree.
 static constexpr double kTolerance = 1e-3;
 static constexpr unsigned kLargestDegree = 16;
 
@@ -41,16 +41,16 @@ public:
   std::optional<DerivativeFromOutput> fit(FloatType type);
 
 private:
-  /// Finds the minimum of the activation. False where it has none, or rises
-  /// and falls more than that.
+  /// Finds the minimum of the activation. False if it has none, or is not
+  /// monotone on each side.
   bool findMinimum();
   /// The arguments on one side of the minimum, away from it.
   std::vector<double> getArguments(bool isRight) const;
   std::optional<DerivativeFromOutput::Side> fitSide(bool isRight);
   /// The polynomial that has the derivative's values at Chebyshev points.
   DerivativeFromOutput::Side interpolate(double end, double limit, unsigned degree);
-  /// The argument between `low` and `high` where the activation is `s` away
-  /// from its minimum.
+  /// The argument between `low` and `high` at which the activation is `s` above
+  /// its minimum.
   double invert(double s, double low, double high);
   double getDistance(double x) {
     return std::sqrt(std::max(activation(x) - form.minimum, 0.0));
@@ -63,8 +63,8 @@ private:
 };
 } // namespace
 
-/// Arguments from 0 to far beyond where activations bend, ever farther apart;
-/// their exponentials are finite.
+/// Arguments from 0 to far beyond the bends of activations, at growing
+/// distances; their exponentials are finite.
 static std::vector<double> getDistances() {
   std::vector<double> distances;
   for (double x = 0; x < 32; x += 1.0 / 64)
@@ -159,7 +159,7 @@ std::optional<DerivativeFromOutput::Side> Fitter::fitSide(bool isRight) {
   double limit = derivative(arguments.back());
   if (!std::isfinite(limit))
     return std::nullopt;
-  // Where the derivative comes close to its limit for good.
+  // Whether the derivative stays close to its limit from `x` on.
   auto isFar = [&](double x) {
     return !(std::abs(derivative(x) - limit) <= kTolerance / 4);
   };

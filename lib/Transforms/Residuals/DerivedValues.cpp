@@ -27,8 +27,8 @@ static bool isCheap(Block &body, Policy policy) {
          });
 }
 
-/// How many elements the operand has that stands for one element of the others
-/// together, at least, for these to count as small: they are kept as well.
+/// The least ratio of the elements of the main operand to those of the others
+/// together, for which the others count as small: these are kept as well.
 static constexpr int64_t kSmallRatio = 8;
 
 /// Whether the tensors that `op` reads besides `full` have few elements, as far
@@ -51,8 +51,8 @@ static bool areOthersSmall(linalg::LinalgOp op, Value full) {
           elements <= type.getNumElements() / kSmallRatio);
 }
 
-/// The one tensor operand of `op` that mentions all its loops, where each
-/// element of the results is written once; null if there is none or several.
+/// The only tensor operand of `op` whose map has all loops, if each element of
+/// the results is written once; null if there is none or several.
 static Value getFullOperand(linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -83,7 +83,7 @@ static bool isConversion(Block &body) {
                       llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
 }
 
-/// The value that the results of `op` derive from; null if there is none.
+/// The root of the results of `op`; null if there is none.
 static Value getRoot(Operation *op, Policy policy) {
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
     return op->getOperand(0);
@@ -112,13 +112,12 @@ namespace {
 struct Node {
   Value value, root;
   SmallVector<unsigned, 2> derived;
-  /// What it takes, in bits an element, to have the values to be saved that
-  /// derive from this one in backward.
+  /// The bits an element that the saved values derived from this one take.
   uint64_t cost = 0;
   bool isSaved = false, isKept = false;
 };
 
-/// The forest of what values derive from.
+/// The forest of derived values.
 class Forest {
 public:
   Forest(ArrayRef<Value> saved, const SavingRules &rules) : rules(rules) {
@@ -129,16 +128,16 @@ public:
     order();
   }
 
-  /// The operations between what is to be kept and what is to be saved.
+  /// The operations between the kept roots and the saved values.
   DenseSet<Operation *> run();
 
 private:
-  /// Adds `value` and all that it derives from.
+  /// Adds `value` and all of its roots.
   void add(Value value);
   /// Sorts the nodes so that each comes after its root.
   void order();
-  /// Bits an element that keeping the node takes; the largest number where it
-  /// would be computed again all the same.
+  /// The bits an element that keeping the node takes; the largest number if it
+  /// would be computed again in any case.
   uint64_t getWidth(const Node &node) const;
 
   SavingRules rules;

@@ -93,7 +93,7 @@ static std::optional<Encoding> findExactEncoding(Value tensor) {
              : std::nullopt;
 }
 
-/// `numbers` as constants of `type`; they become what these are after rounding.
+/// `numbers` as constants of `type`; they are updated to the rounded values.
 static SmallVector<Attribute>
 makeConstants(SmallVectorImpl<double> &numbers, FloatType type,
               llvm::RoundingMode mode = llvm::RoundingMode::NearestTiesToEven) {
@@ -105,7 +105,7 @@ makeConstants(SmallVectorImpl<double> &numbers, FloatType type,
   return constants;
 }
 
-/// How far `range` is from `levels`, given the boundaries between these.
+/// The error of `levels` for `range`, given their boundaries.
 static QuantizationError getError(const BoundedRange &range,
                                   ArrayRef<double> levels,
                                   ArrayRef<double> boundaries) {
@@ -125,14 +125,14 @@ static QuantizationError getError(const BoundedRange &range,
   return error;
 }
 
-/// The encoding in `bits` bits of numbers of `type` in `range`; `nullopt` where
-/// the type does not tell them apart.
+/// The encoding in `bits` bits of numbers of `type` in `range`; `nullopt` if
+/// rounding to the type merges levels.
 static std::optional<Encoding> makeEncoding(const BoundedRange &range,
                                             FloatType type, int64_t bits) {
-  // Where the argument is large, the derivative is at a limit, and is kept
-  // exactly: what is switched off passes nothing on, and what is linear passes
-  // on all, however many layers follow each other. That takes up to two of the
-  // levels, so two levels are placed without regard to limits.
+  // For arguments of large magnitude the derivative is at a limit, and is
+  // encoded exactly: zero derivatives pass nothing on, and derivatives of one
+  // pass on all, through any number of layers. The limits take up to two
+  // levels, so encodings of two levels ignore them.
   ArrayRef<double> fixed;
   if (bits > 1)
     fixed = range.limits;
@@ -185,8 +185,7 @@ std::optional<Encoding> Encodings::find(Value tensor) {
 // Encoding and decoding
 //===----------------------------------------------------------------------===//
 
-/// Whether `element` is `level`: in all its bits, but for a NaN, which may have
-/// others where it was computed.
+/// Whether `element` equals `level` bit for bit, or both are NaN.
 static Value isLevel(ImplicitLocOpBuilder &b, Value element, Attribute level) {
   auto number = dyn_cast<FloatAttr>(level);
   if (number && number.getValue().isNaN())
@@ -239,8 +238,8 @@ static Value lookUp(ImplicitLocOpBuilder &b, ArrayRef<Attribute> table,
   return entries.front();
 }
 
-/// The number of the level that stands for `element`: how many boundaries it is
-/// above, by bisection, which gives one digit after the other.
+/// The number of the level of `element`: the number of boundaries below it, by
+/// bisection, one digit after the other.
 static Value bisect(ImplicitLocOpBuilder &b, Value element,
                     const Encoding &encoding) {
   int64_t bits = encoding.getBits();

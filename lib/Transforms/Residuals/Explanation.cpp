@@ -16,8 +16,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The operations of the backward part without those that only depend on how
-/// large a cotangent is.
+/// The operations of the backward part without those that only depend on the
+/// sizes of a cotangent.
 static DenseSet<Operation *> findBackward(const JointFunction &joint) {
   SmallVector<Operation *> ops =
       findDependent(joint.getFunction().front(), joint.getCotangents(),
@@ -37,14 +37,15 @@ public:
   Explanation run();
 
 private:
-  /// Finds what backward reads and does not depend on a cotangent.
+  /// Finds the values that backward reads and that do not depend on a
+  /// cotangent.
   void findRecomputed();
   void findKept();
-  /// Goes through the forward part: which values can be computed from what is
-  /// kept, and in which layer each is.
+  /// Visits the forward part, to find the values that the residuals determine,
+  /// and the layer of each value.
   void findAvailable();
   void explain(KeptValue &kept);
-  /// What `op` needs that cannot be computed from what is kept.
+  /// The operands of `op` that the residuals do not determine.
   SmallVector<Value> findMissing(Operation *op);
   ResidualKind getKind(const KeptValue &kept) const;
   std::optional<Refusal> getRefusal(Operation *op);
@@ -54,7 +55,7 @@ private:
 
   const JointFunction &joint;
   ExplanationOptions options;
-  /// What depends on the elements of a cotangent.
+  /// The operations that depend on the elements of a cotangent.
   DenseSet<Operation *> backward;
   Recomputation recomputation;
   CostModel costs;
@@ -68,11 +69,11 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What is kept
+// Kept values
 //===----------------------------------------------------------------------===//
 
-/// The value that the bytes `packed` hold; `packed` itself where it is not made
-/// of numbers of few bits.
+/// The value encoded in the bytes `packed`; `packed` itself if it is not an
+/// encoding of few bits.
 static Value getUnpacked(Value packed, int64_t &bits) {
   auto pack = packed.getDefiningOp<PackOp>();
   if (!pack)
@@ -148,7 +149,7 @@ SmallVector<Value> Explainer::findMissing(Operation *op) {
     forEachReadOperand(worklist.pop_back_val(), [&](Value operand) {
       if (available.contains(operand) || recomputation.isAlive(operand))
         return;
-      // A view stands for what it is a view of.
+      // A view is replaced by its source.
       Operation *def = operand.getDefiningOp();
       if (isView(def))
         worklist.push_back(def);
@@ -176,7 +177,7 @@ void Explainer::explain(KeptValue &kept) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is computed again
+// Repeated operations
 //===----------------------------------------------------------------------===//
 
 void Explainer::findRecomputed() {
@@ -190,7 +191,7 @@ void Explainer::findRecomputed() {
         executedAgain.insert(def))
       forEachOutsideOperand(def, push);
   }
-  // What numbers of few bits stand for is looked up, not computed.
+  // Levels are looked up by their number, not computed.
   auto isLookup = [](Operation *op) {
     return isa<UnpackOp>(op) ||
            llvm::any_of(op->getOperands(), [](Value value) {

@@ -59,8 +59,8 @@ public:
   void run();
 
 private:
-  /// The value that backward reads in place of the primal `value`; `reason`
-  /// says why, if it has to be saved.
+  /// The value that backward reads in place of the primal `value`; `reason` is
+  /// recorded if it is saved.
   Value materialize(Value value, ResidualReason reason);
   /// Saves `value`.
   Value save(Value value, ResidualReason reason);
@@ -76,7 +76,8 @@ private:
   Value makeEmptyLike(Value tensor);
   /// Moves the operations that depend on a cotangent after the others.
   void sortBackward();
-  /// Gives each size that backward reads a tensor in backward that has it.
+  /// Finds, for each size that backward reads, a tensor in backward of that
+  /// size.
   void resolveSizes();
   /// Names, at each residual, the operations whose adjoints read it.
   void nameConsumers();
@@ -84,10 +85,10 @@ private:
   const JointFunction &joint;
   const ResidualChoice &choice;
   IRRewriter rewriter;
-  /// The last operation of the forward part, residuals included; null where
-  /// there is none.
+  /// The last operation of the forward part, residuals included; null if there
+  /// is none.
   Operation *forwardEnd = nullptr;
-  /// What backward computes again goes before this operation.
+  /// Repeated operations go before this operation.
   Operation *boundary = nullptr;
   DenseMap<Value, Value> materialized;
   SmallVector<ResidualOp> residuals;
@@ -223,7 +224,7 @@ void Materializer::sortBackward() {
 }
 
 void Materializer::resolveSizes() {
-  // Cotangents are there anyway; residuals are there by now.
+  // Cotangents and residuals are available at this point.
   llvm::DenseMap<SizeKey, SizeKey> available;
   SizeOrigins origins;
   auto offer = [&](Value primal, Value tensor) {
@@ -240,7 +241,7 @@ void Materializer::resolveSizes() {
 
   for (tensor::DimOp size : pendingSizes) {
     SizeKey key = origins.find(size.getSource(), *size.getConstantIndex());
-    // A size that is known needs no tensor.
+    // A static size needs no tensor.
     if (std::optional<int64_t> known =
             key.second < 0 ? getConstantIntValue(key.first) : std::nullopt) {
       rewriter.setInsertionPoint(size);

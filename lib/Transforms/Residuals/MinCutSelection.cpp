@@ -63,7 +63,7 @@ unsigned ResidualNetwork::getSharedNode(const SharedWork &shared) {
   return it->second;
 }
 
-/// What `cost` counts under `objective`.
+/// The value of `cost` under `objective`.
 static Cost weigh(Cost cost, Objective objective) {
   if (cost.isInfinite || objective.time == 0)
     return cost;
@@ -103,7 +103,7 @@ ResidualNetwork::Cut ResidualNetwork::mix(Cut cut, const Cut &other,
     if (differs[edge.from] && differs[edge.to])
       parts.join(edge.from, edge.to);
   parts.compress();
-  // No edge joins two parts: what each changes in the cost is its own.
+  // No edge joins two components, so their gains add up.
   std::vector<Cost> gains(parts.getNumClasses());
   for (const Edge &edge : edges) {
     if (!differs[edge.from] && !differs[edge.to])

@@ -22,12 +22,12 @@ using namespace mlir::fad;
 // Finding forms
 //===----------------------------------------------------------------------===//
 
-/// How many users of a tensor are tried, to find the one that a derivative is
-/// the derivative of.
+/// The most users of a tensor to try in the search for the primal of a
+/// derivative.
 static constexpr unsigned kMaxTries = 16;
 
-/// Whether differences of `value` at some arguments are those of its derivative
-/// `slope`; what is not need not be looked at closely.
+/// Whether difference quotients of `value` at some arguments match its
+/// derivative `slope`; a cheap test before the exact one.
 static bool isSlope(ScalarFunction &slope, ScalarFunction &value) {
   constexpr double step = 1e-4;
   return llvm::all_of(ArrayRef<double>{-2.3, -0.7, 0.4, 1.9}, [&](double x) {
@@ -54,7 +54,7 @@ private:
 
 const DerivativeFromOutput *FormFinder::find(Value activation, Value derivative) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(activation));
-  // As functions of what both are computed from at once.
+  // Both become functions of their common operand.
   Value source = derivative.getDefiningOp()->getOperand(0);
   std::optional<ScalarFunction> value = ScalarFunction::get(activation, source);
   std::optional<ScalarFunction> slope = ScalarFunction::get(derivative, source);
@@ -84,7 +84,7 @@ static ElementwiseOp buildSide(ImplicitLocOpBuilder &b, Value source,
   return ElementwiseOp::create(
       b, source, [&](OpBuilder &inside, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder inner(loc, inside);
-        // What is above the minimum is above the number below it.
+        // A result above the minimum is above the next smaller number.
         double below =
             roundTo(type, form.argument, llvm::RoundingMode::TowardNegative);
         Value argument =
@@ -147,7 +147,7 @@ static ElementwiseOp buildDerivative(ImplicitLocOpBuilder &b, Value output,
       });
 }
 
-/// What stands for `value`: itself, or a choice between it and others.
+/// The representative of `value`: itself, or its alternatives.
 static Value getOffered(Value value) {
   if (value.hasOneUse())
     if (auto all = dyn_cast<AlternativesOp>(*value.getUsers().begin()))
@@ -156,7 +156,7 @@ static Value getOffered(Value value) {
 }
 
 /// Makes `derivative`, computed from `source` as `output` is, one of several
-/// alternatives; returns what computes the other one.
+/// alternatives; returns the operation that computes the other one.
 static Operation *addAlternative(Value derivative, Value source, Value output,
                                  const DerivativeFromOutput &form) {
   Value offered = getOffered(derivative);
@@ -191,8 +191,8 @@ static bool isReplaceable(Value derivative, Operation *output) {
   });
 }
 
-/// The first result of `region`, computed from what `derivative` is computed
-/// from, that the derivative has a form in; null where there is none.
+/// The first result of `region`, a function of the operand of `derivative`,
+/// that determines the derivative; null if there is none.
 static Value findOutput(ElementwiseOp region, Value derivative,
                         FormFinder &forms) {
   if (!region || region->getNumOperands() != 1 ||

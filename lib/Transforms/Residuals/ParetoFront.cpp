@@ -27,8 +27,8 @@ static Objective getObjectiveBetween(const Cut &fast, const Cut &small) {
   return {bytes, time};
 }
 
-/// The best cut between two neighbours; `nullopt` where none is better than
-/// both under the objective that makes them equal.
+/// The best cut between two neighbours; `nullopt` if none is better than both
+/// under the objective for which they are equal.
 static std::optional<Cut> findBetween(const ResidualNetwork &network,
                                       const Cut &fast, const Cut &small) {
   if (fast.cost.time >= small.cost.time || fast.cost.bytes <= small.cost.bytes)

@@ -25,7 +25,7 @@ struct Sums {
 
   Sums(ArrayRef<double> numbers, unsigned numBins);
   unsigned getNumBins() const { return count.size() - 1; }
-  /// The mean of the bins in [begin, end); `nullopt` where they are empty.
+  /// The mean of the bins in [begin, end); `nullopt` if they are empty.
   std::optional<double> getMean(unsigned begin, unsigned end) const;
   /// The squared distances in [begin, end) from `level`, or from their mean.
   double getCost(unsigned begin, unsigned end,
@@ -50,7 +50,8 @@ private:
     unsigned begin = 0;
     bool isFixed = false;
   };
-  /// For each end of the last cell, its cost with those before, and the cell.
+  /// For each end of the last cell, its cost with all earlier cells, and the
+  /// cell.
   struct Row {
     std::vector<double> costs;
     std::vector<Cell> cells;
@@ -59,7 +60,7 @@ private:
   using Layer = SmallVector<Row, 3>;
 
   void addLayer();
-  /// Makes `row` of `before` where a last cell of the level `level` is better.
+  /// Improves `row` from `before` by last cells with the level `level`.
   void improve(Row &row, ArrayRef<double> before, std::optional<double> level);
 
   const Sums &sums;
@@ -164,7 +165,7 @@ SmallVector<double> Partition::getLevels() const {
       levels.push_back(*mean);
     end = cell.begin;
   }
-  // A fixed level that no number is near may be anywhere.
+  // A fixed level without numbers near it may be anywhere.
   llvm::sort(levels);
   levels.erase(llvm::unique(levels), levels.end());
   return levels;

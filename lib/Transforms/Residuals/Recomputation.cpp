@@ -76,8 +76,8 @@ static bool isCopy(Operation *op) {
          });
 }
 
-/// Whether `op` is part of an adjoint and puts the elements of a tensor in
-/// another order, such as those of a convolution's filter, or among zeros.
+/// Whether `op` is part of an adjoint and only reorders the elements of a
+/// tensor, such as a convolution's filter, or puts them among zeros.
 static bool isReordering(Operation *op) {
   if (!op->hasAttr(FadDialect::kAdjointOfAttr))
     return false;
@@ -120,7 +120,7 @@ bool fad::isView(Operation *op) {
 // Recomputation
 //===----------------------------------------------------------------------===//
 
-/// Whether `type` is that of one number, which costs next to nothing to save.
+/// Whether `type` has one number, whose cost is negligible.
 static bool isOneNumber(Type type) {
   auto shaped = dyn_cast<RankedTensorType>(type);
   return shaped ? shaped.hasStaticShape() && shaped.getNumElements() == 1
@@ -143,7 +143,7 @@ bool Recomputation::isGenerated(Operation *op) const {
   if (!isElementwise || !isMemoryEffectFree(op) ||
       llvm::any_of(op->getResultTypes(), isOneNumber))
     return false;
-  // One number stays one, whatever type it is given.
+  // A single number stays one under reshapes and casts.
   bool isReshape = isa<tensor::CastOp, tensor::CollapseShapeOp,
                        tensor::ExpandShapeOp, tensor::ReshapeOp>(op);
   bool readsNoData = true;
@@ -170,7 +170,7 @@ Recomputation::Recomputation(const JointFunction &joint) {
   alive = results;
   func::FuncOp function = joint.getFunction();
   for (Operation &op : function.front().without_terminator()) {
-    // What is computed from it may count on the best of the ways.
+    // Readers of alternatives may use the best of them.
     if (isa<AlternativesOp>(op) &&
         llvm::any_of(op.getOperands(), [&](Value v) { return isAlive(v); }))
       alive.insert(op.getResult(0));

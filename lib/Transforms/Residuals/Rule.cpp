@@ -35,7 +35,7 @@ Rule::Rule(const JointFunction &joint, Policy policy,
     : policy(policy), recomputation(recomputation),
       results(joint.getResults().begin(), joint.getResults().end()) {
   findNeeded(joint);
-  // A tape keeps what each adjoint reads.
+  // A tape keeps the operands of adjoints.
   if (policy == Policy::bp)
     return;
   SmallVector<Value> saved = llvm::filter_to_vector(
@@ -59,7 +59,8 @@ bool Rule::isRecomputed(Operation *op) const {
   if (recomputation.contains(op) || derived.contains(op))
     return true;
   bool isAdjoint = op->hasAttr(FadDialect::kAdjointOfAttr);
-  // Of what only backward needs, the derivatives of regions are worth a choice.
+  // Among values that only backward needs, derivatives of regions are
+  // candidates.
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return isAdjoint && structured.getNumReductionLoops() == 0;
   if (!isa<ElementwiseOp>(op))

@@ -57,8 +57,8 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 // The policy that takes the least
 //===----------------------------------------------------------------------===//
 
-/// Selects by a minimum cut what takes the fewest bytes, then the least time;
-/// with a budget that the fewest bytes are within, the least time within it.
+/// Selects the fewest bytes, then the least time, by a minimum cut; with a
+/// budget that is not below the fewest bytes, the least time within it.
 static void selectByCut(func::FuncOp function,
                         const FadSelectResidualsOptions &options) {
   DerivativeFromOutputReasons reasons;
@@ -70,7 +70,7 @@ static void selectByCut(func::FuncOp function,
                   options.derivativeBits);
   costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
   chooseAlternatives(all, costs);
-  // More is alive than in a function that has all alternatives.
+  // More values are live than in a function with all alternatives.
   JointFunction joint = *JointFunction::get(function);
   Recomputation afterChoice(joint);
   costs.setRecomputation(afterChoice);
@@ -92,8 +92,8 @@ static void selectByCut(func::FuncOp function,
   materialize(joint, choice);
 }
 
-/// Whether the cut keeps no more than the rule of `policy`, as it may choose
-/// the same.
+/// Whether the cut keeps no more than the rule of `policy`, because the rule's
+/// selection is one of the cut's choices.
 static bool isCovered(func::FuncOp function, Policy policy,
                       const FadSelectResidualsOptions &options) {
   // Of alternatives, not all choices are tried.
@@ -114,10 +114,10 @@ static bool isCovered(func::FuncOp function, Policy policy,
   return Rule(joint, policy, recomputation).isWithin(costs);
 }
 
-/// Selects by the cut, or by one of the rules of `policies` that compute no
-/// more again than `auto` may, where that keeps less: each is carried out on a
-/// copy. The cut is the best that there is for one choice of alternatives, and
-/// not all choices are tried.
+/// Selects by the cut, or by the one of the rules of `policies` that keeps
+/// fewer bytes, if `auto` may repeat the operations that the rule repeats. Each
+/// selection is made on a copy. The cut is optimal for one choice of
+/// alternatives, but not all choices are tried.
 static void selectLeast(func::FuncOp function,
                         const FadSelectResidualsOptions &options,
                         ArrayRef<Policy> policies) {
@@ -192,7 +192,7 @@ LogicalResult fad::checkBudget(func::FuncOp function,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Drops results of `op` that nothing reads; a kernel writes all it has.
+/// Drops dead results of `op`; a kernel writes all of its results.
 static void dropUnusedResults(RewriterBase &rewriter, ElementwiseOp op) {
   SmallVector<Value> used, yielded;
   for (auto [result, value] :
@@ -226,7 +226,7 @@ static void dropResiduals(func::FuncOp function) {
     rewriter.replaceOp(residual, residual.getValue());
 }
 
-/// The marks have served, and would keep equal operations apart.
+/// Erases `fad.tape`, which would keep CSE from merging equal operations.
 static void dropTape(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   function.walk([&](ElementwiseOp op) {
@@ -236,7 +236,7 @@ static void dropTape(func::FuncOp function) {
   });
 }
 
-/// What was offered as a candidate and is not read is not computed.
+/// Erases dead candidates.
 static void dropCandidates(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto op :
@@ -244,7 +244,7 @@ static void dropCandidates(func::FuncOp function) {
     dropUnusedResults(rewriter, op);
 }
 
-/// Fails where options do not make sense.
+/// Fails if options are inconsistent.
 static LogicalResult checkOptions(func::FuncOp function,
                                   const FadSelectResidualsOptions &options) {
   if (options.assumedSize < 1)
@@ -256,7 +256,7 @@ static LogicalResult checkOptions(func::FuncOp function,
            << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
   if (options.policy == Policy::automatic)
     return success();
-  // An option that does nothing is a mistake.
+  // An option without effect is an error.
   auto fail = [&](const Twine &option) {
     return function.emitError()
            << option << " is for the policy auto, but the policy is "

@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Follows the size of dimension `dim` of `tensor` one step to where it comes
-/// from; returns it as it is where that is its origin.
+/// Follows the size of dimension `dim` of `tensor` one step towards its origin;
+/// returns the origin unchanged.
 static SizeKey followSize(Value tensor, int64_t dim) {
   Operation *def = tensor.getDefiningOp();
   if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(def)) {

@@ -16,8 +16,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The scalars that a tape holds of what `values` depend on: walking back, the
-/// first that were tensors in the program as written, and the sources.
+/// The scalars on a tape from which `values` are computed: the nearest ones
+/// that were tensors in the source program, and the sources.
 static llvm::SetVector<Value> findTape(ValueRange values) {
   llvm::SetVector<Value> tape;
   SmallVector<Value> worklist(values);
@@ -35,8 +35,8 @@ static llvm::SetVector<Value> findTape(ValueRange values) {
   return tape;
 }
 
-/// The operation of the primal program that `derivative` was derived from: the
-/// nearest one before it that reads what it reads.
+/// The primal operation of `derivative`: the nearest earlier one with the same
+/// operands.
 static ElementwiseOp findPrimal(ElementwiseOp derivative) {
   ElementwiseOp primal;
   for (Operation *user : derivative.getShapeOperand().getUsers()) {
@@ -114,8 +114,8 @@ static void exposeTape(RewriterBase &rewriter, ElementwiseOp derivative) {
 
 void fad::exposeTape(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
-  // Only what the forward part computes: the adjoints read cotangents. What is
-  // replaced besides the derivative comes before it.
+  // Only forward operations, because adjoints read cotangents. Other replaced
+  // operations precede the derivative.
   for (auto op :
        llvm::make_early_inc_range(function.front().getOps<ElementwiseOp>()))
     if (op->hasAttr(FadDialect::kAdjointOfAttr) && findPrimal(op))

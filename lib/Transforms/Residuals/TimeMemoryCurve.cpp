@@ -57,7 +57,7 @@ fad::findTimeMemoryCurve(func::FuncOp joint,
   SmallVector<TimeMemoryPoint> points;
   if (failed(JointFunction::get(joint)))
     return points;
-  // Choosing between alternatives changes the function.
+  // The choice of alternatives changes the function.
   addCuts(points, *OwningOpRef<func::FuncOp>(joint.clone()), options);
   for (Policy policy : rules) {
     if (isBeyond(policy, options.recompute))

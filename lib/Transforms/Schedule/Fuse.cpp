@@ -23,7 +23,7 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Tensors that one operation reads and writes at most: a kernel with more
+/// The most operand and result tensors of one operation: a kernel with more
 /// streams gains nothing, and its parameters are limited.
 static constexpr unsigned kMaxTensors = 16;
 
@@ -32,9 +32,8 @@ static unsigned countTensors(ElementwiseOp op) {
                                              llvm::IsaPred<RankedTensorType>);
 }
 
-/// Whether `op` is elementwise, or holds no data. Fusing across other work
-/// would keep the operands of the one, or the results of the other, alive while
-/// that work is done.
+/// Whether `op` is elementwise, or holds no data. Fusion across other
+/// operations would extend lifetimes across them.
 static bool isFusedAcross(Operation *op) {
   return isa<ElementwiseOp, ResidualOp, tensor::EmptyOp, tensor::DimOp,
              linalg::FillOp>(op) ||
@@ -42,8 +41,8 @@ static bool isFusedAcross(Operation *op) {
 }
 
 namespace {
-/// Where the operations of a block stand. A block that changes numbers all of
-/// its operations again now and then when it is asked.
+/// The positions of the operations of a block. After changes of the block, a
+/// query renumbers all operations now and then.
 class Positions {
 public:
   void number(Block &block) {
@@ -65,15 +64,15 @@ private:
   DenseMap<Operation *, unsigned> positions;
 };
 
-/// The operations that later ones may be fused with, by the tensors they read
-/// and by how many tensors they read and write.
+/// Earlier operations that are candidates for fusion, by the tensors they read
+/// and by their number of tensors.
 class Candidates {
 public:
   void clear() { lists.clear(); }
   void insert(ElementwiseOp op);
   void erase(ElementwiseOp op);
-  /// The first in the block of those that read a tensor of `op`, and the first
-  /// for each number of tensors, that are not too large to be fused with it.
+  /// The first candidate in the block that reads a tensor of `op`, and the
+  /// first for each number of tensors, as far as these fit into one operation.
   ElementwiseOp find(ElementwiseOp op, const Positions &positions) const;
 
 private:
@@ -92,27 +91,27 @@ private:
   static MLIRContext *getContext(Block &block) {
     return block.getParentOp()->getContext();
   }
-  /// Visits every operation once; says whether another round can find more.
+  /// Visits every operation once; returns whether another round may fuse more.
   bool runOnce();
   /// Fuses `op` into its only consumer or with an earlier sibling. Returns
   /// whether it did; `next` is the operation to visit next.
   bool fuse(ElementwiseOp op, Operation *&next);
   /// The only operation that reads results of `op`, if it pays to fuse with it.
   ElementwiseOp getOnlyConsumer(ElementwiseOp op);
-  /// Notes that `fused`, in the stretch at hand, took the place of `replaced`,
-  /// which is gone, as is `other`.
+  /// Records that `fused`, in the current stretch, replaces `replaced` and
+  /// `other`, which are erased.
   void replace(Operation *replaced, Operation *other, ElementwiseOp fused);
 
   Block &block;
   IRRewriter rewriter;
-  /// Numbers the stretches between operations that nothing is fused across: the
-  /// stretch of each elementwise operation that may be fused.
+  /// The stretches between operations across which nothing is fused: the number
+  /// of the stretch of each fusible elementwise operation.
   DenseMap<Operation *, unsigned> stretches;
   Positions positions;
-  /// What was visited in the stretch at hand, and its number.
+  /// The visited operations of the current stretch, and its number.
   Candidates candidates;
   unsigned current = 0;
-  /// What was fused in this round.
+  /// The operations fused in this round.
   DenseSet<Operation *> fusedOps;
 };
 } // namespace
@@ -213,7 +212,7 @@ bool Fuser::runOnce() {
   unsigned stretch = 0;
   for (Operation &op : block) {
     stretch += !isFusedAcross(&op);
-    // A kernel takes the operands and results of its operation as they are.
+    // A kernel fixes the operands and results of its operation.
     if (isa<ElementwiseOp>(op) && !op.hasAttr(FadDialect::kKernelAttr))
       stretches[&op] = stretch;
   }

@@ -23,7 +23,7 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Whether `op` may stand anywhere between its operands and its users.
+/// Whether `op` may move between its operands and its users.
 static bool isMovable(Operation *op) {
   return !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
 }
@@ -33,7 +33,7 @@ static bool isMovable(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Moves what depends on no cotangent to where it is first read.
+/// Moves operations that depend on no cotangent to their first reader.
 class BackwardOrder {
 public:
   explicit BackwardOrder(func::FuncOp backward) : backward(backward) {}
@@ -42,11 +42,11 @@ public:
 
 private:
   void findMovable();
-  /// Moves what `op` reads, and what that reads, before `op`.
+  /// Moves the movable backward slice of `op` before `op`.
   void moveOperandsBefore(Operation *op);
 
   func::FuncOp backward;
-  /// What is to be moved and was not yet.
+  /// Movable operations that were not moved yet.
   DenseSet<Operation *> movable;
 };
 } // namespace
@@ -107,8 +107,9 @@ void BackwardOrder::run() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Moves what only backward reads to where the first tensor that it is computed
-/// from is not read any more. Operations are numbered in the order at hand.
+/// Moves operations that only backward needs to the first place where one of
+/// their operand tensors is dead. Operations are numbered in the original
+/// order.
 class ForwardOrder {
 public:
   explicit ForwardOrder(func::FuncOp forward) : forward(forward) {}
@@ -120,7 +121,7 @@ private:
 
   /// Finds the operations that only residuals need.
   void findForBackward();
-  /// The operation after which `value` is dead, but for backward.
+  /// The last reader of `value` other than operations for backward.
   unsigned getDeath(Value value) const;
   /// The operation that `op` may be moved behind, at the earliest and at best.
   unsigned findPlace(Operation *op) const;
@@ -151,7 +152,7 @@ void ForwardOrder::findForBackward() {
 
 unsigned ForwardOrder::getDeath(Value value) const {
   Operation *def = value.getDefiningOp();
-  // Neither arguments nor what holds no data of its own die.
+  // Arguments do not die, nor do values without data.
   if (!def || !isa<TensorType>(value.getType()) ||
       isa<tensor::EmptyOp, linalg::FillOp>(def) ||
       matchPattern(def, m_Constant()))
@@ -183,8 +184,8 @@ void ForwardOrder::run() {
     ops.push_back(&op);
   }
   findForBackward();
-  // What is moved takes the number of the operation that it is moved behind, or
-  // behind what was moved there before.
+  // Moved operations go behind the operation at their new place, and behind
+  // those moved there before.
   DenseMap<unsigned, Operation *> lasts;
   for (auto [number, op] : llvm::enumerate(ops)) {
     if (!forBackward.contains(op))
@@ -208,8 +209,8 @@ struct FadShortenLifetimesPass
     : fad::impl::FadShortenLifetimesBase<FadShortenLifetimesPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // Joint functions are told apart by operation; other functions keep their
-    // order.
+    // fad-select-residuals separates joint functions operation by operation;
+    // other functions keep their order.
     if (function.isExternal() || !function.getBody().hasOneBlock() ||
         JointFunction::isJoint(function))
       return;

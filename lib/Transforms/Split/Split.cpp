@@ -24,8 +24,8 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Cuts one joint function in two. Its operations move; only what both parts
-/// compute is cloned.
+/// Splits one joint function in two. Its operations move; only operations of
+/// both parts are cloned.
 class Splitter {
 public:
   Splitter(const JointFunction &joint, bool reuseResiduals)
@@ -34,8 +34,8 @@ public:
         residuals(function.front().getOps<ResidualOp>().begin(),
                   function.front().getOps<ResidualOp>().end()) {}
 
-  /// Fails, with an error, where the function cannot be split. `users` tells
-  /// who refers to it.
+  /// Fails, with an error, if the function cannot be split. `users` gives the
+  /// references to it.
   LogicalResult run(SymbolTable &symbols, const SymbolUserMap &users);
 
 private:
@@ -69,17 +69,17 @@ private:
   }
   /// The same for the arguments of backward, which may own some of them.
   SmallVector<DictionaryAttr> getResidualArgumentAttributes();
-  /// Finds what either part needs for its results and its side effects. Fails
-  /// where backward needs an argument of the forward function.
+  /// Finds the operations that each part needs for its results and its side
+  /// effects. Fails if backward needs an argument of the forward function.
   LogicalResult findParts();
   LogicalResult findNeeded(DenseSet<Value> &available,
                            SmallVector<Value> worklist,
                            llvm::SetVector<Operation *> &needed);
   /// Lets backward read `replacement` in place of `value`.
   void replaceInBackward(Value value, Value replacement);
-  /// Gives backward its own copy of what both parts compute.
+  /// Clones the operations of both parts for backward.
   void cloneShared();
-  /// Moves the operations of each part, and returns what it returns.
+  /// Moves the operations of each part, and adds its return.
   void fill(func::FuncOp forward, func::FuncOp backward);
 
   JointFunction joint;
@@ -94,7 +94,8 @@ SmallVector<DictionaryAttr> Splitter::getResidualArgumentAttributes() {
   SmallVector<DictionaryAttr> attributes = getResidualAttributes();
   if (!reuseResiduals)
     return attributes;
-  // What is kept for another reason, or twice, is read elsewhere.
+  // A residual that is also an argument or result, or another residual, has
+  // other readers.
   llvm::SmallDenseMap<Value, unsigned> readers;
   for (Value result : joint.getResults())
     ++readers[result];
@@ -229,7 +230,7 @@ void Splitter::fill(func::FuncOp forward, func::FuncOp backward) {
   cloneShared();
   for (auto [index, residual] : llvm::enumerate(residuals))
     replaceInBackward(residual.getResult(), backward.getArgument(index));
-  // The view of the joint function holds what was returned before.
+  // The view of the joint function has the values returned before.
   SmallVector<Value> values, gradients;
   for (OpOperand &operand : joint.getReturn()->getOpOperands())
     (function.getResultAttr(operand.getOperandNumber(),

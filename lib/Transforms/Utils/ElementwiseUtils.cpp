@@ -91,8 +91,8 @@ static SmallVector<Value> internalizeCaptures(OpBuilder &builder, Block &body,
   return scalars;
 }
 
-/// The operands that `body` does not read. One tensor is kept whatever the body
-/// reads: it gives the shape.
+/// The operands that `body` does not read. One tensor always stays, because it
+/// gives the shape.
 static llvm::BitVector findUnusedInputs(Block &body, ValueRange inputs) {
   llvm::BitVector unused(inputs.size());
   bool keepsTensor = false;
@@ -159,9 +159,9 @@ ElementwiseOp fad::cloneYielding(OpBuilder &builder, ElementwiseOp op,
                           op.getInputs(), yielded);
 }
 
-/// Moves the operations of `from` to the end of the body of `to`, reading
-/// `arguments` in place of the body arguments of `from`. Returns what `from`
-/// yielded.
+/// Moves the operations of `from` to the end of the body of `to`, with
+/// `arguments` in place of the body arguments of `from`. Returns the yielded
+/// values of `from`.
 static SmallVector<Value> appendBody(RewriterBase &rewriter, ElementwiseOp from,
                                      ElementwiseOp to, ValueRange arguments) {
   for (auto [argument, value] :
@@ -175,8 +175,8 @@ static SmallVector<Value> appendBody(RewriterBase &rewriter, ElementwiseOp from,
   return yielded;
 }
 
-/// The argument for `input` in the body of `op`, which is being given the
-/// operands `inputs`; one is added where there is none yet.
+/// The argument for `input` in the body of `op`, whose operands become
+/// `inputs`; a missing one is added.
 static Value getOrAddInput(ElementwiseOp op, Value input, Type type,
                            SmallVectorImpl<Value> &inputs) {
   size_t position = llvm::find(inputs, input) - inputs.begin();
@@ -201,7 +201,7 @@ static ElementwiseOp takeBody(RewriterBase &rewriter, ElementwiseOp base,
   return fused;
 }
 
-/// Lets all users of a value that is yielded twice read its first result.
+/// Replaces all results of a value that is yielded twice by the first one.
 static void mergeEqualResults(RewriterBase &rewriter, ElementwiseOp op) {
   llvm::SmallDenseMap<Value, OpResult> first;
   for (auto [value, result] :

@@ -18,13 +18,13 @@ using namespace mlir;
 using namespace mlir::fad;
 
 //===----------------------------------------------------------------------===//
-// What gather and scatter have in common
+// Common parts of gather and scatter
 //===----------------------------------------------------------------------===//
 
-/// The dimension of a tensor of slices of rank `rank` that runs over each
-/// dimension of the whole tensor; nothing for those in `indexed`. The slices
-/// come after `batchRank` dimensions, and `whole` is the rank of the tensor
-/// that they are slices of.
+/// For each dimension of the whole tensor, the dimension of the tensor of
+/// slices, of rank `rank`, that runs over it; nothing for those in `indexed`.
+/// The slices come after `batchRank` dimensions, and `whole` is the rank of the
+/// whole tensor.
 static SmallVector<std::optional<int64_t>>
 getSliceDims(int64_t rank, int64_t batchRank, int64_t whole,
              ArrayRef<int64_t> indexed) {
@@ -85,7 +85,7 @@ struct LowerGather : OpRewritePattern<tensor::GatherOp> {
   }
 
 private:
-  /// The number of dimensions of the result that say where to read.
+  /// The number of dimensions of the result that select the place to read.
   static int64_t getBatchRank(tensor::GatherOp op) {
     return op.getIndices().getType().getRank() - 1;
   }
@@ -134,7 +134,8 @@ void fad::populateGatherPatterns(RewritePatternSet &patterns) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// tensor.scatter to loops over the indices, which insert one slice each.
+/// Rewrites tensor.scatter to loops over the indices, which insert one slice
+/// each.
 struct LowerScatter : OpRewritePattern<tensor::ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
 

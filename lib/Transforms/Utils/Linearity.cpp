@@ -23,7 +23,7 @@ using namespace mlir::fad;
 // Zeros
 //===----------------------------------------------------------------------===//
 
-/// The value whose zeros make `value` zero; null where it stands for itself.
+/// The value whose zeros make `value` zero; null if `value` is no view.
 static Value getViewed(Value value) {
   Operation *def = value.getDefiningOp();
   if (!def)
@@ -59,8 +59,8 @@ Dependence Linearity::get(Value value) const {
 
 void Linearity::report(Operation *op, const Twine &what) {
   valid = false;
-  // The body of a named operation is in no source; what it was may be a
-  // linalg.generic by now.
+  // The body of a named operation has no location in the source; the operation
+  // may have become a linalg.generic.
   Operation *place = op;
   while (isa<UnknownLoc>(place->getLoc()) &&
          !isa<FunctionOpInterface>(place->getParentOp()))
@@ -164,7 +164,7 @@ void Linearity::visitStructured(linalg::LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands())
     bind(op.getMatchingBlockArgument(&operand), operand.get());
   visitBlock(body);
-  // What is summed up so far is linear from the second iteration on.
+  // Partial sums are linear from the second iteration on.
   bool again = false;
   ValueRange yielded = body.getTerminator()->getOperands();
   for (auto [init, value] : llvm::zip(op.getDpsInitsMutable(), yielded))
@@ -262,7 +262,7 @@ bool Linearity::visitMovement(Operation *op) {
 }
 
 void Linearity::visit(Operation *op) {
-  // Sizes are not data, and without a result nothing is computed.
+  // Sizes are not data, and operations without results compute nothing.
   if (isa<tensor::DimOp>(op) || op->getNumResults() == 0)
     return;
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// What `value` is the negative of, where an operation says so.
+/// The operand of a negation with the result `value`, or null.
 static Value getNegated(Value value) {
   if (auto neg = value.getDefiningOp<arith::NegFOp>())
     return neg.getOperand();
@@ -61,8 +61,8 @@ static bool isDistance(Value value, Value a, Value b) {
   return abs && isDifference(abs.getOperand(), a, b);
 }
 
-/// Where `select` takes the greater or the less of what it compares: whether it
-/// takes the greater.
+/// If `select` chooses between the operands of its comparison: whether it
+/// chooses the greater.
 static std::optional<bool> takesGreater(arith::SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
   if (!compare)

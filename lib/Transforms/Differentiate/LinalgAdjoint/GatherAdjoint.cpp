@@ -21,17 +21,16 @@ using namespace mlir::fad;
 using namespace mlir::linalg;
 
 //===----------------------------------------------------------------------===//
-// What indices are made of
+// Index analysis
 //===----------------------------------------------------------------------===//
 
-/// Whether `loop` has one iteration: it then is nothing that an index could
-/// depend on.
+/// Whether `loop` has one iteration, so that no index depends on it.
 static bool isUnitLoop(LinalgOp op, unsigned loop) {
   return op.getStaticLoopRanges()[loop] == 1;
 }
 
-/// Calls `callback` for `value` and all that it is computed from in `body`,
-/// where an argument of `body` is not computed from anything.
+/// Calls `callback` for `value` and all values of its backward slice in `body`,
+/// up to the arguments of `body`.
 static void forEachSource(Block *body, Value value,
                           function_ref<void(Value)> callback) {
   SmallVector<Value> worklist = {value};
@@ -81,7 +80,7 @@ static bool isNonNegative(AffineExpr expr) {
               .wasInterrupted();
 }
 
-/// `lhs` combined with `rhs` as `op` does it; null where that is not affine.
+/// `lhs` and `rhs` combined by `op`; null if the result is not affine.
 static AffineExpr combine(Operation *op, AffineExpr lhs, AffineExpr rhs) {
   if (isa<arith::AddIOp>(op))
     return lhs + rhs;
@@ -106,8 +105,8 @@ static AffineExpr combine(Operation *op, AffineExpr lhs, AffineExpr rhs) {
   return {};
 }
 
-/// `value` as a function of the loops of the structured operation that it is in
-/// the body of; null where it is not affine.
+/// `value` as a function of the loops of the structured operation whose body
+/// contains it; null if it is not affine.
 static AffineExpr getAffineIndex(Value value) {
   MLIRContext *context = value.getContext();
   APInt constant;
@@ -164,13 +163,13 @@ public:
   FailureOr<Value> run();
 
 private:
-  /// Finds out which index is which loop, and what part of the tensor can be
-  /// read then.
+  /// Finds the loops that are indices, and the part of the tensor that they can
+  /// read.
   void analyze();
   /// Reports an index that leaves the tensor in some iteration. `indices` are
   /// functions of the loops, or null.
   LogicalResult checkBounds(ArrayRef<AffineExpr> indices);
-  /// Whether the index of dimension `dim` is a loop, which is not that of an
+  /// Whether the index of dimension `dim` is a loop that is no index of an
   /// earlier dimension.
   bool isOwnLoop(unsigned dim) const { return loops[dim].has_value(); }
   Value createEmpty(ArrayRef<OpFoldResult> sizes, Type elementType) {
@@ -182,26 +181,26 @@ private:
     return FillOp::create(builder, loc, zero, createEmpty(sizes, elementType))
         .getResult(0);
   }
-  /// `body` with `loop` numbered `numbers[loop]`, out of `count`; loops without
-  /// a number have one iteration, or the body does not depend on them. Updates
-  /// `kept`, values of the body.
+  /// `body` with `loop` numbered `numbers[loop]`, out of `count`. Loops without
+  /// a number have one iteration, or do not occur in the body. Updates `kept`,
+  /// values of the body.
   void renumber(ScalarBody &body, ArrayRef<std::optional<unsigned>> numbers,
                 unsigned count, MutableArrayRef<Value> kept);
   /// An operation without reductions whose body yields `values`.
   SmallVector<Value> emitParallel(ScalarBody body, ValueRange values,
                                   ArrayRef<OpFoldResult> extents);
   Value emitSelection(ScalarBody body, MutableArrayRef<Value> indices);
-  /// The loops that decide where terms go.
+  /// The loops that determine the places of terms.
   llvm::SmallBitVector findBatch();
   /// The indices of dimensions `dims`, one tensor over the loops in `batch`
   /// each.
   SmallVector<Value> emitIndices(ArrayRef<int64_t> dims,
                                  ArrayRef<unsigned> batch);
-  /// The operand of `op` that is the index of dimension `dim` as it is; null
-  /// where there is none.
+  /// The operand of `op` that is the index of dimension `dim` without changes,
+  /// or null.
   Value findIndexOperand(unsigned dim, ArrayRef<unsigned> batch);
   Value emitScatter(ScalarBody body);
-  /// `cotangent`, of the part that can be read, as that of the tensor.
+  /// Extends `cotangent`, of the readable part, to the tensor.
   Value restore(Value cotangent);
 
   RewriterBase &builder;
@@ -211,11 +210,11 @@ private:
   Location loc;
   Value source;
   RankedTensorType type;
-  /// For each dimension, the loop that is its index alone.
+  /// For each dimension, the loop that is its only index.
   SmallVector<std::optional<unsigned>> loops;
   /// Those loops, and those with one iteration.
   llvm::SmallBitVector ownLoops;
-  /// What a loop that is an index reaches of its dimension, all of the others.
+  /// The extent of each dimension that its loop reaches; all of the others.
   SmallVector<OpFoldResult> sizes;
   bool readsWhole = true;
 };

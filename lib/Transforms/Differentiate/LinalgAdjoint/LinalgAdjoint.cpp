@@ -19,9 +19,9 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::linalg;
 
-/// Whether `op` only divides. Backward computes a quotient again wherever that
-/// takes fewer bytes than the quotient itself, so that a derivative that reads
-/// it never needs more than one that reads what was divided.
+/// Whether `op` only divides. Backward repeats a division if that saves bytes,
+/// so a derivative that reads the quotient never needs more than one that reads
+/// the dividend.
 static bool isQuotient(LinalgOp op) {
   Block &body = *op.getBlock();
   return llvm::hasSingleElement(body.without_terminator()) &&
@@ -48,12 +48,13 @@ private:
   /// is tied to, and all iterations together write all of it. `init` then is an
   /// input like any other.
   bool isWrittenOnce(OpOperand &init);
-  /// The partial derivative of what the body yields for each result with
-  /// respect to `init`; null where it is zero or the result has no cotangent.
+  /// The partial derivative of each yielded value with respect to `init`; null
+  /// if it is zero or the result has no cotangent.
   LogicalResult differentiateInit(OpOperand &init,
                                   SmallVectorImpl<Expr> &partials);
-  /// Finds out how each result depends on its init. Fails where elements that
-  /// are written several times are combined in a way that has no rule.
+  /// Classifies the dependence of each result on its init. Fails if elements
+  /// that are written several times are combined by an operation without a
+  /// rule.
   LogicalResult classifyResults();
   FailureOr<Value> getInputCotangent(OpOperand &input);
 
@@ -62,7 +63,7 @@ private:
   Location loc;
   SmallVector<Value> cotangents;
   StructuredPrimal primal;
-  /// For each result, whether it, and nothing else, adds to its init.
+  /// For each result, whether its init is used for accumulation only.
   SmallVector<bool> accumulates;
 };
 } // namespace
@@ -85,7 +86,7 @@ LogicalResult
 LinalgAdjoint::differentiateInit(OpOperand &init,
                                  SmallVectorImpl<Expr> &partials) {
   Block &body = *op.getBlock();
-  // The body is differentiated in a block that is thrown away.
+  // The body is differentiated in a temporary block.
   Block scratch;
   OpBuilder scratchBuilder = appendTo(scratch, op.getContext());
   IRMapping primals;

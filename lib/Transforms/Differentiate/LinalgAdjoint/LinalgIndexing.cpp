@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::linalg;
 
-/// Adds `factor * expr` to `index`; false where that is not linear.
+/// Adds `factor * expr` to `index`; false if that is not linear.
 static bool addLinear(AffineExpr expr, int64_t factor, LinearIndex &index) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     index.offset += factor * constant.getValue();

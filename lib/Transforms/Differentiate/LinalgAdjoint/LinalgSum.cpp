@@ -19,8 +19,8 @@ using namespace mlir::fad;
 using namespace mlir::linalg;
 
 namespace {
-/// How one dimension of an operand is read: at `stride * loop + offset`, or at
-/// `offset` where there is no loop.
+/// The access to one dimension of an operand: at `stride * loop + offset`, or
+/// at `offset` without a loop.
 struct DimAccess {
   std::optional<unsigned> loop;
   int64_t stride = 1, offset = 0;
@@ -30,8 +30,8 @@ struct DimAccess {
   bool isLoop() const { return isWhole && stride == 1; }
 };
 
-/// How an operation reads an operand that no two iterations of the loops that
-/// index it read at the same place.
+/// The access to an operand such that no two iterations of its index loops read
+/// the same element.
 struct OperandAccess {
   SmallVector<DimAccess> dims;
   /// The loops that index a dimension, in the order of the dimensions, and
@@ -39,7 +39,7 @@ struct OperandAccess {
   SmallVector<unsigned> loops;
   SmallVector<OpFoldResult> sizes;
 
-  /// Whether each dimension is indexed by a loop of its own.
+  /// Whether a different loop indexes each dimension.
   bool isPermutation() const {
     return loops.size() == dims.size() &&
            llvm::all_of(dims,
@@ -63,35 +63,35 @@ public:
   Value run(ScalarBody body, AffineMap map);
 
 private:
-  /// Nothing where several iterations may read the same element through `map`.
-  /// In the dimensions in `partial`, a loop may not read all elements.
+  /// Nothing if several iterations may read the same element through `map`. In
+  /// the dimensions in `partial`, a loop may not read all elements.
   std::optional<OperandAccess> analyze(AffineMap map,
                                        const llvm::SmallBitVector &partial);
-  /// The sum of `body` over the loops that `access` does not mention, with one
-  /// dimension for each that it does.
+  /// The sum of `body` over the loops that `access` lacks, with one dimension
+  /// for each of its loops.
   Value emitSum(ScalarBody body, const OperandAccess &access);
-  /// Where `body` needs no operation on many dimensions, its sum.
+  /// The sum of `body` without an operation on many dimensions, if possible.
   Value emitElementwise(ScalarBody &body, const OperandAccess &access);
   /// Adds the terms to the elements, one iteration after the other.
   Value emitAccumulation(ScalarBody body, AffineMap map);
   /// An operation that adds up the terms of `body` in a tensor of zeros of
-  /// sizes `sizes`, or only stores them where all loops are parallel.
+  /// sizes `sizes`, or only stores them if all loops are parallel.
   Value emitGeneric(ScalarBody body, AffineMap outMap,
                     ArrayRef<OpFoldResult> sizes,
                     const llvm::SmallBitVector &parallel);
-  /// Adds an operand that gives the extent of the loops that neither `covered`
-  /// nor an operand of `body` mentions.
+  /// Adds an operand that gives the extent of the loops that are neither in
+  /// `covered` nor in an operand of `body`.
   void coverLoops(ScalarBody &body, llvm::SmallBitVector covered);
   /// `sum` in the element type and shape of the operand.
   Value restoreShape(Value sum, const OperandAccess &access);
   /// `sum` with elements in the order in which the operand has them.
   Value reverse(Value sum, const OperandAccess &access);
-  /// `sum` with a dimension for each dimension that a loop indexes, zero where
-  /// dimensions that share a loop have different indices.
+  /// `sum` with a dimension for each dimension that a loop indexes; zero off
+  /// the diagonals of dimensions that share a loop.
   Value spreadDiagonals(Value sum, const OperandAccess &access);
   /// `sum` with the dimensions of size 1 that `access` left out.
   Value addUnitDims(Value sum, const OperandAccess &access);
-  /// `sum` where `access` reads the operand, zero elsewhere.
+  /// `sum` at the elements that `access` reads, zero elsewhere.
   Value insertIntoZeros(Value sum, const OperandAccess &access);
   Value emitZeros();
   Value convertElements(Value sum);
@@ -101,7 +101,7 @@ private:
   LinalgOp op;
   Location loc;
   Value operand;
-  /// The type of `operand`; of rank 0 where that is a scalar.
+  /// The type of `operand`; of rank 0 for a scalar.
   RankedTensorType type;
 };
 } // namespace
@@ -158,7 +158,7 @@ void SumEmitter::coverLoops(ScalarBody &body, llvm::SmallBitVector covered) {
   }
   if (exprs.empty())
     return;
-  // Nothing is read: the operand only says how long the loops are.
+  // The operand only gives the extents of the loops.
   Type type = body.sum.getType();
   body.operands.push_back(tensor::EmptyOp::create(builder, loc, sizes, type));
   body.maps.push_back(
@@ -166,8 +166,8 @@ void SumEmitter::coverLoops(ScalarBody &body, llvm::SmallBitVector covered) {
   body.block->addArgument(type, loc);
 }
 
-/// Whether `body` can be that of `fad.elementwise`: all that it reads are
-/// scalars, and it does not ask where it is.
+/// Whether `body` can be that of `fad.elementwise`: its operands are scalars,
+/// and it does not use its position.
 static bool isScalarBody(Block &body) {
   return llvm::all_of(body, [](Operation &op) {
     return op.getNumRegions() == 0 && !isa<IndexOp>(op) &&
@@ -185,7 +185,7 @@ Value SumEmitter::emitElementwise(ScalarBody &body,
       !llvm::all_of(body.maps, isIdentity) || shape == body.operands.end() ||
       !isScalarBody(*body.block))
     return {};
-  // A cotangent that is handed on needs no operation.
+  // A cotangent that is passed on needs no operation.
   Type elementType = type.getElementType();
   auto argument = dyn_cast<BlockArgument>(body.sum);
   Type sumType =
@@ -202,7 +202,7 @@ Value SumEmitter::emitElementwise(ScalarBody &body,
       ->getResult(0);
 }
 
-/// Makes the operand that is read in windows the first: the image of a
+/// Moves the operand that is read in windows to the front: the image of a
 /// convolution.
 static void putImageFirst(ScalarBody &body) {
   if (body.operands.size() != 2 || !body.maps[0].isProjectedPermutation() ||
@@ -427,7 +427,7 @@ Value SumEmitter::restoreShape(Value sum, const OperandAccess &access) {
 
 Value SumEmitter::run(ScalarBody body, AffineMap map) {
   body.dropUnusedOperands();
-  // Without iterations there are no terms, and maybe no place for any.
+  // Without iterations there are no terms, and possibly no elements.
   if (llvm::is_contained(op.getStaticLoopRanges(), 0))
     return castToOperand(emitZeros());
   llvm::SmallBitVector partial;

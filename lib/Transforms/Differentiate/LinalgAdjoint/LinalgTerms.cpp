@@ -51,7 +51,7 @@ IRMapping fad::clonePrimalBody(const StructuredPrimal &primal,
         body.addOperand(operand.get(), op.getMatchingIndexingMap(&operand)));
   OpBuilder inside = appendTo(*body.block, op.getContext());
   clonePrimals(inside, from, primals);
-  // What the operation wrote is read, not computed again.
+  // Results of the operation are read, not computed again.
   for (auto [index, value] :
        llvm::enumerate(from.getTerminator()->getOperands()))
     if (primal.writtenOnce[index] && value.getParentBlock() == &from &&
@@ -102,7 +102,7 @@ FailureOr<ScalarBody> fad::buildTerms(const StructuredPrimal &primal,
   for (Value &value : wanted)
     kept.push_back(value = primals.lookupOrDefault(value));
   eraseDeadOps(*body.block, kept);
-  // What is summed up so far is not what the init holds.
+  // Partial sums differ from the init.
   for (OpOperand &init : op.getDpsInitsMutable())
     if (!primal.writtenOnce[init.getOperandNumber() - op.getNumDpsInputs()] &&
         !body.block->getArgument(init.getOperandNumber()).use_empty())

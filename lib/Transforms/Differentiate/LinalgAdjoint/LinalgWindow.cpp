@@ -31,8 +31,8 @@ struct Window {
   SmallVector<std::pair<unsigned, int64_t>> others;
   SmallVector<OpFoldResult> otherExtents;
   OpFoldResult pivotExtent;
-  /// Whether the other loops have one iteration. The position of an element
-  /// then follows from the pivot, which stays what it is.
+  /// Whether the other loops have one iteration. The pivot, which stays as it
+  /// is, then determines the position of an element.
   bool isTrivial;
 
   bool mentions(unsigned loop) const {
@@ -52,15 +52,13 @@ public:
   AffineMap run(llvm::SmallBitVector &partial);
 
 private:
-  /// The window at dimension `dim`, if there is one that can be solved.
+  /// The window at dimension `dim`, if it can be solved.
   std::optional<Window> findWindow(int64_t dim);
-  /// Whether the body reads all that it reads such that the loops of `window`
-  /// can be changed.
+  /// Whether all reads of the body allow the loops of `window` to change.
   bool canRewrite(const Window &window);
-  /// Whether `sum` is zero where the operands that are read at the pivots of
-  /// all windows are.
+  /// Whether `sum` is zero if the operands at the pivots of all windows are.
   bool vanishes(Value sum);
-  /// How far the loops other than the pivot reach.
+  /// The extent of the loops other than the pivot.
   OpFoldResult getReach(const Window &window);
   /// Gives operand `number` of the body the form that the new loops ask for.
   void rewriteOperand(unsigned number);
@@ -70,8 +68,8 @@ private:
   /// `tensor`, read through `map`, spread among zeros along the dimensions that
   /// a pivot indexes.
   Value spread(Value tensor, AffineMap map);
-  /// Computes the old loops from the new ones where the body asks for them,
-  /// and makes the sum zero outside of the old iterations unless it is anyway.
+  /// Computes the old loops from the new ones for `linalg.index`, and masks the
+  /// sum outside of the old iterations unless it is zero there.
   void rewriteIndices(bool masked);
 
   RewriterBase &rewriter;
@@ -97,8 +95,8 @@ std::optional<Window> WindowSolver::findWindow(int64_t dim) {
           (static_cast<int64_t>(other) != dim && expr.isFunctionOfDim(loop)))
         return std::nullopt;
 
-  // What the cotangents are read at is spread, and not the filter: a loop that
-  // the result has. A loop of one iteration would spread nothing.
+  // The pivot is a loop of the result, so that cotangents are dilated, and not
+  // the filter. Loops of one iteration need no dilation.
   SmallVector<OpFoldResult> extents;
   for (auto [loop, coefficient] : index->terms)
     extents.push_back(getLoopExtent(rewriter, op, loop));
@@ -142,8 +140,8 @@ bool WindowSolver::canRewrite(const Window &window) {
         if (window.mentions(loop) && expr.isFunctionOfDim(loop))
           return false;
     }
-  // What the body computes outside of the old iterations is thrown away, but
-  // has to be defined.
+  // The values of the body outside of the old iterations are discarded, but
+  // must be defined.
   return window.isTrivial || llvm::all_of(*body.block, [](Operation &op) {
            return isPure(&op) && op.getNumRegions() == 0 &&
                   llvm::none_of(op.getOperandTypes(),
@@ -203,9 +201,9 @@ SmallVector<int64_t> WindowSolver::choosePermutation(AffineMap map) {
   if (body.operands.size() != 2)
     return permutation;
   AffineMap other = body.maps[body.maps[0] == map ? 1 : 0];
-  // The channels that the operand has and those that are summed up change
-  // roles. Where there is one of each, they also change places, so that the
-  // filter has the layout that the convolution had.
+  // The channels of the operand and the summed channels exchange roles. If
+  // there is one of each, they also exchange places, so that the filter keeps
+  // the layout of the convolution.
   SmallVector<int64_t> kept, summed;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
@@ -309,7 +307,8 @@ void WindowSolver::rewriteIndices(bool masked) {
   for (const Window &window : windows) {
     if (window.isTrivial)
       continue;
-    // The position minus what the other loops add is a multiple of the stride.
+    // The position minus the contribution of the other loops is a multiple of
+    // the stride.
     Value distance = IndexOp::create(b, window.pivot);
     if (window.offset)
       distance = arith::SubIOp::create(b, distance, constant(window.offset));

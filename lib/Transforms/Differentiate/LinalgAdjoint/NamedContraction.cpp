@@ -15,14 +15,14 @@
 using namespace mlir;
 using namespace mlir::linalg;
 
-/// `value`, or what it is extended from.
+/// `value`, or its source if it is an extension.
 static Value lookThroughExtension(Value value) {
   auto extension = value.getDefiningOp<arith::ExtFOp>();
   return extension ? extension.getIn() : value;
 }
 
-/// Whether the body of `op` is `out + in0 * in1`, with the inputs extended to
-/// the type of `out` where they are narrower: the body of the named forms.
+/// Whether the body of `op` is `out + in0 * in1`, with narrower inputs extended
+/// to the type of `out`: the body of the named forms.
 static bool isMultiplyAccumulate(GenericOp op) {
   Block *body = op.getBody();
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
@@ -45,9 +45,9 @@ static bool isMultiplyAccumulate(GenericOp op) {
   return false;
 }
 
-/// The maps of `op` with its loops numbered as named operations do: those of
-/// the result in its order, then the others. Empty where an operand is not
-/// indexed by different loops alone.
+/// The maps of `op` with its loops numbered as in named operations: those of
+/// the result in its order, then the others. Empty unless each dimension of the
+/// operands has a loop of its own.
 static SmallVector<AffineMap> renumberLoops(GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (!llvm::all_of(maps,
@@ -82,8 +82,8 @@ static LinalgOp replaceBy(RewriterBase &rewriter, GenericOp op,
   return named;
 }
 
-/// `op` as an `OpTy`, the maps of which have the results `left`, `right` and,
-/// in order, `result`. Null where it is none.
+/// `op` as an `OpTy`, whose maps have the results `left`, `right` and, in
+/// order, `result`, or null.
 template <typename OpTy>
 static LinalgOp nameFixed(RewriterBase &rewriter, GenericOp op,
                           ArrayRef<AffineMap> maps, ArrayRef<unsigned> left,
@@ -121,8 +121,8 @@ static ArrayAttr getIndexingMaps(Builder &builder, ArrayRef<AffineMap> maps,
       {maps[order[0]], maps[order[1]], maps[2]});
 }
 
-/// `op` as a `linalg.matmul` or, with one more loop in front, as a
-/// `linalg.batch_matmul`. Null where it is neither.
+/// `op` as a `linalg.matmul` or, with a leading loop, as a
+/// `linalg.batch_matmul`, or null.
 static LinalgOp nameMatmul(RewriterBase &rewriter, GenericOp op,
                            ArrayRef<AffineMap> maps) {
   unsigned loops = op.getNumLoops();
@@ -172,7 +172,7 @@ static LinalgOp nameContract(RewriterBase &rewriter, GenericOp op,
                                getIndexingMaps(rewriter, maps, {0, 1}));
 }
 
-/// `op` as the contraction that it is, or null.
+/// `op` as a named contraction, or null.
 static LinalgOp nameProduct(RewriterBase &rewriter, GenericOp op) {
   if (!isMultiplyAccumulate(op))
     return {};

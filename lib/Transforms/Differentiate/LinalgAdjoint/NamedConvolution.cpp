@@ -39,7 +39,7 @@ static LinalgOp nameAs(RewriterBase &rewriter, GenericOp op) {
   return named;
 }
 
-/// `op` as the first of `OpTys` that it is, or null.
+/// `op` as the first of `OpTys` that matches, or null.
 template <typename... OpTys>
 static LinalgOp nameAsOneOf(RewriterBase &rewriter, GenericOp op) {
   LinalgOp named;
@@ -47,7 +47,7 @@ static LinalgOp nameAsOneOf(RewriterBase &rewriter, GenericOp op) {
   return named;
 }
 
-/// Orders the loops of `op` as in `order`; false where that lacks one.
+/// Orders the loops of `op` as in `order`; false if that lacks one.
 static bool orderLoops(RewriterBase &rewriter, GenericOp op,
                        ArrayRef<unsigned> order) {
   return order.size() == op.getNumLoops() &&
@@ -55,7 +55,7 @@ static bool orderLoops(RewriterBase &rewriter, GenericOp op,
 }
 
 /// The loops of the result in its order, then the others in the order of the
-/// filter: how most named convolutions number their loops.
+/// filter, as most named convolutions number their loops.
 static SmallVector<unsigned> getResultOrder(GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   llvm::SetVector<unsigned> order;
@@ -65,8 +65,8 @@ static SmallVector<unsigned> getResultOrder(GenericOp op) {
   return SmallVector<unsigned>(order.takeVector());
 }
 
-/// Names a convolution of each channel alone, some of which have a numbering of
-/// their own. `op` has its loops in the order of the result.
+/// Names a depthwise convolution; some of these have their own numbering. `op`
+/// has its loops in the order of the result.
 static LinalgOp nameDepthwise(RewriterBase &rewriter, GenericOp op) {
   FailureOr<ConvolutionDimensions> dims = inferConvolutionDims(op);
   if (failed(dims) || dims->depth.empty())

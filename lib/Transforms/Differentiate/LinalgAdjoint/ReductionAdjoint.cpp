@@ -20,11 +20,11 @@ using namespace mlir::linalg;
 using Kind = Reduction::Kind;
 
 namespace {
-/// A value that the iterations combine, and what they begin with.
+/// A value that the iterations combine, and its init.
 struct Accumulated {
   Accumulated(Value value, arith::AtomicRMWKind kind, TypedAttr init)
       : value(value), kind(kind), init(init) {}
-  /// Begins with what changes nothing.
+  /// Begins with the neutral element.
   Accumulated(OpBuilder &builder, Value value, arith::AtomicRMWKind kind)
       : Accumulated(value, kind,
                     arith::getIdentityValueAttr(kind, value.getType(), builder,
@@ -36,8 +36,8 @@ struct Accumulated {
 };
 } // namespace
 
-/// Drops the operands that the body ignores, unless the extent of a loop
-/// follows from nothing else.
+/// Drops the operands that the body ignores, unless they are needed for the
+/// extent of a loop.
 static void dropOperands(ScalarBody &body, AffineMap resultMap) {
   for (unsigned index = body.operands.size(); index-- > 0;) {
     if (!body.block->getArgument(index).use_empty())
@@ -95,7 +95,7 @@ static Expr areSame(const Expr &a, const Expr &b) {
   return equal(a, b) | (isNaN(a) & isNaN(b));
 }
 
-/// What is computed element by element from `inputs`, floats in type `type`.
+/// An elementwise operation on `inputs`, floats in type `type`.
 static Operation *
 mapElements(RewriterBase &rewriter, Location loc, ValueRange inputs, Type type,
             function_ref<SmallVector<Expr>(ArrayRef<Expr>)> body) {
@@ -193,7 +193,7 @@ Value ReductionAdjoint::emitPosition(RewriterBase &rewriter,
   Value none = arith::ConstantOp::create(eb.b, getCode(eb.b, size));
   Value candidate = arith::SelectOp::create(
       eb.b, equals.getValue(), getPosition(eb.b, reduction.window), none);
-  // Where the init does not count, one term or another equals the result.
+  // With a neutral init, some term equals the result.
   Accumulated first(candidate, arith::AtomicRMWKind::minu,
                     getCode(eb.b, size - reduction.hasNeutralInit));
   return reduce(rewriter, primal, result, std::move(body), first).front();
@@ -224,8 +224,8 @@ void ReductionAdjoint::emitShare(RewriterBase &rewriter,
 }
 
 /// The type in which factors are multiplied and divided again: the product of
-/// all may be too great or too small for the type of the factors where that of
-/// all but one is not.
+/// all factors may overflow or underflow in their type although that of all but
+/// one does not.
 static Type getProductType(MLIRContext *context) {
   return Float64Type::get(context);
 }
@@ -244,7 +244,7 @@ void ReductionAdjoint::emitProducts(RewriterBase &rewriter,
   Value zero = select(isZero, 1, 0).getValue();
   SmallVector<Value> inputs = {primal.cotangents[result],
                                op->getResult(result)};
-  // The product of all that is not zero, and the number of zeros.
+  // The product of all factors other than zero, and the number of zeros.
   llvm::append_range(inputs,
                      reduce(rewriter, primal, result, std::move(body),
                             {{rewriter, factor, arith::AtomicRMWKind::mulf},

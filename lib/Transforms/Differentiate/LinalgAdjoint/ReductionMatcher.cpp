@@ -16,7 +16,7 @@ using namespace mlir::linalg;
 
 using Kind = Reduction::Kind;
 
-/// The other operand of `op`, a binary operation, where exactly one is `value`.
+/// The other operand of `op`, a binary operation, if exactly one is `value`.
 static Value getOther(Operation *op, Value value) {
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   if ((lhs == value) == (rhs == value))
@@ -24,8 +24,8 @@ static Value getOther(Operation *op, Value value) {
   return lhs == value ? rhs : lhs;
 }
 
-/// Whether `predicate` asks for the greater of its operands; nothing where it
-/// asks for neither the greater nor the less.
+/// Whether `predicate` selects the greater of its operands; nothing if it
+/// selects neither the greater nor the less.
 static std::optional<bool> asksForGreater(arith::CmpFPredicate predicate) {
   switch (predicate) {
   case arith::CmpFPredicate::OGT:
@@ -43,8 +43,8 @@ static std::optional<bool> asksForGreater(arith::CmpFPredicate predicate) {
   }
 }
 
-/// Where `condition` compares `out` with another value: that value, and whether
-/// it is the greater one when the condition holds.
+/// If `condition` compares `out` with another value: that value, and whether it
+/// is the greater one if the condition holds.
 static std::optional<std::pair<Value, bool>> matchComparison(Value condition,
                                                              Value out) {
   auto compare = condition.getDefiningOp<arith::CmpFOp>();
@@ -57,7 +57,8 @@ static std::optional<std::pair<Value, bool>> matchComparison(Value condition,
   return std::make_pair(term, *greater == (compare.getLhs() == term));
 }
 
-/// Matches `value`, in which `out` is what the other iterations yielded.
+/// Matches `value`, in which `out` is the value yielded by the other
+/// iterations.
 static std::optional<Reduction> matchCombiner(Value value, Value out) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -144,8 +145,8 @@ static bool isReducedIndex(LinalgOp op, Value value, AffineMap map) {
   return true;
 }
 
-/// Finds a result of `op` that is the index of the term of `reduction` that was
-/// taken: the same comparison selects it.
+/// Finds a result of `op` that is the index of the selected term of
+/// `reduction`: the same comparison selects it.
 static void findIndex(LinalgOp op, unsigned result, Reduction &reduction) {
   Value out = op.getRegionOutputArgs()[result];
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
@@ -171,9 +172,9 @@ static void findIndex(LinalgOp op, unsigned result, Reduction &reduction) {
   }
 }
 
-/// Finds the loops of the window that the terms of result `result` are read
-/// from: those that are added to others where a tensor is read. They have to
-/// be all that are reduced, and the positions to fit into 8 bits.
+/// Finds the loops of the window from which the terms of result `result` are
+/// read: those that are added to others in the index of a tensor. They have to
+/// be all reduction loops, and the positions have to fit into 8 bits.
 static void findWindow(LinalgOp op, unsigned result, Reduction &reduction) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
   SmallVector<int64_t> extents = op.getStaticLoopRanges();

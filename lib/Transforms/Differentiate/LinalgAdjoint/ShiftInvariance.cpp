@@ -21,9 +21,9 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// What becomes of a scalar when c is added to an element of the tensor that is
-/// looked at: c * degree is added to it, or it is multiplied by exp(c *
-/// degree). With degree 0 it is the same in both ways.
+/// The change of a scalar if c is added to an element of the analyzed tensor:
+/// the addition of c * degree, or the multiplication by exp(c * degree). Degree
+/// 0 means no change in both cases.
 struct Change {
   int64_t degree = 0;
   bool isScaled = false;
@@ -31,25 +31,24 @@ struct Change {
   bool isNone() const { return degree == 0; }
 };
 
-/// What becomes of the elements of a tensor: the same in kind for all. Which
-/// element of the tensor that is looked at c belongs to depends on the indices
-/// of `dims`, in the order of its own dimensions; those of size 1 are left out.
+/// The change of the elements of a tensor: the same kind for all. The indices
+/// of `dims` select the element of the analyzed tensor to which c is added, in
+/// the order of its own dimensions; those of size 1 are left out.
 struct TensorChange {
   Change change;
   SmallVector<int64_t> dims;
 };
 
-/// The changes of all tensors that depend on one.
+/// The changes of all tensors that depend on the analyzed one.
 class Analysis {
 public:
   bool run(Value value);
 
 private:
-  /// The operation in the worklist that comes first: all that it reads is
-  /// known.
+  /// Removes the first operation of the worklist, whose operands are all known.
   Operation *takeFirst();
-  /// Finds out what becomes of the results of `op`. Returns false where that is
-  /// not known.
+  /// Computes the changes of the results of `op`. Returns false if they are
+  /// unknown.
   bool visit(Operation *op);
   bool visitView(Operation *op, ArrayRef<ReassociationIndices> groups,
                  bool expands);
@@ -62,13 +61,13 @@ private:
   void record(Value value, TensorChange change);
 
   llvm::DenseMap<Value, TensorChange> changes;
-  /// What has changed and is still to be followed.
+  /// Operations with changed operands that were not visited yet.
   llvm::SetVector<Operation *> worklist;
 };
 } // namespace
 
-/// The dimension of `expanded` in `group` that is not of size 1; nothing where
-/// not exactly one is.
+/// The dimension of `expanded` in `group` that is not of size 1; nothing unless
+/// exactly one is.
 static std::optional<int64_t> findInGroup(ArrayRef<int64_t> group,
                                           RankedTensorType expanded) {
   std::optional<int64_t> found;
@@ -98,7 +97,7 @@ bool Analysis::visitView(Operation *op, ArrayRef<ReassociationIndices> groups,
   auto expanded = cast<RankedTensorType>(wide.getType());
   TensorChange result{source->change, {}};
   for (int64_t dim : source->dims) {
-    // The other side has, in place of the group, what is not of size 1 in it.
+    // On the other side, the dimension of the group that is not of size 1.
     std::optional<int64_t> other;
     for (auto [collapsed, group] : llvm::enumerate(groups)) {
       std::optional<int64_t> only = findInGroup(group, expanded);
@@ -119,8 +118,8 @@ bool Analysis::visitView(Operation *op, ArrayRef<ReassociationIndices> groups,
 // Bodies
 //===----------------------------------------------------------------------===//
 
-/// The change of what `op` computes from operands with changes `in`; nothing
-/// where that is not known.
+/// The change of the result of `op` for operands with changes `in`; nothing if
+/// it is unknown.
 static std::optional<Change> combine(Operation *op, ArrayRef<Change> in) {
   if (llvm::all_of(in, [](const Change &change) { return change.isNone(); }))
     return Change();
@@ -153,9 +152,9 @@ static std::optional<Change> combine(Operation *op, ArrayRef<Change> in) {
   return std::nullopt;
 }
 
-/// Follows the changes of the arguments of `body` to those of what it yields,
-/// which are left in `changes`. `terms` gives the operand that operations add
-/// to a sum that begins at zero.
+/// Propagates the changes of the arguments of `body` to the yielded values,
+/// through `changes`. `terms` gives the operand that operations add to a sum
+/// that begins at zero.
 static bool followBody(Block &body, llvm::DenseMap<Value, Change> &changes,
                        const llvm::DenseMap<Operation *, Value> &terms) {
   for (Operation &op : body.without_terminator()) {
@@ -163,7 +162,7 @@ static bool followBody(Block &body, llvm::DenseMap<Value, Change> &changes,
       return false;
     std::optional<Change> change;
     if (Value term = terms.lookup(&op)) {
-      // The sum is scaled as its terms are.
+      // The sum is scaled in the same way as its terms.
       change = changes.lookup(term);
       if (!change->isNone() && !change->isScaled)
         return false;
@@ -203,8 +202,7 @@ bool Analysis::visitElementwise(fad::ElementwiseOp op) {
   return true;
 }
 
-/// The loops that index `dims` through `map`; nothing where something else
-/// does.
+/// The loops that index `dims` through `map`; nothing for other indices.
 static std::optional<SmallVector<unsigned>> findLoops(AffineMap map,
                                                       ArrayRef<int64_t> dims) {
   SmallVector<unsigned> loops;
@@ -217,15 +215,15 @@ static std::optional<SmallVector<unsigned>> findLoops(AffineMap map,
   return loops;
 }
 
-/// Whether what is added to the elements of `init` begins at zero.
+/// Whether the accumulation into `init` begins at zero.
 static bool isZero(Value init) {
   if (auto fill = init.getDefiningOp<linalg::FillOp>())
     init = fill.getInputs()[0];
   return matchPattern(init, m_AnyZeroFloat());
 }
 
-/// The operations in the body of `op` that add to a result, with what they add.
-/// Returns false where a result is combined in another way.
+/// The operations in the body of `op` that add to a result, with their terms.
+/// Returns false for other combinations.
 static bool findTerms(linalg::LinalgOp op,
                       llvm::DenseMap<Operation *, Value> &terms) {
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -307,8 +305,8 @@ Operation *Analysis::takeFirst() {
 }
 
 bool Analysis::run(Value value) {
-  // What leaves the body of a loop or a branch is not followed, and in a copy
-  // of a body nothing says what leaves.
+  // Values that leave the body of a loop or a branch are not followed; in a
+  // clone of a body, their uses are unknown.
   if (!isa<FunctionOpInterface>(value.getParentBlock()->getParentOp()))
     return false;
   auto type = cast<RankedTensorType>(value.getType());

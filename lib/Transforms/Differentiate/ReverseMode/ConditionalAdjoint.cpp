@@ -28,7 +28,7 @@ public:
   LogicalResult run();
 
 private:
-  /// The cotangents that one branch adds to, by what it captures.
+  /// The cotangents that one branch adds to, by captured value.
   using Found = llvm::DenseMap<Value, Value>;
 
   /// A conditional like `op` that returns `types`, its branches without blocks.
@@ -87,7 +87,7 @@ void ConditionalAdjoint::yield(Block &block, ArrayRef<Value> values,
 }
 
 LogicalResult ConditionalAdjoint::run() {
-  // What the branches return is known only when they are there.
+  // The types of results follow from the finished branches.
   Operation *unfinished = createLike(TypeRange());
   SmallVector<Found> found(branches.size());
   LogicalResult valid = success();

@@ -70,7 +70,7 @@ Value CotangentTable::take(Value value) {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// The sum as a whole: each element is added to what is in its place.
+/// The whole sum: each element is added at its place.
 Value CotangentTable::addElements(Value value, const Sum &sum) {
   OpBuilder &b = *builder;
   Location loc = value.getLoc();
@@ -79,7 +79,7 @@ Value CotangentTable::addElements(Value value, const Sum &sum) {
   for (const Element &element : sum.elements) {
     ValueRange place = tensor::ExtractOp(element.op).getIndices();
     Value term = element.cotangent;
-    // Where everything is zero, the first one is the sum.
+    // In a tensor of zeros, the first element is the sum.
     if (std::exchange(anyBefore, true))
       term = createSum(b, loc, tensor::ExtractOp::create(b, loc, whole, place),
                        term);
@@ -92,7 +92,7 @@ Value CotangentTable::addElements(Value value, const Sum &sum) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// Whether `slice` takes all of dimension `dim`.
+/// Whether `slice` covers dimension `dim`.
 static bool takesAll(tensor::ExtractSliceOp slice, int64_t dim) {
   if (!isConstantIntValue(slice.getMixedOffsets()[dim], 0) ||
       !isConstantIntValue(slice.getMixedStrides()[dim], 1))
@@ -109,13 +109,13 @@ static bool takesAll(tensor::ExtractSliceOp slice, int64_t dim) {
 }
 
 namespace {
-/// What a slice takes of one dimension.
+/// The part of one dimension in a slice.
 struct Interval {
   int64_t begin, end;
 };
 } // namespace
 
-/// What `slice` takes of dimension `dim`, where that is known and has no gaps.
+/// The part of dimension `dim` in `slice`, if it is known and contiguous.
 static std::optional<Interval> getInterval(tensor::ExtractSliceOp slice,
                                            int64_t dim) {
   std::optional<int64_t> begin =
@@ -126,8 +126,7 @@ static std::optional<Interval> getInterval(tensor::ExtractSliceOp slice,
   return Interval{*begin, *begin + *size};
 }
 
-/// Whether `slices`, of one tensor, are pieces of it one after the other, in
-/// one dimension, that leave nothing out.
+/// Whether `slices`, of one tensor, partition it along one dimension.
 bool CotangentTable::arePartition(ArrayRef<Slice> slices) {
   tensor::ExtractSliceOp first = slices.front().op;
   RankedTensorType type = first.getSourceType();
@@ -160,7 +159,7 @@ bool CotangentTable::arePartition(ArrayRef<Slice> slices) {
   return end == type.getDimSize(*cut);
 }
 
-/// Whether two slices of one tensor may have an element in common.
+/// Whether two slices of one tensor may overlap.
 bool CotangentTable::overlap(const Slice &first, const Slice &second) {
   tensor::ExtractSliceOp a = first.op, b = second.op;
   for (int64_t dim : llvm::seq(a.getSourceType().getRank())) {
@@ -172,8 +171,8 @@ bool CotangentTable::overlap(const Slice &first, const Slice &second) {
   return true;
 }
 
-/// The sum as a whole: each slice is added into it, or written into it where
-/// nothing else was.
+/// The whole sum: each slice is added at its place, or written if no other
+/// overlaps it.
 Value CotangentTable::addSlices(Value value, const Sum &sum) {
   OpBuilder &b = *builder;
   // Comparing all pairs takes quadratic time.

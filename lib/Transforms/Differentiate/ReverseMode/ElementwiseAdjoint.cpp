@@ -18,8 +18,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Whether a derivative tensor can pay for `op`: its body is a chain, not one
-/// operation with a rule of its own.
+/// Whether a derivative tensor is worthwhile for `op`: its body is a chain, not
+/// one operation with a rule of its own.
 static bool isChain(ElementwiseOp op) {
   unsigned count = 0;
   for (Operation &inner : op.getBodyBlock()->without_terminator()) {
@@ -47,8 +47,8 @@ public:
     return body->addArgument(type, value.getLoc());
   }
 
-  /// The tangents of what the body of `op` yields for `results`, with respect
-  /// to operand `index`. With `readResults`, yielded values are read from the
+  /// Computes the tangents of the yielded values for `results`, with respect to
+  /// operand `index`. With `readResults`, yielded values are read from the
   /// results of `op`.
   LogicalResult addTangents(unsigned index, ArrayRef<unsigned> results,
                             bool readResults, bool preferResults) {
@@ -93,8 +93,8 @@ public:
 };
 } // namespace
 
-/// A cotangent and the derivative that it is multiplied by, as values in one
-/// scalar body; the derivative may be a constant.
+/// A cotangent and the derivative that multiplies it, as values in one scalar
+/// body; the derivative may be a constant.
 using Term = std::pair<Value, Expr>;
 
 /// The sum of the products, rounded to `elementType`.
@@ -114,7 +114,7 @@ static Value accumulate(OpBuilder &builder, Location loc, ArrayRef<Term> terms,
 }
 
 namespace {
-/// The derivative of a region's result: a tensor, or a constant where that is
+/// The derivative of a region's result: a tensor, or a constant if that is
 /// null.
 struct Derivative {
   Value tensor;
@@ -122,9 +122,8 @@ struct Derivative {
 };
 } // namespace
 
-/// The type of what the adjoint with respect to `operand` computes for each
-/// element: a scalar operand has their sum for its cotangent, and sums are
-/// rounded at the end.
+/// The type of the terms of the cotangent of `operand`: the cotangent of a
+/// scalar operand is their sum, which is rounded at the end.
 static Type getTermType(Value operand) {
   if (isa<RankedTensorType>(operand.getType()))
     return getElementTypeOrSelf(operand);
@@ -202,9 +201,9 @@ static Value roundTangent(BodyBuilder &body, Value result, Value tangent) {
   return convert(Expr(eb, tangent), type).getValue();
 }
 
-/// Where the derivatives of `results` with respect to operand `index` can be
-/// computed from results of `op` instead of that operand, makes that an
-/// alternative to those of `derivatives` that are tensors.
+/// Adds alternatives to the tensors among `derivatives` if results of `op`
+/// determine the derivatives of `results` with respect to operand `index`, so
+/// that the operand itself is not needed.
 static LogicalResult addAlternatives(AdjointBuilder &adjoint, ElementwiseOp op,
                                      unsigned index, ArrayRef<unsigned> results,
                                      MutableArrayRef<Derivative> derivatives) {
@@ -319,8 +318,8 @@ static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
                                              ValueRange cotangents,
                                              ArrayRef<unsigned> results) {
   BodyBuilder body(adjoint, op);
-  // A single operation is differentiated from its result where that is
-  // possible: it is kept more often than what it is computed from.
+  // A single operation is differentiated from its result if possible: results
+  // are kept more often than operands.
   if (failed(body.addTangents(index, results, /*readResults=*/true,
                               adjoint.prefersResults() || !isChain(op))))
     return failure();

@@ -33,7 +33,7 @@ private:
   void findActive();
   /// Whether loop-carried value `index` has the sizes of its init throughout.
   bool keepsSizes(unsigned index);
-  /// How often the loop runs, computed before it.
+  /// Computes the trip count before the loop.
   void computeTripCount();
   Value createIndex(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -44,18 +44,19 @@ private:
   /// The loop that runs backwards, and carries the cotangents of the active
   /// loop-carried values; its body still reads the others from placeholders.
   LogicalResult buildBackward();
-  /// Makes the loop carry the cotangents of what the body captures.
+  /// Adds the cotangents of captured values to the loop-carried values.
   void addCapturedCotangents();
   LogicalResult buildBody(Block &body);
-  /// The primal iteration that an iteration of `backward` goes through,
-  /// computed at the start of its body.
+  /// The primal iteration of an iteration of `backward`, computed at the start
+  /// of its body.
   Value createPosition();
-  /// Makes the primal loop stack what the placeholders stand for.
+  /// Makes the primal loop stack the values of the placeholders.
   LogicalResult addStacks();
-  /// Fails where loop-carried value `index` cannot be stacked.
+  /// Fails if loop-carried value `index` cannot be stacked.
   LogicalResult checkStack(unsigned index);
   Value createStack(unsigned index);
-  /// Where `value`, what iteration `position` begins with, is in its stack.
+  /// The offsets in the stack of `value`, an initial value of iteration
+  /// `position`.
   SmallVector<OpFoldResult> getOffsets(Value position, Value value);
   SmallVector<OpFoldResult> getSizes(OpBuilder &b, Value value);
   Value push(OpBuilder &b, Value stack, Value value, Value position);
@@ -71,14 +72,14 @@ private:
   SmallVector<unsigned> active;
   Value tripCount;
   scf::ForOp backward;
-  /// Before that loop, what stands for each value that a primal iteration
-  /// begins with.
+  /// Placeholders, before that loop, for the initial values of a primal
+  /// iteration.
   SmallVector<Operation *> placeholders;
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What is carried
+// Loop-carried values
 //===----------------------------------------------------------------------===//
 
 void LoopAdjoint::findActive() {
@@ -86,7 +87,7 @@ void LoopAdjoint::findActive() {
   for (auto [index, cotangent] : llvm::enumerate(cotangents))
     if (cotangent)
       reached.set(index);
-  // Through what the body computes, in the same iteration or in a later one.
+  // A dependence may go through the same iteration or a later one.
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> worklist;
   auto push = [&](unsigned index) {
@@ -210,7 +211,7 @@ void LoopAdjoint::addCapturedCotangents() {
   SmallVector<Value> zeros;
   for (Value value : captured)
     zeros.push_back(makeZerosLike(rewriter, loc, value));
-  // What an iteration finds is added to what those before it found.
+  // Cotangents of all iterations are added up.
   auto addUp = [&](OpBuilder &b, Location, ArrayRef<BlockArgument> sums) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.restoreInsertionPoint(b.saveInsertionPoint());

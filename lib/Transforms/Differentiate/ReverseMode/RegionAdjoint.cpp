@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Whether `op` does something and computes nothing, such as `cf.assert`.
+/// Whether `op` has side effects and no results, such as `cf.assert`.
 static bool hasOnlyEffects(Operation *op) {
   return op->getNumResults() == 0 && op->getNumRegions() == 0 &&
          !op->hasTrait<OpTrait::IsTerminator>();

@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 //===----------------------------------------------------------------------===//
-// What depends on what
+// Dependences
 //===----------------------------------------------------------------------===//
 
 static bool isInteger(Value value) {
@@ -53,7 +53,7 @@ void ReverseMode::findVaried(Operation *op) {
       bits |= isInteger(operand);
     }
   });
-  // A size does not change when elements do.
+  // Sizes do not depend on elements.
   if (!any || isa<tensor::DimOp, DetachOp>(op))
     return;
   bits |= reinterpretsBits(op);
@@ -67,7 +67,8 @@ void ReverseMode::findVaried(Operation *op) {
 void ReverseMode::findVaried(RegionBranchOpInterface op) {
   RegionBranchSuccessorMapping mapping;
   op.getSuccessorOperandInputMapping(mapping);
-  // What an iteration begins with depends on what the last one ended with.
+  // The initial values of an iteration depend on the final values of the last
+  // one.
   bool changed = true;
   while (changed) {
     for (Region &region : op->getRegions())
@@ -101,7 +102,7 @@ llvm::SetVector<Value> ReverseMode::findCaptured(ArrayRef<Region *> regions) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// What to do about a call on the path that is differentiated.
+/// The error for a call on the differentiated path.
 static InFlightDiagnostic emitCall(CallOpInterface call) {
   auto callee = dyn_cast_or_null<FunctionOpInterface>(call.resolveCallable());
   if (!callee)
@@ -129,8 +130,8 @@ bool ReverseMode::hasEffectOnPath(Operation *op) {
   });
   if (!onPath || isa<CallOpInterface>(op))
     return onPath;
-  // In a body, everything that is not an integer may depend on what the
-  // operation reads. Effects of integers, such as an assertion about an index,
+  // In a body, every value other than an integer may depend on the operands of
+  // the operation. Effects of integers, such as an assertion about an index,
   // are not on the path.
   auto hasEffect = [&](Operation *nested) {
     if (nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
@@ -311,7 +312,7 @@ void ReverseMode::addPlaceholders(Operation *op) {
   });
 }
 
-/// Moves the insertion point of `builder` to where adjoints in `block` go.
+/// Moves the insertion point of `builder` to the place of adjoints in `block`.
 static void moveToEnd(OpBuilder &builder, Block &block) {
   if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
     builder.setInsertionPoint(&block.back());
@@ -319,15 +320,15 @@ static void moveToEnd(OpBuilder &builder, Block &block) {
     builder.setInsertionPointToEnd(&block);
 }
 
-/// A readable name for what `op` computes.
+/// A readable name for `op`.
 static StringRef describeOp(Operation *op) {
   if (auto elementwise = dyn_cast<ElementwiseOp>(op))
     return describe(elementwise);
   return op->getName().getStringRef();
 }
 
-/// Says of the operations after `start`, to the end of its block, that they are
-/// the adjoint of `name`.
+/// Names the operations after `start`, to the end of its block, as the adjoint
+/// of `name`.
 static void markAdjoint(Operation *start, StringAttr name) {
   for (Operation *op = start->getNextNode(); op; op = op->getNextNode())
     if (!isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(op) &&
@@ -345,8 +346,8 @@ LogicalResult ReverseMode::visit(Operation *op, Block &block) {
   if (!reached)
     return success();
 
-  // What comes after this operation is the adjoint. A loop is another one
-  // afterwards, so `op` is not looked at again.
+  // The adjoint follows this operation. Its construction may replace a loop, so
+  // `op` is not used again.
   Operation *start = UnrealizedConversionCastOp::create(
       rewriter, op->getLoc(), TypeRange(), ValueRange());
   StringAttr name = rewriter.getStringAttr(describeOp(op));
@@ -362,9 +363,8 @@ LogicalResult ReverseMode::visit(Operation *op, Block &block) {
 }
 
 LogicalResult ReverseMode::differentiate(Block &block) {
-  // Every operation that cannot be differentiated is reported, not the first.
-  // What an operation is replaced by, and its adjoint, come after the one that
-  // is visited next.
+  // Every operation without an adjoint is reported, not only the first.
+  // Replacements and adjoints come behind the next visited operation.
   bool valid = true;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     valid &= succeeded(visit(&op, block));

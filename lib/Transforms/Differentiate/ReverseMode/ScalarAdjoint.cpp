@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The cotangent of `value`, which `op` reads; null where it is zero.
+/// The cotangent of `value`, an operand of `op`; null if it is zero.
 static FailureOr<Value> buildCotangent(AdjointBuilder &adjoint, Operation *op,
                                        ValueRange cotangents, Value value) {
   IRMapping primals;
@@ -46,7 +46,7 @@ FailureOr<Cotangents> fad::buildScalarAdjoint(AdjointBuilder &adjoint,
                                               Operation *op,
                                               ValueRange cotangents) {
   Cotangents operands(op->getNumOperands());
-  // A value that is several operands has one tangent.
+  // Equal operands share one tangent.
   llvm::SmallDenseSet<Value> seen;
   for (auto [operand, cotangent] :
        llvm::zip_equal(op->getOperands(), operands)) {

@@ -23,8 +23,8 @@ static SmallVector<Value> lookUp(const IRMapping &mapping, ValueRange values) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds a loop that counts how often another one runs, and computes nothing
-/// that the condition does not depend on.
+/// Builds a loop that counts the iterations of another one, and computes only
+/// the values on which the condition depends.
 class IterationCounter {
 public:
   IterationCounter(OpBuilder &builder, scf::WhileOp op)
@@ -33,11 +33,12 @@ public:
   Value run();
 
 private:
-  /// Finds what the condition, or what has no results, depends on.
+  /// Finds the values on which the condition and operations without results
+  /// depend.
   void findNeeded();
-  /// Those of `values` that stand for an argument in `arguments` that is needed.
+  /// Those of `values` whose argument in `arguments` is needed.
   SmallVector<Value> pick(ValueRange values, ValueRange arguments);
-  /// Clones what is needed of `from`; `arguments` are those that are needed,
+  /// Clones the needed operations of `from`; `arguments` are the needed ones,
   /// and the number of iterations so far.
   void clone(OpBuilder &b, Block &from, ValueRange arguments,
              IRMapping &mapping);
@@ -130,7 +131,7 @@ Value IterationCounter::run() {
 // Loops of known length
 //===----------------------------------------------------------------------===//
 
-/// Fails where `op` does something that cannot be done twice.
+/// Fails if `op` has side effects that must not be repeated.
 static LogicalResult checkCountable(scf::WhileOp op) {
   bool valid = true;
   op->walk([&](Operation *nested) {
@@ -148,8 +149,8 @@ static LogicalResult checkCountable(scf::WhileOp op) {
 
 FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
   rewriter.setInsertionPoint(op);
-  // Upstream's value of the counter behind the loop is that of the last
-  // iteration, not the first one for which the condition fails.
+  // Behind the loop, the counter has the value of the last iteration, not the
+  // first one for which the condition fails.
   bool readsCounter = llvm::any_of(op.getResults(), [](Value result) {
     return result.getType().isIntOrIndex() && !result.use_empty();
   });
@@ -173,7 +174,7 @@ FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
       rewriter, loc, arith::ConstantIndexOp::create(rewriter, loc, 0), count,
       arith::ConstantIndexOp::create(rewriter, loc, 1), op.getInits(),
       [](OpBuilder &, Location, Value, ValueRange) {});
-  // What an iteration finds before it is known whether it is one.
+  // The operations of an iteration before its condition.
   auto runBefore = [&](ValueRange carried, IRMapping &mapping) {
     mapping.map(op.getBeforeArguments(), carried);
     clonePrimal(*op.getBeforeBody(), mapping);
@@ -203,7 +204,7 @@ LogicalResult ReverseMode::boundLoops(Block &block) {
         })) {
       FailureOr<Operation *> bounded = boundLoop(loop);
       if (succeeded(bounded)) {
-        // There may be another loop in it, and in what comes after it.
+        // The new loop may contain another one.
         op = *bounded;
         continue;
       }
