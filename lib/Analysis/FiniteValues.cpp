@@ -16,20 +16,20 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// How many values count as few, and how many conditions are tried both ways.
+/// The largest number of values, and of conditions that take both truth values.
 static constexpr unsigned kFewValues = 16, kFewConditions = 6;
 
 namespace {
-/// What a scalar is computed by, from constants and conditions.
+/// The computation of a scalar from constants and conditions.
 struct Slice {
   SmallVector<Value> conditions;
   llvm::DenseMap<Value, Attribute> constants;
-  /// In an order in which they can be computed.
+  /// In a topological order.
   SmallVector<Operation *> ops;
 };
 } // namespace
 
-/// The slice that ends in `scalar`; `nullopt` where it needs anything else.
+/// The backward slice of `scalar`; `nullopt` if it has other operands.
 static std::optional<Slice> findSlice(Value scalar) {
   Slice slice;
   llvm::DenseSet<Value> done;
@@ -64,8 +64,8 @@ static std::optional<Slice> findSlice(Value scalar) {
   return slice;
 }
 
-/// What `op` gives for operands of the values `known`, added to them. False
-/// where its folder cannot tell.
+/// Folds `op` for operands of the values `known`, and adds its results to
+/// these. False if it does not fold.
 static bool fold(Operation *op, llvm::DenseMap<Value, Attribute> &known) {
   SmallVector<Attribute> operands = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return known.lookup(operand); });
@@ -74,7 +74,7 @@ static bool fold(Operation *op, llvm::DenseMap<Value, Attribute> &known) {
       folded.size() != op->getNumResults())
     return false;
   for (auto [result, value] : llvm::zip_equal(op->getResults(), folded)) {
-    // A folder may answer with an operand.
+    // A folder may return an operand.
     auto operand = llvm::dyn_cast_if_present<Value>(value);
     Attribute attribute = operand ? known.lookup(operand)
                                   : llvm::dyn_cast_if_present<Attribute>(value);

@@ -21,23 +21,23 @@
 
 using namespace mlir::fad;
 
-/// What stands in front of a buffer takes a cache line, to keep the alignment.
+/// The header of a buffer takes a cache line, to keep the alignment.
 static constexpr size_t kLine = 64;
 
 namespace {
-/// What stands there.
+/// The header of a buffer.
 struct Header {
   size_t bytes, numOwners;
-  /// Of the block: all that was allocated.
+  /// All bytes of the block.
   size_t blockBytes;
 };
 
-/// Large blocks that were freed, for those to come: the pages of a fresh block
-/// cost more time than an activation takes to fill them. Blocks in use and kept
-/// together never take more than those in use did at their peak.
+/// Large freed blocks, for reuse: the pages of a fresh block cost more time
+/// than an activation takes to fill them. Blocks in use and kept blocks
+/// together never exceed the peak of those in use.
 class FreeBlocks {
 public:
-  /// A block of `bytes` or little more, whose size goes to `bytes`, or null.
+  /// A block of `bytes` or slightly more, or null; sets `bytes` to its size.
   void *allocate(size_t &bytes);
   void free(void *block, size_t bytes);
   void release();
@@ -52,9 +52,9 @@ private:
 };
 } // namespace
 
-/// What is smaller comes from pages that the C library keeps.
+/// Smaller blocks come from pages that the C library keeps.
 static constexpr size_t kLargeBlock = 1 << 16;
-/// As x86 and ARM have them, where the system gives them to who asks.
+/// The size on x86 and ARM, if the system grants huge pages on request.
 static constexpr size_t kHugePage = 1 << 21;
 
 static size_t computeMemoryLimit() {
@@ -63,8 +63,8 @@ static size_t computeMemoryLimit() {
   struct sysinfo info;
   if (!sysinfo(&info))
     limit = (info.totalram + info.totalswap) * size_t(info.mem_unit);
-  // Those of a container, in both versions of control groups; one that has no
-  // limit says "max", or a large number.
+  // The limits of a container, in both versions of control groups; without a
+  // limit the file has "max", or a large number.
   for (const char *path : {"/sys/fs/cgroup/memory.max",
                            "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     size_t ofContainer;
@@ -82,18 +82,18 @@ size_t mlir::fad::getMemoryLimit() {
 
 /// A block of `bytes`, a multiple of kLine, or null.
 static void *allocatePages(size_t bytes) {
-  // The system hands out more than there is, and kills who writes to it.
+  // The system overcommits memory, and kills processes that write to it.
   size_t limit = getMemoryLimit();
   if (bytes > limit - std::min(getBufferBytes(), limit))
     return nullptr;
   if (bytes < 2 * kHugePage ||
       bytes > std::numeric_limits<size_t>::max() - kHugePage)
     return std::aligned_alloc(kLine, bytes);
-  // Large blocks take huge pages: fewer to make, and to look up.
+  // Large blocks use huge pages, which are fewer to create and to look up.
   size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   void *block = std::aligned_alloc(kHugePage, rounded);
 #ifdef MADV_HUGEPAGE
-  // What is past the end stays untouched, so that no page is made for it.
+  // Bytes past the end stay untouched, so that they get no page.
   if (block)
     (void)madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
@@ -156,7 +156,7 @@ void FreeBlocks::releaseDownTo(size_t bytes) {
   }
 }
 
-/// Never destroyed: threads may free buffers while the process ends.
+/// Never destroyed, because threads may free buffers while the process ends.
 static FreeBlocks &getFreeBlocks() {
   static auto *blocks = new FreeBlocks;
   return *blocks;

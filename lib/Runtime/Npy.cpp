@@ -40,7 +40,7 @@ static std::string formatShape(ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
-/// Whether elements of numpy type `found` are read as ones of `type`.
+/// Whether elements of numpy type `found` can be read as elements of `type`.
 static bool isReadable(StringRef found, Type type) {
   if (type.isBF16())
     return found == "f2" || found == "f4" || found == "f8";
@@ -52,7 +52,7 @@ static bool isReadable(StringRef found, Type type) {
   return areIntegers && found == StringRef(expected).drop_front();
 }
 
-/// Checks what the file has against `type`, of which it determines the sizes.
+/// Checks the header of a file against `type`, whose sizes it determines.
 static llvm::Error checkHeader(const NpyHeader &header, RankedTensorType type,
                                StringRef found) {
   bool isBigEndian = StringRef(header.descr).starts_with(">");
@@ -74,7 +74,7 @@ static llvm::Error checkHeader(const NpyHeader &header, RankedTensorType type,
   return llvm::Error::success();
 }
 
-/// The type of the elements that a file holds for elements of type `type`.
+/// The element type of files for elements of type `type`.
 static Type getStoredType(StringRef found, Type type) {
   if (!type.isBF16())
     return type;
@@ -104,7 +104,7 @@ static void transpose(const char *from, char *to, ArrayRef<int64_t> shape,
   }
 }
 
-/// Reads the file `content`; errors are what follows "the file".
+/// Parses the contents of a file; errors are texts that follow "the file".
 static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
   Expected<NpyHeader> header = parseNpyHeader(content);
   if (!header)
@@ -130,7 +130,7 @@ static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
               getHostElementSize(storedType));
   else if (!data.empty())
     std::memcpy(elements, data.data(), data.size());
-  // Generated code takes an i1 to be 0 or 1.
+  // Generated code assumes that an i1 is 0 or 1.
   if (storedType.isInteger(1))
     for (char &element : llvm::MutableArrayRef(elements, data.size()))
       element = element != 0;
@@ -141,7 +141,7 @@ static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
 }
 
 Expected<HostTensor> fad::readNpy(StringRef path, RankedTensorType type) {
-  // A pipe may have no end, nor be opened by who would write to it.
+  // A pipe may be endless, or block until a writer opens it.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       !llvm::sys::fs::is_regular_file(status))

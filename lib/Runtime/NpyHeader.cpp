@@ -20,7 +20,7 @@ static constexpr StringLiteral kMagic("\x93NUMPY");
 namespace {
 /// Reads the Python dictionary literal of a header:
 ///   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
-/// Every method returns false where the text has another form.
+/// Every method returns false if the text has another form.
 class DictionaryParser {
 public:
   DictionaryParser(StringRef text, NpyHeader &header)
@@ -69,7 +69,7 @@ std::optional<std::string> DictionaryParser::parseString() {
   if ((quote != '\'' && quote != '"') || end == StringRef::npos)
     return std::nullopt;
   StringRef value = rest.slice(1, end);
-  // What is no name of a type is printed in a message, perhaps to a terminal.
+  // The text is no name of a type, and a message may print it to a terminal.
   if (!llvm::all_of(value, llvm::isPrint))
     return std::nullopt;
   rest = rest.drop_front(end + 1);

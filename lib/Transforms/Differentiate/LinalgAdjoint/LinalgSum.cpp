@@ -320,7 +320,7 @@ Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
   for (const DimAccess &dim : access.dims) {
     offsets.push_back(builder.getIndexAttr(dim.offset));
     sizes.push_back(dim.loop ? access.getSize(dim) : builder.getIndexAttr(1));
-    // There is no stride between one element.
+    // A dimension of one element has stride 1.
     strides.push_back(builder.getIndexAttr(
         isConstantSize(sizes.back(), 1) ? 1 : std::abs(dim.stride)));
     // The last iteration comes first.

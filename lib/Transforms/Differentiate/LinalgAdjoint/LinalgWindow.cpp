@@ -246,7 +246,7 @@ Value WindowSolver::spread(Value tensor, AffineMap map) {
       full[dim] = affine::makeComposedFoldedAffineApply(
           rewriter, loc, x + y,
           {tensor::getMixedSize(rewriter, loc, operand, window.dim), reach});
-      // There is no stride between one element.
+      // A dimension of one element has stride 1.
       if (!isConstantSize(sizes[dim], 1))
         strides[dim] = rewriter.getIndexAttr(window.stride);
     }
