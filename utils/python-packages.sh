@@ -20,12 +20,13 @@ explain_failure() {
 }
 
 # PyTorch's own index is asked only where pip, as it is configured, does not
-# find the wheel.
+# find the wheel. Where neither has it, what both say is printed.
 install_torch() {
-  local torch pip=("$venv/bin/python" -m pip install --no-deps)
+  local torch said pip=("$venv/bin/python" -m pip install --no-deps)
   torch=$(grep '^torch==' "$requirements")
-  "${pip[@]}" "$torch" 2>/dev/null ||
-    "${pip[@]}" --index-url "$torch_index" "$torch"
+  { said=$("${pip[@]}" "$torch" 2>&1 >&3); } 3>&1 ||
+    "${pip[@]}" --index-url "$torch_index" "$torch" ||
+    { echo "$said" >&2; return 1; }
 }
 
 install_python_packages() {
