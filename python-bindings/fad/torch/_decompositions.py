@@ -1,8 +1,9 @@
 """Operations of PyTorch in terms of others, before torch-mlir sees them."""
 
+import functools
 import math
 
-from ._idioms import find_operations, widen, with_dimension
+from ._idioms import find_operations, share, widen, with_dimension
 from ._kinks import get_kinks, root
 from ._operations import detach
 from ._places import get_places
@@ -100,7 +101,8 @@ def _cat(tensors, dim=0):
     shapes = [each.shape for each in tensors if each.dim() != 1] or [(0,)]
     shape = list(shapes[0])
     shape[dim] = sum(each[dim] for each in shapes)
-    return _make_empty(shape, tensors[0])
+    dtypes = [each.dtype for each in tensors]
+    return _make_empty(shape, tensors[0].to(functools.reduce(torch.promote_types, dtypes)))
 
 
 def _roll(x, shifts, dims=()):
@@ -125,9 +127,7 @@ def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency
     width = gradient.shape[-1]
     places = indices.reshape(-1)
     if scale_by_frequency:
-        ones = torch.ones_like(places, dtype=gradient.dtype)
-        counts = ones.new_zeros(size).index_add(0, places, ones)
-        gradient = gradient / counts[indices].unsqueeze(-1)
+        gradient = gradient * share(indices, size, gradient.dtype).unsqueeze(-1)
     rows = gradient.reshape(-1, width)
     rows = torch.where((places != padding_idx).unsqueeze(1), rows, 0)
     return rows.new_zeros((size, width)).index_add(0, places, rows)

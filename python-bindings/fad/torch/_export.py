@@ -5,6 +5,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
+import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -262,11 +263,57 @@ def trace(program: Program, tensors, dynamic_batch: bool):
 def _free_strides(module) -> None:
     """Makes views of `module` reshapes: torch.export leaves out the copies that the
     strides of a kernel, such as that of attention, make needless, and what the kernel
-    is decomposed into may have others."""
+    is decomposed into may have others. A view of what is changed in place stays one:
+    a reshape may be a copy, which the change does not reach."""
     aten = torch.ops.aten
+    changed = _find_changed(module)
     for each in module.modules():
         for node in each.graph.find_nodes(op="call_function", target=aten.view.default):
-            node.target = aten.reshape.default
+            if node not in changed:
+                node.target = aten.reshape.default
+
+
+def _find_changed(module) -> set:
+    """The nodes under `module` whose value may share memory with what an operation
+    changes in place."""
+    aliases: Dict[object, set] = {}
+    changed = []
+
+    def join(node, other) -> None:
+        merged = aliases.get(node, {node}) | aliases.get(other, {other})
+        aliases.update(dict.fromkeys(merged, merged))
+
+    nodes = [node for each in module.modules() for node in each.graph.nodes]
+    for node in nodes:
+        for operand, is_written in _find_shared(node):
+            join(node, operand)
+            if is_written:
+                changed.append(node)
+    return set().union(*(aliases[node] for node in changed))
+
+
+def _find_shared(node):
+    """The nodes whose values `node` may share memory with, each with whether it changes
+    that."""
+    schema = getattr(node.target, "_schema", None)
+    if node.op != "call_function":
+        return
+    if schema is None:
+        # An element of a tuple, or a graph, which shares what it is called with.
+        for each in node.all_input_nodes:
+            yield each, False
+            inner = each.op == "get_attr" and getattr(node.graph.owning_module, each.target)
+            if isinstance(inner, torch.fx.GraphModule):
+                for placeholder in inner.graph.find_nodes(op="placeholder"):
+                    yield placeholder, False
+        return
+    names = [each.name for each in schema.arguments]
+    given = {**dict(zip(names, node.args)), **node.kwargs}
+    for each in schema.arguments:
+        if each.alias_info is not None:
+            for operand in pytree.tree_leaves(given.get(each.name)):
+                if isinstance(operand, torch.fx.Node):
+                    yield operand, each.alias_info.is_write
 
 
 def _fails(program: Program, tensors, kind: type) -> bool:

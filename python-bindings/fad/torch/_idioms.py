@@ -33,6 +33,16 @@ def count(x, dim: int):
     return along(torch.arange(x.shape[dim], device=x.device), x.dim(), dim)
 
 
+def share(indices, size: int, dtype):
+    """1 / how often each of `indices`, which are less than `size`, is among them."""
+    places = indices.reshape(-1)
+    ones = torch.ones_like(places, dtype=torch.int64)
+    counts = ones.new_zeros(size).index_add(0, places, ones)
+    wide = torch.promote_types(dtype, torch.float32)
+    often = counts.index_select(0, places).reshape(indices.shape)
+    return (1 / often.to(wide)).to(dtype)
+
+
 def reduce(loss, reduction: int):
     """`loss`, its mean or its sum, as PyTorch numbers them."""
     return {0: lambda: loss, 1: loss.mean, 2: loss.sum}[reduction]()

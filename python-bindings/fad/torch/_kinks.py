@@ -78,6 +78,8 @@ def _constant(x, number):
 def _clamp_numbers(x, low=None, high=None):
     """A number that equals a bound is within; NaN is not, and stays."""
     low, high = (None if each is None else float(each) for each in (low, high))
+    if any(each is not None and math.isnan(each) for each in (low, high)):
+        return torch.full_like(x, math.nan)
     if low is None:
         inside, bound = x <= high, high
     elif high is None:
@@ -91,19 +93,25 @@ def _clamp_numbers(x, low=None, high=None):
 
 
 def _clamp(x, low=None, high=None):
-    """As `_clamp_numbers`. A bound has the gradient of what is beyond it: none where
-    anything is NaN, and none from below where it is both bounds."""
+    """As `_clamp_numbers`. The upper bound has the gradient where it is less than the
+    number or the lower bound, NaN as the value may be; the lower one where it is
+    greater than the number and less than the upper one."""
     inside, result = x == x, math.nan
     if low is not None:
-        inside = x >= low
-        bound = low if high is None else torch.where(low < high, low, detach(low))
+        inside, bound = x >= low, low
+        if high is not None:
+            # NaN where the upper bound is.
+            crossed = detach(torch.where(torch.isnan(high), high, low))
+            bound = torch.where(low < high, low, crossed)
         result = torch.where(x < low, bound, result)
     if high is not None:
-        beyond = x > high
+        beyond, bound = x > high, high
         if low is not None:
-            beyond = beyond | ((high < low) & (x == x))
+            beyond = beyond | (high < low)
+            unknown = detach(torch.where(torch.isnan(low), low, x))
+            bound = high + torch.where(torch.isnan(unknown), unknown, 0)
         inside = inside & (x <= high)
-        result = torch.where(beyond, high, result)
+        result = torch.where(beyond, bound, result)
     return torch.where(inside, x, result)
 
 
@@ -135,18 +143,29 @@ def _fmin(x, y):
     return torch.where((x <= y) | (y != y), x, y)
 
 
-def _huber_loss(x, y, reduction=1, delta=1.0):
-    """NaN is not beyond the border."""
-    difference = x - y
+def _join(x, y, border, inside, outside):
+    """`inside` of the difference up to `border`, and `outside` of its size beyond. NaN
+    is not beyond."""
+    dtype = torch.result_type(x, y)
+    difference = widen(x.to(dtype)) - widen(y.to(dtype))
     size = difference.abs()
-    inside, outside = 0.5 * difference * difference, delta * (size - 0.5 * delta)
-    return reduce(torch.where(size > delta, outside, inside), reduction)
+    beyond = size > border
+    near = torch.where(beyond, 0, difference)
+    return torch.where(beyond, outside(size), inside(near)).to(dtype)
+
+
+def _huber_loss(x, y, reduction=1, delta=1.0):
+    loss = _join(
+        x, y, delta, lambda d: 0.5 * d * d, lambda size: delta * (size - 0.5 * delta)
+    )
+    return reduce(loss, reduction)
 
 
 def _smooth_l1_loss(x, y, reduction=1, beta=1.0):
     if beta == 0:
         return reduce((x - y).abs(), reduction)
-    return _huber_loss(x, y, reduction, beta) / beta
+    loss = _join(x, y, beta, lambda d: 0.5 * d * d / beta, lambda size: size - 0.5 * beta)
+    return reduce(loss, reduction)
 
 
 def _times_log(log, least):

@@ -8,13 +8,14 @@ from ._requirements import torch
 
 
 def _in_f32(function):
-    """`function` of tensors, of f16 and bf16 in f32 and rounded once, and of
-    integers as PyTorch converts them."""
+    """`function` of tensors in the type that PyTorch promotes theirs to: f16 and bf16
+    in f32 and rounded once, and integers as floats."""
 
-    def compute(x, *others):
-        if not x.is_floating_point():
-            x = x.to(torch.get_default_dtype())
-        return function(*map(widen, (x, *others))).to(x.dtype)
+    def compute(*operands):
+        dtype = torch.result_type(operands[0], operands[-1])
+        if not dtype.is_floating_point:
+            dtype = torch.get_default_dtype()
+        return function(*(widen(each.to(dtype)) for each in operands)).to(dtype)
 
     return compute
 
@@ -158,11 +159,10 @@ def _erfc(x):
 
 
 def _fmod(x, y):
+    dtype = torch.result_type(x, y)
     if not isinstance(y, torch.Tensor):
-        y = torch.full_like(x, y)
-    x, y = torch.broadcast_tensors(x, y)
-    dtype = torch.promote_types(x.dtype, y.dtype)
-    return fmod(x.to(dtype), y.to(dtype))
+        y = torch.full((), y, dtype=dtype, device=x.device)
+    return fmod(*torch.broadcast_tensors(x.to(dtype), y.to(dtype)))
 
 
 @_in_f32

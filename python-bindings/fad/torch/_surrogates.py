@@ -6,7 +6,7 @@ derivative that PyTorch gives it; what has none is an error."""
 import math
 import struct
 
-from ._idioms import along, count, find_operations, reduce, widen
+from ._idioms import along, find_operations, reduce, share, widen
 from ._operations import detach
 from ._requirements import torch
 
@@ -175,9 +175,8 @@ def _embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse
     rows = torch.nn.functional.embedding(indices, weight)
     known = detach(rows)
     if scale_grad_by_freq:
-        flat = indices.reshape(-1)
-        same = (flat.unsqueeze(1) == flat).sum(1).reshape(indices.shape)
-        rows = known + (rows - known) / same.unsqueeze(-1).to(rows.dtype)
+        factors = share(indices, weight.shape[0], rows.dtype).unsqueeze(-1)
+        rows = known + (rows - known) * factors
     if padding_idx >= 0:
         rows = torch.where((indices == padding_idx).unsqueeze(-1), known, rows)
     return rows
@@ -194,30 +193,49 @@ def _embedding_bag(
     include_last_offset=False,
     padding_idx=-1,
 ):
-    """The sum, mean or maximum of the rows of each bag, by a mask of which are in it;
-    torch-mlir's own form has wrong numbers."""
+    """The sum, mean or maximum of the rows of each bag; torch-mlir's own form has
+    wrong numbers."""
     rows = torch.nn.functional.embedding(
         indices, weight, scale_grad_by_freq=scale_grad_by_freq
     )
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
-    place = torch.arange(indices.shape[0], device=indices.device)
-    last = torch.full_like(offsets[:1], indices.shape[0])
-    ends = torch.cat((offsets[1:], *([] if include_last_offset else [last])))
-    starts = offsets[:-1] if include_last_offset else offsets
-    inside = (place >= starts.unsqueeze(1)) & (place < ends.unsqueeze(1))
-    bag = torch.where(inside, count(starts.unsqueeze(1), 0), 0).sum(0)
-    if padding_idx >= 0:
-        inside = inside & (indices != padding_idx)
-    size = inside.sum(1)
+    # What follows the last offset, where that is an end, is in no bag.
+    places, bags = offsets.shape[0], offsets.shape[0] - include_last_offset
+    bag = _find_bags(indices.shape[0], offsets)
+    counted = indices != padding_idx if padding_idx >= 0 else indices == indices
+    ones = counted.to(torch.int64)
+    size = ones.new_zeros(places).index_add(0, bag, ones)[:bags]
     if mode == 2:
-        terms = torch.where(inside.unsqueeze(2), rows, -math.inf)
-        values, found = terms.max(1)
-        return torch.where((size > 0).unsqueeze(1), values, 0), bag, size, found
-    total = torch.where(inside.unsqueeze(2), rows, 0).sum(1)
+        values, found = _find_greatest(rows, bag, counted, bags)
+        return values, bag, size, found
+    wide = torch.where(counted.unsqueeze(1), widen(rows), 0)
+    total = wide.new_zeros((places, wide.shape[1])).index_add(0, bag, wide)[:bags]
     if mode == 1:
-        total = total / size.clamp_min(1).unsqueeze(1).to(rows.dtype)
-    return total, bag, size, size
+        total = total / size.clamp_min(1).unsqueeze(1).to(total.dtype)
+    return total.to(rows.dtype), bag, size, size
+
+
+def _find_bags(length, offsets):
+    """For each of `length` places, the last bag that starts there or before it."""
+    places = torch.arange(length, device=offsets.device)
+    if not isinstance(length, int):
+        return (places.unsqueeze(1) >= offsets).sum(1) - 1
+    ones = torch.ones_like(offsets, dtype=torch.int64)
+    starts = ones.new_zeros(length + 1).index_add(0, offsets, ones)
+    return starts.cumsum(0)[:length] - 1
+
+
+def _find_greatest(rows, bag, counted, bags):
+    """The greatest element of each column of each bag, and its row; 0 in a bag of
+    nothing."""
+    if rows.shape[0] == 0:
+        values = rows.sum().expand(bags, rows.shape[1])
+        return values, torch.zeros_like(values, dtype=torch.int64)
+    inside = counted & (bag == torch.arange(bags, device=bag.device).unsqueeze(1))
+    terms = torch.where(inside.unsqueeze(2), rows, -math.inf)
+    values, found = terms.max(1)
+    return torch.where(inside.any(1, True), values, 0), found
 
 
 def _embedding_bag_padded(weight, *arguments):

@@ -99,6 +99,9 @@ BINARY = {
         lambda x, y: x.clamp(min=y),
         lambda x, y: x.clamp(max=y),
         lambda x, y: x.clamp(y, y + 1),
+        lambda x, y: x.clamp(y + 1, y),
+        lambda x, y: x.clamp(y, torch.ones_like(x)),
+        lambda x, y: x.clamp(torch.ones_like(x), y),
     ],
     "atan2": [torch.atan2],
     "fmax": [torch.fmax],
@@ -115,7 +118,11 @@ BINARY = {
         lambda x, y: torch.maximum(x, y) + torch.minimum(x, y) / 2,
     ],
     "minimum": [torch.minimum],
-    "smooth_l1_loss": [losses(F.smooth_l1_loss), losses(F.smooth_l1_loss, beta=0.0)],
+    "smooth_l1_loss": [
+        losses(F.smooth_l1_loss),
+        losses(F.smooth_l1_loss, beta=0.0),
+        losses(F.smooth_l1_loss, beta=1e-8),
+    ],
     "binary_cross_entropy_with_logits": [
         lambda x, y: F.binary_cross_entropy_with_logits(x - y, torch.sigmoid(y)),
         lambda x, y: F.binary_cross_entropy_with_logits(

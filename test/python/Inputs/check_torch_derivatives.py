@@ -67,6 +67,27 @@ def learn_scales(x):
     )
 
 
+def attend(x):
+    """Its decomposition has other strides than its kernel."""
+    heads = (each.reshape(2, 2, 2, 1).transpose(1, 2) for each in (x, x.sin(), x.cos()))
+    return F.scaled_dot_product_attention(*heads).transpose(1, 2)
+
+
+def change_view(x):
+    y = x.sin().reshape(2, 2, 2)
+    z = y.transpose(1, 2).view(2, 2, 2, 1)
+    z.mul_(2)
+    return y.cos()
+
+
+def view_changed(x):
+    """The attention beside is viewed with the strides of its kernel."""
+    y = x.sin()
+    z = y.view(4, 2)
+    y.mul_(2)
+    return z * attend(x).view(4, 2)
+
+
 X = torch.tensor([-1.7, -0.62, -0.33, -0.01, 0.04, 0.27, 0.52, 1.9])
 WORDS = torch.tensor([[1, 0, 1], [2, 1, 0]])
 TARGETS = torch.tensor([1.0, 0.0, 0.0, 1.0, 0.2, 1.0, 0.0, 0.9])
@@ -152,6 +173,28 @@ class Otherwise(unittest.TestCase):
         }
         check(self, cases, 2e-2)
 
+    def test_bounds(self):
+        """A bound that is NaN makes the value so."""
+        nan = math.nan
+        bounds = {
+            "low": (torch.tensor(nan), torch.tensor(0.3)),
+            "high": (torch.tensor(0.3), torch.tensor(nan)),
+            "low number": (nan, 0.3),
+            "high number": (None, nan),
+        }
+        check(
+            self,
+            {
+                name: (lambda x, b=b: torch.where(x.clamp(*b).isnan(), 3 * x, x), X)
+                for name, b in bounds.items()
+            },
+        )
+
+    def test_small_border(self):
+        """The loss is not what is left of its numerator in f16."""
+        loss = lambda x: F.smooth_l1_loss(x, torch.zeros_like(x), beta=1e-8, reduction="none")
+        check(self, {"f16": (lambda x: loss(x.half()).float(), X)}, 1e-3)
+
     def test_random(self):
         """The mean and the deviation of normal numbers have no gradient; what is
         drawn once has one value, detached or not."""
@@ -192,6 +235,34 @@ class Otherwise(unittest.TestCase):
         _, gradients = fad.torch.train_step(model, ())()
         self.assertEqual(list(gradients), ["weight"])
         torch.testing.assert_close(model.mean, torch.ones(3).sin())
+
+
+class InPlace(unittest.TestCase):
+    """What changes a tensor changes its views, and the other way round."""
+
+    def test_gradients(self):
+        check(self, {each.__name__: (each, X) for each in (change_view, view_changed)})
+
+    def test_other_strides(self):
+        """No copy takes the place of a view that the kernel has and its decomposition
+        has not: the change would be lost."""
+
+        def change(x):
+            y = attend(x).clone()
+            z = y.view(4, 2)
+            y.mul_(2)
+            return z
+
+        def change_without_grad(x):
+            with torch.no_grad():
+                y = attend(x)
+                y.view(4, 2).mul_(2)
+            return x * y.reshape(8)
+
+        for function in (change, change_without_grad):
+            with self.subTest(function.__name__):
+                with self.assertRaisesRegex(fad.torch.ExportError, "Cannot view a tensor"):
+                    fad.torch.export(Many({"x": (function, X)}), ())
 
 
 class Refused(unittest.TestCase):

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 import fad
 import fad.torch
+from fad.torch._step import _to_numpy, _to_torch
 from small_models import make_perceptron
 
 
@@ -141,6 +142,32 @@ class Joint(unittest.TestCase):
                     gradient, parameter.grad.numpy(), rtol=1e-5, atol=1e-6
                 )
 
+    def test_frequency(self):
+        """A row that is read more often than the type of the table counts to."""
+
+        class Model(nn.Module):
+            def __init__(self, dtype):
+                super().__init__()
+                self.rows = nn.Embedding(3, 2, scale_grad_by_freq=True, dtype=dtype)
+
+            def forward(self, ids):
+                return self.rows(ids)[:3].sum()
+
+        ids = torch.ones(3000, dtype=torch.long)
+        expected = torch.tensor([0, 3 / 3000, 0]).unsqueeze(1).expand(3, 2)
+        for dtype in (torch.bfloat16, torch.float16):
+            model = Model(dtype)
+            joint = fad.torch.export_joint(model, ids)
+            pair = fad.nest(joint.module, policy="auto")
+            program = fad.compile(pair)
+            table = _to_numpy(model.rows.weight)
+            _, *residuals = program.call(pair.forward, table, ids.numpy())
+            one = numpy.ones((), pair.cotangents[0].dtype)
+            (gradient,) = program.call(pair.backward, *residuals, one)
+            _, gradients = fad.torch.train_step(model, ids)(ids)
+            for got in (_to_torch(gradient), gradients["rows.weight"]):
+                torch.testing.assert_close(got.float(), expected, rtol=1e-2, atol=0)
+
     def test_shared_parameters(self):
         torch.manual_seed(3)
         model, ids = Tied(), torch.tensor([[1, 2, 0], [2, 4, 3]])
@@ -187,7 +214,7 @@ class Joint(unittest.TestCase):
     def test_control_flow_on_values(self):
         with self.assertRaisesRegex(
             fad.torch.ExportError,
-            r"check_torch_joint.py:37:0: error: AOTAutograd cannot trace the model: ",
+            r"check_torch_joint.py:38:0: error: AOTAutograd cannot trace the model: ",
         ):
             fad.torch.export_joint(DataDependent(4, 3), torch.randn(5, 4))
 
