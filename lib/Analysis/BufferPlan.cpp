@@ -1,4 +1,4 @@
-//===- BufferPlan.cpp - Which tensors share a buffer ----------------------===//
+//===- BufferPlan.cpp - Assignment of tensors to buffers ------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Entry.cpp - The function that a request is about -------------------===//
+//===- Entry.cpp - The function to differentiate --------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- FiniteValues.cpp - Scalars that take few values --------------------===//
+//===- FiniteValues.cpp - Scalars of few values ---------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- PeakMemory.cpp - Memory that forward and backward need -------------===//
+//===- PeakMemory.cpp - Peak memory of forward and backward ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- SymbolUses.cpp - Whether uses of symbols are known -----------------===//
+//===- SymbolUses.cpp - Known uses of symbols -----------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Image.cpp - What kind of code a module is loaded from --------------===//
+//===- Image.cpp - Kinds of code for a module -----------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

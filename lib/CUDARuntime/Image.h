@@ -1,4 +1,4 @@
-//===- Image.h - What kind of code a module is loaded from ------*- C++ -*-===//
+//===- Image.h - Kinds of code for a module ---------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- UpstreamABI.cpp - What code from gpu-to-llvm calls -----------------===//
+//===- UpstreamABI.cpp - Functions called by gpu-to-llvm's code -----------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Slices.cpp - Slices that upstream's verifier takes -----------------===//
+//===- Slices.cpp - Tensor slices that upstream accepts -------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- JointCandidates.cpp - What auto selects residuals of ---------------===//
+//===- JointCandidates.cpp - Joint functions for the policy auto ----------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- JointCandidates.h - What auto selects residuals of -------*- C++ -*-===//
+//===- JointCandidates.h - Joint functions for the policy auto --*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- NestedPair.cpp - The functions that fad-nest makes -----------------===//
+//===- NestedPair.cpp - The pair of functions of fad-nest -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ReportMemory.cpp - What each policy keeps of a function ------------===//
+//===- ReportMemory.cpp - Memory reports for all policies -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

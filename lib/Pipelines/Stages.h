@@ -1,4 +1,4 @@
-//===- Stages.h - What pipelines have in common -----------------*- C++ -*-===//
+//===- Stages.h - Common stages of pipelines --------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

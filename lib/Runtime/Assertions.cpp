@@ -1,4 +1,4 @@
-//===- Assertions.cpp - Conditions that operations have -------------------===//
+//===- Assertions.cpp - Preconditions of operations -----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

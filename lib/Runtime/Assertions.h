@@ -1,4 +1,4 @@
-//===- Assertions.h - Conditions that operations have -----------*- C++ -*-===//
+//===- Assertions.h - Preconditions of operations ---------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

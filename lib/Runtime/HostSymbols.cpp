@@ -1,4 +1,4 @@
-//===- HostSymbols.cpp - What compiled code calls on the host -------------===//
+//===- HostSymbols.cpp - Functions called by compiled code ----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- HostSymbols.h - What compiled code calls on the host -----*- C++ -*-===//
+//===- HostSymbols.h - Functions called by compiled code --------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- NpyHeader.cpp - What a .npy file says of its array -----------------===//
+//===- NpyHeader.cpp - Headers of .npy files ------------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- NpyHeader.h - What a .npy file says of its array ---------*- C++ -*-===//
+//===- NpyHeader.h - Headers of .npy files ----------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

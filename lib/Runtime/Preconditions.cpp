@@ -1,4 +1,4 @@
-//===- Preconditions.cpp - What a function asks of its arguments ----------===//
+//===- Preconditions.cpp - Preconditions on arguments ---------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

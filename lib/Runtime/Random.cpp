@@ -1,4 +1,4 @@
-//===- Random.cpp - Numbers that are the same everywhere ------------------===//
+//===- Random.cpp - Reproducible random numbers ---------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

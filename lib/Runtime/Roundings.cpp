@@ -1,4 +1,4 @@
-//===- Roundings.cpp - Types that values are rounded to -------------------===//
+//===- Roundings.cpp - Types to which values are rounded ------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Roundings.h - Types that values are rounded to -----------*- C++ -*-===//
+//===- Roundings.h - Types to which values are rounded ----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

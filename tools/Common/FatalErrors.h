@@ -1,4 +1,4 @@
-//===- FatalErrors.h - Errors that LLVM does not go on from -----*- C++ -*-===//
+//===- FatalErrors.h - Errors on which LLVM aborts --------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

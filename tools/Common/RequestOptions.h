@@ -1,4 +1,4 @@
-//===- RequestOptions.h - What is to be differentiated ----------*- C++ -*-===//
+//===- RequestOptions.h - Options of the differentiation --------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

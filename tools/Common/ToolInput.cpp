@@ -1,4 +1,4 @@
-//===- ToolInput.cpp - The module that a tool reads -----------------------===//
+//===- ToolInput.cpp - The input module of a tool -------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

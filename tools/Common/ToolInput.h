@@ -1,4 +1,4 @@
-//===- ToolInput.h - The module that a tool reads ---------------*- C++ -*-===//
+//===- ToolInput.h - The input module of a tool -----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

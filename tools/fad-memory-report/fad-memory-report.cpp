@@ -1,4 +1,4 @@
-//===- fad-memory-report.cpp - What each policy keeps for backward --------===//
+//===- fad-memory-report.cpp - Residuals of each policy -------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- OutputFolder.cpp - Files that appear complete or not at all --------===//
+//===- OutputFolder.cpp - Files written completely or not at all ----------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- OutputFolder.h - Files that appear all or not at all -----*- C++ -*-===//
+//===- OutputFolder.h - Files written completely or not at all --*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

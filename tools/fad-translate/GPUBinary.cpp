@@ -1,4 +1,4 @@
-//===- GPUBinary.cpp - Print what a gpu.binary holds ----------------------===//
+//===- GPUBinary.cpp - Print the contents of a gpu.binary -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- GPUBinary.h - Print what a gpu.binary holds --------------*- C++ -*-===//
+//===- GPUBinary.h - Print the contents of a gpu.binary ---------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ReuseBuffers.cpp - Write results over what is not read again -------===//
+//===- ReuseBuffers.cpp - Write results over dead operands ----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

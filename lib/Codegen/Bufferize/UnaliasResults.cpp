@@ -1,4 +1,4 @@
-//===- UnaliasResults.cpp - Results that are no two the same buffer -------===//
+//===- UnaliasResults.cpp - Results that do not alias ---------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

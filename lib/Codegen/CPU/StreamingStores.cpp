@@ -1,4 +1,4 @@
-//===- StreamingStores.cpp - Stores that go past the cache ----------------===//
+//===- StreamingStores.cpp - Stores that bypass the cache -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

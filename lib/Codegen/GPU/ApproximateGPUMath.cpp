@@ -1,4 +1,4 @@
-//===- ApproximateGPUMath.cpp - Functions of f32 by what GPUs estimate ----===//
+//===- ApproximateGPUMath.cpp - Functions of f32 by the GPU's estimates ---===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CUDAToolkit.cpp - Where NVIDIA's libdevice is ----------------------===//
+//===- CUDAToolkit.cpp - Search for NVIDIA's libdevice --------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ElementwiseKernel.cpp - What a kernel computes ---------------------===//
+//===- ElementwiseKernel.cpp - Computation of a kernel --------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ElementwiseKernel.h - What a kernel computes -------------*- C++ -*-===//
+//===- ElementwiseKernel.h - Computation of a kernel ------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

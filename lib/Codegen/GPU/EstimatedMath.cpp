@@ -1,4 +1,4 @@
-//===- EstimatedMath.cpp - Functions by what GPUs estimate ----------------===//
+//===- EstimatedMath.cpp - Functions by the GPU's estimates ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- EstimatedMath.h - Functions by what GPUs estimate --------*- C++ -*-===//
+//===- EstimatedMath.h - Functions by the GPU's estimates -------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- HostBuffers.cpp - Buffers as kernels take them ---------------------===//
+//===- HostBuffers.cpp - Buffers of kernels on the host -------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- HostBuffers.h - Buffers as kernels take them -------------*- C++ -*-===//
+//===- HostBuffers.h - Buffers of kernels on the host -----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

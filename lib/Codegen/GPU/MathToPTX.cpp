@@ -1,4 +1,4 @@
-//===- MathToPTX.cpp - Lower math that PTX has instructions for -----------===//
+//===- MathToPTX.cpp - Lower math to instructions of PTX ------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- TileTable.cpp - How kernels share out elements ---------------------===//
+//===- TileTable.cpp - Division of elements among threads -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- TileTable.h - How kernels share out elements -------------*- C++ -*-===//
+//===- TileTable.h - Division of elements among threads ---------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

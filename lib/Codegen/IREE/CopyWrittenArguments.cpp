@@ -1,4 +1,4 @@
-//===- CopyWrittenArguments.cpp - Arguments that IREE would overwrite -----===//
+//===- CopyWrittenArguments.cpp - Copies of arguments for IREE ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

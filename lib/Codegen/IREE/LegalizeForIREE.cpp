@@ -1,4 +1,4 @@
-//===- LegalizeForIREE.cpp - What IREE's compiler takes -------------------===//
+//===- LegalizeForIREE.cpp - Programs for IREE's compiler -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- SplitSums.cpp - Sums of products that IREE does not take -----------===//
+//===- SplitSums.cpp - Sums of products that IREE rejects -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

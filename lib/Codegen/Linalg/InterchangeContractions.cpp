@@ -1,4 +1,4 @@
-//===- InterchangeContractions.cpp - Contractions that stream memory ------===//
+//===- InterchangeContractions.cpp - Contractions on contiguous memory ----===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CommonMath.cpp - What CPUs and GPUs compute alike ------------------===//
+//===- CommonMath.cpp - Formulas for CPUs and GPUs ------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

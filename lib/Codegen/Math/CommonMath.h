@@ -1,4 +1,4 @@
-//===- CommonMath.h - What CPUs and GPUs compute alike ----------*- C++ -*-===//
+//===- CommonMath.h - Formulas for CPUs and GPUs ----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

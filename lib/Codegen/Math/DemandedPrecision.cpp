@@ -1,4 +1,4 @@
-//===- DemandedPrecision.cpp - Numbers that end up in 16 bits -------------===//
+//===- DemandedPrecision.cpp - Precision that uses demand -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

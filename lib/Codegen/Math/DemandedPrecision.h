@@ -1,4 +1,4 @@
-//===- DemandedPrecision.h - Numbers that end up in 16 bits -----*- C++ -*-===//
+//===- DemandedPrecision.h - Precision that uses demand ---------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

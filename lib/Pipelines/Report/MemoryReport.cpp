@@ -1,4 +1,4 @@
-//===- MemoryReport.cpp - What backward needs, and why --------------------===//
+//===- MemoryReport.cpp - Residuals and reasons ---------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Scaling.cpp - Memory that grows with the batch ---------------------===//
+//===- Scaling.cpp - Memory as a function of the batch --------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

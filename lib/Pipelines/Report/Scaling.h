@@ -1,4 +1,4 @@
-//===- Scaling.h - Memory that grows with the batch -------------*- C++ -*-===//
+//===- Scaling.h - Memory as a function of the batch ------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CheckCalls.cpp - Refuse calls that inlining multiplies -------------===//
+//===- CheckCalls.cpp - Limit the growth by inlining ----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- MarkJoint.cpp - Say what the parts of a joint function are ---------===//
+//===- MarkJoint.cpp - Attributes of a joint function ---------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Normalize.cpp - Exported forms to those that rules cover -----------===//
+//===- Normalize.cpp - Exported forms to forms with rules -----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Seed.cpp - The cotangent that a frontend has folded away -----------===//
+//===- Seed.cpp - Cotangents folded into constants ------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Seed.h - The cotangent that a frontend has folded away ---*- C++ -*-===//
+//===- Seed.h - Cotangents folded into constants ----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

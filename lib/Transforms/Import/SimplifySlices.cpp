@@ -1,4 +1,4 @@
-//===- SimplifySlices.cpp - Slices that upstream cannot lower -------------===//
+//===- SimplifySlices.cpp - Tensor slices that upstream cannot lower ------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

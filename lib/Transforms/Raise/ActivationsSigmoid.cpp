@@ -1,4 +1,4 @@
-//===- ActivationsSigmoid.cpp - Sigmoid and what is made of it ------------===//
+//===- ActivationsSigmoid.cpp - Sigmoid and its compositions --------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Alternatives.cpp - Choose how values are computed ------------------===//
+//===- Alternatives.cpp - Choice among alternatives -----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

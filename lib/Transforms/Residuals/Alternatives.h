@@ -1,4 +1,4 @@
-//===- Alternatives.h - Choose how values are computed ----------*- C++ -*-===//
+//===- Alternatives.h - Choice among alternatives ---------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

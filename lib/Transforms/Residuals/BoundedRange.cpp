@@ -1,4 +1,4 @@
-//===- BoundedRange.cpp - What values a function takes --------------------===//
+//===- BoundedRange.cpp - Ranges of bounded functions ---------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

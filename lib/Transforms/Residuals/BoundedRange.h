@@ -1,4 +1,4 @@
-//===- BoundedRange.h - What values a function takes ------------*- C++ -*-===//
+//===- BoundedRange.h - Ranges of bounded functions -------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CostModel.cpp - What saving and recomputing cost -------------------===//
+//===- CostModel.cpp - Costs of saving and recomputing --------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

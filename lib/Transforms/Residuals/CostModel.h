@@ -1,4 +1,4 @@
-//===- CostModel.h - What saving and recomputing cost -----------*- C++ -*-===//
+//===- CostModel.h - Costs of saving and recomputing ------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Explanation.cpp - Why values are kept or computed again ------------===//
+//===- Explanation.cpp - Reasons for residuals ----------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Materialize.cpp - Residuals and what is computed again -------------===//
+//===- Materialize.cpp - Residuals and recomputation in the IR ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Materialize.h - Residuals and what is computed again -----*- C++ -*-===//
+//===- Materialize.h - Residuals and recomputation in the IR ----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

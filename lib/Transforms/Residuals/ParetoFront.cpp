@@ -1,4 +1,4 @@
-//===- ParetoFront.cpp - Bytes against time -------------------------------===//
+//===- ParetoFront.cpp - Trade-offs of bytes and time ---------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ParetoFront.h - Bytes against time -----------------------*- C++ -*-===//
+//===- ParetoFront.h - Trade-offs of bytes and time -------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

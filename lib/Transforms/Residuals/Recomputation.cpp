@@ -1,4 +1,4 @@
-//===- Recomputation.cpp - What backward computes again -------------------===//
+//===- Recomputation.cpp - Operations that backward repeats ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Recomputation.h - What backward computes again -----------*- C++ -*-===//
+//===- Recomputation.h - Operations that backward repeats -------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

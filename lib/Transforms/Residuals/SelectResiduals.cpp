@@ -1,4 +1,4 @@
-//===- SelectResiduals.cpp - Decide what crosses to backward --------------===//
+//===- SelectResiduals.cpp - Select residuals by policy -------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

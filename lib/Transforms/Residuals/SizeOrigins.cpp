@@ -1,4 +1,4 @@
-//===- SizeOrigins.cpp - Where the sizes of tensors come from -------------===//
+//===- SizeOrigins.cpp - Origins of the sizes of tensors ------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- SizeOrigins.h - Where the sizes of tensors come from -----*- C++ -*-===//
+//===- SizeOrigins.h - Origins of the sizes of tensors ----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Tape.cpp - What a tape saves ---------------------------------------===//
+//===- Tape.cpp - Values on a tape ----------------------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Rematerialize.cpp - Compute again what outlives its use ------------===//
+//===- Rematerialize.cpp - Shorten lifetimes by recomputation -------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

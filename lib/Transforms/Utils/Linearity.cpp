@@ -1,4 +1,4 @@
-//===- Linearity.cpp - What is linear in the cotangents -------------------===//
+//===- Linearity.cpp - Linearity in the cotangents ------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Linearity.h - What is linear in the cotangents -----------*- C++ -*-===//
+//===- Linearity.h - Linearity in the cotangents ----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

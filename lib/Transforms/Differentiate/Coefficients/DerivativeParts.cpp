@@ -1,4 +1,4 @@
-//===- DerivativeParts.cpp - What only backward needs ---------------------===//
+//===- DerivativeParts.cpp - Values that only backward reads --------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

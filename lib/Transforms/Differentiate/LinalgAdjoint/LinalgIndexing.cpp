@@ -1,4 +1,4 @@
-//===- LinalgIndexing.cpp - How loops index operands ----------------------===//
+//===- LinalgIndexing.cpp - Indices of operands ---------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- LinalgIndexing.h - How loops index operands ------------ -*- C++ -*-===//
+//===- LinalgIndexing.h - Indices of operands -------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

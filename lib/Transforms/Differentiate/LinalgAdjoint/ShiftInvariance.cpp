@@ -1,4 +1,4 @@
-//===- ShiftInvariance.cpp - Values that cancel ---------------------------===//
+//===- ShiftInvariance.cpp - Invariance under shifts ----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

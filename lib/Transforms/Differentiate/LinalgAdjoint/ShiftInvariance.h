@@ -1,4 +1,4 @@
-//===- ShiftInvariance.h - Values that cancel -------------------*- C++ -*-===//
+//===- ShiftInvariance.h - Invariance under shifts --------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- RegionAdjoint.cpp - What adjoints of regions have in common --------===//
+//===- RegionAdjoint.cpp - Common parts of adjoints of regions ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
