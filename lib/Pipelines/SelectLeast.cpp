@@ -79,7 +79,7 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
   ModuleOp module = getOperation();
   OwningOpRef<ModuleOp> original = module.clone(), least;
   int64_t leastBytes = 0;
-  // Nested pipelines may run on operations inside of the pass's operation only.
+  // A pass may run pipelines only on operations inside of its own.
   auto run = [&](OpPassManager &pm, ModuleOp copy) {
     module.push_back(copy);
     LogicalResult result = runPipeline(pm, copy);

@@ -173,7 +173,7 @@ bool fad::hasNormalReciprocal(FloatRange range) {
          (range.high <= -0x1p-126 && range.low >= -0x1p126);
 }
 
-/// The estimate of 1 / y, or of its square if `y` is a square.
+/// The estimate of 1 / y, or the square of an estimate if `y` is a square.
 static Expr estimateReciprocalOf(const Expr &y, Precision digits) {
   auto product = y.getValue().getDefiningOp<arith::MulFOp>();
   if (digits == Precision::F32 || !product || product.getLhs() != product.getRhs())

@@ -59,8 +59,8 @@ bool Rule::isRecomputed(Operation *op) const {
   if (recomputation.contains(op) || derived.contains(op))
     return true;
   bool isAdjoint = op->hasAttr(FadDialect::kAdjointOfAttr);
-  // Among values that only backward needs, derivatives of regions are
-  // candidates.
+  // Derivatives of regions are the only candidates among values that only
+  // backward needs.
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return isAdjoint && structured.getNumReductionLoops() == 0;
   if (!isa<ElementwiseOp>(op))

@@ -63,7 +63,7 @@ private:
   Location loc;
   SmallVector<Value> cotangents;
   StructuredPrimal primal;
-  /// For each result, whether its init is used for accumulation only.
+  /// For each result, whether it, and no other result, adds to its init.
   SmallVector<bool> accumulates;
 };
 } // namespace

@@ -323,7 +323,7 @@ Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
     // A dimension of one element has stride 1.
     strides.push_back(builder.getIndexAttr(
         isConstantSize(sizes.back(), 1) ? 1 : std::abs(dim.stride)));
-    // The last iteration comes first.
+    // The slice of a descending loop begins at its last iteration.
     if (dim.stride < 0)
       offsets.back() = affine::makeComposedFoldedAffineApply(
           builder, loc,
