@@ -49,7 +49,7 @@ typedef enum FadCudaStatus {
   /// An argument that is invalid for every driver: a null pointer, or an image
   /// that is neither PTX nor a whole cubin or fatbin.
   FAD_CUDA_INVALID_ARGUMENT = 4,
-  /// The driver does not compile the PTX.
+  /// The driver does not compile the PTX, or has no compiler for it.
   FAD_CUDA_COMPILE_FAILED = 5,
   /// Any other call of the driver failed.
   FAD_CUDA_DRIVER_ERROR = 6

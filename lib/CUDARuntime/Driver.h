@@ -46,6 +46,11 @@ struct LaunchConfig {
 // Numbers of the driver's enumerations.
 constexpr Result kErrorDeinitialized = 4;
 constexpr Result kErrorNoDevice = 100;
+constexpr Result kErrorNoBinaryForGpu = 209;
+constexpr Result kErrorInvalidPtx = 218;
+constexpr Result kErrorJitCompilerNotFound = 221;
+constexpr Result kErrorUnsupportedPtxVersion = 222;
+constexpr Result kErrorJitCompilationDisabled = 223;
 constexpr Result kErrorContextIsDestroyed = 709;
 constexpr int kAttributeMultiprocessorCount = 16;
 constexpr int kAttributeComputeCapabilityMajor = 75;

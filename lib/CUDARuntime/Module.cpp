@@ -76,17 +76,38 @@ static FadCudaStatus addLog(FadCudaStatus status, const JitOptions &options) {
   return fail(status, fadCudaGetErrorMessage() + options.getLog());
 }
 
-/// Loads a complete image, or PTX with a null byte at its end, into the current
-/// context. `what` begins the message of an error, whose status is `failed`.
-static FadCudaStatus load(const Driver &driver, const std::string &what,
+/// Whether `result` is about PTX and its compiler, not about the device, its
+/// memory or the context.
+static bool isCompilerError(Result result) {
+  switch (result) {
+  case kErrorNoBinaryForGpu:
+  case kErrorInvalidPtx:
+  case kErrorJitCompilerNotFound:
+  case kErrorUnsupportedPtxVersion:
+  case kErrorJitCompilationDisabled:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Loads a complete image, or PTX with a null byte at its end, into the
+/// current context.
+static FadCudaStatus load(const Driver &driver, ImageKind kind,
                           const void *image, int optimizationLevel,
-                          FadCudaStatus failed, CUmod_st *&handle) {
+                          CUmod_st *&handle) {
   JitOptions options(optimizationLevel);
+  Result result =
+      driver.cuModuleLoadDataEx(&handle, image, options.getSize(),
+                                options.getKeys(), options.getValues());
+  bool isPtx = kind == ImageKind::Ptx;
+  bool isCompiling = isPtx && isCompilerError(result);
+  std::string what = isCompiling ? "cannot compile the PTX"
+                     : isPtx     ? "cannot load the PTX"
+                                 : "cannot load the module";
   return addLog(
-      check(driver, what + ": cuModuleLoadDataEx",
-            driver.cuModuleLoadDataEx(&handle, image, options.getSize(),
-                                      options.getKeys(), options.getValues()),
-            failed),
+      check(driver, what + ": cuModuleLoadDataEx", result,
+            isCompiling ? FAD_CUDA_COMPILE_FAILED : FAD_CUDA_DRIVER_ERROR),
       options);
 }
 
@@ -110,11 +131,9 @@ FadCudaStatus fad::cuda::loadModule(const void *image, size_t size,
     std::string ptx(static_cast<const char *>(image), size);
     if (!ptx.back())
       ptx.pop_back();
-    status = load(*driver, "cannot compile the PTX", ptx.c_str(),
-                  optimizationLevel, FAD_CUDA_COMPILE_FAILED, handle);
+    status = load(*driver, kind, ptx.c_str(), optimizationLevel, handle);
   } else {
-    status = load(*driver, "cannot load the module", image, optimizationLevel,
-                  FAD_CUDA_DRIVER_ERROR, handle);
+    status = load(*driver, kind, image, optimizationLevel, handle);
   }
   if (!status)
     module = new FadCudaModuleStorage{*driver, context, handle, {}, {}};

@@ -91,6 +91,9 @@ static const std::map<Result, std::pair<const char *, const char *>> errors = {
     {200, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
     {201, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
     {218, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
+    {222,
+     {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+      "the provided PTX was compiled with an unsupported toolchain."}},
     {400, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
     {500, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
     {700,
@@ -235,4 +238,3 @@ FAKE_CUDA cuCtxPopCurrent_v2(CUctx_st **context) {
   contexts.pop_back();
   return 0;
 }
-

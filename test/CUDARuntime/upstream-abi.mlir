@@ -77,7 +77,7 @@
 // Each function may be the first to fail.
 // RUN: %python %S/Inputs/fail_each.py %{run} -e main | FileCheck %s --check-prefix=EACH
 // EACH:     cuDevicePrimaryCtxRetain: mgpuModuleLoadJIT: cuDevicePrimaryCtxRetain
-// EACH:     cuModuleLoadDataEx: mgpuModuleLoadJIT: cannot compile the PTX: cuModuleLoadDataEx
+// EACH:     cuModuleLoadDataEx: mgpuModuleLoadJIT: cannot load the PTX: cuModuleLoadDataEx
 // EACH:     cuModuleGetFunction: mgpuModuleGetFunction: cannot find the kernel 'axpy' in the module: cuModuleGetFunction
 // EACH:     cuStreamCreate: mgpuStreamCreate: cuStreamCreate
 // EACH:     cuEventCreate: mgpuEventCreate: cuEventCreate
