@@ -209,7 +209,6 @@ bool isBoundToKernel(ElementwiseOp op) {
   return op->hasAttr(FadDialect::kKernelAttr);
 }
 
-/// Drops dead results.
 struct DropUnusedResults : OpRewritePattern<ElementwiseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOp op,

@@ -168,7 +168,6 @@ private:
     return name;
   }
 
-  /// Sets the attributes of the kernel on `op`.
   void mark(Operation *op, StringRef name, int64_t threads, int64_t tileSize,
             SymbolTable &symbols) {
     OpBuilder builder(&getContext());

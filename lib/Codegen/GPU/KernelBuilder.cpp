@@ -183,7 +183,6 @@ gpu::GPUFuncOp KernelBuilder::buildSignature(StringRef name) {
   return func;
 }
 
-/// Records the meaning of the arguments.
 void KernelBuilder::recordArguments(ArrayRef<BlockArgument> rest) {
   auto take = [&] {
     Value argument = rest.front();

@@ -235,7 +235,6 @@ FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
 }
 
 FailureOr<BatchLimit> TrainingStep::scale() {
-  // Emits the errors of the estimate.
   FailureOr<PeakEstimate> peaks = estimate(std::nullopt);
   if (failed(peaks))
     return failure();

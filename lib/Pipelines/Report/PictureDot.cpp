@@ -35,7 +35,6 @@ static void printNode(const Picture &picture, unsigned number,
   os << "];\n";
 }
 
-/// Prints the meaning of the colors.
 static void printLegend(const Picture &picture, raw_ostream &os) {
   os << "  subgraph cluster_legend {\n    label=\"legend\";\n";
   for (Picture::Kind kind : Picture::kKinds)

@@ -236,7 +236,6 @@ static void dropTape(func::FuncOp function) {
   });
 }
 
-/// Erases dead candidates.
 static void dropCandidates(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto op :
@@ -244,7 +243,6 @@ static void dropCandidates(func::FuncOp function) {
     dropUnusedResults(rewriter, op);
 }
 
-/// Fails if options are inconsistent.
 static LogicalResult checkOptions(func::FuncOp function,
                                   const FadSelectResidualsOptions &options) {
   if (options.assumedSize < 1)

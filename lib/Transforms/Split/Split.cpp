@@ -77,7 +77,6 @@ private:
                            llvm::SetVector<Operation *> &needed);
   /// Lets backward read `replacement` in place of `value`.
   void replaceInBackward(Value value, Value replacement);
-  /// Clones the operations of both parts for backward.
   void cloneShared();
   /// Moves the operations of each part, and adds its return.
   void fill(func::FuncOp forward, func::FuncOp backward);

@@ -33,7 +33,6 @@ private:
   void findActive();
   /// Whether loop-carried value `index` has the sizes of its init throughout.
   bool keepsSizes(unsigned index);
-  /// Computes the trip count before the loop.
   void computeTripCount();
   Value createIndex(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);

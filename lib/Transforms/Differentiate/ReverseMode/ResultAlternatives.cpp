@@ -133,7 +133,6 @@ static SmallVector<OpResult> sortResults(ElementwiseOp op) {
   return results;
 }
 
-/// Adds alternatives to the results of `op`.
 static void addAlternatives(RewriterBase &rewriter, ElementwiseOp op) {
   YieldedResults results(op);
   SmallVector<Value> values(op->getResults());

@@ -320,7 +320,6 @@ static void moveToEnd(OpBuilder &builder, Block &block) {
     builder.setInsertionPointToEnd(&block);
 }
 
-/// A readable name for `op`.
 static StringRef describeOp(Operation *op) {
   if (auto elementwise = dyn_cast<ElementwiseOp>(op))
     return describe(elementwise);
