@@ -149,7 +149,7 @@ struct CutOff : OpRewritePattern<tensor::PadOp> {
     rewriter.inlineRegionBefore(op.getRegion(), padded.getRegion(),
                                 padded.getRegion().end());
     rewriter.replaceOp(op, padded);
-    // The walk does not come to what it has made.
+    // The walk does not visit new operations.
     rewriter.setInsertionPoint(padded);
     (void)lowerComputedPad(rewriter, padded);
     return success();
@@ -174,7 +174,7 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
         linalg::lowerPack(rewriter, op);
     if (failed(lowered))
       return failure();
-    // The walk does not come to what it has made.
+    // The walk does not visit new operations.
     if (tensor::PadOp pad = lowered->padOp) {
       rewriter.setInsertionPoint(pad);
       (void)lowerComputedPad(rewriter, pad);
@@ -198,8 +198,8 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Makes the scalars that a body captures operands, where they may depend on
-/// what is differentiated: rules are for operands.
+/// Turns scalars that a body captures into operands, if they may depend on
+/// differentiated arguments, because rules apply to operands.
 struct PassCapturedScalars : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -238,8 +238,8 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
   }
 
   void runOnOperation() override {
-    // The walk does not come back to what it has made. It folds nothing: a
-    // tape sees the rest as it was written.
+    // The walk does not visit new operations. It folds nothing, so that a tape
+    // sees the rest of the source program.
     walkAndApplyPatterns(getOperation(), forms);
     walkAndApplyPatterns(getOperation(), captures);
   }
