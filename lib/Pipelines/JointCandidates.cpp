@@ -35,8 +35,7 @@ static SmallVector<Program> getPrograms() {
            {{DerivativeForm::both, {}},
             {DerivativeForm::operands, kOperandRules}}},
           {RegionForm::tape, {{DerivativeForm::results, kTapeRules}}},
-          {RegionForm::simplifiedTape,
-           {{DerivativeForm::results, kTapeRules}}}};
+          {RegionForm::none, {{DerivativeForm::results, {}}}}};
 }
 
 static bool areEqual(ModuleOp a, ModuleOp b) {

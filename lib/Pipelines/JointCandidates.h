@@ -28,8 +28,8 @@ using PipelineRunner =
 
 /// Calls `take` on each joint function from which the policy `auto` selects
 /// residuals, until `take` returns false: the one with derivatives in all
-/// forms, that of `fad` and `recompute`, that of a tape, and that of a tape
-/// over the simplified program. `module`, after `addPreparation`, stays as it
+/// forms, that of `fad` and `recompute`, that of a tape, and that of plain
+/// reverse mode without regions. `module`, after `addPreparation`, stays as it
 /// is. Fails, with an error, if the first cannot be built; others that cannot
 /// be built are left out, without diagnostics.
 LogicalResult forEachJoint(ModuleOp module,

@@ -61,6 +61,8 @@ void fad::addRegions(OpPassManager &pm, RegionForm form) {
   // Equal operations are parts of one chain, not of two; a tape holds both.
   if (form != RegionForm::tape)
     addSimplify(pm);
+  if (form == RegionForm::none)
+    return;
   pm.addNestedPass<func::FuncOp>(createFadPartition());
   // Chains of operations are in one body now.
   if (!tape)

@@ -177,7 +177,14 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
   auto take = [&](JointCandidate candidate) {
     auto joint =
         candidate.module->lookupSymbol<func::FuncOp>(curve.entry + "_joint");
-    points.append(findTimeMemoryCurve(joint, select, candidate.rules));
+    // A budget has the first joint function that is within it.
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const TimeMemoryPoint &point : points)
+      least = std::min(least, point.bytes);
+    for (const TimeMemoryPoint &point :
+         findTimeMemoryCurve(joint, select, candidate.rules))
+      if (point.bytes < least)
+        points.push_back(point);
     if (llvm::any_of(joint.getArgumentTypes(), [](Type type) {
           auto shaped = dyn_cast<ShapedType>(type);
           return shaped && !shaped.hasStaticShape();

@@ -38,8 +38,9 @@ enum class RegionForm {
   activations,
   /// The operations of the source program.
   tape,
-  /// The operations of the source program after CSE and inference of sizes.
-  simplifiedTape,
+  /// The operations of the source program after CSE, without regions: each has an
+  /// adjoint of its own.
+  none,
 };
 
 /// From a prepared function to elementwise regions, ready for differentiation.

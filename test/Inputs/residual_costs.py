@@ -16,7 +16,11 @@ RIVALS = {
     "all": ["bp", "recompute", "fad"],
 }
 
-_BEFORE = "fad-make-public,inline,func.func(fad-simplify-slices,fad-normalize)"
+# Inlining without simplification, as fad-nest has it.
+_BEFORE = (
+    "fad-make-public,inline{default-pipeline=},"
+    "func.func(fad-simplify-slices,fad-normalize)"
+)
 _SIMPLIFY = (
     "canonicalize{region-simplify=disabled max-iterations=1 top-down=true},cse"
 )

@@ -48,7 +48,7 @@ func.func @pooling(%x: tensor<3x4x4x5xf32>) -> tensor<3x2x2x5xf32> {
 }
 
 // Only what is written over tells that there are four elements; the least is kept
-// where the tape is that of the program with this size.
+// where the joint function is that of the program with this size.
 // NARROW:      bp {{ *}}4*d0 + 4
 // NARROW:      auto {{ *}}20 B
 func.func @narrow(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<?xf32> {

@@ -17,8 +17,8 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
     The part of `fad-nest` under the policy `auto` that partitions a function,
     differentiates it and selects residuals. It works on several copies of the
     module: one with derivatives in all their forms, one as the policies `fad` and
-    `recompute` have them, one with the operations that a tape sees, and one with
-    these simplified, if that changes them. The copy that keeps the fewest bytes
+    `recompute` have them, one with the operations that a tape sees, and one of plain
+    reverse mode, without regions. The copy that keeps the fewest bytes
     stays, or with a `residual-budget` the first copy within it. So `auto` keeps no
     more than another policy does. A copy other than the first that cannot be
     differentiated is left out.

@@ -225,8 +225,13 @@ SharedWork CostModel::findSharedWork(Operation *op) {
   // So many readers are the parts of a network, not a value and its derivative.
   constexpr unsigned kManyReaders = 16;
   auto elementwise = dyn_cast<ElementwiseOp>(op);
-  if (!elementwise || elementwise.getInputs().empty() ||
-      elementwise.getInputs().front().hasNUsesOrMore(kManyReaders))
+  if (!elementwise || elementwise.getInputs().empty())
+    return {};
+  // Analyses of sizes insert `tensor.dim`: these do not count.
+  auto readers = llvm::make_filter_range(
+      elementwise.getInputs().front().getUsers(),
+      [](Operation *user) { return !isa<tensor::DimOp>(user); });
+  if (llvm::hasNItemsOrMore(readers, kManyReaders))
     return {};
   const TargetTimes transcendental = {0, 0, times.transcendental};
   int64_t least = getArithmeticTime(op, transcendental);
@@ -234,7 +239,7 @@ SharedWork CostModel::findSharedWork(Operation *op) {
     return {};
   SharedWork shared;
   llvm::SmallPtrSet<Operation *, 8> sharing;
-  for (Operation *user : elementwise.getInputs().front().getUsers()) {
+  for (Operation *user : readers) {
     auto other = dyn_cast<ElementwiseOp>(user);
     if (!other || other->getBlock() != op->getBlock() ||
         !haveSameInputs(elementwise, other))
