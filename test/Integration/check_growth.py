@@ -5,8 +5,9 @@ out, the peak memory, and, for a quarter of the size, the lines of the program a
 each pass, which show what passes make for others to drop again. No time is
 measured: it would depend on the machine.
 
-Usage: check_growth.py FAD_OPT FOLDER [OPERATIONS], of which the smallest program has
-as many."""
+Usage: check_growth.py FAD_OPT FOLDER [OPERATIONS] [--every]. The smallest program has
+OPERATIONS operations. With --every, each shape is measured under `bp`, too, which is a
+part of `auto`; without it, one of them is."""
 
 import os
 import pathlib
@@ -17,6 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks"))
 from programs import SHAPES
 
 OPERATIONS = 200
+# The shape that is always measured under `bp`.
+TAPED = "chain"
 # What does not depend on the size of the program.
 SLACK = {"lines after passes": 500, "lines": 50, "MiB": 4}
 
@@ -47,10 +50,11 @@ def measure(fad_opt, folder, shape, policy, operations):
 def main():
     fad_opt, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    operations = int(sys.argv[3]) if len(sys.argv) > 3 else OPERATIONS
+    rest = [argument for argument in sys.argv[3:] if argument != "--every"]
+    operations = int(rest[0]) if rest else OPERATIONS
     for shape in SHAPES:
-        # `auto` makes the joint function of each other policy, too.
-        for policy in ["fad", "auto"]:
+        taped = "--every" in sys.argv or shape == TAPED
+        for policy in ["bp"] * taped + ["fad", "auto"]:
             small, middle, large = (
                 measure(fad_opt, folder, shape, policy, factor * operations)
                 for factor in [1, 2, 4]

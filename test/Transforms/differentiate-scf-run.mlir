@@ -1,5 +1,6 @@
 // Gradients through control flow against differences: each function under every
-// policy, with the sizes and trip counts spread over these.
+// policy, and so are tensors without elements and loops without iterations. Other sizes
+// and trip counts are spread over the policies.
 
 // DEFINE: %{policy} =
 // DEFINE: %{run} = fad-runner %s --policy=%{policy} --check-gradients
@@ -7,7 +8,11 @@
 // DEFINE:   %{run} --entry=narrow --arg=5 && %{run} --entry=mixed && \
 // DEFINE:   %{run} --entry=rows --size=2 && %{run} --entry=contractions && \
 // DEFINE:   %{run} --entry=scalars --wrt=0,1 && %{run} --entry=handed_on && \
-// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4
+// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4 && \
+// DEFINE:   %{run} --entry=branch --size=0 --arg=1 && %{run} --entry=anew --size=2 --arg=0 && \
+// DEFINE:   %{run} --entry=dynamic --size=3 --arg=5 --arg=5 --arg=1 && \
+// DEFINE:   %{run} --entry=dynamic --size=0 --arg=1 --arg=9 --arg=3 && \
+// DEFINE:   %{run} --entry=nested --arg=1 --arg=0
 
 // REDEFINE: %{policy} = bp
 // RUN: %{all}
@@ -15,12 +20,9 @@
 // RUN: %{run} --entry=captured --arg=0
 // RUN: %{run} --entry=dynamic --size=3 --arg=1 --arg=9 --arg=3
 // RUN: %{run} --entry=nested --arg=1 --arg=4
-// RUN: %{run} --entry=anew --size=2 --arg=0
 // REDEFINE: %{policy} = recompute
 // RUN: %{all}
-// RUN: %{run} --entry=branch --size=0 --arg=1
 // RUN: %{run} --entry=captured --arg=1
-// RUN: %{run} --entry=dynamic --size=3 --arg=5 --arg=5 --arg=1
 // RUN: %{run} --entry=nested --arg=0 --arg=0
 // RUN: %{run} --entry=anew --size=2 --arg=3
 // REDEFINE: %{policy} = fad
