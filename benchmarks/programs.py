@@ -76,6 +76,26 @@ def network(operations):
     return "\n".join([*lines, f"return {x} : {TENSOR}", "}"])
 
 
+def perceptron(operations, element="bf16"):
+    """Matrix products with activations between them."""
+    tensor = f"tensor<64x64x{element}>"
+    lines = [
+        f"func.func @f(%x: {tensor}, %w: {tensor}) -> {tensor} {{",
+        f"%zero = arith.constant 0.0 : {element}",
+        f"%e = tensor.empty() : {tensor}",
+        f"%z = linalg.fill ins(%zero : {element}) outs(%e : {tensor}) -> {tensor}",
+    ]
+    x = "%x"
+    for i in range(max(1, operations // 2)):
+        lines += [
+            f"%m{i} = linalg.matmul ins({x}, %w : {tensor}, {tensor}) "
+            f"outs(%z : {tensor}) -> {tensor}",
+            f"%y{i} = fad.gelu %m{i} : {tensor}",
+        ]
+        x = f"%y{i}"
+    return "\n".join([*lines, f"return {x} : {tensor}", "}"])
+
+
 def blocks(operations):
     """Residual blocks, x + m * tanh(exp(m)) with m = x * W."""
     lines = [

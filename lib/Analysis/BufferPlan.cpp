@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/BufferPlan.h"
+#include "fad/Analysis/Movement.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -24,12 +25,9 @@ static constexpr unsigned kMaxTensors = 8;
 /// The tensor that `op` makes a view of, or null, and whether the view has all
 /// of its elements.
 static std::pair<Value, bool> getViewSource(Operation *op) {
-  if (isa<tensor::ExtractSliceOp>(op))
-    return {op->getOperand(0), false};
-  if (isa<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
-          tensor::ExpandShapeOp, tensor::ReshapeOp, ResidualOp>(op))
-    return {op->getOperand(0), true};
-  return {};
+  if (auto residual = dyn_cast<ResidualOp>(op))
+    return {residual.getValue(), true};
+  return {getViewedOperand(op), !isa<tensor::ExtractSliceOp>(op)};
 }
 
 /// Whether `operand` only tells its owner a shape.

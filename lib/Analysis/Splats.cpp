@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/Splats.h"
+#include "fad/Analysis/Movement.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -40,10 +41,8 @@ bool fad::mayHaveTangent(Value value) {
 /// repeats them: a tensor, a scalar, or a constant. Null otherwise.
 static OpFoldResult getArranged(Value tensor) {
   Operation *def = tensor.getDefiningOp();
-  if (isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
-                      tensor::ExpandShapeOp, tensor::ExtractSliceOp,
-                      tensor::SplatOp>(def))
-    return def->getOperand(0);
+  if (Value moved = getMovedOperand(def))
+    return moved;
   auto op = dyn_cast_or_null<linalg::LinalgOp>(def);
   if (!op || !op.hasPureTensorSemantics() ||
       op.getNumParallelLoops() != op.getNumLoops())

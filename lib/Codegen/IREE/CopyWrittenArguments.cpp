@@ -8,6 +8,7 @@
 
 #include "../Utils.h"
 #include "Legalizations.h"
+#include "fad/Analysis/Movement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
@@ -23,9 +24,8 @@ using namespace mlir::fad;
 
 /// The values with which the result `value` of `op` may share memory.
 static SmallVector<Value> getSources(Operation *op, Value value) {
-  if (isa<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
-          tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::ReshapeOp>(op))
-    return {op->getOperand(0)};
+  if (Value viewed = getViewedOperand(op))
+    return {viewed};
   if (!isa<RegionBranchOpInterface, arith::SelectOp>(op))
     return {};
   SmallVector<Value> sources(op->getOperands());

@@ -8,6 +8,7 @@
 
 #include "CostModel.h"
 #include "Recomputation.h"
+#include "fad/Analysis/Movement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -35,12 +36,6 @@ static bool isElementwise(Operation *op) {
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   return structured && structured.hasPureTensorSemantics() &&
          structured.getNumReductionLoops() == 0;
-}
-
-/// Whether `op` only moves elements.
-static bool isMovement(Operation *op) {
-  return isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
-             tensor::PadOp, tensor::ExtractOp>(op);
 }
 
 /// Whether `op` computes more than it reads: it sums products, and reads some
@@ -102,7 +97,7 @@ bool CostModel::mayRecompute(Operation *op) {
   if (level == RecomputeLevel::nothing)
     return isElementwise(op) &&
            (op->hasAttr(FadDialect::kAdjointOfAttr) || isCheap(op));
-  if (isElementwise(op) || isMovement(op))
+  if (isElementwise(op) || getMovement(op) != Movement::none)
     return true;
   switch (level) {
   case RecomputeLevel::nothing:

@@ -8,6 +8,7 @@
 
 #include "DerivedValues.h"
 #include "Recomputation.h"
+#include "fad/Analysis/Movement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -85,7 +86,7 @@ static bool isConversion(Block &body) {
 
 /// The root of the results of `op`; null if there is none.
 static Value getRoot(Operation *op, Policy policy) {
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+  if (getMovement(op) == Movement::reshape)
     return op->getOperand(0);
   if (!isMemoryEffectFree(op))
     return {};

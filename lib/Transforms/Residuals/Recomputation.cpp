@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recomputation.h"
+#include "fad/Analysis/Movement.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -102,9 +103,9 @@ static bool isReordering(Operation *op) {
 bool fad::isView(Operation *op) {
   if (matchPattern(op, m_Constant()))
     return true;
-  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::SplatOp, tensor::CastOp,
-          tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp,
-          linalg::FillOp, linalg::TransposeOp, linalg::BroadcastOp>(op))
+  Movement movement = getMovement(op);
+  if (movement == Movement::reshape || movement == Movement::arrangement ||
+      isa<tensor::EmptyOp, tensor::DimOp>(op))
     return true;
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return bool(pad.getConstantPaddingValue());
@@ -144,8 +145,7 @@ bool Recomputation::isGenerated(Operation *op) const {
       llvm::any_of(op->getResultTypes(), isOneNumber))
     return false;
   // A single number stays one under reshapes and casts.
-  bool isReshape = isa<tensor::CastOp, tensor::CollapseShapeOp,
-                       tensor::ExpandShapeOp, tensor::ReshapeOp>(op);
+  bool isReshape = getMovement(op) == Movement::reshape;
   bool readsNoData = true;
   forEachReadOperand(op, [&](Value operand) {
     Operation *def = operand.getDefiningOp();
@@ -158,8 +158,7 @@ bool Recomputation::isGenerated(Operation *op) const {
 }
 
 bool Recomputation::isSelection(Operation *op) const {
-  return isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(
-             op) &&
+  return getMovement(op) == Movement::blocks &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return !isa<TensorType>(operand.getType()) || isAlive(operand);
          });

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Linearity.h"
+#include "fad/Analysis/Movement.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,22 +24,9 @@ using namespace mlir::fad;
 // Zeros
 //===----------------------------------------------------------------------===//
 
-/// The value whose zeros make `value` zero; null if `value` is no view.
-static Value getViewed(Value value) {
-  Operation *def = value.getDefiningOp();
-  if (!def)
-    return {};
-  if (auto fill = dyn_cast<linalg::FillOp>(def))
-    return fill.value();
-  if (isa<tensor::SplatOp, tensor::CastOp, tensor::ExpandShapeOp,
-          tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::ExtractSliceOp,
-          linalg::TransposeOp, linalg::BroadcastOp, linalg::CopyOp>(def))
-    return def->getOperand(0);
-  return {};
-}
-
 bool Linearity::isZero(Value value) const {
-  for (Value viewed = value; viewed; viewed = getViewed(viewed)) {
+  for (Value viewed = value; viewed;
+       viewed = getMovedOperand(viewed.getDefiningOp())) {
     if (zeros.contains(viewed))
       return true;
     value = viewed;
@@ -233,30 +221,21 @@ bool Linearity::reads(Operation *op) const {
 }
 
 bool Linearity::visitMovement(Operation *op) {
-  // The values that are moved, or written over.
-  SmallVector<Value> data;
-  if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ReshapeOp, tensor::ExtractSliceOp, tensor::ExtractOp,
-          tensor::SplatOp, tensor::GatherOp, linalg::UnPackOp>(op))
-    data = {op->getOperand(0)};
-  else if (isa<tensor::InsertSliceOp, tensor::InsertOp, tensor::ScatterOp>(op))
-    data = {op->getOperand(0), op->getOperand(1)};
-  else if (isa<tensor::ConcatOp, tensor::FromElementsOp>(op))
-    data = SmallVector<Value>(op->getOperands());
-  else if (auto scatter = dyn_cast<ScatterAddOp>(op))
-    data = {scatter.getUpdates(), scatter.getInit()};
-  else if (auto pack = dyn_cast<linalg::PackOp>(op)) {
-    data = {pack.getSource()};
-    if (Value padding = pack.getPaddingValue())
-      data.push_back(padding);
-  } else if (isa<tensor::PadOp, tensor::GenerateOp>(op)) {
-    Block &body = op->getRegion(0).front();
-    visitBlock(body);
-    data = SmallVector<Value>(body.getTerminator()->getOperands());
-    if (auto pad = dyn_cast<tensor::PadOp>(op))
-      data.push_back(pad.getSource());
-  } else
+  if (getMovement(op) == Movement::none && !isa<ScatterAddOp>(op))
     return false;
+  // Places and sizes are integers.
+  SmallVector<Value> data = llvm::filter_to_vector(
+      op->getOperands(), [](Value operand) {
+        return isa<FloatType>(getElementTypeOrSelf(operand));
+      });
+  for (Region &region : op->getRegions())
+    if (!region.empty()) {
+      visitBlock(region.front());
+      llvm::append_range(data, region.front().getTerminator()->getOperands());
+    }
+  // Their destination is written over.
+  if (isa<linalg::PackOp, linalg::UnPackOp>(op))
+    llvm::erase(data, cast<DestinationStyleOpInterface>(op).getDpsInits()[0]);
   set(op->getResults(), join(op, data));
   return true;
 }

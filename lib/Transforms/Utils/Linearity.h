@@ -74,7 +74,8 @@ private:
   void visitStructured(linalg::LinalgOp op);
   void visitConditional(Operation *op);
   void visitFor(scf::ForOp op);
-  /// Visits `op` if it only moves elements; returns whether it does.
+  /// Visits `op` if it only moves elements, or adds them up; returns whether it
+  /// does.
   bool visitMovement(Operation *op);
   bool isZero(Value value) const;
   /// Whether an operand of `op` is linear.

@@ -1,0 +1,90 @@
+"""Checks that what pipelines and the memory report allocate grows with the size of
+the program, not faster: copies of maps, lists of all operations for each of them,
+and programs that passes blow up show there. The C library's `libmemusage.so`
+counts; no time is measured.
+
+Usage: check_allocations.py BIN FOLDER"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks"))
+from programs import network, perceptron
+
+OPERATIONS = {network: 56, perceptron: 40}
+# A joint function that has attributes, as another frontend's gets them.
+JOINT = "builtin.module(inline,func.func(fad-normalize),fad-differentiate{entry=f})"
+SINGLE = "--mlir-disable-threading"
+
+
+def count_allocations(command):
+    """The bytes that a program allocates, in all, and how often."""
+    run = subprocess.run(
+        [*command, "-o", "/dev/null"],
+        env={**os.environ, "LD_PRELOAD": "libmemusage.so"},
+        capture_output=True,
+        text=True,
+    )
+    if run.returncode:
+        sys.exit(f"{command} failed:\n{run.stderr}")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", run.stderr)
+    total = re.search(r"heap total: (\d+)", plain)
+    if not total:
+        sys.exit(f"no count of allocations:\n{run.stderr}")
+    calls = re.findall(r"^\s*[mc]alloc\|\s+(\d+)", plain, re.MULTILINE)
+    return {"bytes": int(total[1]), "calls": sum(map(int, calls))}
+
+
+def make(command, path):
+    subprocess.run([*command, "-o", path], check=True)
+    return path
+
+
+def list_commands(tools, folder, shape, operations):
+    """The commands that are measured, on a program of so many operations."""
+    fad_opt = tools / "fad-opt"
+    program = folder / "program.mlir"
+    program.write_text(shape(operations))
+    nested = make([fad_opt, program, "--fad-nest=policy=fad entry=f"],
+                  folder / "nested.mlir")
+    joint = make([fad_opt, program, f"--pass-pipeline={JOINT}"],
+                 folder / "joint.mlir")
+    return {
+        "fad-to-cpu": [fad_opt, nested, "--fad-to-cpu", SINGLE],
+        "fad-to-nvvm": [fad_opt, nested, "--fad-to-nvvm", SINGLE],
+        "fad-to-iree": [fad_opt, nested, "--fad-to-iree", SINGLE],
+        "fad-nest of a joint function": [fad_opt, joint, "--fad-nest", SINGLE],
+        "fad-memory-report": [tools / "fad-memory-report", program, "--entry=f"],
+    }
+
+
+def main():
+    tools, folder = map(pathlib.Path, sys.argv[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for shape, operations in OPERATIONS.items():
+        measured = [
+            {
+                name: count_allocations(command)
+                for name, command in list_commands(
+                    tools, folder, shape, factor * operations
+                ).items()
+            }
+            for factor in [1, 2, 4]
+        ]
+        for name in measured[0]:
+            for unit in ["bytes", "calls"]:
+                small, middle, large = (each[name][unit] for each in measured)
+                # Linear is twice the growth; quadratic, four times.
+                grows = large - middle > 2.5 * (middle - small)
+                failed |= grows
+                print(f"{shape.__name__}, {name}, {unit}: "
+                      + (f"faster: {small}, {middle}, {large}" if grows else "linear"))
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
