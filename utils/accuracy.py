@@ -10,6 +10,7 @@ An error is the difference to a reference in f64, whose formulas do not cancel. 
 largest is stated twice: as it is, or relative to the reference where that is above 1,
 and in units in the last place of the reference as its type has it. An error is not
 counted where the reference is infinite, or below the normal numbers of the type.
+Units near zero are many: --least=0.125 counts those of references from there on.
 --torch adds what PyTorch's own activations and their gradients err by. --gpu computes
 by the formulas of GPU kernels, which takes a build of fad with its tests, LLVM's tools
 and a C compiler; --units moves what a GPU estimates by that many units in the last
@@ -89,8 +90,9 @@ def evaluate_torch(name, kind, x):
     return (each.detach().float().numpy() for each in (y, t.grad))
 
 
-def measure(got, reference, kind):
-    """The largest error, and the largest in units in the last place."""
+def measure(got, reference, kind, least=0):
+    """The largest error, and the largest in units in the last place, of references of
+    `least` or more."""
     got = numpy.asarray(got).astype("f8")
     _, fraction, least_exponent = TYPES[kind]
     with numpy.errstate(all="ignore"):
@@ -99,7 +101,7 @@ def measure(got, reference, kind):
     with numpy.errstate(all="ignore"):
         error = numpy.where(counted, abs(got - reference), 0)
         exponent = numpy.floor(numpy.log2(numpy.where(counted, abs(reference), 1)))
-    units = error / 2.0 ** (exponent - fraction)
+    units = numpy.where(abs(reference) >= least, error / 2.0 ** (exponent - fraction), 0)
     return (error / numpy.maximum(1, abs(reference))).max(), units.max()
 
 
@@ -112,6 +114,9 @@ def main():
     parser.add_argument("--torch", action="store_true", help="PyTorch's errors beside")
     parser.add_argument("--gpu", action="store_true", help="by the formulas of GPU kernels")
     parser.add_argument("--units", type=int, default=0, help="by which estimates err; with --gpu")
+    parser.add_argument(
+        "--least", type=float, default=0, help="of what size on units in the last place count"
+    )
     parser.add_argument("--tools", help="folder with fad-opt, for --gpu; default: PATH, build/bin")
     args = parser.parse_args()
     for name in args.names:
@@ -133,7 +138,7 @@ def main():
             for title, reference, *got in zip(("value", "slope"), references, *computed):
                 line = f"{name:<12}{kind:<6}{title:<8}"
                 for each in got:
-                    error, units = measure(each, reference, kind)
+                    error, units = measure(each, reference, kind, args.least)
                     line += f"{error:>12.2e}{units:>10.3g}"
                 print(line)
 
