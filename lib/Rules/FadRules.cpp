@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScatterAddRule.h"
+#include "AdjointRules.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/Formulas.h"
 #include "fad/Rules/Rules.h"

@@ -14,5 +14,6 @@ void fad::registerAllRules(DialectRegistry &registry) {
   registerArithRules(registry);
   registerFadRules(registry);
   registerMathRules(registry);
+  registerSCFRules(registry);
   registerTensorRules(registry);
 }

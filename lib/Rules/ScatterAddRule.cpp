@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScatterAddRule.h"
-#include "TensorRules.h"
+#include "AdjointRules.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -31,7 +30,8 @@ static Value makeReadable(ImplicitLocOpBuilder &b, Value tensor,
   }
   if (isReadable)
     return tensor;
-  Value zero = createZero(b, b.getLoc(), type.getElementType());
+  Value zero =
+      arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
   return tensor::PadOp::create(b, Type(), tensor, low, high, zero);
 }
 
@@ -57,7 +57,7 @@ static Value readElement(ImplicitLocOpBuilder &b, ScatterAddOp op,
   for (auto [number, dim] : llvm::enumerate(op.getSliceDims()))
     place[dim] = linalg::IndexOp::create(b, op.getBatchRank() + number);
   Value element = tensor::ExtractOp::create(b, readable, place);
-  Value nothing = createZero(b, b.getLoc(), element.getType());
+  Value nothing = makeZerosLike(b, b.getLoc(), element);
   return arith::SelectOp::create(b, isInside, element, nothing);
 }
 
@@ -111,5 +111,5 @@ struct ScatterAdd : OperandRule<ScatterAdd, ScatterAddOp> {
 } // namespace
 
 void fad::attachScatterAddRule(MLIRContext *context) {
-  ScatterAdd::Op::attachInterface<ScatterAdd>(*context);
+  attachRules<ScatterAdd>(context);
 }

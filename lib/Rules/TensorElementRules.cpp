@@ -6,15 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TensorRules.h"
-#include "fad/Interfaces/DerivativeOpInterface.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "AdjointRules.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
+/// y = x[i]: x' = y' at i of zeros.
+struct Extract : AdjointRule<Extract, tensor::ExtractOp> {
+  static LogicalResult buildAdjoint(AdjointBuilder &adjoint, Op op,
+                                    ValueRange cotangents) {
+    adjoint.addElementCotangent(op, cotangents.front());
+    return success();
+  }
+};
+
 /// y = z with x at i: x' = y'[i], z' = y' with zero there.
 struct Insert : OperandRule<Insert, tensor::InsertOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent,
@@ -24,7 +31,7 @@ struct Insert : OperandRule<Insert, tensor::InsertOp> {
                                        op.getIndices());
     if (operand != op.getDestMutable().getOperandNumber())
       return Value();
-    Value zero = createZero(b, op.getLoc(), op.getScalar().getType());
+    Value zero = makeZerosLike(b, op.getLoc(), op.getScalar());
     return tensor::InsertOp::create(b, op.getLoc(), zero, cotangent,
                                     op.getIndices());
   }
@@ -46,32 +53,11 @@ struct FromElements : OperandRule<FromElements, tensor::FromElementsOp> {
 /// y = x everywhere: x' = the sum of y', rounded once.
 struct Splat : ViewRule<Splat, tensor::SplatOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent) {
-    Location loc = op.getLoc();
-    Type type = op.getInput().getType();
-    Type sumType = getTangentType(type);
-    Value empty = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>(), sumType);
-    Value zero = createZero(b, loc, sumType);
-    Value init = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
-    int64_t rank = op.getType().getRank();
-    SmallVector<AffineMap> maps = {b.getMultiDimIdentityMap(rank),
-                                   AffineMap::get(rank, 0, b.getContext())};
-    SmallVector<utils::IteratorType> iterators(rank,
-                                               utils::IteratorType::reduction);
-    auto add = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
-      ExprBuilder eb(inside, loc, sumType);
-      Expr sum =
-          convert(Expr(eb, arguments[0]), sumType) + Expr(eb, arguments[1]);
-      linalg::YieldOp::create(inside, loc, sum.getValue());
-    };
-    auto sum = linalg::GenericOp::create(b, loc, empty.getType(), cotangent,
-                                         init, maps, iterators, add);
-    Value element = tensor::ExtractOp::create(b, loc, sum.getResult(0));
-    ExprBuilder eb(b, loc, type);
-    return convert(Expr(eb, element), type).getValue();
+    return sumElements(b, op.getLoc(), cotangent, op.getInput().getType());
   }
 };
 } // namespace
 
 void fad::attachTensorElementRules(MLIRContext *context) {
-  attachPullbacks<FromElements, Insert, Splat>(context);
+  attachRules<Extract, FromElements, Insert, Splat>(context);
 }

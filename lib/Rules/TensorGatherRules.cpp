@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TensorRules.h"
+#include "AdjointRules.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Interfaces/Expr.h"
@@ -83,7 +83,7 @@ struct Gather : ViewRule<Gather, tensor::GatherOp> {
     Value empty = tensor::EmptyOp::create(
         b, loc, tensor::getMixedSizes(b, loc, op.getSource()), tangentType,
         op.getSource().getType().getEncoding());
-    Value zeros = createZerosLike(b, loc, empty);
+    Value zeros = makeZerosLike(b, loc, empty);
     Value sum = ScatterAddOp::create(b, loc, zeros.getType(), cotangent, zeros,
                                      indices, op.getGatherDims());
     return convertElements(b, loc, sum, elementType);
@@ -101,7 +101,7 @@ struct Scatter : OperandRule<Scatter, tensor::ScatterOp> {
                                       op.getScatterDims(), op.getUnique());
     if (operand != op.getDestMutable().getOperandNumber())
       return Value();
-    Value zeros = createZerosLike(b, op.getLoc(), op.getSource());
+    Value zeros = makeZerosLike(b, op.getLoc(), op.getSource());
     return tensor::ScatterOp::create(b, op.getLoc(), op.getType(), zeros,
                                      cotangent, op.getIndices(),
                                      op.getScatterDims(), op.getUnique());
@@ -110,5 +110,5 @@ struct Scatter : OperandRule<Scatter, tensor::ScatterOp> {
 } // namespace
 
 void fad::attachTensorGatherRules(MLIRContext *context) {
-  attachPullbacks<Gather, Scatter>(context);
+  attachRules<Gather, Scatter>(context);
 }

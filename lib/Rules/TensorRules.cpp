@@ -6,26 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TensorRules.h"
+#include "AdjointRules.h"
 #include "fad/Rules/Rules.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::fad;
-
-Value fad::createZero(OpBuilder &builder, Location loc, Type type) {
-  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-}
-
-Value fad::createZerosLike(OpBuilder &builder, Location loc, Value like) {
-  auto type = cast<RankedTensorType>(like.getType());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, like);
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, sizes, type.getElementType(), type.getEncoding());
-  Value zero = createZero(builder, loc, type.getElementType());
-  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-}
 
 namespace {
 /// y = reshape(x) to more dimensions: x' = reshape(y') to fewer.
@@ -71,7 +57,7 @@ struct Reshape : ViewRule<Reshape, tensor::ReshapeOp> {
 
 void fad::registerTensorRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
-    attachPullbacks<Cast, CollapseShape, ExpandShape, Reshape>(context);
+    attachRules<Cast, CollapseShape, ExpandShape, Reshape>(context);
     attachTensorElementRules(context);
     attachTensorGatherRules(context);
     attachTensorSliceRules(context);

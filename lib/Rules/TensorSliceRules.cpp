@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TensorRules.h"
+#include "AdjointRules.h"
 #include "fad/Interfaces/Slices.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -22,7 +22,58 @@ static Value extractLike(OpBuilder &b, Location loc, Value tensor,
                       offsets, sizes, ones);
 }
 
+/// The sum of two sizes, without an operation where it can be told.
+static OpFoldResult addSizes(OpBuilder &b, Location loc, OpFoldResult lhs,
+                             OpFoldResult rhs) {
+  std::optional<int64_t> constant = getConstantIntValue(lhs);
+  std::optional<int64_t> other = getConstantIntValue(rhs);
+  if (constant && other)
+    return b.getIndexAttr(*constant + *other);
+  if (constant == 0)
+    return rhs;
+  return arith::AddIOp::create(b, loc,
+                               getValueOrCreateConstantIndexOp(b, loc, lhs),
+                               getValueOrCreateConstantIndexOp(b, loc, rhs))
+      .getResult();
+}
+
 namespace {
+/// y = [x0; x1; ...]: xi' = what y' has in its place. All at once, because one
+/// operand after the other would add up the sizes of those before it again.
+struct Concat : AdjointRule<Concat, tensor::ConcatOp> {
+  static LogicalResult buildAdjoint(AdjointBuilder &adjoint, Op op,
+                                    ValueRange cotangents) {
+    RewriterBase &b = adjoint.rewriter;
+    Location loc = op.getLoc();
+    int64_t rank = op.getResultType().getRank();
+    SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1));
+    OpFoldResult &start = offsets[op.getDim()];
+    SmallVector<Value> operands;
+    for (Value input : op.getInputs()) {
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
+      operands.push_back(adjoint.isVaried(input)
+                             ? extractSlice(
+                                   b, loc,
+                                   cast<RankedTensorType>(input.getType()),
+                                   cotangents.front(), offsets, sizes, ones)
+                             : Value());
+      start = addSizes(b, loc, start, sizes[op.getDim()]);
+    }
+    adjoint.addCotangents(op.getInputs(), operands);
+    return success();
+  }
+};
+
+/// y = x[slice]: x' = y' at the slice of zeros.
+struct ExtractSlice : AdjointRule<ExtractSlice, tensor::ExtractSliceOp> {
+  static LogicalResult buildAdjoint(AdjointBuilder &adjoint, Op op,
+                                    ValueRange cotangents) {
+    adjoint.addSliceCotangent(op, cotangents.front());
+    return success();
+  }
+};
+
 /// y = x with a border: x' = y' without it.
 struct Pad : ViewRule<Pad, tensor::PadOp> {
   static FailureOr<Value> pullback(OpBuilder &b, Op op, Value cotangent) {
@@ -40,7 +91,6 @@ struct Pad : ViewRule<Pad, tensor::PadOp> {
   }
 };
 
-/// y = x[slice]: x' = y' at the slice of zeros.
 /// y = z with x at a slice: x' = y'[slice], z' = y' with zeros there.
 struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
   static Value pullback(OpBuilder &b, Op op, Value cotangent,
@@ -51,7 +101,7 @@ struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
                           op.getMixedStrides());
     if (operand != op.getDestMutable().getOperandNumber())
       return Value();
-    Value zeros = createZerosLike(b, op.getLoc(), op.getSource());
+    Value zeros = makeZerosLike(b, op.getLoc(), op.getSource());
     return insertSlice(b, op.getLoc(), zeros, cotangent, op.getMixedOffsets(),
                        op.getMixedSizes(), op.getMixedStrides());
   }
@@ -60,5 +110,5 @@ struct InsertSlice : OperandRule<InsertSlice, tensor::InsertSliceOp> {
 } // namespace
 
 void fad::attachTensorSliceRules(MLIRContext *context) {
-  attachPullbacks<InsertSlice, Pad>(context);
+  attachRules<Concat, ExtractSlice, InsertSlice, Pad>(context);
 }

@@ -1,7 +1,7 @@
 // RUN: fad-opt %s --fad-differentiate --split-input-file --verify-diagnostics
 
 func.func @no_reverse_rule(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{'tosa.reverse' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::PullbackOpInterface for it}}
+  // expected-error @below {{'tosa.reverse' op has no reverse rule; rewrite it in terms of operations that have one, or implement fad::AdjointOpInterface for it}}
   %y = tosa.reverse %x {axis = 0 : i32} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -16,8 +16,9 @@ def Fad_DetachOp : Op<Fad_Dialect, "detach", [
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "a value through which no gradient flows";
   let description = [{
-    The identity, with the derivative 0: PyTorch's `detach`. `fad-differentiate`
-    and `fad-to-linalg` replace it by its operand.
+    The identity, with the derivative 0: `detach` of PyTorch, `stop_gradient` of
+    JAX and TensorFlow. `fad-differentiate` and `fad-to-linalg` replace it by its
+    operand.
 
     ```mlir
     %y = fad.detach %x : tensor<?x8xf32>

@@ -18,6 +18,7 @@ namespace fad {
 void registerArithRules(DialectRegistry &registry);
 void registerFadRules(DialectRegistry &registry);
 void registerMathRules(DialectRegistry &registry);
+void registerSCFRules(DialectRegistry &registry);
 void registerTensorRules(DialectRegistry &registry);
 
 /// All of the above.

@@ -9,7 +9,7 @@
 #ifndef FAD_TRANSFORMS_PASSES_H
 #define FAD_TRANSFORMS_PASSES_H
 
-#include "fad/Transforms/DerivativeForm.h"
+#include "fad/Interfaces/DerivativeForm.h"
 #include "fad/Transforms/PolicyOptions.h"
 #include "mlir/Pass/Pass.h"
 

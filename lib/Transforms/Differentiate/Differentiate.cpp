@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::fad {
@@ -164,7 +165,7 @@ void FunctionDifferentiator::addCotangents() {
   for (auto [value, cotangent] :
        llvm::zip_equal(values, function.getArguments().drop_front(first)))
     if (mode.isVaried(value))
-      mode.getTable().add(value, cotangent);
+      mode.addCotangent(value, cotangent);
 }
 
 void FunctionDifferentiator::addGradients() {
@@ -172,7 +173,7 @@ void FunctionDifferentiator::addGradients() {
   SmallVector<Value> gradients;
   for (unsigned index : request.wrt) {
     Value argument = function.getArgument(index);
-    Value gradient = mode.getTable().take(argument);
+    Value gradient = mode.takeCotangent(argument);
     // No result depends on the argument.
     if (!gradient)
       gradient = makeZerosLike(rewriter, argument.getLoc(), argument);
@@ -210,7 +211,7 @@ LogicalResult FunctionDifferentiator::run() {
   if (form == DerivativeForm::both)
     addResultAlternatives(rewriter, block);
   addGradients();
-  mode.eraseDead(block);
+  (void)runRegionDCE(rewriter, function->getRegions());
   function->walk([&](DetachOp op) { rewriter.replaceOp(op, op.getOperand()); });
   return success();
 }

@@ -12,9 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "../TestPasses.h"
+#include "fad/Interfaces/AdjointOpInterface.h"
 #include "fad/Rules/ScalarRules.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -41,6 +44,69 @@ void TestRulesDialect::initialize() {
 Expr CubeOp::partial(const Primal &at, unsigned, unsigned) {
   Expr x = at.operands[0];
   return 3 * square(x);
+}
+
+//===----------------------------------------------------------------------===//
+// An operation with a region
+//===----------------------------------------------------------------------===//
+
+OperandRange CheckpointOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getInputs();
+}
+
+void CheckpointOp::getSuccessorRegions(
+    RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
+  if (point.isParent())
+    regions.emplace_back(&getBody(), getBody().getArguments());
+  else
+    regions.emplace_back(getOperation(), getOutputs());
+}
+
+// The adjoint is another checkpoint, which computes the region again and
+// returns the cotangents of the inputs and of captured values.
+LogicalResult CheckpointOp::buildAdjoint(AdjointBuilder &adjoint,
+                                         ValueRange cotangents) {
+  OpBuilder &b = adjoint.rewriter;
+  SmallVector<Value> read(getInputs());
+  llvm::append_range(read, adjoint.findCaptured(getOperation()->getRegions()));
+  auto again = CheckpointOp::create(b, getLoc(), ValueRange(read).getTypes(),
+                                    getInputs());
+  Block &body = again.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (BlockArgument argument : getBody().getArguments())
+    mapping.map(argument,
+                body.addArgument(argument.getType(), argument.getLoc()));
+  auto finish = [&] {
+    SmallVector<Value> yielded;
+    for (auto [index, value] : llvm::enumerate(read)) {
+      Value inside =
+          index < getInputs().size() ? body.getArgument(index) : value;
+      Value cotangent = adjoint.takeCotangent(inside);
+      yielded.push_back(cotangent ? cotangent
+                                  : makeZerosLike(b, getLoc(), inside));
+    }
+    YieldOp::create(b, getLoc(), yielded);
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&body);
+    if (failed(adjoint.differentiateBlock(getBody().front(), mapping,
+                                          cotangents, finish)))
+      return failure();
+  }
+  for (auto [value, cotangent] : llvm::zip_equal(read, again.getOutputs()))
+    if (adjoint.isVaried(value))
+      adjoint.addCotangent(value, cotangent);
+  return adjoint.finishRegions(again);
+}
+
+LogicalResult CheckpointOp::canonicalize(CheckpointOp op,
+                                         PatternRewriter &rewriter) {
+  Operation *yield = op.getBody().front().getTerminator();
+  rewriter.inlineBlockBefore(&op.getBody().front(), op, op.getInputs());
+  rewriter.replaceOp(op, yield->getOperands());
+  rewriter.eraseOp(yield);
+  return success();
 }
 
 namespace {

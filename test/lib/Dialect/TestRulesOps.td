@@ -10,8 +10,10 @@
 #ifndef FAD_TEST_TESTRULESOPS_TD
 #define FAD_TEST_TESTRULESOPS_TD
 
+include "fad/Interfaces/AdjointOpInterface.td"
 include "fad/Interfaces/DerivativeOpInterface.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -54,6 +56,27 @@ def TestRules_NoRuleOp
 
 def TestRules_ImpureOp : TestRules_UnaryOp<"impure"> {
   let summary = "an operation with side effects";
+}
+
+// An operation with a region, whose adjoint computes the region again.
+def TestRules_CheckpointOp : Op<TestRules_Dialect, "checkpoint", [
+    RecursiveMemoryEffects, SingleBlock,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface, ["getEntrySuccessorOperands"]>,
+    DeclareOpInterfaceMethods<Fad_AdjointOpInterface, ["buildAdjoint"]>]> {
+  let summary = "a region that is run once";
+  let arguments = (ins Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results) $body";
+  let hasCanonicalizeMethod = 1;
+}
+
+def TestRules_YieldOp : Op<TestRules_Dialect, "yield", [
+    Pure, ReturnLike, Terminator, HasParent<"CheckpointOp">]> {
+  let summary = "the end of a region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
 #endif // FAD_TEST_TESTRULESOPS_TD

@@ -41,7 +41,7 @@ public:
                    (adjoint.form == DerivativeForm::both && isQuotient(op)),
                {}} {}
 
-  FailureOr<Cotangents> run();
+  LogicalResult run();
 
 private:
   /// Whether each iteration writes another element of the result that `init`
@@ -151,11 +151,17 @@ FailureOr<Value> LinalgAdjoint::getInputCotangent(OpOperand &input) {
     return failure();
   if (!body->sum)
     return Value();
-  return emitCotangent(adjoint.builder, op, std::move(*body), input.get(),
+  return emitCotangent(adjoint.rewriter, op, std::move(*body), input.get(),
                        op.getMatchingIndexingMap(&input));
 }
 
-FailureOr<Cotangents> LinalgAdjoint::run() {
+LogicalResult LinalgAdjoint::run() {
+  auto isGather = [&](OpOperand &operand) {
+    return isa<tensor::ExtractOp>(operand.getOwner()) &&
+           operand.getOwner()->getParentOp() == op;
+  };
+  if (failed(adjoint.checkCaptures(op, isGather)))
+    return failure();
   if (!op.hasPureTensorSemantics())
     return op.emitOpError("works on buffers, which have no gradients; "
                           "differentiate before bufferization");
@@ -163,8 +169,8 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
     return failure();
   for (std::optional<ReductionAdjoint> &reduction : primal.reductions)
     if (reduction)
-      reduction->emitWeights(adjoint.builder, primal);
-  Cotangents operands(op->getNumOperands());
+      reduction->emitWeights(adjoint.rewriter, primal);
+  SmallVector<Value> operands(op->getNumOperands());
   for (OpOperand &operand : op->getOpOperands()) {
     if (!adjoint.isVaried(operand.get()))
       continue;
@@ -174,7 +180,7 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
       unsigned index = operand.getOperandNumber() - op.getNumDpsInputs();
       if (primal.reductions[index]) {
         operands[operand.getOperandNumber()] =
-            primal.reductions[index]->emitInitCotangent(adjoint.builder,
+            primal.reductions[index]->emitInitCotangent(adjoint.rewriter,
                                                         primal);
         continue;
       }
@@ -188,20 +194,24 @@ FailureOr<Cotangents> LinalgAdjoint::run() {
       return failure();
     operands[operand.getOperandNumber()] = *cotangent;
   }
+  SmallVector<std::pair<Value, Value>> gathered;
   for (tensor::ExtractOp gather : findGathers(op)) {
     if (!adjoint.isVaried(gather.getTensor()))
       continue;
     FailureOr<Value> cotangent =
-        buildGatherCotangent(adjoint.builder, primal, gather);
+        buildGatherCotangent(adjoint.rewriter, primal, gather);
     if (failed(cotangent))
       return failure();
     if (*cotangent)
-      adjoint.captured.emplace_back(gather.getTensor(), *cotangent);
+      gathered.emplace_back(gather.getTensor(), *cotangent);
   }
-  return operands;
+  adjoint.addCotangents(op->getOperands(), operands);
+  for (auto [tensor, cotangent] : gathered)
+    adjoint.addCotangent(tensor, cotangent);
+  return success();
 }
 
-FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint, LinalgOp op,
-                                        ValueRange cotangents) {
+LogicalResult fad::buildAdjoint(AdjointBuilder &adjoint, LinalgOp op,
+                                ValueRange cotangents) {
   return LinalgAdjoint(adjoint, op, cotangents).run();
 }

@@ -8,27 +8,12 @@
 
 #include "CotangentTable.h"
 #include "fad/IR/Fad.h"
+#include "fad/Interfaces/AdjointOpInterface.h"
 #include "fad/Interfaces/Slices.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::fad;
-
-Value fad::makeZerosLike(OpBuilder &builder, Location loc, Value like) {
-  Type elementType = getElementTypeOrSelf(like);
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elementType));
-  auto type = dyn_cast<RankedTensorType>(like.getType());
-  if (!type)
-    return zero;
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, like), elementType);
-  Value zeros = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-  if (zeros.getType() != type)
-    zeros = tensor::CastOp::create(builder, loc, type, zeros);
-  return zeros;
-}
 
 /// The sum of two values of one type.
 static Value createSum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {

@@ -14,9 +14,6 @@
 
 namespace mlir::fad {
 
-/// Zeros of the type and sizes of `like`, a tensor or a scalar.
-Value makeZerosLike(OpBuilder &builder, Location loc, Value like);
-
 /// The cotangents that reverse mode has found so far, as seen from one block.
 /// Readers of a value add to its cotangent; the adjoint of its defining
 /// operation takes the sum.

@@ -10,7 +10,6 @@
 #include "fad/Transforms/Differentiate/Adjoint.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Differentiate/ForwardMode.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -78,9 +77,9 @@ public:
     SmallVector<Type> types;
     for (Value value : yielded)
       types.push_back(shape.clone(value.getType()));
-    ElementwiseOp built = buildElementwise(adjoint.builder, op.getLoc(), types,
+    ElementwiseOp built = buildElementwise(adjoint.rewriter, op.getLoc(), types,
                                            std::move(body), inputs, yielded);
-    simplifyBody(adjoint.builder, built);
+    simplifyBody(adjoint.rewriter, built);
     return built;
   }
 
@@ -130,32 +129,6 @@ static Type getTermType(Value operand) {
   return getTangentType(operand.getType());
 }
 
-/// The sum of the elements of `terms`, as a scalar of the type `type`.
-static Value sumElements(OpBuilder &builder, Location loc, Value terms,
-                         Type type) {
-  auto termsType = cast<RankedTensorType>(terms.getType());
-  Type sumType = termsType.getElementType();
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sumType));
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), sumType);
-  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-  int64_t rank = termsType.getRank();
-  SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(rank),
-                                 AffineMap::get(rank, 0, builder.getContext())};
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::reduction);
-  auto add = [](OpBuilder &inside, Location loc, ValueRange arguments) {
-    Value sum = arith::AddFOp::create(inside, loc, arguments[0], arguments[1]);
-    linalg::YieldOp::create(inside, loc, sum);
-  };
-  auto sum = linalg::GenericOp::create(builder, loc, empty.getType(), terms,
-                                       init, maps, iterators, add);
-  Value element = tensor::ExtractOp::create(builder, loc, sum.getResult(0));
-  ExprBuilder eb(builder, loc, type);
-  return convert(Expr(eb, element), type).getValue();
-}
-
 /// The floats that operations of `body` compute from constants alone.
 static llvm::DenseMap<Value, double> foldConstants(Block &body) {
   llvm::DenseMap<Value, Attribute> constants;
@@ -185,7 +158,7 @@ static llvm::DenseMap<Value, double> foldConstants(Block &body) {
 /// Computes `yielded`, which `body` holds, right after `after`.
 static ElementwiseOp computeDerivatives(BodyBuilder &body, Operation *after,
                                         ValueRange yielded) {
-  OpBuilder &builder = body.adjoint.builder;
+  OpBuilder &builder = body.adjoint.rewriter;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(after);
   ElementwiseOp computed = body.finish(yielded);
@@ -227,16 +200,16 @@ static LogicalResult addAlternatives(AdjointBuilder &adjoint, ElementwiseOp op,
   auto isResult = [&](Value input) { return input.getDefiningOp() == op; };
   if (llvm::is_contained(computed.getInputs(), op.getInputs()[index]) ||
       llvm::none_of(computed.getInputs(), isResult)) {
-    adjoint.builder.eraseOp(computed);
+    adjoint.rewriter.eraseOp(computed);
     return success();
   }
-  OpBuilder::InsertionGuard guard(adjoint.builder);
-  adjoint.builder.setInsertionPointAfter(computed);
+  OpBuilder::InsertionGuard guard(adjoint.rewriter);
+  adjoint.rewriter.setInsertionPointAfter(computed);
   auto alternative = computed.result_begin();
   for (Derivative &derivative : derivatives)
     if (derivative.tensor)
       derivative.tensor = AlternativesOp::create(
-          adjoint.builder, op.getLoc(), derivative.tensor.getType(),
+          adjoint.rewriter, op.getLoc(), derivative.tensor.getType(),
           ValueRange{derivative.tensor, *alternative++});
   return success();
 }
@@ -336,9 +309,8 @@ static FailureOr<Value> differentiateInPlace(AdjointBuilder &adjoint,
   return body.finish(sum)->getResult(0);
 }
 
-FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
-                                        ElementwiseOp op,
-                                        ValueRange cotangents) {
+LogicalResult fad::buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
+                                ValueRange cotangents) {
   SmallVector<unsigned> results, varied;
   for (auto [index, cotangent] : llvm::enumerate(cotangents))
     if (cotangent)
@@ -349,7 +321,7 @@ FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
 
   bool savesDerivatives = varied.size() == 1 &&
                           (isChain(op) || adjoint.form == DerivativeForm::both);
-  Cotangents operands(op.getInputs().size());
+  SmallVector<Value> operands(op.getInputs().size());
   for (unsigned index : varied) {
     FailureOr<Value> cotangent =
         savesDerivatives
@@ -361,7 +333,8 @@ FailureOr<Cotangents> fad::buildAdjoint(AdjointBuilder &adjoint,
     Type type = op.getInputs()[index].getType();
     if (*cotangent && !isa<RankedTensorType>(type))
       operands[index] =
-          sumElements(adjoint.builder, op.getLoc(), *cotangent, type);
+          sumElements(adjoint.rewriter, op.getLoc(), *cotangent, type);
   }
-  return operands;
+  adjoint.addCotangents(op.getInputs(), operands);
+  return success();
 }

@@ -8,6 +8,7 @@
 
 #include "../../Utils/CapturedScalars.h"
 #include "ReverseMode.h"
+#include "fad/Analysis/Entry.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
@@ -38,50 +39,31 @@ void ReverseMode::clonePrimal(Block &from, IRMapping &mapping) {
 }
 
 LogicalResult
-ReverseMode::withNewTable(llvm::function_ref<LogicalResult()> build) {
+ReverseMode::differentiateBlock(Block &from, IRMapping &mapping,
+                                ValueRange cotangents,
+                                llvm::function_ref<void()> finish) {
   OpBuilder::InsertionGuard guard(rewriter);
   CotangentTable outer = std::exchange(table, CotangentTable(rewriter));
-  LogicalResult valid = build();
+  Block &to = *rewriter.getInsertionBlock();
+  clonePrimal(from, mapping);
+  for (auto [value, cotangent] :
+       llvm::zip_equal(from.getTerminator()->getOperands(), cotangents))
+    if (cotangent && isVaried(value))
+      table.add(mapping.lookupOrDefault(value), cotangent);
+  LogicalResult valid = differentiate(to);
+  finish();
   table = std::move(outer);
   return valid;
 }
 
-void ReverseMode::erase(Operation *op) {
-  op->walk([&](Operation *nested) {
-    for (Value result : nested->getResults())
-      forget(result);
-    for (Region &region : nested->getRegions())
-      for (Value argument : region.getArguments())
-        forget(argument);
+llvm::SetVector<Value>
+ReverseMode::findCaptured(MutableArrayRef<Region> regions) {
+  llvm::SetVector<Value> captured;
+  visitUsedValuesDefinedAbove(regions, [&](OpOperand *operand) {
+    if (isVaried(operand->get()) && isDifferentiable(operand->get().getType()))
+      captured.insert(operand->get());
   });
-  rewriter.eraseOp(op);
-}
-
-void ReverseMode::eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    if (!isOpTriviallyDead(&op)) {
-      if (isControlFlow(&op))
-        for (Region &region : op.getRegions())
-          for (Block &nested : region)
-            eraseDead(nested);
-      continue;
-    }
-    erase(&op);
-  }
-}
-
-LogicalResult ReverseMode::checkRepeatable(Operation *op) {
-  bool valid = true;
-  op->walk([&](Operation *nested) {
-    if (nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-        isMemoryEffectFree(nested))
-      return;
-    valid = false;
-    nested->emitOpError("has side effects, but what it computes is needed "
-                        "again in backward; move it out of '")
-        << op->getName() << "'";
-  });
-  return success(valid);
+  return captured;
 }
 
 void ReverseMode::hoistSizes(Operation *op) {
@@ -110,7 +92,7 @@ void ReverseMode::passScalars(Block &block) {
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured)
       continue;
-    llvm::SetVector<Value> captured = findCaptured(&op.getRegion(0));
+    llvm::SetVector<Value> captured = findCaptured(op.getRegions());
     captured.remove_if(
         [](Value value) { return isa<RankedTensorType>(value.getType()); });
     if (captured.empty())

@@ -10,7 +10,6 @@
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Detach.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
-#include "fad/Interfaces/PullbackOpInterface.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,15 +86,14 @@ void ReverseMode::findVaried(Block &block) {
     findVaried(&op);
 }
 
-llvm::SetVector<Value> ReverseMode::findCaptured(ArrayRef<Region *> regions) {
-  llvm::SetVector<Value> captured;
-  for (Region *region : regions)
-    visitUsedValuesDefinedAbove(*region, *region, [&](OpOperand *operand) {
-      if (isVaried(operand->get()) &&
-          isDifferentiable(operand->get().getType()))
-        captured.insert(operand->get());
-    });
-  return captured;
+void ReverseMode::notifyOperationErased(Operation *op) {
+  for (Value result : op->getResults())
+    varied.erase(result);
+}
+
+void ReverseMode::notifyBlockErased(Block *block) {
+  for (Value argument : block->getArguments())
+    varied.erase(argument);
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,32 +167,6 @@ LogicalResult ReverseMode::checkEffects(Block &block) {
   return success(valid);
 }
 
-/// Whether the adjoint of `op` takes account of `operand`, which its body reads
-/// from outside: an element at a computed index, or a size.
-static bool isCoveredCapture(Operation *op, OpOperand &operand) {
-  Operation *reader = operand.getOwner();
-  if (isa<tensor::DimOp>(reader))
-    return true;
-  return isa<linalg::LinalgOp>(op) && isa<tensor::ExtractOp>(reader) &&
-         reader->getParentOp() == op;
-}
-
-LogicalResult ReverseMode::checkCaptures(Operation *op) {
-  LogicalResult valid = success();
-  for (Region &region : op->getRegions())
-    visitUsedValuesDefinedAbove(region, region, [&](OpOperand *operand) {
-      if (succeeded(valid) && isVaried(operand->get()) &&
-          !isCoveredCapture(op, *operand))
-        valid = operand->getOwner()->emitOpError("reads ")
-                << operand->get().getType()
-                << " on the path that is differentiated from inside '"
-                << op->getName()
-                << "', which has reverse rules for its operands only; make it "
-                   "an operand";
-    });
-  return valid;
-}
-
 LogicalResult ReverseMode::checkOperands(Operation *op) {
   for (Value value : op->getOperands())
     if (isVaried(value) && !isDifferentiable(value.getType()))
@@ -235,68 +207,25 @@ static LogicalResult emitNoRule(Operation *op) {
     return diagnostic << "of control flow, scf.if, scf.index_switch, scf.for "
                          "and scf.while have one: write it with them";
   return diagnostic << "rewrite it in terms of operations that have one, or "
-                       "implement fad::PullbackOpInterface for it";
-}
-
-FailureOr<Cotangents> ReverseMode::buildAdjointOf(AdjointBuilder &adjoint,
-                                                  Operation *op,
-                                                  ValueRange cotangents) {
-  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
-    return buildAdjoint(adjoint, elementwise, cotangents);
-  if (isa<DerivativeOpInterface>(op) && isOnScalars(op))
-    return buildScalarAdjoint(adjoint, op, cotangents);
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return buildAdjoint(adjoint, concat, cotangents);
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  auto rule = dyn_cast<PullbackOpInterface>(op);
-  if (!structured && !rule)
-    return emitNoRule(op);
-  if (failed(checkCaptures(op)))
-    return failure();
-  if (structured)
-    return buildAdjoint(adjoint, structured, cotangents);
-  Cotangents operands(op->getNumOperands());
-  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    if (!isVaried(operand))
-      continue;
-    FailureOr<Value> cotangent = rule.pullback(rewriter, cotangents, index);
-    if (failed(cotangent))
-      return failure();
-    operands[index] = *cotangent;
-  }
-  return operands;
+                       "implement fad::AdjointOpInterface for it";
 }
 
 LogicalResult ReverseMode::addAdjointOf(Operation *op, ValueRange cotangents) {
   if (failed(checkOperands(op)))
     return failure();
-  if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
-    return addConditionalAdjoint(*this, op, cotangents);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return addAdjoint(*this, loop, cotangents);
   // Errors that are reported by now.
-  if (hasEffectOnPath(op) || isa<scf::WhileOp>(op))
+  if (isa<scf::WhileOp>(op) || (!isControlFlow(op) && hasEffectOnPath(op)))
     return failure();
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    table.addSlice(slice, cotangents.front());
-    return success();
-  }
-  if (auto element = dyn_cast<tensor::ExtractOp>(op)) {
-    table.addElement(element, cotangents.front());
-    return success();
-  }
-  auto isVaried = [&](Value value) { return this->isVaried(value); };
-  AdjointBuilder adjoint{rewriter, isVaried, form};
-  FailureOr<Cotangents> operands = buildAdjointOf(adjoint, op, cotangents);
-  if (failed(operands))
-    return failure();
-  for (auto [operand, cotangent] :
-       llvm::zip_equal(op->getOperands(), *operands))
-    if (cotangent)
-      table.add(operand, cotangent);
-  for (auto [value, cotangent] : adjoint.captured)
-    table.add(value, cotangent);
-  return success();
+  if (auto model = dyn_cast<AdjointOpInterface>(op))
+    return model.buildAdjoint(*this, cotangents);
+  // Adjoints that follow from derivatives of scalars.
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    return buildAdjoint(*this, elementwise, cotangents);
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return buildAdjoint(*this, structured, cotangents);
+  if (isa<DerivativeOpInterface>(op) && isOnScalars(op))
+    return buildScalarAdjoint(*this, op, cotangents);
+  return emitNoRule(op);
 }
 
 void ReverseMode::addPlaceholders(Operation *op) {
@@ -326,19 +255,20 @@ static StringRef describeOp(Operation *op) {
   return op->getName().getStringRef();
 }
 
-/// Names the operations after `start`, to the end of its block, as the adjoint
-/// of `name`.
-static void markAdjoint(Operation *start, StringAttr name) {
-  for (Operation *op = start->getNextNode(); op; op = op->getNextNode())
+void ReverseMode::finishAdjoint(Operation *start, StringAttr name) {
+  for (Operation *op = start->getNextNode(); op; op = op->getNextNode()) {
+    if (isControlFlow(op))
+      hoistSizes(op);
     if (!isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(op) &&
         !op->hasTrait<OpTrait::IsTerminator>() &&
         !matchPattern(op, m_Constant()))
       op->setAttr(FadDialect::kAdjointOfAttr, name);
+  }
 }
 
 LogicalResult ReverseMode::visit(Operation *op, Block &block) {
   moveToEnd(rewriter, block);
-  Cotangents cotangents;
+  SmallVector<Value> cotangents;
   for (Value result : op->getResults())
     cotangents.push_back(table.take(result));
   bool reached = llvm::any_of(cotangents, [](Value v) { return bool(v); });
@@ -352,7 +282,7 @@ LogicalResult ReverseMode::visit(Operation *op, Block &block) {
   StringAttr name = rewriter.getStringAttr(describeOp(op));
   LogicalResult valid = addAdjointOf(op, cotangents);
   if (succeeded(valid)) {
-    markAdjoint(start, name);
+    finishAdjoint(start, name);
   } else {
     moveToEnd(rewriter, block);
     addPlaceholders(op);

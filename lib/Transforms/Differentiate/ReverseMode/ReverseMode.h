@@ -13,25 +13,21 @@
 #include "fad/Transforms/Differentiate/Adjoint.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlir {
-class IRMapping;
-
 namespace fad {
 
-/// Reverse mode over the block of a function and over the blocks of its `scf`
-/// operations on tensors.
-class ReverseMode {
+/// Reverse mode over the block of a function and over the blocks of its
+/// operations with regions of tensors.
+class ReverseMode : public AdjointBuilder, RewriterBase::Listener {
 public:
   ReverseMode(RewriterBase &rewriter, DerivativeForm form)
-      : rewriter(rewriter), form(form), table(rewriter) {}
+      : AdjointBuilder(rewriter, form), table(rewriter) {
+    rewriter.setListener(this);
+  }
 
   /// Declares that `value` depends on a differentiated argument.
   void markVaried(Value value) { varied.insert(value); }
-  /// Required before `value` is erased: its address may be reused.
-  void forget(Value value) { varied.erase(value); }
-  bool isVaried(Value value) const { return varied.contains(value); }
   /// Finds the values in `block` that depend on varied values.
   void findVaried(Block &block);
   /// Replaces each `scf.while` in `block` whose results are varied by one that
@@ -50,33 +46,33 @@ public:
   /// another operation.
   LogicalResult differentiate(Block &block);
 
-  /// The cotangents as seen from the block of the adjoints.
-  CotangentTable &getTable() { return table; }
-  RewriterBase &getRewriter() { return rewriter; }
-
-  //===--------------------------------------------------------------------===//
-  // For adjoints of operations with regions
-  //===--------------------------------------------------------------------===//
-
-  /// Clones the operations of `from`, without its terminator, at the insertion
-  /// point, for differentiation. `mapping` maps the arguments of `from`; every
-  /// cloned value is added to it. Operations with side effects and no results
-  /// are left out: they have happened.
-  void clonePrimal(Block &from, IRMapping &mapping);
-  /// The varied values with cotangents that `regions` capture.
-  llvm::SetVector<Value> findCaptured(ArrayRef<Region *> regions);
-  /// Calls `build` with an empty table, for adjoints that go to a region.
-  LogicalResult withNewTable(llvm::function_ref<LogicalResult()> build);
-  /// Erases the dead operations of `block`, a block of adjoints.
-  void eraseDead(Block &block);
-  /// Erases `op`, and forgets its values.
-  void erase(Operation *op);
-  /// Fails if `op`, whose region backward executes again, has side effects.
-  LogicalResult checkRepeatable(Operation *op);
-  /// Moves the sizes that `op` takes of captured tensors before it.
-  void hoistSizes(Operation *op);
+  bool isVaried(Value value) const override { return varied.contains(value); }
+  void addCotangent(Value value, Value cotangent) override {
+    table.add(value, cotangent);
+  }
+  void addSliceCotangent(tensor::ExtractSliceOp slice,
+                         Value cotangent) override {
+    table.addSlice(slice, cotangent);
+  }
+  void addElementCotangent(tensor::ExtractOp element,
+                           Value cotangent) override {
+    table.addElement(element, cotangent);
+  }
+  bool hasCotangent(Value value) const override {
+    return table.contains(value);
+  }
+  Value takeCotangent(Value value) override { return table.take(value); }
+  llvm::SetVector<Value>
+  findCaptured(MutableArrayRef<Region> regions) override;
+  LogicalResult
+  differentiateBlock(Block &from, IRMapping &mapping, ValueRange cotangents,
+                     llvm::function_ref<void()> finish) override;
 
 private:
+  // The address of an erased value may be reused.
+  void notifyOperationErased(Operation *op) override;
+  void notifyBlockErased(Block *block) override;
+
   void findVaried(Operation *op);
   void findVaried(RegionBranchOpInterface op);
   /// Replaces `op` by a loop of known length, which it returns.
@@ -84,41 +80,33 @@ private:
   /// Whether `op` has an effect that depends on differentiated arguments.
   bool hasEffectOnPath(Operation *op);
   LogicalResult checkEffects(Operation *op);
-  /// Fails if the body of `op` captures a value with a gradient.
-  LogicalResult checkCaptures(Operation *op);
   /// Fails if `op` reads a varied value that has no cotangent.
   LogicalResult checkOperands(Operation *op);
+  /// Clones the operations of `from`, without its terminator, at the insertion
+  /// point, to be differentiated there.
+  void clonePrimal(Block &from, IRMapping &mapping);
   LogicalResult visit(Operation *op, Block &block);
   /// Emits the adjoint of `op`.
   LogicalResult addAdjointOf(Operation *op, ValueRange cotangents);
-  FailureOr<Cotangents> buildAdjointOf(AdjointBuilder &adjoint, Operation *op,
-                                       ValueRange cotangents);
+  /// Completes the adjoint of `name`, the operations after `start`.
+  void finishAdjoint(Operation *start, StringAttr name);
+  /// Moves the sizes that `op` takes of captured tensors before it.
+  void hoistSizes(Operation *op);
   /// Gives a cotangent to each varied operand of `op`, so that the operations
   /// that compute it are visited too.
   void addPlaceholders(Operation *op);
 
-  RewriterBase &rewriter;
-  DerivativeForm form;
   DenseSet<Value> varied;
+  /// The cotangents as seen from the block of the adjoints.
   CotangentTable table;
 };
 
-/// Whether `op` is control flow that has an adjoint.
+/// Whether `op` is control flow that has an adjoint, or is replaced by control
+/// flow that has one.
 inline bool isControlFlow(Operation *op) {
-  return isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op);
+  return isa<RegionBranchOpInterface>(op) &&
+         isa<AdjointOpInterface, scf::WhileOp>(op);
 }
-
-/// Emits the adjoint of `op`, an `scf.if` or `scf.index_switch`: the same
-/// conditional, which executes the taken branch again and then computes the
-/// cotangents of captured values.
-LogicalResult addConditionalAdjoint(ReverseMode &mode, Operation *op,
-                                    ValueRange cotangents);
-
-/// Emits the adjoint of `op`: a loop that runs backwards, executes each
-/// iteration again from the initial values that the primal loop stacks, and
-/// then computes the cotangents.
-LogicalResult addAdjoint(ReverseMode &mode, scf::ForOp op,
-                         ValueRange cotangents);
 
 } // namespace fad
 } // namespace mlir

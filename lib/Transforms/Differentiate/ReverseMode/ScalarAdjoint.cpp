@@ -21,11 +21,11 @@ static FailureOr<Value> buildCotangent(AdjointBuilder &adjoint, Operation *op,
   IRMapping primals;
   TangentMap tangents;
   tangents[value] = 1;
-  if (failed(pushforward(adjoint.builder, op, primals, tangents,
+  if (failed(pushforward(adjoint.rewriter, op, primals, tangents,
                          adjoint.prefersResults())))
     return failure();
   Type type = getTangentType(value.getType());
-  ExprBuilder eb(adjoint.builder, op->getLoc(), type);
+  ExprBuilder eb(adjoint.rewriter, op->getLoc(), type);
   Expr sum;
   for (auto [result, cotangent] :
        llvm::zip_equal(op->getResults(), cotangents)) {
@@ -42,10 +42,9 @@ static FailureOr<Value> buildCotangent(AdjointBuilder &adjoint, Operation *op,
   return convert(sum, value.getType()).materialize(eb, value.getType());
 }
 
-FailureOr<Cotangents> fad::buildScalarAdjoint(AdjointBuilder &adjoint,
-                                              Operation *op,
-                                              ValueRange cotangents) {
-  Cotangents operands(op->getNumOperands());
+LogicalResult fad::buildScalarAdjoint(AdjointBuilder &adjoint, Operation *op,
+                                      ValueRange cotangents) {
+  SmallVector<Value> operands(op->getNumOperands());
   // Equal operands share one tangent.
   llvm::SmallDenseSet<Value> seen;
   for (auto [operand, cotangent] :
@@ -57,5 +56,6 @@ FailureOr<Cotangents> fad::buildScalarAdjoint(AdjointBuilder &adjoint,
       return failure();
     cotangent = *built;
   }
-  return operands;
+  adjoint.addCotangents(op->getOperands(), operands);
+  return success();
 }

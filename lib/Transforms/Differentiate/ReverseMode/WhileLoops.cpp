@@ -155,13 +155,8 @@ FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
     return result.getType().isIntOrIndex() && !result.use_empty();
   });
   if (!readsCounter) {
-    SmallVector<Value> replaced(op.getResults());
-    llvm::append_range(replaced, op.getBeforeArguments());
-    llvm::append_range(replaced, op.getAfterArguments());
     FailureOr<scf::ForOp> counted = scf::upliftWhileToForLoop(rewriter, op);
     if (succeeded(counted)) {
-      for (Value value : replaced)
-        forget(value);
       findVaried(counted->getOperation());
       return counted->getOperation();
     }
@@ -190,7 +185,7 @@ FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
   rewriter.setInsertionPointAfter(loop);
   rewriter.replaceAllUsesWith(op.getResults(),
                               runBefore(loop.getResults(), behind));
-  erase(op);
+  rewriter.eraseOp(op);
   return loop.getOperation();
 }
 

@@ -1,4 +1,4 @@
-//===- LoopAdjoint.cpp - Adjoint of scf.for -------------------------------===//
+//===- LoopRule.cpp - Adjoint of scf.for ----------------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EqualSizes.h"
-#include "ReverseMode.h"
+#include "AdjointRules.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/Slices.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -18,13 +18,15 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Builds the adjoint of one loop.
+/// Builds the adjoint of one loop: a loop that runs backwards, computes each
+/// iteration again from the values that the iterations begin with, which the
+/// primal loop stacks, and then the cotangents.
 class LoopAdjoint {
 public:
-  LoopAdjoint(ReverseMode &mode, scf::ForOp op, ValueRange cotangents)
-      : mode(mode), rewriter(mode.getRewriter()), op(op), loc(op.getLoc()),
-        cotangents(cotangents), captured(mode.findCaptured({&op.getRegion()})) {
-  }
+  LoopAdjoint(AdjointBuilder &adjoint, scf::ForOp op, ValueRange cotangents)
+      : adjoint(adjoint), rewriter(adjoint.rewriter), op(op), loc(op.getLoc()),
+        cotangents(cotangents),
+        captured(adjoint.findCaptured(op->getRegions())) {}
 
   LogicalResult run();
 
@@ -43,9 +45,11 @@ private:
   /// The loop that runs backwards, and carries the cotangents of the active
   /// loop-carried values; its body still reads the others from placeholders.
   LogicalResult buildBackward();
+  LogicalResult buildBody();
+  /// Ends its body with the cotangents of the loop-carried values.
+  void yieldCotangents();
   /// Adds the cotangents of captured values to the loop-carried values.
   void addCapturedCotangents();
-  LogicalResult buildBody(Block &body);
   /// The primal iteration of an iteration of `backward`, computed at the start
   /// of its body.
   Value createPosition();
@@ -61,7 +65,7 @@ private:
   Value push(OpBuilder &b, Value stack, Value value, Value position);
   Value pop(Value stack, Value position, Type type);
 
-  ReverseMode &mode;
+  AdjointBuilder &adjoint;
   RewriterBase &rewriter;
   scf::ForOp op;
   Location loc;
@@ -111,7 +115,7 @@ void LoopAdjoint::findActive() {
       });
   }
   for (auto [index, argument] : llvm::enumerate(op.getRegionIterArgs()))
-    if (reached.test(index) && mode.isVaried(argument) &&
+    if (reached.test(index) && adjoint.isVaried(argument) &&
         isDifferentiable(argument.getType()))
       active.push_back(index);
 }
@@ -167,7 +171,8 @@ Value LoopAdjoint::createPosition() {
   return arith::SubIOp::create(rewriter, loc, last, backward.getInductionVar());
 }
 
-LogicalResult LoopAdjoint::buildBody(Block &body) {
+LogicalResult LoopAdjoint::buildBody() {
+  OpBuilder::InsertionGuard guard(rewriter);
   Value position = createPosition();
   Value distance = arith::MulIOp::create(
       rewriter, loc, fromIndex(rewriter, position), op.getStep());
@@ -178,19 +183,21 @@ LogicalResult LoopAdjoint::buildBody(Block &body) {
   for (auto [argument, placeholder] :
        llvm::zip_equal(op.getRegionIterArgs(), placeholders))
     mapping.map(argument, placeholder->getResult(0));
-  mode.clonePrimal(*op.getBody(), mapping);
-  CotangentTable &table = mode.getTable();
+  SmallVector<Value> carried(op.getNumResults());
   for (auto [index, cotangent] :
-       llvm::zip_equal(active, backward.getRegionIterArgs())) {
-    Value value = op.getYieldedValues()[index];
-    if (mode.isVaried(value))
-      table.add(mapping.lookupOrDefault(value), cotangent);
-  }
-  LogicalResult valid = mode.differentiate(body);
+       llvm::zip_equal(active, backward.getRegionIterArgs()))
+    carried[index] = cotangent;
+  return adjoint.differentiateBlock(*op.getBody(), mapping, carried, [&] {
+    yieldCotangents();
+    addCapturedCotangents();
+  });
+}
+
+void LoopAdjoint::yieldCotangents() {
   SmallVector<Value> yielded;
   for (unsigned index : active) {
     Value argument = placeholders[index]->getResult(0);
-    Value cotangent = table.take(argument);
+    Value cotangent = adjoint.takeCotangent(argument);
     if (!cotangent)
       cotangent =
           makeZerosLike(rewriter, loc,
@@ -198,12 +205,11 @@ LogicalResult LoopAdjoint::buildBody(Block &body) {
     yielded.push_back(cotangent);
   }
   scf::YieldOp::create(rewriter, loc, yielded);
-  return valid;
 }
 
 void LoopAdjoint::addCapturedCotangents() {
-  CotangentTable &table = mode.getTable();
-  captured.remove_if([&](Value value) { return !table.contains(value); });
+  captured.remove_if(
+      [&](Value value) { return !adjoint.hasCotangent(value); });
   if (captured.empty())
     return;
   rewriter.setInsertionPoint(backward);
@@ -216,8 +222,8 @@ void LoopAdjoint::addCapturedCotangents() {
     rewriter.restoreInsertionPoint(b.saveInsertionPoint());
     SmallVector<Value> yielded;
     for (auto [value, sum] : llvm::zip_equal(captured, sums)) {
-      table.add(value, sum);
-      yielded.push_back(table.take(value));
+      adjoint.addCotangent(value, sum);
+      yielded.push_back(adjoint.takeCotangent(value));
     }
     return yielded;
   };
@@ -239,11 +245,7 @@ LogicalResult LoopAdjoint::buildBackward() {
       scf::ForOp::create(rewriter, loc, createIndex(rewriter, 0), tripCount,
                          createIndex(rewriter, 1), inits,
                          [](OpBuilder &, Location, Value, ValueRange) {});
-  return mode.withNewTable([&] {
-    LogicalResult valid = buildBody(*backward.getBody());
-    addCapturedCotangents();
-    return valid;
-  });
+  return buildBody();
 }
 
 //===----------------------------------------------------------------------===//
@@ -349,10 +351,6 @@ LogicalResult LoopAdjoint::addStacks() {
             push(b, top, loop.getRegionIterArgs()[index], number));
       return yielded;
     };
-    for (Value result : op.getResults())
-      mode.forget(result);
-    for (Value argument : op.getRegionIterArgs())
-      mode.forget(argument);
     op = cast<scf::ForOp>(*op.replaceWithAdditionalYields(
         rewriter, stacks, /*replaceInitOperandUsesInLoop=*/false, pushAll));
   }
@@ -363,10 +361,8 @@ LogicalResult LoopAdjoint::addStacks() {
     rewriter.replaceAllUsesWith(placeholder,
                                 pop(stack, position, placeholder.getType()));
   }
-  for (Operation *placeholder : placeholders) {
-    mode.forget(placeholder->getResult(0));
+  for (Operation *placeholder : placeholders)
     rewriter.eraseOp(placeholder);
-  }
   return success();
 }
 
@@ -379,22 +375,26 @@ LogicalResult LoopAdjoint::run() {
   computeTripCount();
   LogicalResult valid = buildBackward();
   for (auto [index, cotangent] : llvm::zip(active, backward.getResults()))
-    if (mode.isVaried(op.getInitArgs()[index]))
-      mode.getTable().add(op.getInitArgs()[index], cotangent);
+    if (adjoint.isVaried(op.getInitArgs()[index]))
+      adjoint.addCotangent(op.getInitArgs()[index], cotangent);
   for (auto [value, cotangent] : llvm::zip_equal(
            captured, backward.getResults().drop_front(active.size())))
-    mode.getTable().add(value, cotangent);
-  mode.eraseDead(*backward.getBody());
-  if (failed(valid) || failed(mode.checkRepeatable(backward)))
+    adjoint.addCotangent(value, cotangent);
+  if (failed(valid) || failed(adjoint.finishRegions(backward)))
     return failure();
   OpBuilder::InsertionGuard guard(rewriter);
-  if (failed(addStacks()))
-    return failure();
-  mode.hoistSizes(backward);
-  return success();
+  return addStacks();
 }
 
-LogicalResult fad::addAdjoint(ReverseMode &mode, scf::ForOp op,
-                              ValueRange cotangents) {
-  return LoopAdjoint(mode, op, cotangents).run();
+namespace {
+struct Loop : AdjointRule<Loop, scf::ForOp> {
+  static LogicalResult buildAdjoint(AdjointBuilder &adjoint, Op op,
+                                    ValueRange cotangents) {
+    return LoopAdjoint(adjoint, op, cotangents).run();
+  }
+};
+} // namespace
+
+void fad::attachLoopRule(MLIRContext *context) {
+  attachRules<Loop>(context);
 }

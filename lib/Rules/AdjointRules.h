@@ -1,4 +1,4 @@
-//===- TensorRules.h - Reverse rules of the tensor dialect ------*- C++ -*-===//
+//===- AdjointRules.h - Forms of rules for tensors --------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,18 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_RULES_TENSORRULES_H
-#define FAD_LIB_RULES_TENSORRULES_H
+#ifndef FAD_LIB_RULES_ADJOINTRULES_H
+#define FAD_LIB_RULES_ADJOINTRULES_H
 
-#include "fad/Interfaces/PullbackOpInterface.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "fad/Interfaces/AdjointOpInterface.h"
+#include "fad/Rules/ScalarRules.h"
 
 namespace mlir::fad {
 
 /// The base of a rule for an operation of several operands and one result.
 template <typename Rule, typename OpTy>
 struct OperandRule
-    : PullbackOpInterface::ExternalModel<OperandRule<Rule, OpTy>, OpTy> {
+    : AdjointOpInterface::ExternalModel<OperandRule<Rule, OpTy>, OpTy> {
   using Op = OpTy;
 
   FailureOr<Value> pullback(Operation *op, OpBuilder &builder,
@@ -38,19 +38,28 @@ struct ViewRule : OperandRule<ViewRule<Rule, OpTy>, OpTy> {
   }
 };
 
-template <typename... Rules> void attachPullbacks(MLIRContext *context) {
-  (Rules::Op::template attachInterface<Rules>(*context), ...);
-}
+/// The base of a rule that gives the cotangents of all operands at once.
+template <typename Rule, typename OpTy>
+struct AdjointRule
+    : AdjointOpInterface::ExternalModel<AdjointRule<Rule, OpTy>, OpTy> {
+  using Op = OpTy;
 
-/// A zero of the floating-point type `type`.
-Value createZero(OpBuilder &builder, Location loc, Type type);
-/// A tensor of zeros of the type and sizes of `like`.
-Value createZerosLike(OpBuilder &builder, Location loc, Value like);
+  LogicalResult buildAdjoint(Operation *op, AdjointBuilder &adjoint,
+                             ValueRange cotangents) const {
+    return Rule::buildAdjoint(adjoint, cast<OpTy>(op), cotangents);
+  }
+};
 
+/// Whether the tensor `value` has the sizes of the tensor `like`, of one type,
+/// by the way that it is computed from it. May be false if they are equal.
+bool haveEqualSizes(Value value, Value like);
+
+void attachLoopRule(MLIRContext *context);
+void attachScatterAddRule(MLIRContext *context);
 void attachTensorElementRules(MLIRContext *context);
 void attachTensorGatherRules(MLIRContext *context);
 void attachTensorSliceRules(MLIRContext *context);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_RULES_TENSORRULES_H
+#endif // FAD_LIB_RULES_ADJOINTRULES_H

@@ -1,4 +1,4 @@
-//===- ConditionalAdjoint.cpp - Adjoint of scf.if and scf.index_switch ----===//
+//===- ConditionalRules.cpp - Adjoint of scf.if and scf.index_switch ------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReverseMode.h"
+#include "AdjointRules.h"
+#include "fad/Rules/Rules.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -14,16 +16,16 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// Builds the adjoint of one conditional, each region of which is a branch.
+/// Builds the adjoint of one conditional, each region of which is a branch: the
+/// same conditional, which computes the branch taken again and then the
+/// cotangents of what it captures.
 class ConditionalAdjoint {
 public:
-  ConditionalAdjoint(ReverseMode &mode, Operation *op, ValueRange cotangents)
-      : mode(mode), rewriter(mode.getRewriter()), op(op),
-        cotangents(cotangents) {
-    for (Region &region : op->getRegions())
-      branches.push_back(&region);
-    captured = mode.findCaptured(branches);
-  }
+  ConditionalAdjoint(AdjointBuilder &adjoint, Operation *op,
+                     ValueRange cotangents)
+      : adjoint(adjoint), rewriter(adjoint.rewriter), op(op),
+        cotangents(cotangents),
+        captured(adjoint.findCaptured(op->getRegions())) {}
 
   LogicalResult run();
 
@@ -38,11 +40,10 @@ private:
   /// Ends `block` with the cotangents of `values`.
   void yield(Block &block, ArrayRef<Value> values, const Found &found);
 
-  ReverseMode &mode;
+  AdjointBuilder &adjoint;
   RewriterBase &rewriter;
   Operation *op;
   ValueRange cotangents;
-  SmallVector<Region *> branches;
   llvm::SetVector<Value> captured;
 };
 } // namespace
@@ -55,19 +56,13 @@ Operation *ConditionalAdjoint::createLike(TypeRange types) {
 
 LogicalResult ConditionalAdjoint::buildBranch(Block &from, Block &to,
                                               Found &found) {
-  return mode.withNewTable([&] {
-    rewriter.setInsertionPointToStart(&to);
-    IRMapping mapping;
-    mode.clonePrimal(from, mapping);
-    for (auto [value, cotangent] :
-         llvm::zip_equal(from.getTerminator()->getOperands(), cotangents))
-      if (cotangent && mode.isVaried(value))
-        mode.getTable().add(mapping.lookupOrDefault(value), cotangent);
-    LogicalResult valid = mode.differentiate(to);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(&to);
+  IRMapping mapping;
+  return adjoint.differentiateBlock(from, mapping, cotangents, [&] {
     for (Value value : captured)
-      if (Value cotangent = mode.getTable().take(value))
+      if (Value cotangent = adjoint.takeCotangent(value))
         found[value] = cotangent;
-    return valid;
   });
 }
 
@@ -83,17 +78,16 @@ void ConditionalAdjoint::yield(Block &block, ArrayRef<Value> values,
                           : makeZerosLike(rewriter, op->getLoc(), value));
   }
   scf::YieldOp::create(rewriter, op->getLoc(), yielded);
-  mode.eraseDead(block);
 }
 
 LogicalResult ConditionalAdjoint::run() {
   // The types of results follow from the finished branches.
   Operation *unfinished = createLike(TypeRange());
-  SmallVector<Found> found(branches.size());
+  SmallVector<Found> found(op->getNumRegions());
   LogicalResult valid = success();
-  for (auto [from, to, cotangents] :
-       llvm::zip_equal(branches, unfinished->getRegions(), found))
-    if (failed(buildBranch(from->front(), to.emplaceBlock(), cotangents)))
+  for (auto [from, to, cotangents] : llvm::zip_equal(
+           op->getRegions(), unfinished->getRegions(), found))
+    if (failed(buildBranch(from.front(), to.emplaceBlock(), cotangents)))
       valid = failure();
   SmallVector<Value> values;
   for (Value value : captured)
@@ -104,20 +98,31 @@ LogicalResult ConditionalAdjoint::run() {
        llvm::zip_equal(unfinished->getRegions(), found))
     yield(to.front(), values, cotangents);
 
-  Operation *adjoint = createLike(TypeRange(ValueRange(values)));
-  for (auto [region, finished] :
-       llvm::zip_equal(adjoint->getRegions(), unfinished->getRegions()))
-    region.takeBody(finished);
+  Operation *finished = createLike(TypeRange(ValueRange(values)));
+  for (auto [to, from] :
+       llvm::zip_equal(finished->getRegions(), unfinished->getRegions()))
+    to.takeBody(from);
   rewriter.eraseOp(unfinished);
-  for (auto [value, cotangent] : llvm::zip_equal(values, adjoint->getResults()))
-    mode.getTable().add(value, cotangent);
-  if (failed(valid) || failed(mode.checkRepeatable(adjoint)))
-    return failure();
-  mode.hoistSizes(adjoint);
-  return success();
+  for (auto [value, cotangent] :
+       llvm::zip_equal(values, finished->getResults()))
+    adjoint.addCotangent(value, cotangent);
+  return failed(valid) ? valid : adjoint.finishRegions(finished);
 }
 
-LogicalResult fad::addConditionalAdjoint(ReverseMode &mode, Operation *op,
-                                         ValueRange cotangents) {
-  return ConditionalAdjoint(mode, op, cotangents).run();
+namespace {
+template <typename OpTy>
+struct Conditional : AdjointRule<Conditional<OpTy>, OpTy> {
+  static LogicalResult buildAdjoint(AdjointBuilder &adjoint, OpTy op,
+                                    ValueRange cotangents) {
+    return ConditionalAdjoint(adjoint, op, cotangents).run();
+  }
+};
+} // namespace
+
+void fad::registerSCFRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
+    attachRules<Conditional<scf::IfOp>, Conditional<scf::IndexSwitchOp>>(
+        context);
+    attachLoopRule(context);
+  });
 }

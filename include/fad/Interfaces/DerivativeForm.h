@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_TRANSFORMS_DERIVATIVEFORM_H
-#define FAD_TRANSFORMS_DERIVATIVEFORM_H
+#ifndef FAD_INTERFACES_DERIVATIVEFORM_H
+#define FAD_INTERFACES_DERIVATIVEFORM_H
 
 #include "llvm/Support/CommandLine.h"
 
@@ -39,4 +39,4 @@ inline llvm::cl::ValuesClass getDerivativeFormValues() {
 
 } // namespace mlir::fad
 
-#endif // FAD_TRANSFORMS_DERIVATIVEFORM_H
+#endif // FAD_INTERFACES_DERIVATIVEFORM_H
