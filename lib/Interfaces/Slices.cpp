@@ -33,12 +33,22 @@ Value fad::extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   std::optional<llvm::SmallDenseSet<unsigned>> dropped =
       computeRankReductionMask(shape, type.getShape(), /*matchDynamic=*/true);
-  assert(dropped && "the slice is of another type");
+  // The verifier says what is wrong with a slice of another type.
+  if (!dropped)
+    return tensor::ExtractSliceOp::create(b, loc, type, tensor, offsets, sizes,
+                                          strides);
   SmallVector<Value> unknown;
   unsigned next = 0;
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (!dropped->contains(dim) && type.isDynamicDim(next++))
       unknown.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
+  // Only the tensor tells that there is nothing: a size that does not fit to it
+  // is to give defined elements.
+  TypedAttr zero = b.getZeroAttr(type.getElementType());
+  if (zero && !llvm::is_contained(type.getShape(), 0) &&
+      llvm::none_of(sizes, isZeroInteger))
+    return tensor::SplatOp::create(
+        b, loc, type, arith::ConstantOp::create(b, loc, zero), unknown);
   return tensor::EmptyOp::create(b, loc, type, unknown);
 }
 

@@ -96,3 +96,14 @@ func.func @drop(%x: tensor<?x1x1xf32>, %y: tensor<3x1xf32>) -> (tensor<?x1x1xf32
   %1 = tensor.extract_slice %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<?x1x1xf32> to tensor<3xf32>
   return %0, %1 : tensor<?x1x1xf32>, tensor<3xf32>
 }
+
+// -----
+
+// The encoding of a tensor stays.
+// CHECK-LABEL: @encoding
+func.func @encoding(%x: tensor<?x1x1xf32>, %y: tensor<3x1xf32, "rows">) -> tensor<?x1x1xf32> {
+  // CHECK: tensor.expand_shape %{{.*}} : tensor<3x1xf32, "rows"> into tensor<3x1x1xf32, "rows">
+  // CHECK: tensor.insert_slice %{{.*}} : tensor<3x1x1xf32, "rows"> into tensor<?x1x1xf32>
+  %0 = tensor.insert_slice %y into %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<3x1xf32, "rows"> into tensor<?x1x1xf32>
+  return %0 : tensor<?x1x1xf32>
+}

@@ -129,7 +129,8 @@ struct ExpandBeforeInsert : OpRewritePattern<tensor::InsertSliceOp> {
     SmallVector<int64_t> shape;
     for (unsigned i = 0, next = 0; i < dropped.size(); ++i)
       shape.push_back(dropped[i] ? 1 : narrow.getDimSize(next++));
-    auto type = RankedTensorType::get(shape, narrow.getElementType());
+    auto type = RankedTensorType::get(shape, narrow.getElementType(),
+                                      narrow.getEncoding());
     Value wide = tensor::ExpandShapeOp::create(
         rewriter, op.getLoc(), type, op.getSource(), groupDropped(dropped));
     rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(
