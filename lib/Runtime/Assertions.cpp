@@ -59,7 +59,8 @@ private:
   Interval getInterval(AffineExpr expr, ArrayRef<Interval> loops);
   Interval scale(Interval interval, int64_t factor);
   /// Whether `expr` is in [0, size) in all iterations of the loops that it
-  /// reads, of the sizes `loops`. True without a test if `isKnown` is.
+  /// reads, of the sizes `loops`. True without a test if `isKnown` is; the test
+  /// ends at the first iteration that is outside.
   Value tryAll(AffineExpr expr, ArrayRef<Value> loops, Value size,
                Value isKnown);
 
@@ -355,33 +356,44 @@ static bool isMonotone(AffineExpr expr) {
 Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
                                 Value size, Value isKnown) {
   SmallVector<unsigned> read;
-  SmallVector<Value> ends;
-  for (auto [position, end] : llvm::enumerate(loops)) {
-    if (!expr.isFunctionOfDim(position))
-      continue;
-    read.push_back(position);
-    ends.push_back(
-        arith::SelectOp::create(builder, loc, isKnown, index(0), end));
-  }
-  SmallVector<Value> begins(read.size(), index(0)), steps(read.size(), index(1));
-  Value isInside = arith::ConstantIntOp::create(builder, loc, 1, 1);
-  auto nest = scf::buildLoopNest(
-      builder, loc, begins, ends, steps, isInside,
-      [&](OpBuilder &body, Location, ValueRange indices, ValueRange inside) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPoint(body.getInsertionBlock(),
-                                  body.getInsertionPoint());
-        // Loops that `expr` does not read are arbitrary.
-        SmallVector<Value> dims(loops);
-        for (auto [position, value] : llvm::zip(read, indices))
-          dims[position] = value;
-        Value value = affine::expandAffineExpr(builder, loc, expr, dims, {});
-        // Below 0 is above all sizes.
-        Value isBelow = compare(CmpIPredicate::ult, value, size);
-        return scf::ValueVector{
-            arith::AndIOp::create(builder, loc, inside.front(), isBelow)};
-      });
-  return nest.results.front();
+  for (unsigned position : llvm::seq<unsigned>(loops.size()))
+    if (expr.isFunctionOfDim(position))
+      read.push_back(position);
+  // Indices advance as the digits of a number do, the last one fastest, until
+  // the first one is at its end or `expr` is outside.
+  Value zero = index(0), one = index(1);
+  Value firstEnd = arith::SelectOp::create(builder, loc, isKnown, zero,
+                                           loops[read.front()]);
+  SmallVector<Value> inits(read.size(), zero);
+  inits.push_back(arith::ConstantIntOp::create(builder, loc, 1, 1));
+  auto isNext = [&](OpBuilder &, Location, ValueRange state) {
+    Value isLeft = compare(CmpIPredicate::slt, state.front(), firstEnd);
+    scf::ConditionOp::create(
+        builder, loc,
+        arith::AndIOp::create(builder, loc, isLeft, state.back()), state);
+  };
+  auto advance = [&](OpBuilder &, Location, ValueRange state) {
+    // Loops that `expr` does not read are arbitrary.
+    SmallVector<Value> dims(loops), next(state);
+    for (auto [position, value] : llvm::zip(read, state))
+      dims[position] = value;
+    Value value = affine::expandAffineExpr(builder, loc, expr, dims, {});
+    // Below 0 is above all sizes.
+    next.back() = compare(CmpIPredicate::ult, value, size);
+    Value carry = one;
+    for (unsigned i = read.size(); i-- > 0;) {
+      next[i] = arith::AddIOp::create(builder, loc, state[i], carry);
+      if (i == 0)
+        break;
+      Value wraps = compare(CmpIPredicate::sge, next[i], loops[read[i]]);
+      next[i] = arith::SelectOp::create(builder, loc, wraps, zero, next[i]);
+      carry = arith::SelectOp::create(builder, loc, wraps, one, zero);
+    }
+    scf::YieldOp::create(builder, loc, next);
+  };
+  auto loop = scf::WhileOp::create(builder, loc, TypeRange(ValueRange(inits)),
+                                   inits, isNext, advance);
+  return loop.getResults().back();
 }
 
 void OperationAsserter::checkAccesses(linalg::LinalgOp op) {

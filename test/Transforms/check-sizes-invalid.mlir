@@ -60,3 +60,63 @@ func.func @least_number(%x: tensor<8xf32>) -> tensor<10xf32> {
   } : tensor<8xf32> to tensor<10xf32>
   return %r : tensor<10xf32>
 }
+
+// -----
+
+func.func @mod_zero(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'linalg.generic' op divides by 0 in the indexing map of operand #0; give a divisor of at least 1}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 mod 0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+func.func @mod_negative(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'linalg.generic' op divides by -3 in the indexing map of operand #0; give a divisor of at least 1}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 mod -3)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+func.func @floordiv_zero(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'linalg.generic' op divides by 0 in the indexing map of operand #0; give a divisor of at least 1}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 - d0 floordiv 0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+func.func @ceildiv_zero(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'linalg.generic' op divides by 0 in the indexing map of operand #0; give a divisor of at least 1}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 ceildiv 0 + 1)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+func.func @mod_sum(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  // expected-error @below {{'linalg.generic' op divides by 0 in the indexing map of operand #0; give a divisor of at least 1}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + d1) mod 0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}

@@ -8,6 +8,7 @@
 
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::fad {
@@ -40,6 +41,30 @@ static LogicalResult checkPadding(tensor::PadOp op) {
          << ShapedType::kDynamic << ", which no tensor is large enough for";
 }
 
+/// Division by a number that is not positive has no value in an affine map, which
+/// the parser and upstream's verifiers do not see.
+static LogicalResult checkDivisors(linalg::LinalgOp op) {
+  for (auto [number, map] : llvm::enumerate(op.getIndexingMapsArray())) {
+    WalkResult result = WalkResult::advance();
+    map.walkExprs([&](AffineExpr expr) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+      if (!binary || result.wasInterrupted() ||
+          !llvm::is_contained({AffineExprKind::Mod, AffineExprKind::FloorDiv,
+                               AffineExprKind::CeilDiv},
+                              expr.getKind()))
+        return;
+      auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      if (divisor && divisor.getValue() <= 0)
+        result = op.emitOpError("divides by ")
+                 << divisor.getValue() << " in the indexing map of operand #"
+                 << number << "; give a divisor of at least 1";
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
 namespace {
 struct FadCheckSizesPass : fad::impl::FadCheckSizesBase<FadCheckSizesPass> {
   void runOnOperation() override {
@@ -52,6 +77,8 @@ struct FadCheckSizesPass : fad::impl::FadCheckSizesBase<FadCheckSizesPass> {
           valid &= succeeded(checkType(argument.getLoc(), argument.getType()));
       if (auto pad = dyn_cast<tensor::PadOp>(op))
         valid &= succeeded(checkPadding(pad));
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        valid &= succeeded(checkDivisors(linalgOp));
     });
     if (!valid)
       return signalPassFailure();
