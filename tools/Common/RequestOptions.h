@@ -84,7 +84,7 @@ struct RequestOptions {
     std::optional<uint64_t> budget = parseBytes(residualBudget);
     if (!budget) {
       escapedErrors() << "error: --residual-budget is '" << residualBudget
-                   << "'; give a number of bytes, such as 50MB or 64KiB\n";
+                      << "'; give a number of bytes, such as 50MB or 64KiB\n";
       return failure();
     }
     options.residualBudget = static_cast<int64_t>(*budget);

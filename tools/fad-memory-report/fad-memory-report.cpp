@@ -127,15 +127,16 @@ makeRequest(const CommandLine &commandLine) {
   request.optimizer = commandLine.optimizer;
   request.batch = commandLine.batch;
   if (request.batch == 0) {
-    fad::escapedErrors() << "error: --batch is 0; give a number of samples of at least "
-                    "1\n";
+    fad::escapedErrors()
+        << "error: --batch is 0; give a number of samples of at least 1\n";
     return failure();
   }
   if (commandLine.memoryBudget.getNumOccurrences()) {
     request.memoryBudget = fad::parseBytes(commandLine.memoryBudget);
     if (!request.memoryBudget) {
-      fad::escapedErrors() << "error: --memory-budget is '" << commandLine.memoryBudget
-                   << "'; give a number of bytes, such as 11GB or 8GiB\n";
+      fad::escapedErrors()
+          << "error: --memory-budget is '" << commandLine.memoryBudget
+          << "'; give a number of bytes, such as 11GB or 8GiB\n";
       return failure();
     }
   }
@@ -143,7 +144,8 @@ makeRequest(const CommandLine &commandLine) {
   if (isPicture && commandLine.policies.empty())
     request.policies = {fad::Policy::automatic};
   if (isPicture && request.policies.size() != 1) {
-    fad::escapedErrors() << "error: a picture is of one policy; give one --policy\n";
+    fad::escapedErrors()
+        << "error: a picture is of one policy; give one --policy\n";
     return failure();
   }
   return request;
