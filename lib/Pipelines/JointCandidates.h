@@ -30,12 +30,12 @@ using PipelineRunner =
 /// residuals, until `take` returns false: the one with derivatives in all
 /// forms, that of `fad` and `recompute`, that of a tape, and that of plain
 /// reverse mode without regions. `module`, after `addPreparation`, stays as it
-/// is. Fails, with an error, if the first cannot be built; others that cannot
-/// be built are left out, without diagnostics.
-LogicalResult forEachJoint(ModuleOp module,
-                           const FadDifferentiateOptions &options,
-                           PipelineRunner run,
-                           llvm::function_ref<bool(JointCandidate)> take);
+/// is. Fails, with an error, if the first cannot be built or taken. Others that
+/// cannot are left out; an optimization remark has the text of their error.
+LogicalResult
+forEachJoint(ModuleOp module, const FadDifferentiateOptions &options,
+             PipelineRunner run,
+             llvm::function_ref<FailureOr<bool>(JointCandidate)> take);
 
 } // namespace mlir::fad
 

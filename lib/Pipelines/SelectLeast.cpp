@@ -86,19 +86,17 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
     copy->remove();
     return result;
   };
-  // An error in the first selection would occur in all.
-  auto take = [&](JointCandidate candidate) {
+  auto take = [&](JointCandidate candidate) -> FailureOr<bool> {
     FailureOr<int64_t> bytes = select(candidate, joint);
     if (failed(bytes))
-      return false;
+      return failure();
     if (!least || *bytes < leastBytes) {
       least = std::move(candidate.module);
       leastBytes = *bytes;
     }
     return leastBytes > std::max<int64_t>(0, residualBudget);
   };
-  if (failed(forEachJoint(*original, getDifferentiation(), run, take)) ||
-      !least)
+  if (failed(forEachJoint(*original, getDifferentiation(), run, take)))
     return failure();
   module.getBodyRegion().takeBody(least->getBodyRegion());
   module->setAttrs((*least)->getAttrDictionary());

@@ -1,5 +1,6 @@
 // RUN: split-file %s %t
 // RUN: fad-opt %t/left-out.mlir --fad-nest | FileCheck %s --check-prefix=LEFT-OUT
+// RUN: fad-opt %t/left-out.mlir --fad-nest="recompute=nothing" --remarks-filter-missed=fad-residuals -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: not fad-opt %t/left-out.mlir --fad-nest="policy=bp" 2>&1 | FileCheck %s --check-prefix=TAPE
 // RUN: not fad-opt %t/no-rule.mlir --fad-select-least 2>&1 | FileCheck %s --check-prefix=NO-RULE
 // RUN: not fad-opt %t/chain.mlir --fad-select-least=entry=g 2>&1 | FileCheck %s --check-prefix=ENTRY
@@ -11,6 +12,8 @@
 // only where equal operations are made one before the program is partitioned.
 // LEFT-OUT-LABEL: func.func @left_out_forward(
 // LEFT-OUT-LABEL: func.func @left_out_backward(
+// REMARK-NOT: error:
+// REMARK:     left-out.mlir:10:10: remark: [Missed] LeftOut | {{.*}}Because="'test_rules.no_rule' op has no derivative rule
 // TAPE: left-out.mlir:10:10: error: 'test_rules.no_rule' op has no derivative rule
 
 //--- left-out.mlir
@@ -26,7 +29,8 @@ func.func @left_out(%x: tensor<?xf32>) -> tensor<?xf32> {
     %y = test_rules.no_rule %x : tensor<?xf32>
     scf.yield %y : tensor<?xf32>
   }
-  return %r : tensor<?xf32>
+  %z = math.sin %r : tensor<?xf32>
+  return %z : tensor<?xf32>
 }
 
 // Where there is none, each error is there once.

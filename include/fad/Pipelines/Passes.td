@@ -21,7 +21,8 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
     reverse mode, without regions. The copy that keeps the fewest bytes
     stays, or with a `residual-budget` the first copy within it. So `auto` keeps no
     more than another policy does. A copy other than the first that cannot be
-    differentiated is left out.
+    differentiated is left out; an optimization remark, `LeftOut` of the category
+    `fad-residuals`, has the reason.
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",

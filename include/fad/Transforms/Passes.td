@@ -19,7 +19,9 @@ def FadCheckSizes : Pass<"fad-check-sizes"> {
     64 bits. All pipelines begin with this pass. `fad-runner` and the Python
     package check dynamic sizes when the program runs.
 
-    A `tensor.pad` by -2^63, the marker of a dynamic padding, is reported as well.
+    A `tensor.pad` by -2^63, the marker of a dynamic padding, is reported as well, as
+    is an indexing map with `mod`, `floordiv` or `ceildiv` by a number that is not
+    positive.
   }];
 }
 
