@@ -283,7 +283,16 @@ Value SumEmitter::emitAccumulation(ScalarBody body, AffineMap map) {
                      tensor::getMixedSizes(builder, loc, operand), parallel);
 }
 
+/// The size of a dimension of a slice: that of `shape`, of the sum that is
+/// inserted, where it is static, as upstream's verifier compares them.
+static OpFoldResult refineSize(OpBuilder &b, OpFoldResult size,
+                               ArrayRef<int64_t> shape, unsigned dim) {
+  return ShapedType::isDynamic(shape[dim]) ? size
+                                           : b.getIndexAttr(shape[dim]);
+}
+
 Value SumEmitter::addUnitDims(Value sum, const OperandAccess &access) {
+  ArrayRef<int64_t> summed = cast<RankedTensorType>(sum.getType()).getShape();
   SmallVector<ReassociationIndices> groups;
   ReassociationIndices group;
   SmallVector<OpFoldResult> sizes(type.getRank(), builder.getIndexAttr(1));
@@ -291,7 +300,8 @@ Value SumEmitter::addUnitDims(Value sum, const OperandAccess &access) {
     group.push_back(position);
     if (!dim.loop)
       continue;
-    sizes[position] = access.getSize(dim);
+    sizes[position] =
+        refineSize(builder, access.getSize(dim), summed, groups.size());
     groups.push_back(std::exchange(group, {}));
   }
   if (!groups.empty())
@@ -316,10 +326,15 @@ Value SumEmitter::emitZeros() {
 
 Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
   Value zeros = emitZeros();
+  ArrayRef<int64_t> summed = cast<RankedTensorType>(sum.getType()).getShape();
+  bool hasUnitDims = summed.size() == access.dims.size();
+  unsigned next = 0;
   SmallVector<OpFoldResult> offsets, sizes, strides;
   for (const DimAccess &dim : access.dims) {
     offsets.push_back(builder.getIndexAttr(dim.offset));
     sizes.push_back(dim.loop ? access.getSize(dim) : builder.getIndexAttr(1));
+    if (dim.loop || hasUnitDims)
+      sizes.back() = refineSize(builder, sizes.back(), summed, next++);
     // A dimension of one element has stride 1.
     strides.push_back(builder.getIndexAttr(
         isConstantSize(sizes.back(), 1) ? 1 : std::abs(dim.stride)));

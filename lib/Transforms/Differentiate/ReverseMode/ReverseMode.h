@@ -75,7 +75,8 @@ private:
 
   void findVaried(Operation *op);
   void findVaried(RegionBranchOpInterface op);
-  /// Replaces `op` by a loop of known length, which it returns.
+  /// Replaces `op` by a loop of known length, which it returns, or by its
+  /// initial values where it has no iteration; then returns the next operation.
   FailureOr<Operation *> boundLoop(scf::WhileOp op);
   /// Whether `op` has an effect that depends on differentiated arguments.
   bool hasEffectOnPath(Operation *op);

@@ -158,7 +158,14 @@ FailureOr<Operation *> ReverseMode::boundLoop(scf::WhileOp op) {
     FailureOr<scf::ForOp> counted = scf::upliftWhileToForLoop(rewriter, op);
     if (succeeded(counted)) {
       findVaried(counted->getOperation());
-      return counted->getOperation();
+      std::optional<APInt> trips = counted->getStaticTripCount();
+      if (!trips || !trips->isZero())
+        return counted->getOperation();
+      // Residuals are selected from a program in which the results are the
+      // initial values.
+      Operation *next = (*counted)->getNextNode();
+      rewriter.replaceOp(*counted, counted->getInitArgs());
+      return next;
     }
   }
   if (failed(checkCountable(op)))
