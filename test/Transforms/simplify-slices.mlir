@@ -107,3 +107,18 @@ func.func @encoding(%x: tensor<?x1x1xf32>, %y: tensor<3x1xf32, "rows">) -> tenso
   %0 = tensor.insert_slice %y into %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<3x1xf32, "rows"> into tensor<?x1x1xf32>
   return %0 : tensor<?x1x1xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @collapse
+// CHECK-SAME:  %[[X:.*]]: tensor<?x4x0xf32>, %[[Y:.*]]: tensor<2x0xf32>
+func.func @collapse(%x: tensor<?x4x0xf32>, %y: tensor<2x0xf32>) -> (tensor<?xf32>, tensor<?x0xf32>, tensor<0xf32>) {
+  // CHECK: %[[ALL:.*]] = tensor.empty(%{{.*}}) : tensor<?xf32>
+  %0 = tensor.collapse_shape %x [[0, 1, 2]] : tensor<?x4x0xf32> into tensor<?xf32>
+  // CHECK: %[[ROWS:.*]] = tensor.empty(%{{.*}}) : tensor<?x0xf32>
+  %1 = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x4x0xf32> into tensor<?x0xf32>
+  // CHECK: %[[STATIC:.*]] = tensor.collapse_shape %[[Y]]
+  %2 = tensor.collapse_shape %y [[0, 1]] : tensor<2x0xf32> into tensor<0xf32>
+  // CHECK: return %[[ALL]], %[[ROWS]], %[[STATIC]]
+  return %0, %1, %2 : tensor<?xf32>, tensor<?x0xf32>, tensor<0xf32>
+}

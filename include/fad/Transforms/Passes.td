@@ -86,6 +86,7 @@ def FadSimplifySlices : Pass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
       the result, are left out;
     - `tensor.pad` of a tensor without elements becomes a fill, or a
       `tensor.generate`, of the border;
+    - `tensor.collapse_shape` of a tensor without elements becomes an empty tensor;
     - `tensor.extract_slice` and `tensor.insert_slice` get stride 1 along each
       dimension of which they take one element;
     - slices that skip elements and drop dimensions become slices that keep these

@@ -245,6 +245,25 @@ private:
   }
 };
 
+/// Dimensions of which one is 0 and another is dynamic are 0 together, which
+/// upstream's verifier of buffers takes for dynamic.
+struct CollapseNothing : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> shape = op.getSrcType().getShape();
+    if (!llvm::is_contained(shape, 0) ||
+        !ShapedType::isDynamicShape(shape))
+      return failure();
+    std::optional<SmallVector<Value>> sizes = getDynamicSizes(rewriter, op);
+    if (!sizes)
+      return failure();
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, op.getType(), *sizes);
+    return success();
+  }
+};
+
 struct FadSimplifySlicesPass
     : fad::impl::FadSimplifySlicesBase<FadSimplifySlicesPass> {
   using FadSimplifySlicesBase::FadSimplifySlicesBase;
@@ -255,7 +274,8 @@ struct FadSimplifySlicesPass
     // stride.
     patterns.add<DropAfterExtract, ExpandBeforeInsert>(&getContext(),
                                                        /*benefit=*/2);
-    patterns.add<ConcatenateElements, ConcatenateNothing, PadNothing,
+    patterns.add<CollapseNothing, ConcatenateElements, ConcatenateNothing,
+                 PadNothing,
                  RemoveUnitStrides<tensor::ExtractSliceOp>,
                  RemoveUnitStrides<tensor::InsertSliceOp>>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
