@@ -120,3 +120,14 @@ func.func @mod_sum(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   } -> tensor<?x?xf32>
   return %z : tensor<?x?xf32>
 }
+
+// -----
+
+func.func @apply(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  // expected-error@+1 {{'affine.apply' op divides by 0; give a divisor of at least 1}}
+  %m = affine.apply affine_map<(d0) -> (d0 mod 0)>(%n)
+  // expected-error@+1 {{'affine.min' op divides by -2; give a divisor of at least 1}}
+  %k = affine.min affine_map<(d0) -> (d0, d0 floordiv -2)>(%m)
+  %y = tensor.extract_slice %x[0] [%k] [1] : tensor<?xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}

@@ -8,6 +8,7 @@
 
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -41,28 +42,39 @@ static LogicalResult checkPadding(tensor::PadOp op) {
          << ShapedType::kDynamic << ", which no tensor is large enough for";
 }
 
-/// Division by a number that is not positive has no value in an affine map, which
-/// the parser and upstream's verifiers do not see.
+/// A number that `map` divides by and that is not positive. Such a division has
+/// no value, which the parser and upstream's verifiers do not see.
+static std::optional<int64_t> findInvalidDivisor(AffineMap map) {
+  std::optional<int64_t> invalid;
+  map.walkExprs([&](AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary || !llvm::is_contained({AffineExprKind::Mod,
+                                        AffineExprKind::FloorDiv,
+                                        AffineExprKind::CeilDiv},
+                                       expr.getKind()))
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (divisor && divisor.getValue() <= 0)
+      invalid = divisor.getValue();
+  });
+  return invalid;
+}
+
 static LogicalResult checkDivisors(linalg::LinalgOp op) {
-  for (auto [number, map] : llvm::enumerate(op.getIndexingMapsArray())) {
-    WalkResult result = WalkResult::advance();
-    map.walkExprs([&](AffineExpr expr) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-      if (!binary || result.wasInterrupted() ||
-          !llvm::is_contained({AffineExprKind::Mod, AffineExprKind::FloorDiv,
-                               AffineExprKind::CeilDiv},
-                              expr.getKind()))
-        return;
-      auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-      if (divisor && divisor.getValue() <= 0)
-        result = op.emitOpError("divides by ")
-                 << divisor.getValue() << " in the indexing map of operand #"
-                 << number << "; give a divisor of at least 1";
-    });
-    if (result.wasInterrupted())
-      return failure();
-  }
+  for (auto [number, map] : llvm::enumerate(op.getIndexingMapsArray()))
+    if (std::optional<int64_t> divisor = findInvalidDivisor(map))
+      return op.emitOpError("divides by ")
+             << *divisor << " in the indexing map of operand #" << number
+             << "; give a divisor of at least 1";
   return success();
+}
+
+template <typename Op> static LogicalResult checkDivisors(Op op) {
+  std::optional<int64_t> divisor = findInvalidDivisor(op.getMap());
+  if (!divisor)
+    return success();
+  return op.emitOpError("divides by ")
+         << *divisor << "; give a divisor of at least 1";
 }
 
 namespace {
@@ -79,6 +91,12 @@ struct FadCheckSizesPass : fad::impl::FadCheckSizesBase<FadCheckSizesPass> {
         valid &= succeeded(checkPadding(pad));
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
         valid &= succeeded(checkDivisors(linalgOp));
+      if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+        valid &= succeeded(checkDivisors(apply));
+      if (auto min = dyn_cast<affine::AffineMinOp>(op))
+        valid &= succeeded(checkDivisors(min));
+      if (auto max = dyn_cast<affine::AffineMaxOp>(op))
+        valid &= succeeded(checkDivisors(max));
     });
     if (!valid)
       return signalPassFailure();
