@@ -88,27 +88,6 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createSCFToControlFlowPass());
 }
 
-namespace {
-/// Upstream's emulation of bf16 allows the two conversions between operations
-/// to be folded. A repeated computation would then have other digits than the
-/// stored result, and a search for the elements that equal a maximum would
-/// fail.
-struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
-
-  StringRef getArgument() const override { return "fad-keep-roundings"; }
-
-  void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
-      if (auto extension = dyn_cast<arith::ExtFOp>(op))
-        extension.removeFastmathAttr();
-      if (auto truncation = dyn_cast<arith::TruncFOp>(op))
-        truncation.removeFastmathAttr();
-    });
-  }
-};
-} // namespace
-
 void fad::addScalars(OpPassManager &pm) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   // bf16 is computed in f32 and rounded after each operation.
@@ -116,7 +95,7 @@ void fad::addScalars(OpPassManager &pm) {
   emulate.sourceTypeStrs = {"bf16"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  pm.addPass(std::make_unique<KeepRoundings>());
+  pm.addPass(createFadKeepRoundings());
   pm.addPass(createFadApproximateMath());
   pm.addPass(createFadMathToLibm());
 }

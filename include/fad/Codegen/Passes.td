@@ -475,6 +475,18 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def FadKeepRoundings : Pass<"fad-keep-roundings"> {
+  let summary = "Keep the roundings between emulated operations";
+  let description = [{
+    Removes the fast-math flags of `arith.extf` and `arith.truncf`. Upstream's
+    `arith-emulate-unsupported-floats`, which this pass goes after, computes bf16 in
+    f32, rounds after each operation, and gives both conversions the flag `contract`,
+    which allows a later pass to leave the pair out. A value that is computed again
+    would then have other digits than the one that was kept, and the elements that
+    equal a maximum would not be found again.
+  }];
+}
+
 def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
   let summary = "Lower math operations to the accurate functions of libm";
   let description = [{
