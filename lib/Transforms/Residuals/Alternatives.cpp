@@ -418,3 +418,25 @@ void fad::chooseAlternatives(const JointFunction &joint, CostModel &costs) {
   // Those in bodies of control flow are no candidates.
   takeFirstAlternatives(joint.getFunction());
 }
+
+void fad::prepareForCut(
+    func::FuncOp function, const FadSelectResidualsOptions &options,
+    llvm::function_ref<void(const JointFunction &, CostModel &,
+                            const DerivativeFromOutputReasons &)>
+        cut) {
+  DerivativeFromOutputReasons reasons;
+  if (options.derivativeFromOutput)
+    reasons = addDerivativesFromOutput(*JointFunction::get(function));
+  JointFunction all = *JointFunction::get(function);
+  Recomputation recomputation(all);
+  CostModel costs(recomputation, options.recompute, options.assumedSize,
+                  options.derivativeBits);
+  costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
+  chooseAlternatives(all, costs);
+  // More values are live than in a function with all alternatives.
+  JointFunction joint = *JointFunction::get(function);
+  Recomputation afterChoice(joint);
+  costs.setRecomputation(afterChoice);
+  costs.setApproximations({});
+  cut(joint, costs, reasons);
+}

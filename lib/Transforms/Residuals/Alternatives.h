@@ -9,7 +9,8 @@
 #ifndef FAD_LIB_TRANSFORMS_RESIDUALS_ALTERNATIVES_H
 #define FAD_LIB_TRANSFORMS_RESIDUALS_ALTERNATIVES_H
 
-#include "mlir/IR/Value.h"
+#include "DerivativeFromOutput.h"
+#include "fad/Transforms/Passes.h"
 
 namespace mlir {
 namespace func {
@@ -33,6 +34,16 @@ void takeFirstAlternatives(func::FuncOp function);
 /// small components are searched exactly, larger ones are improved one operand
 /// at a time to a local optimum.
 void chooseAlternatives(const JointFunction &joint, CostModel &costs);
+
+/// Prepares `function`, a joint function, for a minimum cut under `options`:
+/// offers approximate derivatives where the options allow them, and chooses
+/// among alternatives. Then calls `cut` with what is left to choose from, and
+/// with the reasons to keep operands of approximate derivatives.
+void prepareForCut(
+    func::FuncOp function, const FadSelectResidualsOptions &options,
+    llvm::function_ref<void(const JointFunction &, CostModel &,
+                            const DerivativeFromOutputReasons &)>
+        cut);
 
 } // namespace fad
 } // namespace mlir

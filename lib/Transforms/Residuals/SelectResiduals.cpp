@@ -61,35 +61,25 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 /// budget that is not below the fewest bytes, the least time within it.
 static void selectByCut(func::FuncOp function,
                         const FadSelectResidualsOptions &options) {
-  DerivativeFromOutputReasons reasons;
-  if (options.derivativeFromOutput)
-    reasons = addDerivativesFromOutput(*JointFunction::get(function));
-  JointFunction all = *JointFunction::get(function);
-  Recomputation recomputation(all);
-  CostModel costs(recomputation, options.recompute, options.assumedSize,
-                  options.derivativeBits);
-  costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
-  chooseAlternatives(all, costs);
-  // More values are live than in a function with all alternatives.
-  JointFunction joint = *JointFunction::get(function);
-  Recomputation afterChoice(joint);
-  costs.setRecomputation(afterChoice);
-  costs.setApproximations({});
-  llvm::SetVector<Value> read = findReadValues(joint);
-  Selection least =
-      options.residualBudget < 0
-          ? selectFewestBytes(read.getArrayRef(), costs)
-          : findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
-  ResidualChoice choice;
-  choice.isSaved = [&](Value value) { return least.saved.contains(value); };
-  choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
-  choice.getOperandReason = [&](Operation *op) -> ResidualReason {
-    if (auto it = reasons.find(op); it != reasons.end())
-      return {it->second.text, it->second.error};
-    return {isa<ElementwiseOp>(op) ? "source of a region"
-                                   : "read by an adjoint"};
-  };
-  materialize(joint, choice);
+  prepareForCut(function, options,
+                [&](const JointFunction &joint, CostModel &costs,
+                    const DerivativeFromOutputReasons &reasons) {
+    llvm::SetVector<Value> read = findReadValues(joint);
+    Selection least = options.residualBudget < 0
+                          ? selectFewestBytes(read.getArrayRef(), costs)
+                          : findWithinBudget(read.getArrayRef(), costs,
+                                             options.residualBudget);
+    ResidualChoice choice;
+    choice.isSaved = [&](Value value) { return least.saved.contains(value); };
+    choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
+    choice.getOperandReason = [&](Operation *op) -> ResidualReason {
+      if (auto it = reasons.find(op); it != reasons.end())
+        return {it->second.text, it->second.error};
+      return {isa<ElementwiseOp>(op) ? "source of a region"
+                                     : "read by an adjoint"};
+    };
+    materialize(joint, choice);
+  });
 }
 
 /// Whether the cut keeps no more than the rule of `policy`, because the rule's

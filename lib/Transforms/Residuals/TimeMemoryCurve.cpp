@@ -10,9 +10,8 @@
 #include "Alternatives.h"
 #include "CostModel.h"
 #include "Materialize.h"
-#include "DerivativeFromOutput.h"
-#include "Recomputation.h"
 #include "ParetoFront.h"
+#include "Recomputation.h"
 #include "Rule.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 
@@ -22,22 +21,14 @@ using namespace mlir::fad;
 static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
                     func::FuncOp function,
                     const FadSelectResidualsOptions &options) {
-  DerivativeFromOutputReasons reasons;
-  if (options.derivativeFromOutput)
-    reasons = addDerivativesFromOutput(*JointFunction::get(function));
-  JointFunction all = *JointFunction::get(function);
-  Recomputation recomputation(all);
-  CostModel costs(recomputation, options.recompute, options.assumedSize,
-                  options.derivativeBits);
-  costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
-  chooseAlternatives(all, costs);
-  JointFunction joint = *JointFunction::get(function);
-  Recomputation afterChoice(joint);
-  costs.setRecomputation(afterChoice);
-  costs.setApproximations({});
-  for (const Selection &choice :
-       findParetoFront(findReadValues(joint).getArrayRef(), costs))
-    points.push_back({saturate(choice.cost.bytes), saturate(choice.cost.time)});
+  prepareForCut(
+      function, options,
+      [&](const JointFunction &joint, CostModel &costs, const auto &) {
+        for (const Selection &choice :
+             findParetoFront(findReadValues(joint).getArrayRef(), costs))
+          points.push_back(
+              {saturate(choice.cost.bytes), saturate(choice.cost.time)});
+      });
 }
 
 static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,
