@@ -17,7 +17,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -45,24 +44,16 @@ public:
   void checkPadding(tensor::PadOp op);
   void checkConcatenation(tensor::ConcatOp op);
   void checkStep(scf::ForOp op);
-  /// Checks indices that depend on several loops, or are not monotone: upstream
-  /// compares only those of the first and of the last iteration.
+  /// Checks indices that do not grow with each loop: upstream compares only
+  /// those of the first and of the last iteration.
   void checkAccesses(linalg::LinalgOp op);
 
 private:
-  /// The least and the greatest value of an index.
-  struct Interval {
-    Value least, greatest;
-  };
-  /// An interval that holds all values of `expr`, and has no others at its ends
-  /// where `isMonotone`.
-  Interval getInterval(AffineExpr expr, ArrayRef<Interval> loops);
-  Interval scale(Interval interval, int64_t factor);
   /// Whether `expr` is in [0, size) in all iterations of the loops that it
-  /// reads, of the sizes `loops`. True without a test if `isKnown` is; the test
-  /// ends at the first iteration that is outside.
+  /// reads, of the sizes `loops`. True without a test if `isEmpty`, that is, if
+  /// there are no iterations; the test ends at the first one that is outside.
   Value tryAll(AffineExpr expr, ArrayRef<Value> loops, Value size,
-               Value isKnown);
+               Value isEmpty);
 
   Value constant(const APInt &value, Type type) {
     return arith::ConstantOp::create(builder, loc,
@@ -286,75 +277,24 @@ void OperationAsserter::checkStep(scf::ForOp op) {
   check(compare(isGreater, step, zero), "the step of the loop is not positive");
 }
 
-OperationAsserter::Interval OperationAsserter::scale(Interval interval,
-                                                     int64_t factor) {
-  if (factor == 0)
-    return {index(0), index(0)};
-  int64_t most =
-      std::numeric_limits<int64_t>::max() / llvm::AbsoluteValue(factor);
-  Value fits = arith::AndIOp::create(
-      builder, loc,
-      compare(CmpIPredicate::sge, interval.least, index(-most)),
-      compare(CmpIPredicate::sle, interval.greatest, index(most)));
-  check(fits, "an index is too large");
-  auto multiply = [&](Value value) {
-    return arith::MulIOp::create(builder, loc, value, index(factor));
-  };
-  Interval scaled = {multiply(interval.least), multiply(interval.greatest)};
-  if (factor < 0)
-    std::swap(scaled.least, scaled.greatest);
-  return scaled;
-}
-
-OperationAsserter::Interval
-OperationAsserter::getInterval(AffineExpr expr, ArrayRef<Interval> loops) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return loops[dim.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return {index(constant.getValue()), index(constant.getValue())};
+/// Whether `expr` never shrinks from one iteration of a loop to the next. Sizes
+/// in memory times a factor of `kMaxFactor` do not wrap.
+static bool isIncreasing(AffineExpr expr) {
+  constexpr int64_t kMaxFactor = 1 << 16;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
   // Indexing maps have no symbols, so the right side of an operator other than
   // a sum is constant.
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  Interval lhs = getInterval(binary.getLHS(), loops);
-  if (expr.getKind() == AffineExprKind::Add) {
-    Interval rhs = getInterval(binary.getRHS(), loops);
-    return {add(lhs.least, rhs.least), add(lhs.greatest, rhs.greatest)};
-  }
+  if (expr.getKind() == AffineExprKind::Add)
+    return isIncreasing(binary.getLHS()) && isIncreasing(binary.getRHS());
   int64_t number = cast<AffineConstantExpr>(binary.getRHS()).getValue();
-  if (expr.getKind() == AffineExprKind::Mul)
-    return scale(lhs, number);
-  Value divisor = index(number);
-  if (expr.getKind() == AffineExprKind::FloorDiv)
-    return {arith::FloorDivSIOp::create(builder, loc, lhs.least, divisor),
-            arith::FloorDivSIOp::create(builder, loc, lhs.greatest, divisor)};
-  if (expr.getKind() == AffineExprKind::CeilDiv)
-    return {arith::CeilDivSIOp::create(builder, loc, lhs.least, divisor),
-            arith::CeilDivSIOp::create(builder, loc, lhs.greatest, divisor)};
-  // A number below the divisor is its own remainder.
-  Value last = index(number - 1);
-  Value isPositive = compare(CmpIPredicate::sge, lhs.least, index(0));
-  Value least = arith::MinSIOp::create(builder, loc, lhs.greatest, last);
-  return {index(0), arith::SelectOp::create(builder, loc, isPositive, least,
-                                            last)};
-}
-
-/// Whether no loop occurs twice in `expr`, and every part of it grows or shrinks
-/// with each loop, or goes through all numbers below a divisor: the ends of
-/// intervals are values of it then.
-static bool isMonotone(AffineExpr expr) {
-  llvm::SmallDenseSet<unsigned> loops;
-  WalkResult result = expr.walk([&](AffineExpr part) {
-    auto loop = dyn_cast<AffineDimExpr>(part);
-    bool isTwice = loop && !loops.insert(loop.getPosition()).second;
-    bool skips = part.getKind() == AffineExprKind::Mod &&
-                 !isa<AffineDimExpr>(cast<AffineBinaryOpExpr>(part).getLHS());
-    return isTwice || skips ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return !result.wasInterrupted();
+  return expr.getKind() != AffineExprKind::Mod && number >= 0 &&
+         number <= kMaxFactor && isIncreasing(binary.getLHS());
 }
 
 Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
-                                Value size, Value isKnown) {
+                                Value size, Value isEmpty) {
   SmallVector<unsigned> read;
   for (unsigned position : llvm::seq<unsigned>(loops.size()))
     if (expr.isFunctionOfDim(position))
@@ -362,7 +302,7 @@ Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
   // Indices advance as the digits of a number do, the last one fastest, until
   // the first one is at its end or `expr` is outside.
   Value zero = index(0), one = index(1);
-  Value firstEnd = arith::SelectOp::create(builder, loc, isKnown, zero,
+  Value firstEnd = arith::SelectOp::create(builder, loc, isEmpty, zero,
                                            loops[read.front()]);
   SmallVector<Value> inits(read.size(), zero);
   inits.push_back(arith::ConstantIntOp::create(builder, loc, 1, 1));
@@ -397,43 +337,26 @@ Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
 }
 
 void OperationAsserter::checkAccesses(linalg::LinalgOp op) {
-  auto isSimple = [](AffineExpr expr) {
-    return isa<AffineDimExpr, AffineConstantExpr>(expr);
-  };
   if (!op.hasPureTensorSemantics() ||
-      llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-        return llvm::all_of(map.getResults(), isSimple);
+      llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+        return llvm::all_of(map.getResults(), isIncreasing);
       }))
     return;
   Value isEmpty = arith::ConstantIntOp::create(builder, loc, 0, 1);
-  SmallVector<Interval> loops;
   SmallVector<Value> sizes;
   for (Range loop : op.createLoopRanges(builder, loc)) {
-    Value size = getValueOrCreateConstantIndexOp(builder, loc, loop.size);
-    isEmpty = either(isEmpty, compare(CmpIPredicate::eq, size, index(0)));
-    sizes.push_back(size);
-    loops.push_back({index(0), subtract(size, index(1))});
+    sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, loop.size));
+    isEmpty =
+        either(isEmpty, compare(CmpIPredicate::eq, sizes.back(), index(0)));
   }
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-      if (isSimple(expr))
-        continue;
-      Interval interval = getInterval(expr, loops);
-      Value extent = size(operand.get(), dim);
-      Value inside = either(
-          isEmpty,
-          arith::AndIOp::create(
-              builder, loc,
-              compare(CmpIPredicate::sge, interval.least, index(0)),
-              compare(CmpIPredicate::slt, interval.greatest, extent)));
-      if (!isMonotone(expr))
-        inside = tryAll(expr, sizes, extent, inside);
-      check(inside,
-            "these sizes do not fit together: an index of operand #" +
-                std::to_string(operand.getOperandNumber()) +
-                " is outside of dimension #" + std::to_string(dim));
-    }
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (!isIncreasing(expr))
+        check(tryAll(expr, sizes, size(operand.get(), dim), isEmpty),
+              "these sizes do not fit together: an index of operand #" +
+                  std::to_string(operand.getOperandNumber()) +
+                  " is outside of dimension #" + std::to_string(dim));
   }
 }
 

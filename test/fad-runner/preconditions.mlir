@@ -403,6 +403,20 @@ func.func @meet(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   return %z : tensor<?x?xf32>
 }
 
+// An index that is outside between two iterations in which it wraps to 0.
+// RUN: fad-runner %s --entry=wrap --arg=%t/a4r.npy --size=1 | FileCheck %s --check-prefix=ONCE
+// ONCE: out0: tensor<1xf32> = [0]
+// RUN: not fad-runner %s --entry=wrap --arg=%t/a4r.npy --size=5 2>&1 | FileCheck %s --check-prefix=WRAP
+// WRAP: preconditions.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: an index of operand #0 is outside of dimension #0{{$}}
+func.func @wrap(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 * 4611686018427387904)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
 // A loop that would not end.
 // RUN: fad-runner %s --entry=loop --arg=1.0 --arg=2 | FileCheck %s --check-prefix=LOOP
 // LOOP: out0: tensor<f32> = 4
