@@ -13,9 +13,20 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-//===----------------------------------------------------------------------===//
-// WeightedFunction
-//===----------------------------------------------------------------------===//
+Direction fad::makeAxis(int64_t size, int64_t element) {
+  Direction direction(size);
+  direction[element] = 1;
+  return direction;
+}
+
+Direction fad::makeSigns(int64_t size, uint64_t seed) {
+  double component = 1 / std::sqrt(double(size));
+  Random random(seed);
+  Direction direction(size);
+  for (double &each : direction)
+    each = random.next() & 1 ? component : -component;
+  return direction;
+}
 
 llvm::Expected<WeightedFunction>
 WeightedFunction::create(Call call, ArrayRef<HostTensor> arguments,
@@ -68,64 +79,8 @@ WeightedFunction::getDifference(unsigned argument, const HostTensor &plus,
   return sum;
 }
 
-//===----------------------------------------------------------------------===//
-// Difference
-//===----------------------------------------------------------------------===//
-
-llvm::Expected<Difference> Difference::create(const WeightedFunction &function,
-                                              unsigned argument,
-                                              const HostTensor &gradient,
-                                              double scale) {
-  Difference difference(function, argument, gradient, scale);
-  for (HostTensor *stepped : {&difference.plus, &difference.minus}) {
-    auto copy = function.getArgument(argument).clone();
-    if (!copy)
-      return copy.takeError();
-    *stepped = *copy;
-  }
-  return difference;
-}
-
-template <typename Callback>
-void Difference::forEachComponent(const Direction &direction,
-                                  const Callback &callback) const {
-  if (direction.isAxis())
-    return callback(direction.getElement(), 1.0);
-  int64_t size = gradient.size();
-  double component = 1 / std::sqrt(double(size));
-  Random random(direction.getSeed());
-  for (int64_t i = 0; i < size; ++i)
-    callback(i, random.next() & 1 ? component : -component);
-}
-
-llvm::Expected<double> Difference::getErrorOfStep(const Direction &direction,
-                                                  double step) {
-  ArrayRef<double> at = function.getArgument(argument).getF64();
-  ArrayRef<double> slope = gradient.getF64();
-  MutableArrayRef<double> above = plus.getF64(), below = minus.getF64();
-  double derivative = 0, terms = 0;
-  forEachComponent(direction, [&](int64_t i, double component) {
-    if (!std::isfinite(at[i]))
-      return;
-    above[i] = at[i] + step * component;
-    below[i] = at[i] - step * component;
-    // The step that was made, after rounding.
-    double term = slope[i] * ((above[i] - below[i]) / (2 * step));
-    derivative += term;
-    terms += term * term;
-  });
-  auto difference = function.getDifference(argument, plus, minus);
-  forEachComponent(direction,
-                   [&](int64_t i, double) { above[i] = below[i] = at[i]; });
-  if (!difference)
-    return difference.takeError();
-  double error = std::abs(*difference / (2 * step) - derivative);
-  if (error == 0)
-    return 0;
-  return error / std::max(std::sqrt(terms), scale);
-}
-
-SmallVector<double> Difference::getSteps(double magnitude) {
+/// The steps to try for arguments of magnitude `magnitude`.
+static SmallVector<double> getSteps(double magnitude) {
   // Rounding errors grow with 1/h and those of the differences with h^2,
   // relative to the scale on which the function varies: often 1, or the
   // argument.
@@ -139,22 +94,47 @@ SmallVector<double> Difference::getSteps(double magnitude) {
   return steps;
 }
 
-llvm::Expected<double> Difference::getError(const Direction &direction,
-                                            double bound) {
-  ArrayRef<double> at = function.getArgument(argument).getF64();
+llvm::Expected<double>
+WeightedFunction::getError(unsigned argument, const HostTensor &gradient,
+                           double scale, const Direction &direction,
+                           double bound) const {
+  // The argument, stepped to either side.
+  auto plus = arguments[argument].clone();
+  if (!plus)
+    return plus.takeError();
+  auto minus = arguments[argument].clone();
+  if (!minus)
+    return minus.takeError();
+  ArrayRef<double> at = arguments[argument].getF64();
+  ArrayRef<double> slope = gradient.getF64();
+  MutableArrayRef<double> above = plus->getF64(), below = minus->getF64();
+  SmallVector<size_t> changed;
   double magnitude = 0;
-  forEachComponent(direction, [&](int64_t i, double) {
-    if (std::isfinite(at[i]))
-      magnitude = std::max(magnitude, std::abs(at[i]));
-  });
+  for (auto [i, value] : llvm::enumerate(at))
+    if (direction[i] != 0 && std::isfinite(value)) {
+      changed.push_back(i);
+      magnitude = std::max(magnitude, std::abs(value));
+    }
   double least = INFINITY;
   for (double step : getSteps(magnitude)) {
-    auto error = getErrorOfStep(direction, step);
-    if (!error)
-      return error.takeError();
+    double derivative = 0, terms = 0;
+    for (size_t i : changed) {
+      above[i] = at[i] + step * direction[i];
+      below[i] = at[i] - step * direction[i];
+      // The step that was made, after rounding.
+      double term = slope[i] * ((above[i] - below[i]) / (2 * step));
+      derivative += term;
+      terms += term * term;
+    }
+    auto difference = getDifference(argument, *plus, *minus);
+    if (!difference)
+      return difference.takeError();
+    double error = std::abs(*difference / (2 * step) - derivative);
+    if (error != 0)
+      error /= std::max(std::sqrt(terms), scale);
     // NaN is no agreement.
-    if (*error < least)
-      least = *error;
+    if (error < least)
+      least = error;
     if (least <= bound)
       break;
   }
