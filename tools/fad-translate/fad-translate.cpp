@@ -7,12 +7,93 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/FatalErrors.h"
-#include "GPUBinary.h"
+#include "fad/IR/Fad.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<std::string>
+    binaryName("gpu-binary",
+               llvm::cl::desc("The gpu.binary to print, if there are several"),
+               llvm::cl::init(""));
+
+/// The gpu.binary to print. A PTX file is one module with one header, so
+/// several cannot go into one file.
+static FailureOr<gpu::BinaryOp> findBinary(Operation *root) {
+  SmallVector<gpu::BinaryOp> binaries;
+  SmallVector<StringRef> names;
+  root->walk([&](gpu::BinaryOp binary) {
+    names.push_back(binary.getSymName());
+    if (binaryName.empty() || binaryName == binary.getSymName())
+      binaries.push_back(binary);
+  });
+  if (binaries.size() == 1)
+    return binaries.front();
+  if (names.empty())
+    emitError(root->getLoc(), "there is no gpu.binary to print; fad-opt "
+                              "--fad-to-nvvm makes one of the fad.elementwise "
+                              "operations of a module");
+  else if (binaries.empty())
+    emitError(root->getLoc(), "there is no gpu.binary '")
+        << binaryName << "'; there are: " << llvm::join(names, ", ");
+  else
+    emitError(root->getLoc(), "a PTX file holds one gpu.binary; choose with "
+                              "--gpu-binary one of: ")
+        << llvm::join(names, ", ");
+  return failure();
+}
+
+/// Prints the only object of the gpu.binary if its format is one of `wanted`.
+/// Errors are located at `root`: the line of a gpu.binary would show its bytes.
+static LogicalResult print(Operation *root, raw_ostream &os,
+                           ArrayRef<gpu::CompilationTarget> wanted,
+                           StringRef what) {
+  FailureOr<gpu::BinaryOp> binary = findBinary(root);
+  if (failed(binary))
+    return failure();
+  if (binary->getObjects().size() != 1)
+    return emitError(root->getLoc(), "gpu.binary '")
+           << binary->getSymName() << "' has " << binary->getObjects().size()
+           << " objects; compile it for one chip";
+  auto object = cast<gpu::ObjectAttr>(binary->getObjects()[0]);
+  if (!llvm::is_contained(wanted, object.getFormat()))
+    return emitError(root->getLoc(), "gpu.binary '")
+           << binary->getSymName() << "' holds "
+           << gpu::stringifyCompilationTarget(object.getFormat()) << " and not "
+           << what;
+  os << object.getObject().getValue();
+  return success();
+}
+
+static LogicalResult printPTX(Operation *root, raw_ostream &os) {
+  return print(root, os, gpu::CompilationTarget::Assembly,
+               "PTX; compile it with --fad-to-nvvm=format=isa");
+}
+
+static LogicalResult printObject(Operation *root, raw_ostream &os) {
+  return print(root, os,
+               {gpu::CompilationTarget::Binary, gpu::CompilationTarget::Fatbin},
+               "machine code; compile it with --fad-to-nvvm=format=bin or "
+               "format=fatbin");
+}
 
 int main(int argc, char **argv) {
-  mlir::fad::reportFatalErrors();
-  mlir::fad::registerGPUBinaryTranslations();
-  return mlir::failed(
-      mlir::mlirTranslateMain(argc, argv, "fad translation driver"));
+  fad::reportFatalErrors();
+  auto registerDialects = [](DialectRegistry &registry) {
+    registerAllDialects(registry);
+    registry.insert<fad::FadDialect>();
+  };
+  TranslateFromMLIRRegistration ptx("gpu-binary-to-ptx",
+                                    "print the PTX of a gpu.binary", printPTX,
+                                    registerDialects);
+  TranslateFromMLIRRegistration object(
+      "gpu-binary-to-object", "print the cubin or fatbin of a gpu.binary",
+      printObject, registerDialects);
+  return failed(mlirTranslateMain(argc, argv, "fad translation driver"));
 }
