@@ -19,8 +19,8 @@ namespace {
 /// The sizes of the tensors of one function, as numbers.
 class Sizes {
 public:
-  using Lookup = function_ref<uint64_t(const SizeSymbols::Symbol &)>;
-  explicit Sizes(Lookup lookup) : lookup(lookup) {}
+  explicit Sizes(SizeFunction lookup, ScaleFunction scale = nullptr)
+      : lookup(lookup), scale(scale) {}
 
   uint64_t getDim(Value tensor, unsigned dim) {
     return evaluate(symbols.getDimSize(tensor, dim));
@@ -29,7 +29,7 @@ public:
   FailureOr<uint64_t> getBytes(Value value) {
     if (!isa<UnrankedTensorType>(value.getType()))
       if (std::optional<SizeExpr> bytes = getValueBytes(value, symbols))
-        return evaluate(*bytes);
+        return scale ? scale(value, evaluate(*bytes)) : evaluate(*bytes);
     return emitError(value.getLoc(), "cannot tell how many bytes a value of "
                                      "type ")
            << value.getType()
@@ -46,7 +46,8 @@ private:
     return *symbols.substitute(expr, sizeOf).getConstant();
   }
 
-  Lookup lookup;
+  SizeFunction lookup;
+  ScaleFunction scale;
   SizeSymbols symbols;
 };
 
@@ -190,11 +191,11 @@ namespace {
 class PairEstimator {
 public:
   PairEstimator(func::FuncOp forward, func::FuncOp backward,
-                SizeFunction sizeOf)
-      : forward(forward), backward(backward), sizeOf(sizeOf),
+                SizeFunction sizeOf, ScaleFunction scale)
+      : forward(forward), backward(backward), sizeOf(sizeOf), scale(scale),
         numResults(countPrimalResults(forward)),
         sources(getSources(forward, backward, numResults)),
-        forwardSizes(sizeOf) {}
+        forwardSizes(sizeOf, scale) {}
 
   FailureOr<PeakEstimate> run(bool ownsResiduals);
 
@@ -206,6 +207,7 @@ private:
 
   func::FuncOp forward, backward;
   SizeFunction sizeOf;
+  ScaleFunction scale;
   unsigned numResults;
   SmallVector<Value> sources;
   Sizes forwardSizes;
@@ -261,7 +263,7 @@ LogicalResult PairEstimator::visitBackward(bool ownsResiduals) {
     auto [argument, dim] = *symbol.argumentDim;
     return forwardSizes.getDim(sources[argument], dim);
   };
-  Sizes sizes(sizeInBackward);
+  Sizes sizes(sizeInBackward, scale);
   ValueRange owned = ownsResiduals ? ValueRange(kept) : ValueRange();
   FailureOr<FunctionPeak> peak =
       BlockPeak(sizes, owned, kept).compute(backward.front());
@@ -287,8 +289,9 @@ FailureOr<PeakEstimate> PairEstimator::run(bool ownsResiduals) {
 FailureOr<PeakEstimate> fad::estimatePeak(func::FuncOp forward,
                                           func::FuncOp backward,
                                           SizeFunction sizeOf,
-                                          bool ownsResiduals) {
-  return PairEstimator(forward, backward, sizeOf).run(ownsResiduals);
+                                          bool ownsResiduals,
+                                          ScaleFunction scale) {
+  return PairEstimator(forward, backward, sizeOf, scale).run(ownsResiduals);
 }
 
 FailureOr<PeakEstimate> fad::estimatePeak(func::FuncOp function,

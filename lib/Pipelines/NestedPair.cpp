@@ -24,26 +24,41 @@ static SmallVector<NestedPair::Residual> getResiduals(func::FuncOp joint) {
   return residuals;
 }
 
-FailureOr<NestedPair> NestedPair::create(ModuleOp module,
+FailureOr<func::FuncOp> fad::createJoint(ModuleOp module,
                                          const NestOptions &options) {
   FailureOr<func::FuncOp> entry = findEntry(module, options.entry);
   if (failed(entry))
     return failure();
-  std::string name = entry->getSymName().str();
-  PassManager select(module.getContext()), split(module.getContext());
-  buildSelectPipeline(select, options);
-  if (failed(select.run(module)))
+  // fad-differentiate turns @f into @f_joint.
+  std::string name = (entry->getSymName() + "_joint").str();
+  PassManager pm(module.getContext());
+  buildSelectPipeline(pm, options);
+  if (failed(pm.run(module)))
     return failure();
+  return module.lookupSymbol<func::FuncOp>(name);
+}
+
+FailureOr<NestedPair> NestedPair::split(func::FuncOp joint,
+                                        bool reuseResiduals) {
+  auto module = joint->getParentOfType<ModuleOp>();
+  std::string name = joint.getSymName().drop_back(strlen("_joint")).str();
   NestedPair pair;
-  // fad-differentiate turned @f into @f_joint.
-  pair.residuals =
-      getResiduals(module.lookupSymbol<func::FuncOp>(name + "_joint"));
-  buildSplitPipeline(split, options.reuseResiduals);
-  if (failed(split.run(module)))
+  pair.residuals = getResiduals(joint);
+  PassManager pm(module.getContext());
+  buildSplitPipeline(pm, reuseResiduals);
+  if (failed(pm.run(module)))
     return failure();
   pair.forward = module.lookupSymbol<func::FuncOp>(name + "_forward");
   pair.backward = module.lookupSymbol<func::FuncOp>(name + "_backward");
   return pair;
+}
+
+FailureOr<NestedPair> NestedPair::create(ModuleOp module,
+                                         const NestOptions &options) {
+  FailureOr<func::FuncOp> joint = createJoint(module, options);
+  if (failed(joint))
+    return failure();
+  return split(*joint, options.reuseResiduals);
 }
 
 static unsigned getNumber(Attribute attribute) {

@@ -8,13 +8,12 @@
 
 #include "fad/Pipelines/ReportMemory.h"
 #include "JointCandidates.h"
-#include "Report/Footprint.h"
-#include "Report/Picture.h"
+#include "Report/Parts.h"
 #include "Stages.h"
 #include "fad/Analysis/Entry.h"
-#include "fad/Pipelines/Pipelines.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "fad/Pipelines/NestedPair.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -63,32 +62,14 @@ static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
                                                  const ReportRequest &request) {
   NestOptions options;
   setOptions(options, entry, policy, request);
-  PassManager pm(module.getContext());
-  buildSelectPipeline(pm, options);
   SelectedModule selected;
   selected.module = module.clone();
-  if (failed(pm.run(*selected.module)))
+  FailureOr<func::FuncOp> joint = createJoint(*selected.module, options);
+  if (failed(joint))
     return failure();
-  // fad-differentiate turned @f into @f_joint.
-  selected.joint =
-      selected.module->lookupSymbol<func::FuncOp>((entry + "_joint").str());
+  selected.joint = *joint;
   selected.options = {policy, options.recompute, options.assumedSize};
   return selected;
-}
-
-/// Adds the peak of `selected` after a split.
-static LogicalResult measure(PolicyReport &report, StringRef entry,
-                             const ReportRequest &request,
-                             SelectedModule &selected) {
-  PassManager pm(selected.module->getContext());
-  buildSplitPipeline(pm);
-  if (failed(pm.run(*selected.module)))
-    return failure();
-  auto lookup = [&](StringRef suffix) {
-    return selected.module->lookupSymbol<func::FuncOp>((entry + suffix).str());
-  };
-  return fad::addFootprint(report, request, lookup("_forward"),
-                           lookup("_backward"));
 }
 
 FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
@@ -98,18 +79,18 @@ FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
     return failure();
   StringRef name = entry->getSymName();
   MemoryReport report(name, request.sizes);
-  SmallVector<Policy> reported;
-  for (Policy policy : request.policies) {
-    if (llvm::is_contained(reported, policy))
-      continue;
-    reported.push_back(policy);
+  llvm::SetVector<Policy> policies(llvm::from_range, request.policies);
+  for (Policy policy : policies) {
     FailureOr<SelectedModule> selected =
         selectResiduals(module, name, policy, request);
     if (failed(selected))
       return failure();
     FailureOr<PolicyReport *> added =
         report.add(selected->joint, selected->options);
-    if (failed(added) || failed(measure(**added, name, request, *selected)))
+    if (failed(added))
+      return failure();
+    FailureOr<NestedPair> pair = NestedPair::split(selected->joint);
+    if (failed(pair) || failed(addFootprint(**added, request, *pair)))
       return failure();
   }
   return report;
@@ -129,7 +110,7 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   FailureOr<JointFunction> joint = JointFunction::get(selected->joint);
   if (failed(joint))
     return failure();
-  printDot(makePicture(*joint, selected->options, request.sizes), os);
+  drawJoint(*joint, selected->options, request.sizes, os);
   return success();
 }
 

@@ -9,6 +9,7 @@
 #include "Arguments.h"
 #include "fad/Runtime/Npy.h"
 #include "fad/Runtime/Random.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include <cmath>
 
 using namespace mlir;
@@ -16,18 +17,12 @@ using namespace mlir::fad;
 using llvm::createStringError;
 using llvm::Expected;
 
-static std::string toString(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// A tensor of type `type`, with `size` for its dynamic sizes.
 static Expected<HostTensor> createTensor(RankedTensorType type,
                                          std::optional<int64_t> size) {
   SmallVector<int64_t> shape(type.getShape());
   if (!type.hasStaticShape() && !size)
-    return createStringError("its type " + toString(type) +
+    return createStringError("its type " + debugString(type) +
                              " has dynamic sizes; give them all with "
                              "--size=N, or the tensor as a .npy file");
   if (size)
@@ -82,7 +77,7 @@ static Expected<HostTensor> makeUniform(StringRef spec, RankedTensorType type,
     integer = parseInteger(spec, elementType);
     if (!integer)
       return createStringError(spec + " is not a value of type " +
-                               toString(elementType));
+                               debugString(elementType));
   }
   Expected<HostTensor> tensor = createTensor(type, size);
   if (!tensor)

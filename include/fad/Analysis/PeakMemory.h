@@ -61,6 +61,9 @@ struct PeakEstimate {
 /// The size that replaces a dynamic one.
 using SizeFunction = function_ref<uint64_t(const SizeSymbols::Symbol &)>;
 
+/// The bytes that a value counts with, if it takes `bytes`.
+using ScaleFunction = function_ref<uint64_t(Value value, uint64_t bytes)>;
+
 /// The memory of the pair `forward` and `backward`, operation by operation in
 /// their order. A tensor is live from the operation that computes it to its
 /// last reader. Views take no memory; an elementwise result takes the buffer of
@@ -69,13 +72,15 @@ using SizeFunction = function_ref<uint64_t(const SizeSymbols::Symbol &)>;
 ///
 /// `sizeOf` gives the sizes of arguments of `forward`, and those that follow
 /// from none. With `ownsResiduals`, backward overwrites and frees the kept
-/// residuals; otherwise they are live to its end.
+/// residuals; otherwise they are live to its end. Bytes count as `scale`, if it
+/// is given, says.
 ///
 /// Emits an error for a value whose bytes are unknown. May insert operations
 /// without effect.
 FailureOr<PeakEstimate> estimatePeak(func::FuncOp forward,
                                      func::FuncOp backward, SizeFunction sizeOf,
-                                     bool ownsResiduals = true);
+                                     bool ownsResiduals = true,
+                                     ScaleFunction scale = nullptr);
 
 /// The memory of `function` alone, without a backward function.
 FailureOr<PeakEstimate> estimatePeak(func::FuncOp function,

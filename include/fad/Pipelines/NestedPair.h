@@ -43,7 +43,15 @@ struct NestedPair {
   /// error if the pipeline does.
   static FailureOr<NestedPair> create(ModuleOp module,
                                       const NestOptions &options);
+  /// Its second part, on the function that `createJoint` returns.
+  static FailureOr<NestedPair> split(func::FuncOp joint,
+                                     bool reuseResiduals = false);
 };
+
+/// Runs `fad-nest` on `module` up to the joint function of the entry, with its
+/// residuals selected. Fails with an error if the pipeline does.
+FailureOr<func::FuncOp> createJoint(ModuleOp module,
+                                    const NestOptions &options);
 
 } // namespace mlir::fad
 

@@ -6,21 +6,51 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Footprint.h"
-#include "Scaling.h"
+#include "Parts.h"
+#include "fad/Analysis/PeakMemory.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
+/// The values of a pair of functions that are independent of the batch: the
+/// weights, by number of the argument, values that depend on nothing else, and
+/// the gradients of weights.
+class FixedValues {
+public:
+  FixedValues(func::FuncOp forward, func::FuncOp backward,
+              const DenseSet<unsigned> &weights,
+              llvm::function_ref<uint64_t(Value)> bytesOf)
+      : forward(forward), backward(backward), weights(weights),
+        bytesOf(bytesOf) {}
+
+  DenseSet<Value> find();
+
+private:
+  /// Calls `callback` on the tensor operands that `op` reads.
+  static void forEachData(Operation *op,
+                          llvm::function_ref<void(Value)> callback);
+  /// Finds the values that depend on fixed values alone.
+  void markDerived(Block &block);
+  /// Finds gradients of weights, and the values of the same size in their
+  /// computation.
+  void markGradients();
+
+  func::FuncOp forward, backward;
+  const DenseSet<unsigned> &weights;
+  llvm::function_ref<uint64_t(Value)> bytesOf;
+  DenseSet<Value> fixed;
+};
+
 /// The memory of one pair of functions, at any batch.
 class TrainingStep {
 public:
   TrainingStep(const PolicyReport &report, const ReportRequest &request,
                func::FuncOp forward, func::FuncOp backward)
-      : report(report), request(request), forward(forward), backward(backward) {
-  }
+      : report(report), request(request), forward(forward), backward(backward),
+        weights(findWeights()) {}
 
   /// `nullopt` if sizes are unknown; emits an error if the peak is unknown.
   FailureOr<std::optional<Footprint>> measure();
@@ -37,24 +67,27 @@ private:
   /// The size of `symbol`; `batch` replaces that of the batch.
   std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol,
                                  std::optional<uint64_t> batch);
+  /// `bytes` of `value`, scaled from `request.batch` to `batch` where no size is
+  /// the batch.
+  uint64_t scale(Value value, uint64_t bytes, std::optional<uint64_t> batch);
   FailureOr<PeakEstimate> estimate(std::optional<uint64_t> batch);
   uint64_t evaluate(const SizeExpr &expr, const SizeSymbols &symbols,
                     std::optional<uint64_t> batch);
   /// The arguments that are weights, by number.
-  DenseSet<unsigned> getWeights();
+  DenseSet<unsigned> findWeights();
   /// The parts of the footprint that arguments say.
   Footprint getArguments(std::optional<uint64_t> batch);
   /// Emits an error if a required size is unknown.
   LogicalResult checkSizes();
   FailureOr<uint64_t> getTotal(uint64_t batch);
-  /// For a function of fixed sizes.
-  FailureOr<BatchLimit> scale();
-  /// For one whose batch is dynamic.
-  FailureOr<BatchLimit> search();
 
   const PolicyReport &report;
   const ReportRequest &request;
   func::FuncOp forward, backward;
+  DenseSet<unsigned> weights;
+  /// The values of a function of fixed sizes that do not grow with the batch;
+  /// nothing for a function whose batch is dynamic.
+  std::optional<DenseSet<Value>> fixed;
   /// A dimension that has no size.
   std::string missing;
 };
@@ -101,6 +134,76 @@ uint64_t Footprint::getTotal() const {
 }
 
 //===----------------------------------------------------------------------===//
+// FixedValues
+//===----------------------------------------------------------------------===//
+
+void FixedValues::forEachData(Operation *op,
+                              llvm::function_ref<void(Value)> callback) {
+  auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<TensorType>(operand.get().getType()) &&
+        !(destination && destination.isDpsInit(&operand)))
+      callback(operand.get());
+}
+
+void FixedValues::markDerived(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    bool hasData = false, isFixed = true;
+    forEachData(&op, [&](Value operand) {
+      hasData = true;
+      isFixed &= fixed.contains(operand);
+    });
+    if (hasData && isFixed)
+      fixed.insert(op.result_begin(), op.result_end());
+  }
+}
+
+void FixedValues::markGradients() {
+  SmallVector<Value> worklist;
+  for (auto [number, value] :
+       llvm::enumerate(backward.front().getTerminator()->getOperands())) {
+    auto argument = backward.getResultAttrOfType<IntegerAttr>(
+        number, FadDialect::kGradientAttr);
+    if (argument && weights.contains(argument.getInt()))
+      worklist.push_back(value);
+  }
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!fixed.insert(value).second || !op)
+      continue;
+    // The destination, whose buffer is written.
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+      worklist.push_back(
+          destination.getTiedOpOperand(cast<OpResult>(value))->get());
+    bool isAsLarge = true;
+    uint64_t bytes = bytesOf(value);
+    forEachData(op,
+                [&](Value operand) { isAsLarge &= bytesOf(operand) == bytes; });
+    if (isAsLarge)
+      forEachData(op, [&](Value operand) { worklist.push_back(operand); });
+  }
+}
+
+DenseSet<Value> FixedValues::find() {
+  for (unsigned weight : weights)
+    fixed.insert(forward.getArgument(weight));
+  markDerived(forward.front());
+  SmallVector<Value> residuals;
+  for (auto [number, value] :
+       llvm::enumerate(forward.front().getTerminator()->getOperands()))
+    if (forward.getResultAttr(number, FadDialect::kResidualAttr))
+      residuals.push_back(value);
+  // Residuals come before cotangents, in the order of forward's results.
+  for (auto [argument, source] : llvm::zip(backward.getArguments(), residuals))
+    if (fixed.contains(source))
+      fixed.insert(argument);
+  markDerived(backward.front());
+  markGradients();
+  return std::move(fixed);
+}
+
+//===----------------------------------------------------------------------===//
 // At one size
 //===----------------------------------------------------------------------===//
 
@@ -130,7 +233,7 @@ std::optional<uint64_t> TrainingStep::lookup(const SizeSymbols::Symbol &symbol,
   return size;
 }
 
-DenseSet<unsigned> TrainingStep::getWeights() {
+DenseSet<unsigned> TrainingStep::findWeights() {
   DenseSet<unsigned> weights;
   for (unsigned i = 0, end = backward.getNumResults(); i < end; ++i)
     if (auto number = backward.getResultAttrOfType<IntegerAttr>(
@@ -149,8 +252,16 @@ uint64_t TrainingStep::evaluate(const SizeExpr &expr,
   return *symbols.substitute(expr, sizeOf).getConstant();
 }
 
+uint64_t TrainingStep::scale(Value value, uint64_t bytes,
+                             std::optional<uint64_t> batch) {
+  if (!batch || !fixed || fixed->contains(value))
+    return bytes;
+  double scaled = double(bytes) * double(*batch) / double(request.batch);
+  return scaled < 1.8e19 ? uint64_t(scaled)
+                         : std::numeric_limits<uint64_t>::max();
+}
+
 Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
-  DenseSet<unsigned> weights = getWeights();
   unsigned numbers = request.optimizer == Optimizer::adam       ? 2
                      : request.optimizer == Optimizer::momentum ? 1
                                                                 : 0;
@@ -162,7 +273,7 @@ Footprint TrainingStep::getArguments(std::optional<uint64_t> batch) {
         type ? getValueBytes(argument, symbols) : std::nullopt;
     if (!expr)
       continue;
-    uint64_t bytes = evaluate(*expr, symbols, batch);
+    uint64_t bytes = scale(argument, evaluate(*expr, symbols, batch), batch);
     if (!weights.contains(argument.getArgNumber())) {
       footprint.inputs = llvm::SaturatingAdd(footprint.inputs, bytes);
       continue;
@@ -207,10 +318,13 @@ FailureOr<std::optional<Footprint>> TrainingStep::measure() {
 
 FailureOr<PeakEstimate> TrainingStep::estimate(std::optional<uint64_t> batch) {
   missing.clear();
-  return estimatePeak(forward, backward,
-                      [&](const SizeSymbols::Symbol &symbol) {
-                        return lookup(symbol, batch).value_or(1);
-                      });
+  return estimatePeak(
+      forward, backward,
+      [&](const SizeSymbols::Symbol &symbol) {
+        return lookup(symbol, batch).value_or(1);
+      },
+      /*ownsResiduals=*/true,
+      [&](Value value, uint64_t bytes) { return scale(value, bytes, batch); });
 }
 
 LogicalResult TrainingStep::checkSizes() {
@@ -234,46 +348,14 @@ FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
   return total;
 }
 
-FailureOr<BatchLimit> TrainingStep::scale() {
-  FailureOr<PeakEstimate> peaks = estimate(std::nullopt);
-  if (failed(peaks))
-    return failure();
-  Footprint arguments = getArguments(std::nullopt);
-  if (failed(checkSizes()))
-    return failure();
+FailureOr<BatchLimit> TrainingStep::findLargestBatch() {
   SizeSymbols symbols;
   auto bytesOf = [&](Value value) -> uint64_t {
     std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
     return bytes ? evaluate(*bytes, symbols, std::nullopt) : 0;
   };
-  std::vector<Moment> moments =
-      findMoments(forward, backward, getWeights(), bytesOf);
-
-  double budget = *request.memoryBudget;
-  double most = std::numeric_limits<double>::infinity();
-  auto forEachMoment = [&](function_ref<void(double, double)> callback) {
-    for (const Moment &moment : moments)
-      callback(double(arguments.weights + arguments.optimizer + moment.fixed),
-               double(arguments.inputs + peaks->cotangents + moment.growing) /
-                   double(request.batch));
-  };
-  forEachMoment([&](double fixed, double growing) {
-    if (fixed > budget)
-      most = 0;
-    else if (growing > 0)
-      most = std::min(most, (budget - fixed) / growing);
-  });
-  BatchLimit limit;
-  if (most < 1e18)
-    limit.largest = uint64_t(most);
-  double batch = limit.largest ? std::max<uint64_t>(1, *limit.largest) : 1;
-  forEachMoment([&](double fixed, double growing) {
-    limit.bytes = std::max(limit.bytes, uint64_t(fixed + growing * batch));
-  });
-  return limit;
-}
-
-FailureOr<BatchLimit> TrainingStep::search() {
+  if (!hasBatch())
+    fixed = FixedValues(forward, backward, weights, bytesOf).find();
   constexpr uint64_t most = uint64_t(1) << 40;
   uint64_t budget = *request.memoryBudget;
   FailureOr<uint64_t> lowTotal = getTotal(1);
@@ -312,14 +394,10 @@ FailureOr<BatchLimit> TrainingStep::search() {
   return BatchLimit{low, *lowTotal};
 }
 
-FailureOr<BatchLimit> TrainingStep::findLargestBatch() {
-  return hasBatch() ? search() : scale();
-}
-
 LogicalResult fad::addFootprint(PolicyReport &report,
                                 const ReportRequest &request,
-                                func::FuncOp forward, func::FuncOp backward) {
-  TrainingStep step(report, request, forward, backward);
+                                const NestedPair &pair) {
+  TrainingStep step(report, request, pair.forward, pair.backward);
   FailureOr<std::optional<Footprint>> footprint = step.measure();
   if (failed(footprint))
     return failure();

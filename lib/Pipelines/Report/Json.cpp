@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llvm/Support/JSON.h"
 #include "fad/Pipelines/MemoryReport.h"
+#include "mlir/Support/DebugStringHelper.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -23,7 +24,6 @@ public:
 private:
   /// A number, or a string if sizes are unknown.
   void writeBytes(StringRef key, const SizeExpr &bytes);
-  void writeType(Type type);
   void writeSource(const ValueInfo &info);
   void writeResidual(const ResidualInfo &info);
   void writePolicy(const PolicyReport &policy);
@@ -42,21 +42,13 @@ void Writer::writeBytes(StringRef key, const SizeExpr &bytes) {
     json.attribute(key, report.toString(bytes));
 }
 
-void Writer::writeType(Type type) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (type)
-    type.print(os);
-  json.attribute("type", text);
-}
-
 void Writer::writeSource(const ValueInfo &info) {
   json.attribute("from", info.operation);
   json.attribute("location", info.location);
 }
 
 void Writer::writeResidual(const ResidualInfo &info) {
-  writeType(info.type);
+  json.attribute("type", debugString(info.type));
   writeBytes("bytes", info.bytes);
   json.attribute("for", llvm::join(info.neededBy, ", "));
   json.attribute("reason", info.reason);
@@ -75,7 +67,7 @@ void Writer::writeResidual(const ResidualInfo &info) {
   json.attributeArray("instead_of", [&] {
     for (const ValueInfo &other : info.insteadOf)
       json.object([&] {
-        writeType(other.type);
+        json.attribute("type", debugString(other.type));
         writeBytes("bytes", other.bytes);
         writeSource(other);
       });
@@ -103,7 +95,7 @@ void Writer::writePolicy(const PolicyReport &policy) {
   json.attributeArray("recomputed", [&] {
     for (const RecomputedInfo &info : policy.recomputed)
       json.object([&] {
-        writeType(info.type);
+        json.attribute("type", debugString(info.type));
         writeBytes("bytes", info.bytes);
         json.attribute("time", info.time);
         writeSource(info);

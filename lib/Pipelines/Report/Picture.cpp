@@ -1,4 +1,4 @@
-//===- Picture.cpp - Pictures of joint functions --------------------------===//
+//===- Picture.cpp - Pictures of joint functions, for Graphviz ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,58 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Picture.h"
+#include "Parts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 
-StringRef fad::getColor(Picture::Kind kind) {
-  switch (kind) {
-  case Picture::Kind::boundary:
-    return "#ffffff";
-  case Picture::Kind::region:
-    return "#a1d99b";
-  case Picture::Kind::other:
-    return "#e5e5e5";
-  case Picture::Kind::again:
-    return "#fdae6b";
-  case Picture::Kind::adjoint:
-    return "#9ecae1";
-  case Picture::Kind::kept:
-    return "#fb6a4a";
-  case Picture::Kind::free:
-    return "#fee0d2";
-  }
-  return "#ffffff";
-}
-
-StringRef fad::getMeaning(Picture::Kind kind) {
-  switch (kind) {
-  case Picture::Kind::boundary:
-    return "argument or result";
-  case Picture::Kind::region:
-    return "elementwise region";
-  case Picture::Kind::other:
-    return "other operation";
-  case Picture::Kind::again:
-    return "computed in backward";
-  case Picture::Kind::adjoint:
-    return "adjoint";
-  case Picture::Kind::kept:
-    return "kept";
-  case Picture::Kind::free:
-    return "alive anyway";
-  }
-  return "";
-}
-
 namespace {
-/// Makes the picture of one function.
+/// Draws one function. Operations that hold no data, such as constants and
+/// sizes, are left out.
 class Painter {
 public:
   Painter(const JointFunction &joint, const ExplanationOptions &options,
@@ -65,17 +27,42 @@ public:
       : joint(joint), explanation(explainResiduals(joint, options)),
         sizes(sizes) {}
 
-  Picture build();
+  void print(raw_ostream &os);
 
 private:
-  unsigned addNode(Picture::Kind kind, ArrayRef<std::string> label,
-                   std::string tooltip = "");
+  enum Kind {
+    /// Arguments and results, cotangents and gradients.
+    kBoundary,
+    /// Elementwise regions of the forward part, and its other operations.
+    kRegion,
+    kOther,
+    /// Operations that backward repeats, and those that depend on a cotangent.
+    kAgain,
+    kAdjoint,
+    /// Residuals that take memory, and those that are live anyway.
+    kKept,
+    kFree
+  };
+  /// The fill color of the nodes of each kind, and its meaning.
+  struct Style {
+    StringLiteral color, meaning;
+  };
+  static constexpr Style kStyles[] = {
+      {"#ffffff", "argument or result"}, {"#a1d99b", "elementwise region"},
+      {"#e5e5e5", "other operation"},    {"#fdae6b", "computed in backward"},
+      {"#9ecae1", "adjoint"},            {"#fb6a4a", "kept"},
+      {"#fee0d2", "alive anyway"}};
+
+  /// Adds a node with two lines of text, and details such as the location in
+  /// the source, and edges from `sources` to it.
+  unsigned addNode(Kind kind, const Twine &name, StringRef detail,
+                   ArrayRef<unsigned> sources = {}, StringRef tooltip = "");
   void addOperation(Operation *op);
   void addResidual(ResidualOp op);
-  void addInputs(StringRef name, ArrayRef<Value> values);
-  void addOutputs(StringRef name, ArrayRef<Value> values);
+  void addBoundary(StringRef name, ArrayRef<Value> values, bool areResults);
   /// Adds the forward part and the residuals; returns the rest.
   SmallVector<Operation *> addForward();
+  void build();
   /// The nodes that operand values of `op` come from.
   SmallVector<unsigned> getSources(Operation *op);
   std::string getBytes(Value value);
@@ -84,20 +71,29 @@ private:
   Explanation explanation;
   const ArgumentSizes &sizes;
   SizeSymbols symbols;
-  Picture picture;
-  DenseMap<Operation *, Picture::Kind> kinds;
+  DenseMap<Operation *, Kind> kinds;
   DenseMap<Operation *, const KeptValue *> keptAt;
   /// The nodes of a value: one, or those of the operands of an operation
   /// without a node.
   DenseMap<Value, SmallVector<unsigned>> nodesOf;
+  /// The kind of each node, in the order of execution.
+  SmallVector<Kind> nodes;
+  /// The text of the nodes of forward, residuals and backward, and of all
+  /// edges.
+  std::string parts[3], edges;
+  bool isBackward = false;
 };
 } // namespace
 
-static std::string print(Type type) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  type.print(os);
-  return text;
+/// `text` as a string of DOT.
+static std::string quote(StringRef text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    result += c;
+  }
+  return result + "\"";
 }
 
 /// Whether `op` holds data worth drawing.
@@ -122,10 +118,27 @@ std::string Painter::getBytes(Value value) {
   return text + " bytes";
 }
 
-unsigned Painter::addNode(Picture::Kind kind, ArrayRef<std::string> label,
-                          std::string tooltip) {
-  picture.nodes.push_back({kind, {label.begin(), label.end()}, tooltip});
-  return picture.nodes.size() - 1;
+unsigned Painter::addNode(Kind kind, const Twine &name, StringRef detail,
+                          ArrayRef<unsigned> sources, StringRef tooltip) {
+  unsigned node = nodes.size();
+  nodes.push_back(kind);
+  bool isResidual = kind == kKept || kind == kFree;
+  llvm::raw_string_ostream os(parts[isResidual ? 1 : isBackward ? 2 : 0]);
+  os << "    n" << node << " [label=" << quote((name + "\n" + detail).str())
+     << ", fillcolor=\"" << kStyles[kind].color << "\"";
+  if (isResidual)
+    os << ", shape=ellipse";
+  if (!tooltip.empty())
+    os << ", tooltip=" << quote(tooltip);
+  os << "];\n";
+  llvm::raw_string_ostream edge(edges);
+  for (unsigned source : sources) {
+    edge << "  n" << source << " -> n" << node;
+    if (kind == kKept || nodes[source] == kKept)
+      edge << " [color=\"" << kStyles[kKept].color << "\", penwidth=2]";
+    edge << ";\n";
+  }
+  return node;
 }
 
 SmallVector<unsigned> Painter::getSources(Operation *op) {
@@ -142,24 +155,18 @@ void Painter::addOperation(Operation *op) {
   SmallVector<unsigned> sources = getSources(op);
   if (isDrawn(op)) {
     auto it = kinds.find(op);
-    Picture::Kind kind =
+    Kind kind =
         it != kinds.end() ? it->second
         : isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op)
-            ? Picture::Kind::region
-            : Picture::Kind::other;
+            ? kRegion
+            : kOther;
     std::string name = op->getName().getStringRef().str();
-    auto elementwise = dyn_cast<ElementwiseOp>(op);
-    if (elementwise)
+    if (auto elementwise = dyn_cast<ElementwiseOp>(op))
       name += llvm::formatv(
           " ({0})",
-          std::distance(
-              elementwise.getBodyBlock()->without_terminator().begin(),
-              elementwise.getBodyBlock()->without_terminator().end()));
-    unsigned node = addNode(kind, {name, print(op->getResultTypes().front())},
-                            describeLocation(op->getLoc()));
-    for (unsigned source : sources)
-      picture.edges.emplace_back(source, node);
-    sources = {node};
+          llvm::range_size(elementwise.getBodyBlock()->without_terminator()));
+    sources = {addNode(kind, name, debugString(op->getResultTypes().front()),
+                       sources, describeLocation(op->getLoc()))};
   }
   for (Value result : op->getResults())
     nodesOf[result] = sources;
@@ -169,29 +176,22 @@ void Painter::addResidual(ResidualOp op) {
   const KeptValue *kept = keptAt.lookup(op);
   bool isFree = kept && (kept->kind == ResidualKind::argument ||
                          kept->kind == ResidualKind::result);
-  std::string bytes = isFree ? "alive anyway" : getBytes(op.getValue());
-  unsigned node = addNode(isFree ? Picture::Kind::free : Picture::Kind::kept,
-                          {print(op.getType()), bytes}, op.getReason().str());
-  for (unsigned source : getSources(op))
-    picture.edges.emplace_back(source, node);
-  nodesOf[op.getResult()] = {node};
+  nodesOf[op.getResult()] = {
+      addNode(isFree ? kFree : kKept, debugString(op.getType()),
+              isFree ? "alive anyway" : getBytes(op.getValue()), getSources(op),
+              op.getReason())};
 }
 
-void Painter::addInputs(StringRef name, ArrayRef<Value> values) {
-  for (auto [number, value] : llvm::enumerate(values))
-    nodesOf[value] = {addNode(
-        Picture::Kind::boundary,
-        {llvm::formatv("{0} {1}", name, number), print(value.getType())})};
-}
-
-void Painter::addOutputs(StringRef name, ArrayRef<Value> values) {
+void Painter::addBoundary(StringRef name, ArrayRef<Value> values,
+                          bool areResults) {
   for (auto [number, value] : llvm::enumerate(values)) {
-    SmallVector<unsigned> sources = nodesOf.lookup(value);
-    unsigned node = addNode(
-        Picture::Kind::boundary,
-        {llvm::formatv("{0} {1}", name, number), print(value.getType())});
-    for (unsigned source : sources)
-      picture.edges.emplace_back(source, node);
+    SmallVector<unsigned> sources;
+    if (areResults)
+      sources = nodesOf.lookup(value);
+    unsigned node = addNode(kBoundary, name + " " + Twine(number),
+                            debugString(value.getType()), sources);
+    if (!areResults)
+      nodesOf[value] = {node};
   }
 }
 
@@ -199,16 +199,16 @@ SmallVector<Operation *> Painter::addForward() {
   SmallVector<Operation *> backward;
   DenseSet<Value> inBackward;
   for (Operation &op : joint.getFunction().front().without_terminator()) {
-    bool isBackward = kinds.contains(&op);
+    bool dependsOnBackward = kinds.contains(&op);
     if (!isa<ResidualOp>(op))
       forEachOutsideOperand(&op, [&](OpOperand &operand) {
-        isBackward |= inBackward.contains(operand.get());
+        dependsOnBackward |= inBackward.contains(operand.get());
       });
-    if (isBackward || isa<ResidualOp>(op))
+    if (dependsOnBackward || isa<ResidualOp>(op))
       inBackward.insert(op.result_begin(), op.result_end());
-    if (isBackward) {
+    if (dependsOnBackward) {
       // Views are computed again too.
-      kinds.try_emplace(&op, Picture::Kind::again);
+      kinds.try_emplace(&op, kAgain);
       backward.push_back(&op);
     } else if (auto residual = dyn_cast<ResidualOp>(op)) {
       addResidual(residual);
@@ -219,29 +219,49 @@ SmallVector<Operation *> Painter::addForward() {
   return backward;
 }
 
-Picture Painter::build() {
-  picture.title = joint.getFunction().getSymName();
+void Painter::build() {
   for (Operation *op : joint.getBackward())
-    kinds[op] = Picture::Kind::adjoint;
+    kinds[op] = kAdjoint;
   for (const RecomputedOp &recomputed : explanation.recomputed)
-    kinds[recomputed.op] = Picture::Kind::again;
+    kinds[recomputed.op] = kAgain;
   for (const KeptValue &kept : explanation.kept)
     for (ResidualOp op : kept.residuals)
       keptAt[op] = &kept;
 
-  addInputs("argument", joint.getArguments());
+  addBoundary("argument", joint.getArguments(), /*areResults=*/false);
   SmallVector<Operation *> backward = addForward();
-  addOutputs("result", joint.getResults());
-  picture.firstBackward = picture.nodes.size();
-  addInputs("cotangent", joint.getCotangents());
+  addBoundary("result", joint.getResults(), /*areResults=*/true);
+  isBackward = true;
+  addBoundary("cotangent", joint.getCotangents(), /*areResults=*/false);
   for (Operation *op : backward)
     addOperation(op);
-  addOutputs("gradient", joint.getGradients());
-  return std::move(picture);
+  addBoundary("gradient", joint.getGradients(), /*areResults=*/true);
 }
 
-Picture fad::makePicture(const JointFunction &joint,
-                         const ExplanationOptions &options,
-                         const ArgumentSizes &sizes) {
-  return Painter(joint, options, sizes).build();
+void Painter::print(raw_ostream &os) {
+  build();
+  os << "digraph " << quote(joint.getFunction().getSymName()) << " {\n"
+     << "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
+  auto printCluster = [&](StringRef name, StringRef text) {
+    os << "  subgraph cluster_" << name << " {\n    label=\"" << name
+       << "\";\n"
+       << text << "  }\n";
+  };
+  printCluster("forward", parts[0]);
+  printCluster("residuals", parts[1]);
+  printCluster("backward", parts[2]);
+  os << edges;
+  std::string legend;
+  for (auto [kind, style] : llvm::enumerate(kStyles))
+    if (llvm::is_contained(nodes, Kind(kind)))
+      legend += llvm::formatv("    {0} [fillcolor=\"{1}\"];\n",
+                              quote(style.meaning), style.color);
+  printCluster("legend", legend);
+  os << "}\n";
+}
+
+void fad::drawJoint(const JointFunction &joint,
+                    const ExplanationOptions &options,
+                    const ArgumentSizes &sizes, raw_ostream &os) {
+  Painter(joint, options, sizes).print(os);
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Pipelines/MemoryReport.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -53,14 +54,6 @@ private:
   SmallVector<std::pair<Row, unsigned>> rows;
 };
 } // namespace
-
-static std::string toString(Type type) {
-  std::string result;
-  llvm::raw_string_ostream os(result);
-  if (type)
-    type.print(os);
-  return result;
-}
 
 /// `bytes` in the largest unit that leaves a number of 1 or more.
 static std::string toReadable(uint64_t bytes) {
@@ -193,14 +186,14 @@ void MemoryReport::printTable(raw_ostream &os,
     std::string name = stringifyPolicy(policy.policy).str();
     SmallVector<Grid::Row> rows;
     for (const ResidualInfo &info : policy.residuals)
-      rows.push_back({name, toString(info.bytes), ::toString(info.type),
+      rows.push_back({name, toString(info.bytes), debugString(info.type),
                       from(info), llvm::join(info.neededBy, ", "),
                       info.because.empty()
                           ? info.reason
                           : info.reason + "; " + info.because});
     for (const RecomputedInfo &info : policy.recomputed)
       rows.push_back(
-          {name, "backward", ::toString(info.type), from(info), "",
+          {name, "backward", debugString(info.type), from(info), "",
            llvm::formatv(
                "computed in backward, in the time of moving {0} bytes",
                info.time)});

@@ -1,0 +1,31 @@
+//===- Parts.h - Parts of memory reports ------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_PIPELINES_REPORT_PARTS_H
+#define FAD_LIB_PIPELINES_REPORT_PARTS_H
+
+#include "fad/Pipelines/NestedPair.h"
+#include "fad/Pipelines/ReportMemory.h"
+
+namespace mlir::fad {
+
+/// Adds to `report`, which has its residuals, the peak of `pair`, its footprint
+/// and, if `request` has a budget, the largest batch. If the required sizes are
+/// missing, adds nothing, or emits an error if a budget is given. May insert
+/// operations without effect.
+LogicalResult addFootprint(PolicyReport &report, const ReportRequest &request,
+                           const NestedPair &pair);
+
+/// Draws `joint`, whose residuals have been selected with `options`, in the
+/// language of Graphviz. May insert operations without effect.
+void drawJoint(const JointFunction &joint, const ExplanationOptions &options,
+               const ArgumentSizes &sizes, raw_ostream &os);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_PIPELINES_REPORT_PARTS_H
