@@ -10,24 +10,11 @@
 #define FAD_LIB_PIPELINES_STAGES_H
 
 #include "fad/Transforms/Passes.h"
-#include <cstdint>
-#include <string>
 
 namespace mlir::fad {
 
-/// The options of `WithKernelOptions`.
-struct KernelOptions {
-  template <typename OptionsT>
-  explicit KernelOptions(const OptionsT &options)
-      : chip(options.chip), features(options.features),
-        toolkit(options.toolkit), format(options.format),
-        blockSize(options.blockSize), accesses(options.accesses) {}
-
-  std::string chip, features, toolkit, format;
-  int64_t blockSize, accesses;
-};
-
 struct NestOptions;
+struct ToNVVMOptions;
 
 /// From a program to one function of operations with rules.
 void addPreparation(OpPassManager &pm, const NestOptions &options);
@@ -61,10 +48,10 @@ void addScalars(OpPassManager &pm);
 void addToLLVM(OpPassManager &pm, bool parallel);
 
 /// Kernels for elementwise operations.
-void addKernels(OpPassManager &pm, const KernelOptions &options);
+void addKernels(OpPassManager &pm, const ToNVVMOptions &options);
 
 /// From kernels to a binary.
-void addKernelBinaries(OpPassManager &pm, const KernelOptions &options);
+void addKernelBinaries(OpPassManager &pm, const ToNVVMOptions &options);
 
 } // namespace mlir::fad
 

@@ -22,7 +22,6 @@ using namespace mlir::fad;
 
 void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   pm.addPass(createFadCheckSizes());
-  KernelOptions kernels(options);
   // Constants are copied for the kernels that read them, so calls must not hide
   // these.
   pm.addPass(createFadCheckCalls());
@@ -32,9 +31,9 @@ void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   // bias, for example, before an activation.
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
   addBufferize(pm, options.alignment);
-  addKernels(pm, kernels);
+  addKernels(pm, options);
   pm.addPass(createFadLaunchKernels());
-  addKernelBinaries(pm, kernels);
+  addKernelBinaries(pm, options);
   // Operations without a kernel run on the host.
   addLoops(pm, options.parallel, options.vectorBits);
   addScalars(pm);

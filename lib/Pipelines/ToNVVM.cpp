@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-void fad::addKernels(OpPassManager &pm, const KernelOptions &options) {
+void fad::addKernels(OpPassManager &pm, const ToNVVMOptions &options) {
   FadToGPUOptions kernels;
   kernels.chip = options.chip;
   kernels.blockSize = options.blockSize;
@@ -28,7 +28,7 @@ void fad::addKernels(OpPassManager &pm, const KernelOptions &options) {
   pm.addPass(createFadToGPU(kernels));
 }
 
-void fad::addKernelBinaries(OpPassManager &pm, const KernelOptions &options) {
+void fad::addKernelBinaries(OpPassManager &pm, const ToNVVMOptions &options) {
   FadAttachNVVMTargetOptions target;
   target.chip = options.chip;
   target.features = options.features;
@@ -63,7 +63,6 @@ void fad::addKernelBinaries(OpPassManager &pm, const KernelOptions &options) {
 
 void fad::buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options) {
   pm.addPass(createFadCheckSizes());
-  KernelOptions kernels(options);
-  addKernels(pm, kernels);
-  addKernelBinaries(pm, kernels);
+  addKernels(pm, options);
+  addKernelBinaries(pm, options);
 }

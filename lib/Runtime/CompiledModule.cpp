@@ -220,19 +220,13 @@ static int64_t getVectorBits() {
 /// From tensors to the LLVM dialect.
 static void addLowering(PassManager &pm, const CompileOptions &options,
                         bool parallel) {
-  auto setHostOptions = [&](auto &pipeline) {
-    pipeline.parallel = parallel;
-    // The allocator aligns all buffers.
-    pipeline.alignment = 0;
-    pipeline.vectorBits = getVectorBits();
-  };
-  if (options.cudaChip.empty()) {
-    ToCPUOptions pipeline;
-    setHostOptions(pipeline);
-    return buildToCPUPipeline(pm, pipeline);
-  }
   ToCUDAOptions pipeline;
-  setHostOptions(pipeline);
+  pipeline.parallel = parallel;
+  // The allocator aligns all buffers.
+  pipeline.alignment = 0;
+  pipeline.vectorBits = getVectorBits();
+  if (options.cudaChip.empty())
+    return buildToCPUPipeline(pm, pipeline);
   pipeline.chip = options.cudaChip;
   buildToCUDAPipeline(pm, pipeline);
 }

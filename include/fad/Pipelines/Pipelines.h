@@ -96,9 +96,8 @@ void buildSplitPipeline(OpPassManager &pm, bool reuseResiduals = false);
 /// a backward function.
 void buildNestPipeline(OpPassManager &pm, const NestOptions &options);
 
-/// Options of pipelines that end on the host.
-template <typename Base> struct WithHostOptions : Base {
-  template <typename T> using Option = typename Base::template Option<T>;
+/// Options of `fad-to-cpu`.
+struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
   Option<bool> parallel{*this, "parallel",
                         llvm::cl::desc("Run loops on all cores through OpenMP"),
                         llvm::cl::init(true)};
@@ -119,9 +118,6 @@ template <typename Base> struct WithHostOptions : Base {
       llvm::cl::init(256)};
 };
 
-/// Options of `fad-to-cpu`.
-struct ToCPUOptions : WithHostOptions<PassPipelineOptions<ToCPUOptions>> {};
-
 /// The first part of `fad-to-cpu`: from tensors to operations of `linalg`,
 /// `tensor` and `scf` on tensors, each of which becomes one on buffers.
 void buildToLinalgPipeline(OpPassManager &pm, bool checkShapes);
@@ -136,9 +132,8 @@ void registerToCPUExtensions(DialectRegistry &registry);
 /// `fad-to-iree`: from tensors to operations that IREE's compiler takes.
 void buildToIREEPipeline(OpPassManager &pm);
 
-/// Options of pipelines that compile kernels.
-template <typename Base> struct WithKernelOptions : Base {
-  template <typename T> using Option = typename Base::template Option<T>;
+/// Options of `fad-to-nvvm`.
+struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("Architecture, sm_70 or newer"),
                            llvm::cl::init("sm_80")};
@@ -165,16 +160,12 @@ template <typename Base> struct WithKernelOptions : Base {
       llvm::cl::init("isa")};
 };
 
-/// Options of `fad-to-nvvm`.
-struct ToNVVMOptions : WithKernelOptions<PassPipelineOptions<ToNVVMOptions>> {};
-
 /// `fad-to-nvvm`: outlines each elementwise operation as a kernel and compiles
 /// the kernels to PTX, a cubin or a fatbin.
 void buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options);
 
 /// Options of `fad-to-cuda`.
-struct ToCUDAOptions
-    : WithKernelOptions<WithHostOptions<PassPipelineOptions<ToCUDAOptions>>> {};
+struct ToCUDAOptions : ToCPUOptions, ToNVVMOptions {};
 
 /// `fad-to-cuda`: from tensors to the LLVM dialect for the host, and kernels
 /// for elementwise operations, which the host launches through upstream's
