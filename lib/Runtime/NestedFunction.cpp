@@ -68,16 +68,3 @@ NestedFunction::backward(ForwardResults forward,
     gradients.push_back({argument, value, types});
   return gradients;
 }
-
-int64_t fad::getResidualBytes(const ForwardResults &forward,
-                              ArrayRef<HostTensor> arguments) {
-  DenseSet<void *> counted;
-  for (ArrayRef<HostTensor> alive : {arguments, ArrayRef(forward.results)})
-    for (const HostTensor &tensor : alive)
-      counted.insert(tensor.data());
-  int64_t bytes = 0;
-  for (const HostTensor &residual : forward.residuals)
-    if (counted.insert(residual.data()).second)
-      bytes += residual.getNumBytes();
-  return bytes;
-}

@@ -41,3 +41,8 @@ llvm::raw_ostream &mlir::fad::escapedErrors() {
   static EscapingStream stream(llvm::errs());
   return stream;
 }
+
+llvm::LogicalResult mlir::fad::printError(const llvm::Twine &message) {
+  escapedErrors() << "error: " << message << "\n";
+  return llvm::failure();
+}

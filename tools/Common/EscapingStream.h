@@ -9,6 +9,8 @@
 #ifndef FAD_TOOLS_COMMON_ESCAPINGSTREAM_H
 #define FAD_TOOLS_COMMON_ESCAPINGSTREAM_H
 
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/LogicalResult.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir::fad {
@@ -49,6 +51,9 @@ private:
 
 /// The stream of all errors: the standard error, escaped.
 llvm::raw_ostream &escapedErrors();
+
+/// Prints an error that has no location in a file; fails.
+llvm::LogicalResult printError(const llvm::Twine &message);
 
 } // namespace mlir::fad
 

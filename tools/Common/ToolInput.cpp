@@ -41,16 +41,12 @@ std::string fad::explainDevice(StringRef path) {
 
 LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
                              function_ref<LogicalResult(ModuleOp)> run) {
-  if (isDevice(path)) {
-    escapedErrors() << "error: " << explainDevice(path) << "\n";
-    return failure();
-  }
+  if (isDevice(path))
+    return printError(explainDevice(path));
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(path, &error);
-  if (!input) {
-    escapedErrors() << "error: " << error << "\n";
-    return failure();
-  }
+  if (!input)
+    return printError(error);
   MLIRContext context(registry);
   // The operation may be the whole module.
   context.printOpOnDiagnostic(false);

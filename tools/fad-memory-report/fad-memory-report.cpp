@@ -80,33 +80,29 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
   auto isGiven = [](const llvm::cl::Option &option) {
     return option.getNumOccurrences() != 0;
   };
-  auto fail = [](const Twine &message) {
-    fad::escapedErrors() << "error: " << message << "\n";
-    return failure();
-  };
   const llvm::cl::Option *reportOptions[] = {
       &commandLine.memoryBudget, &commandLine.optimizer, &commandLine.batch};
   for (const llvm::cl::Option *option : reportOptions)
     if (isGiven(*option) && !isReport)
-      return fail("--" + option->ArgStr +
+      return fad::printError("--" + option->ArgStr +
                   " is for --format=table and --format=json");
   for (const llvm::cl::opt<bool> *option :
        {&commandLine.group, &commandLine.locations})
     if (*option && format != Format::table)
-      return fail("--" + option->ArgStr + " is for --format=table");
+      return fad::printError("--" + option->ArgStr + " is for --format=table");
   if (isGiven(commandLine.batch) && !isGiven(commandLine.memoryBudget))
-    return fail("--batch is for the largest batch; add --memory-budget");
+    return fad::printError("--batch is for the largest batch; add --memory-budget");
   bool hasAutomatic =
       commandLine.policies.empty() ||
       llvm::is_contained(commandLine.policies, fad::Policy::automatic);
   if (format == Format::curve &&
       (!hasAutomatic || commandLine.policies.size() > 1))
-    return fail("the curve is of the policy auto; leave out --policy");
+    return fad::printError("the curve is of the policy auto; leave out --policy");
   if (format == Format::curve && isGiven(commandLine.request.residualBudget))
-    return fail("the curve is of all budgets; leave out --residual-budget");
+    return fad::printError("the curve is of all budgets; leave out --residual-budget");
   for (auto [name, isGiven] : commandLine.request.getAutomaticOptions())
     if (isGiven && !hasAutomatic)
-      return fail(name + " is for --policy=auto");
+      return fad::printError(name + " is for --policy=auto");
   return success();
 }
 
@@ -114,40 +110,28 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
 static FailureOr<fad::ReportRequest>
 makeRequest(const CommandLine &commandLine) {
   fad::ReportRequest request;
-  request.entry = commandLine.request.entry;
-  llvm::append_range(request.wrt, commandLine.request.wrt);
-  llvm::append_range(request.results, commandLine.request.results);
   if (!commandLine.policies.empty())
     request.policies = SmallVector<fad::Policy>(commandLine.policies.begin(),
                                                 commandLine.policies.end());
-  if (failed(commandLine.request.setAutomatic(request)))
+  if (failed(commandLine.request.setOptions(request)))
     return failure();
   if (commandLine.size.getNumOccurrences())
     request.sizes.others = commandLine.size;
   request.optimizer = commandLine.optimizer;
   request.batch = commandLine.batch;
-  if (request.batch == 0) {
-    fad::escapedErrors()
-        << "error: --batch is 0; give a number of samples of at least 1\n";
-    return failure();
-  }
+  if (request.batch == 0)
+    return fad::printError("--batch is 0; give a number of samples of at least 1");
   if (commandLine.memoryBudget.getNumOccurrences()) {
     request.memoryBudget = fad::parseBytes(commandLine.memoryBudget);
-    if (!request.memoryBudget) {
-      fad::escapedErrors()
-          << "error: --memory-budget is '" << commandLine.memoryBudget
-          << "'; give a number of bytes, such as 11GB or 8GiB\n";
-      return failure();
-    }
+    if (!request.memoryBudget)
+      return fad::printError("--memory-budget is '" + commandLine.memoryBudget +
+                  "'; give a number of bytes, such as 11GB or 8GiB");
   }
   bool isPicture = commandLine.format == Format::dot;
   if (isPicture && commandLine.policies.empty())
     request.policies = {fad::Policy::automatic};
-  if (isPicture && request.policies.size() != 1) {
-    fad::escapedErrors()
-        << "error: a picture is of one policy; give one --policy\n";
-    return failure();
-  }
+  if (isPicture && request.policies.size() != 1)
+    return fad::printError("a picture is of one policy; give one --policy");
   return request;
 }
 
@@ -188,10 +172,8 @@ static LogicalResult writeReport(ModuleOp module,
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> output =
       openOutputFile(commandLine.output, &error);
-  if (!output) {
-    fad::escapedErrors() << "error: " << error << "\n";
-    return failure();
-  }
+  if (!output)
+    return fad::printError(error);
   output->os() << text;
   output->keep();
   return success();

@@ -33,24 +33,19 @@ static llvm::Expected<TempFile> createTemporary(StringRef folder,
   return file;
 }
 
-llvm::Expected<OutputFolder> OutputFolder::create(StringRef path) {
+llvm::Error fad::prepareFolder(StringRef path) {
   if (std::error_code code = llvm::sys::fs::create_directories(path))
     return makeError("cannot make the folder '" + path + "'", code);
   auto probe = createTemporary(path, "probe");
-  if (!probe)
-    return probe.takeError();
-  if (llvm::Error error = probe->discard())
-    return error;
-  return OutputFolder(path);
+  return probe ? probe->discard() : probe.takeError();
 }
 
-std::string OutputFolder::getName(const NamedTensor &tensor) const {
-  SmallString<128> name(path);
-  llvm::sys::path::append(name, tensor.name + ".npy");
-  return name.str().str();
-}
-
-llvm::Error OutputFolder::write(ArrayRef<NamedTensor> tensors) const {
+llvm::Error fad::writeTensors(StringRef path, ArrayRef<NamedTensor> tensors) {
+  auto getName = [&](const NamedTensor &tensor) {
+    SmallString<128> name(path);
+    llvm::sys::path::append(name, tensor.name + ".npy");
+    return name.str().str();
+  };
   // A folder is the one thing that a file does not replace; better to know
   // before others are replaced.
   for (const NamedTensor &tensor : tensors)

@@ -19,23 +19,12 @@ struct NamedTensor {
   HostTensor value;
 };
 
-/// A folder for `.npy` files.
-class OutputFolder {
-public:
-  /// Makes the folder `path`, if it does not exist. Fails if no file can be
-  /// written to it.
-  static llvm::Expected<OutputFolder> create(StringRef path);
+/// Makes the folder `path`, if it does not exist. Fails if no file can be
+/// written to it.
+llvm::Error prepareFolder(StringRef path);
 
-  /// Writes each tensor to a file, or none.
-  llvm::Error write(ArrayRef<NamedTensor> tensors) const;
-
-private:
-  explicit OutputFolder(StringRef path) : path(path) {}
-  /// The file of `tensor`.
-  std::string getName(const NamedTensor &tensor) const;
-
-  std::string path;
-};
+/// Writes each tensor to a `.npy` file in the folder `path`, or none.
+llvm::Error writeTensors(StringRef path, ArrayRef<NamedTensor> tensors);
 
 } // namespace mlir::fad
 

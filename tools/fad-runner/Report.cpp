@@ -108,8 +108,8 @@ void fad::printStatistics(raw_ostream &os, const RunStatistics &statistics) {
   printTime("forward", statistics.forward);
   if (statistics.backward)
     printTime("backward", *statistics.backward);
-  if (statistics.residualBytes)
-    printBytes("residuals", *statistics.residualBytes);
+  if (statistics.backward)
+    printBytes("residuals", statistics.measured.kept);
   printBytes("peak tensors", statistics.peakTensorBytes);
   printBytes("peak process", getPeakResidentBytes());
   printMemory(os, statistics);

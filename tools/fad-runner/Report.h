@@ -19,7 +19,6 @@ namespace mlir::fad {
 struct RunStatistics {
   double compile = 0, forward = 0;
   std::optional<double> backward;
-  std::optional<int64_t> residualBytes;
   int64_t peakTensorBytes = 0;
   /// Bytes of tensors, as measured and as estimated.
   PeakEstimate measured, estimated;

@@ -11,13 +11,14 @@
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "Arguments.h"
-#include "MemoryStatistics.h"
 #include "Report.h"
 #include "fad/Analysis/Entry.h"
+#include "fad/Pipelines/NestedPair.h"
 #include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
 #include "fad/Transforms/Utils/JointFunction.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/InitLLVM.h"
 #include <chrono>
 
@@ -84,8 +85,7 @@ struct CommandLine {
 
 /// Reports an error that has no place in the input file.
 LogicalResult fail(llvm::Error error) {
-  escapedErrors() << "error: " << llvm::toString(std::move(error)) << "\n";
-  return failure();
+  return printError(llvm::toString(std::move(error)));
 }
 
 /// One run of the tool.
@@ -102,7 +102,6 @@ private:
   LogicalResult prepare();
   LogicalResult runFunction();
   LogicalResult runNested();
-  LogicalResult setOptions(NestOptions &options) const;
   /// Calls forward and backward.
   LogicalResult callNested(const NestedFunction &nested,
                            SmallVector<HostTensor> &cotangents,
@@ -111,15 +110,21 @@ private:
                                  const NestedFunction &nested,
                                  ArrayRef<HostTensor> cotangents,
                                  ArrayRef<Gradient> gradients);
+  /// Estimates the memory of the pair that `options` make of the entry or,
+  /// without options, of the entry itself, after the lowering to linalg.
+  LogicalResult estimateMemory(const NestOptions *options);
+  /// Adds the measured memory of a call.
+  void addForward(const ForwardResults &forward, const CallMemory &memory);
+  void addBackward(ArrayRef<HostTensor> cotangents,
+                   ArrayRef<Gradient> gradients, const CallMemory &memory);
   llvm::Error writeStatistics() const;
   /// Prints and writes the results of a run.
   LogicalResult finish();
-  void addResults(ArrayRef<HostTensor> results);
+
   ModuleOp module;
   const CommandLine &commandLine;
   CompileOptions target;
   func::FuncOp entry;
-  std::optional<OutputFolder> output;
   /// The entry on its own.
   OwningOpRef<ModuleOp> extracted;
   SmallVector<HostTensor> arguments;
@@ -167,9 +172,6 @@ static auto measure(bool repeat, double &seconds, const Call &call) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Runner::checkOptions() {
-  auto error = [&](const Twine &message) {
-    return fail(llvm::createStringError(message));
-  };
   const fad::RequestOptions &request = commandLine.request;
   auto autoOptions = request.getAutomaticOptions();
   SmallVector<std::pair<StringRef, bool>> gradientOptions = {
@@ -180,14 +182,14 @@ LogicalResult Runner::checkOptions() {
   llvm::append_range(gradientOptions, autoOptions);
   for (auto [name, isGiven] : gradientOptions)
     if (isGiven && !commandLine.isNested())
-      return error(name + " is for gradients; add --policy");
+      return printError(name + " is for gradients; add --policy");
   for (auto [name, isGiven] : autoOptions)
     if (isGiven && commandLine.policy != Policy::automatic)
-      return error(name + " is for --policy=auto");
+      return printError(name + " is for --policy=auto");
   if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
-    return error("--out= names no folder");
+    return printError("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
-    return error("--size=" + Twine(commandLine.size) + " is too large");
+    return printError("--size=" + Twine(commandLine.size) + " is too large");
   return success();
 }
 
@@ -196,8 +198,8 @@ LogicalResult Runner::prepareTarget() {
     return success();
   llvm::Expected<std::string> chip = useCUDA();
   if (!chip)
-    return fail(llvm::createStringError("cannot run on a GPU: " +
-                                        llvm::toString(chip.takeError())));
+    return printError("cannot run on a GPU: " +
+                      llvm::toString(chip.takeError()));
   target.cudaChip = *chip;
   return success();
 }
@@ -224,12 +226,9 @@ LogicalResult Runner::prepare() {
   if (failed(made))
     return failure();
   arguments = std::move(*made);
-  if (!commandLine.out.empty()) {
-    auto folder = OutputFolder::create(commandLine.out);
-    if (!folder)
-      return fail(folder.takeError());
-    output = *folder;
-  }
+  if (!commandLine.out.empty())
+    if (llvm::Error error = prepareFolder(commandLine.out))
+      return fail(std::move(error));
   auto alone = extractFunction(entry);
   if (failed(alone))
     return failure();
@@ -245,9 +244,85 @@ LogicalResult Runner::prepare() {
   return success();
 }
 
-void Runner::addResults(ArrayRef<HostTensor> results) {
-  for (auto [index, result] : llvm::enumerate(results))
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+LogicalResult Runner::estimateMemory(const NestOptions *options) {
+  if (!commandLine.wantsStatistics())
+    return success();
+  OwningOpRef<ModuleOp> copy = extracted->clone();
+  NestedPair pair;
+  if (options) {
+    FailureOr<NestedPair> made = NestedPair::create(*copy, *options);
+    if (failed(made))
+      return failure();
+    pair = *made;
+  }
+  PassManager pm(copy->getContext());
+  buildToLinalgPipeline(pm, /*checkShapes=*/false);
+  if (failed(pm.run(*copy)))
+    return failure();
+  NestOptions defaults;
+  uint64_t assumed = (options ? options : &defaults)->assumedSize;
+  auto sizeOf = [&](const SizeSymbols::Symbol &symbol) -> uint64_t {
+    // Other sizes are unknown before the program runs.
+    if (!symbol.argumentDim)
+      return assumed;
+    auto [argument, dim] = *symbol.argumentDim;
+    return arguments[argument].getShape()[dim];
+  };
+  auto estimated =
+      options ? estimatePeak(pair.forward, pair.backward, sizeOf,
+                             options->reuseResiduals)
+              : estimatePeak(
+                    copy->lookupSymbol<func::FuncOp>(entry.getSymName()),
+                    sizeOf);
+  if (failed(estimated))
+    return failure();
+  statistics.estimated = *estimated;
+  return success();
+}
+
+/// The bytes of those of `tensors` that are not in `counted`, and adds them to
+/// it.
+static uint64_t countBytes(ArrayRef<HostTensor> tensors,
+                           DenseSet<void *> &counted) {
+  uint64_t bytes = 0;
+  for (const HostTensor &tensor : tensors)
+    if (counted.insert(tensor.data()).second)
+      bytes += tensor.getNumBytes();
+  return bytes;
+}
+
+void Runner::addForward(const ForwardResults &forward,
+                        const CallMemory &memory) {
+  for (auto [index, result] : llvm::enumerate(forward.results))
     computed.push_back({"out" + std::to_string(index), result});
+  DenseSet<void *> counted;
+  PeakEstimate &measured = statistics.measured;
+  measured.arguments = countBytes(arguments, counted);
+  measured.results = countBytes(forward.results, counted);
+  measured.kept = countBytes(forward.residuals, counted);
+  measured.forward = {uint64_t(memory.peakBytes), uint64_t(memory.allocations)};
+  statistics.peakTensorBytes = getPeakBufferBytes();
+}
+
+void Runner::addBackward(ArrayRef<HostTensor> cotangents,
+                         ArrayRef<Gradient> gradients,
+                         const CallMemory &memory) {
+  DenseSet<void *> counted, countedGradients;
+  PeakEstimate &measured = statistics.measured;
+  measured.cotangents = countBytes(cotangents, counted);
+  for (const Gradient &gradient : gradients) {
+    measured.gradients += countBytes(gradient.value, countedGradients);
+    computed.push_back(
+        {"grad" + std::to_string(gradient.argument), gradient.value});
+  }
+  measured.backward = {measured.kept + memory.peakBytes,
+                       uint64_t(memory.allocations)};
+  statistics.peakTensorBytes =
+      std::max<int64_t>(statistics.peakTensorBytes, getPeakBufferBytes());
 }
 
 llvm::Error Runner::writeStatistics() const {
@@ -273,19 +348,19 @@ LogicalResult Runner::finish() {
   if (commandLine.statisticsFile.getNumOccurrences())
     if (llvm::Error error = writeStatistics())
       return fail(std::move(error));
-  if (output)
-    if (llvm::Error error = output->write(computed))
+  if (!commandLine.out.empty())
+    if (llvm::Error error = writeTensors(commandLine.out, computed))
       return fail(std::move(error));
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
 LogicalResult Runner::runFunction() {
-  if (commandLine.wantsStatistics()) {
-    auto estimated = estimateMemory(*extracted, entry.getSymName(), arguments);
-    if (failed(estimated))
-      return failure();
-    statistics.estimated = *estimated;
-  }
+  if (failed(estimateMemory(/*options=*/nullptr)))
+    return failure();
   double start = getSeconds();
   FailureOr<CompiledModule> compiled =
       CompiledModule::compile(*extracted, target);
@@ -300,34 +375,17 @@ LogicalResult Runner::runFunction() {
       });
   if (!results)
     return fail(results.takeError());
-  statistics.peakTensorBytes = getPeakBufferBytes();
-  MemoryMeasurement measurement;
-  measurement.addForward(arguments, {*results, {}}, memory);
-  statistics.measured = measurement.get();
-  addResults(*results);
+  addForward({std::move(*results), {}}, memory);
   return finish();
-}
-
-LogicalResult Runner::setOptions(NestOptions &options) const {
-  options.policy = commandLine.policy;
-  options.reuseResiduals = commandLine.reuseResiduals.getValue();
-  for (int64_t index : commandLine.request.wrt)
-    options.wrt.push_back(index);
-  for (int64_t index : commandLine.request.results)
-    options.results.push_back(index);
-  return commandLine.request.setAutomatic(options);
 }
 
 LogicalResult Runner::runNested() {
   NestOptions options;
-  if (failed(setOptions(options)))
+  options.policy = commandLine.policy;
+  options.reuseResiduals = commandLine.reuseResiduals.getValue();
+  if (failed(commandLine.request.setOptions(options)) ||
+      failed(estimateMemory(&options)))
     return failure();
-  if (commandLine.wantsStatistics()) {
-    auto estimated = estimateMemory(*extracted, options, arguments);
-    if (failed(estimated))
-      return failure();
-    statistics.estimated = *estimated;
-  }
   double start = getSeconds();
   OwningOpRef<ModuleOp> copy = extracted->clone();
   FailureOr<NestedFunction> nested =
@@ -338,12 +396,7 @@ LogicalResult Runner::runNested() {
 
   SmallVector<HostTensor> cotangents;
   SmallVector<Gradient> gradients;
-  if (failed(callNested(*nested, cotangents, gradients)))
-    return failure();
-  for (const Gradient &gradient : gradients)
-    computed.push_back(
-        {"grad" + std::to_string(gradient.argument), gradient.value});
-  if (failed(finish()))
+  if (failed(callNested(*nested, cotangents, gradients)) || failed(finish()))
     return failure();
   if (!commandLine.checkGradients)
     return success();
@@ -355,20 +408,16 @@ LogicalResult Runner::callNested(const NestedFunction &nested,
                                  SmallVector<Gradient> &gradients) {
   resetPeakBufferBytes();
   CallMemory memory;
-  MemoryMeasurement measurement;
   auto forward = measure(commandLine.wantsStatistics(), statistics.forward,
                          [&] { return nested.forward(arguments, &memory); });
   if (!forward)
     return fail(forward.takeError());
-  statistics.peakTensorBytes = getPeakBufferBytes();
-  statistics.residualBytes = getResidualBytes(*forward, arguments);
-  measurement.addForward(arguments, *forward, memory);
+  addForward(*forward, memory);
   auto made = makeCotangents(entry, commandLine.cotangents,
                              nested.getCotangentResults(), forward->results);
   if (failed(made))
     return failure();
   cotangents = std::move(*made);
-  addResults(forward->results);
 
   // Residuals that backward overwrites are good for one call.
   bool repeat = commandLine.wantsStatistics() && !commandLine.reuseResiduals;
@@ -378,10 +427,7 @@ LogicalResult Runner::callNested(const NestedFunction &nested,
   });
   if (!called)
     return fail(called.takeError());
-  statistics.peakTensorBytes =
-      std::max<int64_t>(statistics.peakTensorBytes, getPeakBufferBytes());
-  measurement.addBackward(cotangents, *called, memory);
-  statistics.measured = measurement.get();
+  addBackward(cotangents, *called, memory);
   gradients = std::move(*called);
   return success();
 }

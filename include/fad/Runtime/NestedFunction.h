@@ -65,11 +65,6 @@ private:
   SmallVector<SmallVector<FloatType>> roundings;
 };
 
-/// Bytes of the residuals that are neither arguments nor results of the
-/// function.
-int64_t getResidualBytes(const ForwardResults &forward,
-                         ArrayRef<HostTensor> arguments);
-
 } // namespace mlir::fad
 
 #endif // FAD_RUNTIME_NESTEDFUNCTION_H
