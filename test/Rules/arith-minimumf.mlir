@@ -1,4 +1,3 @@
-// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
 // Equal operands share the derivative; as in PyTorch, both operands have all of
@@ -17,25 +16,3 @@ func.func @minimumf(%x: f32, %y: f32) -> f32 {
   %z = arith.minimumf %x, %y : f32
   return %z : f32
 }
-
-// CHECK-LABEL: func.func @minimumf_d0(
-// CHECK-SAME: %[[X:.+]]: f32, %[[Y:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: %[[CMP1:.+]] = arith.cmpf ogt, %[[X]], %[[Y]] : f32
-// CHECK-NEXT: %[[CMP2:.+]] = arith.cmpf oeq, %[[X]], %[[Y]] : f32
-// CHECK-NEXT: %[[SEL1:.+]] = arith.select %[[CMP2]], %[[HALF]], %[[ONE]] : f32
-// CHECK-NEXT: %[[SEL2:.+]] = arith.select %[[CMP1]], %[[ZERO]], %[[SEL1]] : f32
-// CHECK-NEXT: return %[[SEL2]] : f32
-
-// CHECK-LABEL: func.func @minimumf_d1(
-// CHECK-SAME: %[[X:.+]]: f32, %[[Y:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: %[[CMP1:.+]] = arith.cmpf ogt, %[[Y]], %[[X]] : f32
-// CHECK-NEXT: %[[CMP2:.+]] = arith.cmpf oeq, %[[Y]], %[[X]] : f32
-// CHECK-NEXT: %[[SEL1:.+]] = arith.select %[[CMP2]], %[[HALF]], %[[ONE]] : f32
-// CHECK-NEXT: %[[SEL2:.+]] = arith.select %[[CMP1]], %[[ZERO]], %[[SEL1]] : f32
-// CHECK-NEXT: return %[[SEL2]] : f32

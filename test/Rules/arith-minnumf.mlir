@@ -1,4 +1,3 @@
-// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
 // Equal operands share the derivative; NaN has none of it.
@@ -17,29 +16,3 @@ func.func @minnumf(%x: f32, %y: f32) -> f32 {
   %z = arith.minnumf %x, %y : f32
   return %z : f32
 }
-
-// CHECK-LABEL: func.func @minnumf_d0(
-// CHECK-SAME: %[[X:.+]]: f32, %[[Y:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: %[[CMP1:.+]] = arith.cmpf ogt, %[[X]], %[[Y]] : f32
-// CHECK-NEXT: %[[CMP2:.+]] = arith.cmpf uno, %[[X]], %[[X]] : f32
-// CHECK-NEXT: %[[OR:.+]] = arith.ori %[[CMP1]], %[[CMP2]] : i1
-// CHECK-NEXT: %[[CMP3:.+]] = arith.cmpf oeq, %[[X]], %[[Y]] : f32
-// CHECK-NEXT: %[[SEL1:.+]] = arith.select %[[CMP3]], %[[HALF]], %[[ONE]] : f32
-// CHECK-NEXT: %[[SEL2:.+]] = arith.select %[[OR]], %[[ZERO]], %[[SEL1]] : f32
-// CHECK-NEXT: return %[[SEL2]] : f32
-
-// CHECK-LABEL: func.func @minnumf_d1(
-// CHECK-SAME: %[[X:.+]]: f32, %[[Y:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: %[[CMP1:.+]] = arith.cmpf ogt, %[[Y]], %[[X]] : f32
-// CHECK-NEXT: %[[CMP2:.+]] = arith.cmpf uno, %[[Y]], %[[Y]] : f32
-// CHECK-NEXT: %[[OR:.+]] = arith.ori %[[CMP1]], %[[CMP2]] : i1
-// CHECK-NEXT: %[[CMP3:.+]] = arith.cmpf oeq, %[[Y]], %[[X]] : f32
-// CHECK-NEXT: %[[SEL1:.+]] = arith.select %[[CMP3]], %[[HALF]], %[[ONE]] : f32
-// CHECK-NEXT: %[[SEL2:.+]] = arith.select %[[OR]], %[[ZERO]], %[[SEL1]] : f32
-// CHECK-NEXT: return %[[SEL2]] : f32

@@ -1,4 +1,3 @@
-// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
 // A select chooses between tangents, so that what the branch not taken computes
@@ -51,40 +50,3 @@ func.func @parity(%x: f32, %n: i32) -> f32 {
   %z = arith.select %odd, %s, %p : f32
   return %z : f32
 }
-
-// CHECK-LABEL: func.func @choose_d1(
-// CHECK-SAME: %[[C:.+]]: i1, %{{.+}}: f32, %{{.+}}: f32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK: %[[SEL:.+]] = arith.select %[[C]], %[[ONE]], %[[ZERO]] : f32
-// CHECK-NEXT: return %[[SEL]] : f32
-
-// CHECK-LABEL: func.func @choose_d2(
-// CHECK-SAME: %[[C:.+]]: i1, %{{.+}}: f32, %{{.+}}: f32) -> f32 {
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK: %[[SEL:.+]] = arith.select %[[C]], %[[ZERO]], %[[ONE]] : f32
-// CHECK-NEXT: return %[[SEL]] : f32
-
-// CHECK-LABEL: func.func @softplus_d0(
-// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[C:.+]] = arith.constant 2.000000e+01 : f32
-// CHECK: %[[CMP:.+]] = arith.cmpf ogt, %[[X]], %[[C]] : f32
-// CHECK-NEXT: %[[EXP:.+]] = math.exp %[[X]] : f32
-// CHECK-NEXT: %[[SUM:.+]] = arith.addf %[[EXP]], %[[ONE]] : f32
-// CHECK-NEXT: %[[QUOT:.+]] = arith.divf %[[ONE]], %[[SUM]] : f32
-// CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[QUOT]], %[[EXP]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ONE]], %[[PROD]] : f32
-// CHECK-NEXT: return %[[SEL]] : f32
-
-// CHECK-LABEL: func.func @parity_d0(
-// CHECK-SAME: %[[X:.+]]: f32, %[[N:.+]]: i32) -> f32 {
-// CHECK-DAG: %[[ONE_INT:.+]] = arith.constant 1 : i32
-// CHECK-DAG: %[[ZERO_INT:.+]] = arith.constant 0 : i32
-// CHECK: %[[AND:.+]] = arith.andi %[[N]], %[[ONE_INT]] : i32
-// CHECK-NEXT: %[[CMP:.+]] = arith.cmpi ne, %[[AND]], %[[ZERO_INT]] : i32
-// CHECK-NEXT: %[[FACTOR:.+]] = arith.sitofp %[[N]] : i32 to f32
-// CHECK-NEXT: %[[SUM:.+]] = arith.addf %[[X]], %[[X]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[SUM]], %[[FACTOR]] : f32
-// CHECK-NEXT: return %[[SEL]] : f32

@@ -1,4 +1,3 @@
-// RUN: fad-opt %s --test-fad-derivative --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
 // The rounding error of x^2, which exp would magnify, is made up for. Where the
@@ -19,23 +18,3 @@ func.func @erfc(%x: f32) -> f32 {
   %y = math.erfc %x : f32
   return %y : f32
 }
-
-// CHECK-LABEL: func.func @erfc_d0(
-// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[C1:.+]] = arith.constant 10.2469511 : f32
-// CHECK-DAG: %[[C2:.+]] = arith.constant 1.12837923 : f32
-// CHECK-DAG: %[[C3:.+]] = arith.constant 1.062500e+01 : f32
-// CHECK: %[[ABS:.+]] = math.absf %[[X]] : f32
-// CHECK-NEXT: %[[MIN:.+]] = arith.minimumf %[[ABS]], %[[C3]] : f32
-// CHECK-NEXT: %[[PROD1:.+]] = arith.mulf %[[MIN]], %[[MIN]] : f32
-// CHECK-NEXT: %[[NEG1:.+]] = arith.negf %[[PROD1]] : f32
-// CHECK-NEXT: %[[FMA:.+]] = math.fma %[[MIN]], %[[MIN]], %[[NEG1]] : f32
-// CHECK-NEXT: %[[EXP:.+]] = math.exp %[[NEG1]] : f32
-// CHECK-NEXT: %[[PROD2:.+]] = arith.mulf %[[EXP]], %[[FMA]] : f32
-// CHECK-NEXT: %[[DIFF:.+]] = arith.subf %[[EXP]], %[[PROD2]] : f32
-// CHECK-NEXT: %[[PROD3:.+]] = arith.mulf %[[DIFF]], %[[C2]] : f32
-// CHECK-NEXT: %[[CMP:.+]] = arith.cmpf ogt, %[[ABS]], %[[C1]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ZERO]], %[[PROD3]] : f32
-// CHECK-NEXT: %[[NEG2:.+]] = arith.negf %[[SEL]] : f32
-// CHECK-NEXT: return %[[NEG2]] : f32

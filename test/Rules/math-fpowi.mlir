@@ -44,37 +44,6 @@ func.func @cube(%x: f32) -> f32 {
   return %z : f32
 }
 
-// CHECK-LABEL: func.func @fpowi_d0(
-// CHECK-SAME: %[[X:.+]]: f32, %[[N:.+]]: i32) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE_INT:.+]] = arith.constant 1 : i32
-// CHECK-DAG: %[[C:.+]] = arith.constant -2147483647 : i32
-// CHECK-DAG: %[[ZERO_INT:.+]] = arith.constant 0 : i32
-// CHECK: %[[BOUNDED:.+]] = arith.maxsi %[[N]], %[[C]] : i32
-// CHECK-NEXT: %[[LESS:.+]] = arith.subi %[[BOUNDED]], %[[ONE_INT]] : i32
-// CHECK-NEXT: %[[FACTOR:.+]] = arith.sitofp %[[N]] : i32 to f32
-// CHECK-NEXT: %[[FPOWI:.+]] = math.fpowi %[[X]], %[[LESS]] : f32, i32
-// CHECK-NEXT: %[[CMP:.+]] = arith.cmpi eq, %[[N]], %[[ZERO_INT]] : i32
-// CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[FACTOR]], %[[FPOWI]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ZERO]], %[[PROD]] : f32
-// CHECK-NEXT: return %[[SEL]] : f32
-
-// CHECK-LABEL: func.func @narrow_d0(
-// CHECK-SAME: %[[X:.+]]: f32, %[[N:.+]]: i8) -> f32 {
-// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: %[[ONE_INT:.+]] = arith.constant 1 : i32
-// CHECK-DAG: %[[C:.+]] = arith.constant -2147483647 : i32
-// CHECK-DAG: %[[ZERO_INT:.+]] = arith.constant 0 : i32
-// CHECK: %[[WIDE:.+]] = arith.extsi %[[N]] : i8 to i32
-// CHECK-NEXT: %[[BOUNDED:.+]] = arith.maxsi %[[WIDE]], %[[C]] : i32
-// CHECK-NEXT: %[[LESS:.+]] = arith.subi %[[BOUNDED]], %[[ONE_INT]] : i32
-// CHECK-NEXT: %[[FACTOR:.+]] = arith.sitofp %[[WIDE]] : i32 to f32
-// CHECK-NEXT: %[[FPOWI:.+]] = math.fpowi %[[X]], %[[LESS]] : f32, i32
-// CHECK-NEXT: %[[CMP:.+]] = arith.cmpi eq, %[[WIDE]], %[[ZERO_INT]] : i32
-// CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[FACTOR]], %[[FPOWI]] : f32
-// CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ZERO]], %[[PROD]] : f32
-// CHECK-NEXT: return %[[SEL]] : f32
-
 // CHECK-LABEL: func.func @position_d0(
 // CHECK-SAME: %[[X:.+]]: f32, %[[I:.+]]: index) -> f32 {
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
@@ -90,11 +59,3 @@ func.func @cube(%x: f32) -> f32 {
 // CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[FACTOR]], %[[FPOWI]] : f32
 // CHECK-NEXT: %[[SEL:.+]] = arith.select %[[CMP]], %[[ZERO]], %[[PROD]] : f32
 // CHECK-NEXT: return %[[SEL]] : f32
-
-// CHECK-LABEL: func.func @cube_d0(
-// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[C:.+]] = arith.constant 2 : i32
-// CHECK-DAG: %[[THREE:.+]] = arith.constant 3.000000e+00 : f32
-// CHECK: %[[FPOWI:.+]] = math.fpowi %[[X]], %[[C]] : f32, i32
-// CHECK-NEXT: %[[PROD:.+]] = arith.mulf %[[FPOWI]], %[[THREE]] : f32
-// CHECK-NEXT: return %[[PROD]] : f32

@@ -1,4 +1,3 @@
-// RUN: fad-opt %s --test-fad-derivative=from-results=true --canonicalize --cse | FileCheck %s
 // RUN: %check-rule %s
 
 // VALUE: sqrt(x) = sqrt(x)
@@ -15,17 +14,3 @@ func.func @sqrt(%x: f32) -> f32 {
   %y = math.sqrt %x : f32
   return %y : f32
 }
-
-// CHECK-LABEL: func.func @sqrt_d0(
-// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: %[[SQRT:.+]] = math.sqrt %[[X]] : f32
-// CHECK-NEXT: %[[QUOT:.+]] = arith.divf %[[HALF]], %[[SQRT]] : f32
-// CHECK-NEXT: return %[[QUOT]] : f32
-
-// CHECK-LABEL: func.func @sqrt_r0(
-// CHECK-SAME: %[[X:.+]]: f32) -> f32 {
-// CHECK-DAG: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: %[[SQRT:.+]] = math.sqrt %[[X]] : f32
-// CHECK-NEXT: %[[QUOT:.+]] = arith.divf %[[HALF]], %[[SQRT]] : f32
-// CHECK-NEXT: return %[[QUOT]] : f32
