@@ -46,15 +46,18 @@ def make(command, path):
 def list_commands(tools, folder, shape, operations):
     """The commands that are measured, on a program of so many operations."""
     fad_opt = tools / "fad-opt"
-    program = folder / "program.mlir"
+    program, few = folder / "program.mlir", folder / "few.mlir"
     program.write_text(shape(operations))
-    nested = make([fad_opt, program, "--fad-nest=policy=fad entry=f"],
-                  folder / "nested.mlir")
+    # Each kernel of a GPU is a module with passes of its own.
+    few.write_text(shape(operations // 4))
+    nest = "--fad-nest=policy=fad entry=f"
+    nested = make([fad_opt, program, nest], folder / "nested.mlir")
+    kernels = make([fad_opt, few, nest], folder / "kernels.mlir")
     joint = make([fad_opt, program, f"--pass-pipeline={JOINT}"],
                  folder / "joint.mlir")
     return {
         "fad-to-cpu": [fad_opt, nested, "--fad-to-cpu", SINGLE],
-        "fad-to-nvvm": [fad_opt, nested, "--fad-to-nvvm", SINGLE],
+        "fad-to-nvvm": [fad_opt, kernels, "--fad-to-nvvm", SINGLE],
         "fad-to-iree": [fad_opt, nested, "--fad-to-iree", SINGLE],
         "fad-nest of a joint function": [fad_opt, joint, "--fad-nest", SINGLE],
         "fad-memory-report": [tools / "fad-memory-report", program, "--entry=f"],
