@@ -7,14 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -188,17 +182,12 @@ SizeExpr SizeSymbols::substitute(
   });
 }
 
-SizeExpr SizeSymbols::getIndexValue(OpFoldResult size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size);
-      constant && *constant >= 0)
-    return *constant;
-  auto value = llvm::dyn_cast_if_present<Value>(size);
+SizeExpr SizeSymbols::getIndexValue(OpFoldResult index) {
+  auto [value, dim] = asSize(index);
   if (!value)
-    return 0;
-  if (auto dim = value.getDefiningOp<tensor::DimOp>())
-    if (std::optional<int64_t> number = dim.getConstantIndex();
-        number && isa<RankedTensorType>(dim.getSource().getType()))
-      return getDimSize(dim.getSource(), *number);
+    return dim;
+  if (dim != kIndex)
+    return getDimSize(value, dim);
   if (auto add = value.getDefiningOp<arith::AddIOp>()) {
     SizeExpr result = getIndexValue(add.getLhs());
     return result += getIndexValue(add.getRhs());
@@ -250,73 +239,28 @@ SizeExpr SizeSymbols::getAffineValue(affine::AffineApplyOp apply,
 }
 
 SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {
-  SmallVector<std::pair<Value, unsigned>> path;
-  SizeExpr size = followDim(tensor, dim, path);
-  for (auto &step : path)
-    known.try_emplace(step, size);
-  return size;
+  Size origin = origins.find({tensor, dim});
+  if (auto it = known.find(origin); it != known.end())
+    return it->second;
+  SizeExpr size = computeSize(origin);
+  return known.try_emplace(origin, size).first->second;
 }
 
-SizeExpr
-SizeSymbols::followDim(Value tensor, unsigned dim,
-                       SmallVectorImpl<std::pair<Value, unsigned>> &path) {
-  // Each step goes to an operand, so the loop ends; recursion would be too deep
-  // for the long chain of a network.
-  while (true) {
-    if (auto it = known.find({tensor, dim}); it != known.end())
-      return it->second;
-    path.emplace_back(tensor, dim);
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (dim >= type.getRank())
-      return getUnknownDim(tensor, dim);
-    if (!type.isDynamicDim(dim))
-      return type.getDimSize(dim);
-    auto argument = dyn_cast<BlockArgument>(tensor);
-    if (argument)
-      return argument.getOwner()->isEntryBlock()
-                 ? getArgumentDim(argument.getArgNumber(), dim)
-                 : getUnknownDim(tensor, dim);
-
-    Operation *op = tensor.getDefiningOp();
-    if (auto residual = dyn_cast<ResidualOp>(op)) {
-      tensor = residual.getValue();
-      continue;
-    }
-    if (auto cast = dyn_cast<tensor::CastOp>(op);
-        cast && isa<RankedTensorType>(cast.getSource().getType())) {
-      tensor = cast.getSource();
-      continue;
-    }
-    if (op->hasTrait<OpTrait::Elementwise>()) {
-      tensor = *llvm::find_if(op->getOperands(), [](Value operand) {
-        return isa<RankedTensorType>(operand.getType());
-      });
-      continue;
-    }
-    // Upstream's answer is wrong for indices that are no single loop.
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      OpOperand *init = linalgOp.getTiedOpOperand(cast<OpResult>(tensor));
-      AffineMap map = linalgOp.getMatchingIndexingMap(init);
-      if (!isa<AffineDimExpr>(map.getResult(dim))) {
-        tensor = init->get();
-        continue;
-      }
-    }
-    OpBuilder builder(op);
-    FailureOr<OpFoldResult> size = reifyDimOfResult(
-        builder, op, cast<OpResult>(tensor).getResultNumber(), dim);
-    if (failed(size))
-      return getUnknownDim(tensor, dim);
-    auto value = llvm::dyn_cast_if_present<Value>(*size);
-    auto dimOp = value ? value.getDefiningOp<tensor::DimOp>() : nullptr;
-    if (!dimOp || !dimOp.getConstantIndex() ||
-        !isa<RankedTensorType>(dimOp.getSource().getType()))
-      return getIndexValue(*size);
-    if (dimOp.getSource() == tensor)
-      return getUnknownDim(tensor, dim);
-    tensor = dimOp.getSource();
-    dim = *dimOp.getConstantIndex();
-  }
+SizeExpr SizeSymbols::computeSize(Size origin) {
+  auto [value, dim] = origin;
+  if (!value)
+    return dim;
+  if (dim == kIndex)
+    return getIndexValue(value);
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner()->isEntryBlock())
+    return getArgumentDim(argument.getArgNumber(), dim);
+  std::optional<SizeExpr> size;
+  visitReified(origin, [&](OpFoldResult reified) {
+    if (asSize(reified) != origin)
+      size = getIndexValue(reified);
+  });
+  return size ? *size : getUnknownDim(value, dim);
 }
 
 //===----------------------------------------------------------------------===//

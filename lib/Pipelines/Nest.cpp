@@ -109,6 +109,8 @@ void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
   pm.addNestedPass<func::FuncOp>(createFadShortenLifetimes());
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
+  // Operands that are found to be equal become one in canonicalization.
+  pm.addPass(createCSEPass());
   addSimplify(pm);
   pm.addPass(createFadRematerialize());
 }

@@ -114,6 +114,8 @@ void fad::addToLLVM(OpPassManager &pm, bool parallel) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {

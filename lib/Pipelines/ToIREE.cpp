@@ -29,5 +29,7 @@ void fad::buildToIREEPipeline(OpPassManager &pm) {
   // Matmuls are fast in IREE; convolutions are fast if they are named.
   pm.addNestedPass<func::FuncOp>(createFadIm2col());
   pm.addPass(createFadLegalizeForIREE());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addPass(createFadCheckSizes());
 }

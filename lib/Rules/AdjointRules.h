@@ -50,10 +50,6 @@ struct AdjointRule
   }
 };
 
-/// Whether the tensor `value` has the sizes of the tensor `like`, of one type,
-/// by the way that it is computed from it. May be false if they are equal.
-bool haveEqualSizes(Value value, Value like);
-
 void attachLoopRule(MLIRContext *context);
 void attachScatterAddRule(MLIRContext *context);
 void attachTensorElementRules(MLIRContext *context);

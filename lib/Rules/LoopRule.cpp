@@ -8,6 +8,7 @@
 
 #include "AdjointRules.h"
 #include "fad/Analysis/Entry.h"
+#include "fad/Analysis/SizeOrigins.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/Slices.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -122,9 +123,14 @@ void LoopAdjoint::findActive() {
 
 bool LoopAdjoint::keepsSizes(unsigned index) {
   Value next = op.getYieldedValues()[index];
-  return !isa<RankedTensorType>(next.getType()) ||
-         haveEqualSizes(next, op.getRegionIterArgs()[index]) ||
-         haveEqualSizes(next, op.getInitArgs()[index]);
+  auto type = dyn_cast<RankedTensorType>(next.getType());
+  auto hasSizesOf = [&](Value value) {
+    return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
+      return areEqual({next, dim}, {value, dim});
+    });
+  };
+  return !type || hasSizesOf(op.getRegionIterArgs()[index]) ||
+         hasSizesOf(op.getInitArgs()[index]);
 }
 
 Value LoopAdjoint::toIndex(OpBuilder &b, Value value) {

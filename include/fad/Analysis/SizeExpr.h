@@ -9,8 +9,7 @@
 #ifndef FAD_ANALYSIS_SIZEEXPR_H
 #define FAD_ANALYSIS_SIZEEXPR_H
 
-#include "mlir/IR/OpDefinition.h"
-#include "llvm/ADT/DenseMap.h"
+#include "fad/Analysis/SizeOrigins.h"
 #include <limits>
 #include <map>
 #include <optional>
@@ -94,28 +93,29 @@ public:
              function_ref<std::optional<uint64_t>(const Symbol &)> value) const;
 
   /// The size of dimension `dim` of `tensor`, a ranked tensor, in terms of the
-  /// dimensions of the entry block's arguments if it follows from them. May
-  /// insert operations without effect that compute shapes.
+  /// dimensions of the entry block's arguments if it follows from them.
   SizeExpr getDimSize(Value tensor, unsigned dim);
 
-  /// Clears the cache, whose keys are addresses of values. Required between the
-  /// erasure of values and further queries.
-  void forgetValues() { known.clear(); }
+  /// Clears the caches, whose keys are addresses of values. Required between
+  /// the erasure of values and further queries.
+  void forgetValues() {
+    origins.clear();
+    known.clear();
+  }
 
 private:
-  /// The same, step by step; `path` gets every dimension of that size on the
-  /// way.
-  SizeExpr followDim(Value tensor, unsigned dim,
-                     SmallVectorImpl<std::pair<Value, unsigned>> &path);
+  SizeExpr computeSize(Size origin);
   SizeExpr getArgumentDim(unsigned argument, unsigned dim);
   SizeExpr getUnknownDim(Value value, std::optional<unsigned> dim);
   /// `dividend / divisor`, rounded up.
   SizeExpr getQuotient(const SizeExpr &dividend, uint64_t divisor);
-  SizeExpr getIndexValue(OpFoldResult value);
+  SizeExpr getIndexValue(OpFoldResult index);
   SizeExpr getAffineValue(affine::AffineApplyOp apply, AffineExpr expr);
 
   SmallVector<Symbol> symbols;
-  llvm::DenseMap<std::pair<Value, unsigned>, SizeExpr> known;
+  SizeOrigins origins;
+  /// The sizes of origins.
+  llvm::DenseMap<Size, SizeExpr> known;
   unsigned numArgumentDims = 0, numUnknown = 0;
 };
 

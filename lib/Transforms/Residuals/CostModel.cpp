@@ -222,7 +222,7 @@ SharedWork CostModel::findSharedWork(Operation *op) {
   auto elementwise = dyn_cast<ElementwiseOp>(op);
   if (!elementwise || elementwise.getInputs().empty())
     return {};
-  // Analyses of sizes insert `tensor.dim`: these do not count.
+  // `tensor.dim` reads no elements.
   auto readers = llvm::make_filter_range(
       elementwise.getInputs().front().getUsers(),
       [](Operation *user) { return !isa<tensor::DimOp>(user); });

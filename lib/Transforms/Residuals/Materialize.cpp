@@ -8,12 +8,11 @@
 
 #include "Materialize.h"
 #include "Recomputation.h"
-#include "SizeOrigins.h"
+#include "fad/Analysis/SizeOrigins.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
@@ -225,14 +224,14 @@ void Materializer::sortBackward() {
 
 void Materializer::resolveSizes() {
   // Cotangents and residuals are available at this point.
-  llvm::DenseMap<SizeKey, SizeKey> available;
+  llvm::DenseMap<Size, Size> available;
   SizeOrigins origins;
   auto offer = [&](Value primal, Value tensor) {
     auto type = dyn_cast<RankedTensorType>(primal.getType());
-    if (!type)
-      available.try_emplace({primal, -1}, tensor, -1);
+    if (primal.getType().isIndex())
+      available.try_emplace(origins.find({primal, kIndex}), tensor, kIndex);
     for (int64_t dim = 0, rank = type ? type.getRank() : 0; dim < rank; ++dim)
-      available.try_emplace(origins.find(primal, dim), tensor, dim);
+      available.try_emplace(origins.find({primal, dim}), tensor, dim);
   };
   for (auto [index, cotangent] : llvm::enumerate(joint.getCotangents()))
     offer(joint.getResultOf(index), cotangent);
@@ -240,27 +239,27 @@ void Materializer::resolveSizes() {
     offer(residual.getValue(), residual);
 
   for (tensor::DimOp size : pendingSizes) {
-    SizeKey key = origins.find(size.getSource(), *size.getConstantIndex());
+    Size origin = origins.find({size.getSource(), *size.getConstantIndex()});
+    auto [source, number] = origin;
     // A static size needs no tensor.
-    if (std::optional<int64_t> known =
-            key.second < 0 ? getConstantIntValue(key.first) : std::nullopt) {
+    if (!source) {
       rewriter.setInsertionPoint(size);
-      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(size, *known);
+      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(size, number);
       continue;
     }
-    auto it = available.find(key);
+    auto it = available.find(origin);
     if (it == available.end()) {
-      Value index = key.first;
-      if (key.second >= 0) {
+      Value index = source;
+      if (number != kIndex) {
         forwardEnd = tensor::DimOp::create(appendToForward(), size.getLoc(),
-                                           key.first, key.second);
+                                           source, number);
         index = forwardEnd->getResult(0);
       }
-      it = available.try_emplace(key, save(index, {"size"}), -1).first;
+      it = available.try_emplace(origin, save(index, {"size"}), kIndex).first;
     }
     auto [tensor, dim] = it->second;
     Value replacement = tensor;
-    if (dim >= 0) {
+    if (dim != kIndex) {
       rewriter.setInsertionPoint(size);
       replacement = tensor::DimOp::create(rewriter, size.getLoc(), tensor, dim);
     }

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CotangentTable.h"
+#include "fad/Analysis/SizeOrigins.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/AdjointOpInterface.h"
 #include "fad/Interfaces/Slices.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -82,15 +82,8 @@ static bool takesAll(tensor::ExtractSliceOp slice, int64_t dim) {
   if (!isConstantIntValue(slice.getMixedOffsets()[dim], 0) ||
       !isConstantIntValue(slice.getMixedStrides()[dim], 1))
     return false;
-  OpFoldResult size = slice.getMixedSizes()[dim];
-  RankedTensorType type = slice.getSourceType();
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    if (!type.isDynamicDim(dim))
-      return *constant == type.getDimSize(dim);
-  FailureOr<bool> equal = ValueBoundsConstraintSet::areEqual(
-      ValueBoundsConstraintSet::Variable(size),
-      ValueBoundsConstraintSet::Variable(slice.getSource(), dim));
-  return succeeded(equal) && *equal;
+  return areEqual(asSize(slice.getMixedSizes()[dim]),
+                  {slice.getSource(), dim});
 }
 
 namespace {
