@@ -10,7 +10,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -64,13 +63,13 @@ static std::optional<Slice> findSlice(Value scalar) {
   return slice;
 }
 
-/// Folds `op` for operands of the values `known`, and adds its results to
-/// these. False if it does not fold.
-static bool fold(Operation *op, llvm::DenseMap<Value, Attribute> &known) {
+bool fad::foldConstants(Operation *op,
+                        llvm::DenseMap<Value, Attribute> &known) {
   SmallVector<Attribute> operands = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return known.lookup(operand); });
   SmallVector<OpFoldResult> folded;
-  if (failed(op->fold(operands, folded)) ||
+  if (llvm::is_contained(operands, nullptr) ||
+      failed(op->fold(operands, folded)) ||
       folded.size() != op->getNumResults())
     return false;
   for (auto [result, value] : llvm::zip_equal(op->getResults(), folded)) {
@@ -96,7 +95,7 @@ std::optional<SmallVector<Attribute>> fad::findFiniteValues(Value scalar) {
     for (auto [number, condition] : llvm::enumerate(slice->conditions))
       known[condition] = builder.getBoolAttr(choice >> number & 1);
     if (!llvm::all_of(slice->ops,
-                      [&](Operation *op) { return fold(op, known); }))
+                      [&](Operation *op) { return foldConstants(op, known); }))
       return std::nullopt;
     Attribute value = known.lookup(scalar);
     if (!llvm::is_contained(values, value))

@@ -16,24 +16,27 @@ using namespace mlir::fad;
 
 #include "fad/Interfaces/AdjointOpInterface.cpp.inc"
 
-Value fad::makeZerosLike(OpBuilder &builder, Location loc, Value like) {
-  Type elementType = getElementTypeOrSelf(like);
+Value fad::makeZeros(OpBuilder &builder, Location loc,
+                     ArrayRef<OpFoldResult> sizes, Type elementType,
+                     Attribute encoding) {
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elementType));
-  auto type = dyn_cast<RankedTensorType>(like.getType());
-  if (!type)
-    return zero;
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, like), elementType,
-      type.getEncoding());
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, elementType, encoding);
   return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+}
+
+Value fad::makeZerosLike(OpBuilder &builder, Location loc, Value like) {
+  if (auto type = dyn_cast<RankedTensorType>(like.getType()))
+    return makeZeros(builder, loc, tensor::getMixedSizes(builder, loc, like),
+                     type.getElementType(), type.getEncoding());
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getZeroAttr(like.getType()));
 }
 
 Value fad::sumElements(OpBuilder &b, Location loc, Value terms, Type type) {
   Type sumType = getTangentType(type);
-  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>(), sumType);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(sumType));
-  Value init = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+  Value init = makeZeros(b, loc, {}, sumType);
   int64_t rank = cast<RankedTensorType>(terms.getType()).getRank();
   SmallVector<AffineMap> maps = {b.getMultiDimIdentityMap(rank),
                                  AffineMap::get(rank, 0, b.getContext())};
@@ -45,7 +48,7 @@ Value fad::sumElements(OpBuilder &b, Location loc, Value terms, Type type) {
         convert(Expr(eb, arguments[0]), sumType) + Expr(eb, arguments[1]);
     linalg::YieldOp::create(inside, loc, sum.getValue());
   };
-  auto sum = linalg::GenericOp::create(b, loc, empty.getType(), terms, init,
+  auto sum = linalg::GenericOp::create(b, loc, init.getType(), terms, init,
                                        maps, iterators, add);
   Value element = tensor::ExtractOp::create(b, loc, sum.getResult(0));
   ExprBuilder eb(b, loc, type);

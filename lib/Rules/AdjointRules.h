@@ -53,7 +53,6 @@ struct AdjointRule
 void attachLoopRule(MLIRContext *context);
 void attachScatterAddRule(MLIRContext *context);
 void attachTensorElementRules(MLIRContext *context);
-void attachTensorGatherRules(MLIRContext *context);
 void attachTensorSliceRules(MLIRContext *context);
 
 } // namespace mlir::fad

@@ -56,8 +56,26 @@ struct Splat : ViewRule<Splat, tensor::SplatOp> {
     return sumElements(b, op.getLoc(), cotangent, op.getInput().getType());
   }
 };
+
+/// y = z with slices x in their places: x' = these slices of y', z' = y' with
+/// zeros in their place.
+struct Scatter : OperandRule<Scatter, tensor::ScatterOp> {
+  static Value pullback(OpBuilder &b, Op op, Value cotangent,
+                        unsigned operand) {
+    if (operand == op.getSourceMutable().getOperandNumber())
+      return tensor::GatherOp::create(b, op.getLoc(), op.getSource().getType(),
+                                      cotangent, op.getIndices(),
+                                      op.getScatterDims(), op.getUnique());
+    if (operand != op.getDestMutable().getOperandNumber())
+      return Value();
+    Value zeros = makeZerosLike(b, op.getLoc(), op.getSource());
+    return tensor::ScatterOp::create(b, op.getLoc(), op.getType(), zeros,
+                                     cotangent, op.getIndices(),
+                                     op.getScatterDims(), op.getUnique());
+  }
+};
 } // namespace
 
 void fad::attachTensorElementRules(MLIRContext *context) {
-  attachRules<Extract, FromElements, Insert, Splat>(context);
+  attachRules<Extract, FromElements, Insert, Scatter, Splat>(context);
 }

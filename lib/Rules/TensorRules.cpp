@@ -59,7 +59,6 @@ void fad::registerTensorRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     attachRules<Cast, CollapseShape, ExpandShape, Reshape>(context);
     attachTensorElementRules(context);
-    attachTensorGatherRules(context);
     attachTensorSliceRules(context);
   });
 }

@@ -172,30 +172,3 @@ func.func @gather_reduced(%x: tensor<3x4x5xf32>, %i: tensor<6x2xindex>) -> tenso
   %0 = tensor.gather %x[%i] gather_dims([0, 2]) : (tensor<3x4x5xf32>, tensor<6x2xindex>) -> tensor<6x4xf32>
   return %0 : tensor<6x4xf32>
 }
-
-// -----
-
-// A scalar that comes from a tensor becomes an operand; an argument and a
-// constant stay where they are.
-
-#id = affine_map<(d0) -> (d0)>
-// CHECK-DAG:   #[[ID:.*]] = affine_map<(d0) -> (d0)>
-// CHECK-DAG:   #[[ELEMENT:.*]] = affine_map<(d0) -> ()>
-// CHECK-LABEL: func @captured(
-// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[T:.*]]: tensor<f32>, %[[S:.*]]: f32
-// CHECK:         %[[C:.*]] = tensor.extract %[[T]]
-// CHECK:         %[[F:.*]] = tensor.from_elements %[[C]] : tensor<f32>
-// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[ELEMENT]], #[[ID]]], {{.*}}} ins(%[[X]], %[[F]] : tensor<4xf32>, tensor<f32>)
-// CHECK-NEXT:    ^{{.*}}(%[[IN:.*]]: f32, %[[CI:.*]]: f32, %{{.*}}: f32):
-// CHECK-NEXT:      %[[M:.*]] = arith.mulf %[[IN]], %[[CI]]
-// CHECK-NEXT:      arith.addf %[[M]], %[[S]]
-func.func @captured(%x: tensor<4xf32>, %t: tensor<f32>, %s: f32) -> tensor<4xf32> {
-  %c = tensor.extract %t[] : tensor<f32>
-  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {
-  ^bb0(%in: f32, %out: f32):
-    %1 = arith.mulf %in, %c : f32
-    %2 = arith.addf %1, %s : f32
-    linalg.yield %2 : f32
-  } -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}

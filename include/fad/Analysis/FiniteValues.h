@@ -11,9 +11,14 @@
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
 #include <optional>
 
 namespace mlir::fad {
+
+/// Folds `op`, if its operands are in `known`, and adds its results to that.
+/// Whether it folds to constants.
+bool foldConstants(Operation *op, llvm::DenseMap<Value, Attribute> &known);
 
 /// The values that `scalar`, computed in a body, can take, if they follow from
 /// constants and conditions alone: the derivative of a rectifier is 0 or 1 for

@@ -87,6 +87,10 @@ public:
   LogicalResult finishRegions(Operation *adjoint);
 };
 
+/// A tensor of zeros.
+Value makeZeros(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> sizes,
+                Type elementType, Attribute encoding = {});
+
 /// Zeros of the type and sizes of `like`, a tensor or a scalar.
 Value makeZerosLike(OpBuilder &builder, Location loc, Value like);
 

@@ -64,11 +64,10 @@ def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
     - `linalg.pack` and `linalg.unpack` into pad, reshape and transpose;
     - an `scf.execute_region` of one block into the operations of the block.
 
-    `tensor.gather` becomes a `linalg.generic` that extracts elements. A scalar
-    that a body captures becomes an operand, if it may depend on a differentiated
-    argument. In a smooth sum such as `max(a, b) + log1p(exp(-|a - b|))`, a maximum
-    spelled as comparison and select becomes `arith.maximumf`, whose equal operands
-    share the derivative.
+    `tensor.gather` becomes a `linalg.generic` that extracts elements. In a
+    smooth sum such as `max(a, b) + log1p(exp(-|a - b|))`, a maximum spelled as
+    comparison and select becomes `arith.maximumf`, whose equal operands share the
+    derivative.
 
     Other operations stay as they are. The result has upstream operations only.
   }];

@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Utils/CapturedScalars.h"
 #include "../Utils/SmoothSums.h"
-#include "fad/Analysis/Splats.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,9 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::fad {
@@ -193,31 +189,7 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
 };
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Captured scalars
-//===----------------------------------------------------------------------===//
-
 namespace {
-/// Turns scalars that a body captures into operands, if they may depend on
-/// differentiated arguments, because rules apply to operands.
-struct PassCapturedScalars : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
-    llvm::SetVector<Value> captures;
-    getUsedValuesDefinedAbove(op.getRegion(), captures);
-    captures.remove_if([](Value value) {
-      return !isa<FloatType>(value.getType()) || !mayHaveTangent(value);
-    });
-    if (captures.empty() || !op.hasPureTensorSemantics())
-      return rewriter.notifyMatchFailure(op, "captures no such scalar");
-
-    passScalars(rewriter, op, captures.getArrayRef());
-    return success();
-  }
-};
-
 struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
   using FadNormalizeBase::FadNormalizeBase;
 
@@ -231,9 +203,6 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
     // Before the operations of a sum are parts of several bodies.
     populateSmoothSumPatterns(formPatterns);
     forms = std::move(formPatterns);
-    RewritePatternSet capturePatterns(context);
-    capturePatterns.add<PassCapturedScalars>(context);
-    captures = std::move(capturePatterns);
     return success();
   }
 
@@ -241,11 +210,9 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
     // The walk does not visit new operations. It folds nothing, so that a tape
     // sees the rest of the source program.
     walkAndApplyPatterns(getOperation(), forms);
-    walkAndApplyPatterns(getOperation(), captures);
   }
 
 private:
   FrozenRewritePatternSet forms;
-  FrozenRewritePatternSet captures;
 };
 } // namespace

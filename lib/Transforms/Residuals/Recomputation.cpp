@@ -9,6 +9,7 @@
 #include "Recomputation.h"
 #include "fad/Analysis/Movement.h"
 #include "fad/IR/Fad.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -44,22 +45,6 @@ bool fad::mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges) {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// Whether the elements that `op` reads of `input` through a permutation of
-/// loops are all of its elements.
-static bool readsAll(linalg::LinalgOp op, OpOperand &input) {
-  ArrayRef<int64_t> shape = op.getShape(&input);
-  llvm::SmallBitVector loops(op.getNumLoops());
-  for (auto [expr, size] :
-       llvm::zip_equal(op.getMatchingIndexingMap(&input).getResults(), shape)) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (loop ? loops.test(loop.getPosition()) : size != 1)
-      return false;
-    if (loop)
-      loops.set(loop.getPosition());
-  }
-  return true;
-}
-
 /// Whether `op` is a linalg.generic that copies, broadcasts or transposes.
 static bool isCopy(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -73,7 +58,7 @@ static bool isCopy(Operation *op) {
            if (!argument || argument.getOwner() != &body)
              return false;
            OpOperand *operand = generic.getMatchingOpOperand(argument);
-           return generic.isDpsInput(operand) && readsAll(generic, *operand);
+           return generic.isDpsInput(operand) && findOwnLoops(generic, *operand);
          });
 }
 

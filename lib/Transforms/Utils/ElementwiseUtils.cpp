@@ -8,6 +8,7 @@
 
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
@@ -283,4 +284,36 @@ StringRef fad::describe(ElementwiseOp op) {
     name = inner.getName().getStringRef();
   }
   return name.empty() ? op->getName().getStringRef() : name;
+}
+
+std::optional<bool> fad::asksForGreater(arith::CmpFPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpFPredicate::OGT:
+  case arith::CmpFPredicate::OGE:
+  case arith::CmpFPredicate::UGT:
+  case arith::CmpFPredicate::UGE:
+    return true;
+  case arith::CmpFPredicate::OLT:
+  case arith::CmpFPredicate::OLE:
+  case arith::CmpFPredicate::ULT:
+  case arith::CmpFPredicate::ULE:
+    return false;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<llvm::SmallBitVector> fad::findOwnLoops(linalg::LinalgOp op,
+                                                      OpOperand &operand) {
+  llvm::SmallBitVector loops(op.getNumLoops());
+  for (auto [expr, size] :
+       llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(),
+                       op.getShape(&operand))) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop ? loops.test(loop.getPosition()) : size != 1)
+      return std::nullopt;
+    if (loop)
+      loops.set(loop.getPosition());
+  }
+  return loops;
 }

@@ -8,6 +8,7 @@
 
 #include "SmoothSums.h"
 #include "fad/IR/Fad.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
@@ -72,20 +73,8 @@ static std::optional<bool> takesGreater(arith::SelectOp select) {
   bool exchanged = select.getTrueValue() == b && select.getFalseValue() == a;
   if (!inOrder && !exchanged)
     return std::nullopt;
-  switch (compare.getPredicate()) {
-  case arith::CmpFPredicate::OGT:
-  case arith::CmpFPredicate::OGE:
-  case arith::CmpFPredicate::UGT:
-  case arith::CmpFPredicate::UGE:
-    return inOrder;
-  case arith::CmpFPredicate::OLT:
-  case arith::CmpFPredicate::OLE:
-  case arith::CmpFPredicate::ULT:
-  case arith::CmpFPredicate::ULE:
-    return exchanged;
-  default:
-    return std::nullopt;
-  }
+  std::optional<bool> greater = asksForGreater(compare.getPredicate());
+  return greater ? std::optional(*greater == inOrder) : std::nullopt;
 }
 
 namespace {

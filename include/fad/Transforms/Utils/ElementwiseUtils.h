@@ -10,6 +10,9 @@
 #define FAD_TRANSFORMS_UTILS_ELEMENTWISEUTILS_H
 
 #include "fad/IR/Fad.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include <optional>
 
 namespace mlir {
 class RewriterBase;
@@ -17,6 +20,10 @@ class RewriterBase;
 namespace func {
 class FuncOp;
 } // namespace func
+
+namespace linalg {
+class LinalgOp;
+} // namespace linalg
 
 namespace fad {
 
@@ -75,6 +82,15 @@ FailureOr<ElementwiseOp> fuseProducer(RewriterBase &rewriter,
 /// A readable name for `op`: the name of the only operation of its body, or its
 /// own name.
 StringRef describe(ElementwiseOp op);
+
+/// Whether `predicate` selects the greater of its operands; nothing if it
+/// selects neither the greater nor the less.
+std::optional<bool> asksForGreater(arith::CmpFPredicate predicate);
+
+/// The loops that index `operand` of `op`, if each dimension has a loop of its
+/// own or size 1: the iterations then cover all elements.
+std::optional<llvm::SmallBitVector> findOwnLoops(linalg::LinalgOp op,
+                                                 OpOperand &operand);
 
 } // namespace fad
 } // namespace mlir

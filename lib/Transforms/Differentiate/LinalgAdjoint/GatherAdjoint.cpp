@@ -175,12 +175,6 @@ private:
   Value createEmpty(ArrayRef<OpFoldResult> sizes, Type elementType) {
     return tensor::EmptyOp::create(builder, loc, sizes, elementType);
   }
-  Value createZeros(ArrayRef<OpFoldResult> sizes, Type elementType) {
-    Value zero = arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(elementType));
-    return FillOp::create(builder, loc, zero, createEmpty(sizes, elementType))
-        .getResult(0);
-  }
   /// `body` with `loop` numbered `numbers[loop]`, out of `count`. Loops without
   /// a number have one iteration, or do not occur in the body. Updates `kept`,
   /// values of the body.
@@ -419,28 +413,19 @@ Value GatherAdjoint::emitScatter(ScalarBody body) {
   Value updates = emitCotangent(builder, op, std::move(body),
                                 createEmpty(extents, tangentType), access);
   SmallVector<Value> indices = emitIndices(dims, batch);
-  Value zeros = createZeros(sizes, tangentType);
+  Value zeros = makeZeros(builder, loc, sizes, tangentType);
   Value sum = ScatterAddOp::create(builder, loc, zeros.getType(), updates,
                                    zeros, indices, dims);
-  if (tangentType == type.getElementType())
-    return sum;
-  return fad::ElementwiseOp::create(
-             builder, loc, sum,
-             [&](OpBuilder &b, Location loc, ValueRange arguments) {
-               ExprBuilder eb(b, loc, type.getElementType());
-               Expr element(eb, arguments[0]);
-               return SmallVector<Value>{
-                   convert(element, type.getElementType()).getValue()};
-             })
-      ->getResult(0);
+  return convertElements(builder, loc, sum, type.getElementType());
 }
 
 Value GatherAdjoint::restore(Value cotangent) {
   if (!readsWhole) {
     SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
     SmallVector<OpFoldResult> ones(sizes.size(), builder.getIndexAttr(1));
-    Value zeros = createZeros(tensor::getMixedSizes(builder, loc, source),
-                              type.getElementType());
+    Value zeros =
+        makeZeros(builder, loc, tensor::getMixedSizes(builder, loc, source),
+                  type.getElementType());
     cotangent =
         insertSlice(builder, loc, cotangent, zeros, offsets, sizes, ones);
   }

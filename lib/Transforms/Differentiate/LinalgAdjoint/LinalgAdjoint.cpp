@@ -44,10 +44,6 @@ public:
   LogicalResult run();
 
 private:
-  /// Whether each iteration writes another element of the result that `init`
-  /// is tied to, and all iterations together write all of it. `init` then is an
-  /// input like any other.
-  bool isWrittenOnce(OpOperand &init);
   /// The partial derivative of each yielded value with respect to `init`; null
   /// if it is zero or the result has no cotangent.
   LogicalResult differentiateInit(OpOperand &init,
@@ -67,20 +63,6 @@ private:
   SmallVector<bool> accumulates;
 };
 } // namespace
-
-bool LinalgAdjoint::isWrittenOnce(OpOperand &init) {
-  AffineMap map = op.getMatchingIndexingMap(&init);
-  ArrayRef<int64_t> shape = op.getShape(&init);
-  llvm::SmallBitVector loops(op.getNumLoops());
-  for (auto [expr, size] : llvm::zip_equal(map.getResults(), shape)) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (loop ? loops.test(loop.getPosition()) : size != 1)
-      return false;
-    if (loop)
-      loops.set(loop.getPosition());
-  }
-  return loops.all();
-}
 
 LogicalResult
 LinalgAdjoint::differentiateInit(OpOperand &init,
@@ -104,8 +86,10 @@ LinalgAdjoint::differentiateInit(OpOperand &init,
 }
 
 LogicalResult LinalgAdjoint::classifyResults() {
-  for (OpOperand &init : op.getDpsInitsMutable())
-    primal.writtenOnce.push_back(isWrittenOnce(init));
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    std::optional<llvm::SmallBitVector> loops = findOwnLoops(op, init);
+    primal.writtenOnce.push_back(loops && loops->all());
+  }
   accumulates.resize(op.getNumDpsInits());
   primal.reductions.resize(op.getNumDpsInits());
   for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable())) {

@@ -83,6 +83,10 @@ FailureOr<ScalarBody> buildTerms(const StructuredPrimal &primal, Value seed,
 Value emitCotangent(RewriterBase &rewriter, linalg::LinalgOp op,
                     ScalarBody body, Value operand, AffineMap access);
 
+/// `tensor` with its elements rounded or extended to `elementType`.
+Value convertElements(OpBuilder &builder, Location loc, Value tensor,
+                      Type elementType);
+
 /// Reports that a result combines its elements by a reduction without a rule.
 LogicalResult emitNotASum(linalg::LinalgOp op);
 

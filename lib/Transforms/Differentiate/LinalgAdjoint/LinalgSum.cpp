@@ -94,7 +94,9 @@ private:
   /// `sum` at the elements that `access` reads, zero elsewhere.
   Value insertIntoZeros(Value sum, const OperandAccess &access);
   Value emitZeros();
-  Value convertElements(Value sum);
+  Value convertElements(Value sum) {
+    return fad::convertElements(builder, loc, sum, type.getElementType());
+  }
   Value castToOperand(Value sum);
 
   RewriterBase &builder;
@@ -229,15 +231,14 @@ Value SumEmitter::emitGeneric(ScalarBody body, AffineMap outMap,
   // A sum of many terms is accumulated in the tangent type, else it is rounded
   // right away.
   Type elementType = reduces ? body.sum.getType() : type.getElementType();
-  Value init = tensor::EmptyOp::create(builder, loc, sizes, elementType);
+  Value init = reduces ? makeZeros(builder, loc, sizes, elementType)
+                       : tensor::EmptyOp::create(builder, loc, sizes,
+                                                 elementType)
+                             .getResult();
   Expr sum = convert(Expr(eb, body.sum), elementType);
   BlockArgument out = body.block->addArgument(elementType, loc);
-  if (reduces) {
-    Value zero = arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(elementType));
-    init = FillOp::create(builder, loc, zero, init).getResult(0);
+  if (reduces)
     sum = Expr(eb, out) + sum;
-  }
   linalg::YieldOp::create(inside, loc, sum.getValue());
 
   body.maps.push_back(outMap);
@@ -317,11 +318,7 @@ Value SumEmitter::emitZeros() {
   SmallVector<OpFoldResult> sizes;
   if (type.getRank() != 0)
     sizes = tensor::getMixedSizes(builder, loc, operand);
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
-  Value zero = arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(type.getElementType()));
-  return FillOp::create(builder, loc, zero, empty).getResult(0);
+  return makeZeros(builder, loc, sizes, type.getElementType());
 }
 
 Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
@@ -401,20 +398,6 @@ Value SumEmitter::spreadDiagonals(Value sum, const OperandAccess &access) {
         linalg::YieldOp::create(b, loc, element);
       });
   return generic.getResult(0);
-}
-
-Value SumEmitter::convertElements(Value sum) {
-  Type elementType = type.getElementType();
-  if (getElementTypeOrSelf(sum) == elementType)
-    return sum;
-  return fad::ElementwiseOp::create(
-             builder, loc, sum,
-             [&](OpBuilder &b, Location loc, ValueRange arguments) {
-               ExprBuilder eb(b, loc, elementType);
-               return SmallVector<Value>{
-                   convert(Expr(eb, arguments[0]), elementType).getValue()};
-             })
-      ->getResult(0);
 }
 
 Value SumEmitter::castToOperand(Value sum) {

@@ -33,6 +33,20 @@ void ScalarBody::dropUnusedOperands() {
   }
 }
 
+Value fad::convertElements(OpBuilder &builder, Location loc, Value tensor,
+                           Type elementType) {
+  if (getElementTypeOrSelf(tensor) == elementType)
+    return tensor;
+  return fad::ElementwiseOp::create(
+             builder, loc, tensor,
+             [&](OpBuilder &b, Location loc, ValueRange arguments) {
+               ExprBuilder eb(b, loc, elementType);
+               return SmallVector<Value>{
+                   convert(Expr(eb, arguments[0]), elementType).getValue()};
+             })
+      ->getResult(0);
+}
+
 LogicalResult fad::emitNotASum(LinalgOp op) {
   return op.emitOpError("combines elements in another way than by adding or "
                         "multiplying them or by taking the greatest or least, "

@@ -251,11 +251,7 @@ Value WindowSolver::spread(Value tensor, AffineMap map) {
         strides[dim] = rewriter.getIndexAttr(window.stride);
     }
   }
-  Type elementType = getElementTypeOrSelf(tensor);
-  Value empty = tensor::EmptyOp::create(rewriter, loc, full, elementType);
-  Value zero = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getZeroAttr(elementType));
-  Value zeros = FillOp::create(rewriter, loc, zero, empty).getResult(0);
+  Value zeros = makeZeros(rewriter, loc, full, getElementTypeOrSelf(tensor));
   return insertSlice(rewriter, loc, tensor, zeros, offsets, sizes, strides);
 }
 

@@ -8,6 +8,7 @@
 
 #include "ReductionAdjoint.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -22,25 +23,6 @@ static Value getOther(Operation *op, Value value) {
   if ((lhs == value) == (rhs == value))
     return {};
   return lhs == value ? rhs : lhs;
-}
-
-/// Whether `predicate` selects the greater of its operands; nothing if it
-/// selects neither the greater nor the less.
-static std::optional<bool> asksForGreater(arith::CmpFPredicate predicate) {
-  switch (predicate) {
-  case arith::CmpFPredicate::OGT:
-  case arith::CmpFPredicate::OGE:
-  case arith::CmpFPredicate::UGT:
-  case arith::CmpFPredicate::UGE:
-    return true;
-  case arith::CmpFPredicate::OLT:
-  case arith::CmpFPredicate::OLE:
-  case arith::CmpFPredicate::ULT:
-  case arith::CmpFPredicate::ULE:
-    return false;
-  default:
-    return std::nullopt;
-  }
 }
 
 /// If `condition` compares `out` with another value: that value, and whether it

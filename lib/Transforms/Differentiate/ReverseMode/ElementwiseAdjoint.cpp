@@ -1,4 +1,4 @@
-//===- ElementwiseAdjoint.cpp - Adjoint of fad.elementwise ----------------===//
+//===- ElementwiseAdjoint.cpp - Adjoints of scalar operations --------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/FiniteValues.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Differentiate/Adjoint.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -129,32 +131,6 @@ static Type getTermType(Value operand) {
   return getTangentType(operand.getType());
 }
 
-/// The floats that operations of `body` compute from constants alone.
-static llvm::DenseMap<Value, double> foldConstants(Block &body) {
-  llvm::DenseMap<Value, Attribute> constants;
-  llvm::DenseMap<Value, double> floats;
-  for (Operation &op : body) {
-    if (op.getNumResults() != 1)
-      continue;
-    SmallVector<Attribute> operands;
-    for (Value operand : op.getOperands()) {
-      Attribute constant = constants.lookup(operand);
-      if (!constant && !matchPattern(operand, m_Constant(&constant)))
-        break;
-      operands.push_back(constant);
-    }
-    SmallVector<OpFoldResult> folded;
-    if (operands.size() != op.getNumOperands() ||
-        failed(op.fold(operands, folded)) || folded.size() != 1)
-      continue;
-    auto constant = dyn_cast<Attribute>(folded.front());
-    constants[op.getResult(0)] = constant;
-    if (auto number = dyn_cast_or_null<FloatAttr>(constant))
-      floats[op.getResult(0)] = number.getValueAsDouble();
-  }
-  return floats;
-}
-
 /// Computes `yielded`, which `body` holds, right after `after`.
 static ElementwiseOp computeDerivatives(BodyBuilder &body, Operation *after,
                                         ValueRange yielded) {
@@ -223,15 +199,17 @@ buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
   if (failed(body.addTangents(index, results, /*readResults=*/false,
                               adjoint.prefersResults())))
     return failure();
-  llvm::DenseMap<Value, double> constants = foldConstants(*body.body);
+  llvm::DenseMap<Value, Attribute> constants;
+  for (Operation &inner : *body.body)
+    (void)foldConstants(&inner, constants);
   SmallVector<Derivative> derivatives;
   SmallVector<Value> yielded;
   for (unsigned result : results) {
     Derivative &derivative = derivatives.emplace_back();
     Expr tangent = body.tangents.lookup(op.getYield().getOperand(result));
-    if (auto constant = constants.find(tangent.getValue());
-        constant != constants.end())
-      tangent = constant->second;
+    if (auto constant = dyn_cast_or_null<FloatAttr>(
+            constants.lookup(tangent.getValue())))
+      tangent = constant.getValueAsDouble();
     if (!tangent || tangent.isConstant()) {
       derivative.constant = tangent ? tangent.getConstant() : 0;
       continue;
@@ -336,5 +314,48 @@ LogicalResult fad::buildAdjoint(AdjointBuilder &adjoint, ElementwiseOp op,
           sumElements(adjoint.rewriter, op.getLoc(), *cotangent, type);
   }
   adjoint.addCotangents(op.getInputs(), operands);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations on scalars
+//===----------------------------------------------------------------------===//
+
+/// The cotangent of `value`, an operand of `op`; null if it is zero.
+static FailureOr<Value> buildCotangent(AdjointBuilder &adjoint, Operation *op,
+                                       ValueRange cotangents, Value value) {
+  IRMapping primals;
+  TangentMap tangents;
+  tangents[value] = 1;
+  if (failed(pushforward(adjoint.rewriter, op, primals, tangents,
+                         adjoint.prefersResults())))
+    return failure();
+  SmallVector<Term> terms;
+  for (auto [result, cotangent] :
+       llvm::zip_equal(op->getResults(), cotangents)) {
+    Expr tangent = tangents.lookup(result);
+    if (cotangent && tangent && !tangent.isConstant(0))
+      terms.emplace_back(cotangent, tangent);
+  }
+  if (terms.empty())
+    return Value();
+  return accumulate(adjoint.rewriter, op->getLoc(), terms, value.getType());
+}
+
+LogicalResult fad::buildScalarAdjoint(AdjointBuilder &adjoint, Operation *op,
+                                      ValueRange cotangents) {
+  SmallVector<Value> operands(op->getNumOperands());
+  // Equal operands share one tangent.
+  llvm::SmallDenseSet<Value> seen;
+  for (auto [operand, cotangent] :
+       llvm::zip_equal(op->getOperands(), operands)) {
+    if (!adjoint.isVaried(operand) || !seen.insert(operand).second)
+      continue;
+    FailureOr<Value> built = buildCotangent(adjoint, op, cotangents, operand);
+    if (failed(built))
+      return failure();
+    cotangent = *built;
+  }
+  adjoint.addCotangents(op->getOperands(), operands);
   return success();
 }

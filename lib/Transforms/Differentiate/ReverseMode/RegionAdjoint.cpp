@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../Utils/CapturedScalars.h"
 #include "ReverseMode.h"
 #include "fad/Analysis/Entry.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -82,6 +82,38 @@ void ReverseMode::hoistSizes(Operation *op) {
   });
 }
 
+/// Replaces `op` by an operation that takes `scalars`, which its body captures,
+/// as operands, in tensors of rank 0, because rules apply to operands.
+static linalg::GenericOp passScalars(RewriterBase &rewriter,
+                                     linalg::GenericOp op,
+                                     ArrayRef<Value> scalars) {
+  SmallVector<Value> inputs(op.getInputs());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  unsigned position = inputs.size();
+  for (Value scalar : scalars) {
+    auto type = RankedTensorType::get({}, scalar.getType());
+    inputs.push_back(
+        tensor::FromElementsOp::create(rewriter, op.getLoc(), type, scalar));
+    maps.insert(maps.begin() + position,
+                AffineMap::get(op.getNumLoops(), 0, op.getContext()));
+  }
+  auto passed = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps,
+      op.getIteratorTypesArray());
+  passed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.inlineRegionBefore(op.getRegion(), passed.getRegion(),
+                              passed.getRegion().begin());
+  for (Value scalar : scalars) {
+    BlockArgument argument = passed.getBody()->insertArgument(
+        position++, scalar.getType(), scalar.getLoc());
+    rewriter.replaceUsesWithIf(scalar, argument, [&](OpOperand &use) {
+      return passed.getRegion().isAncestor(use.getOwner()->getParentRegion());
+    });
+  }
+  rewriter.replaceOp(op, passed);
+  return passed;
+}
+
 void ReverseMode::passScalars(Block &block) {
   OpBuilder::InsertionGuard guard(rewriter);
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -110,7 +142,7 @@ void ReverseMode::passScalars(Block &block) {
       generic = *general;
     }
     linalg::GenericOp passed =
-        fad::passScalars(rewriter, generic, captured.getArrayRef());
+        ::passScalars(rewriter, generic, captured.getArrayRef());
     for (OpOperand *input : passed.getDpsInputOperands())
       if (auto scalar = input->get().getDefiningOp<tensor::FromElementsOp>())
         findVaried(scalar);
