@@ -19,8 +19,8 @@ extern "C" {
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Fad, fad);
 
 /// Registers the fad dialect, the derivative rules, and the dialects and
-/// interfaces that `fad-nest` and `fad-to-cpu` need. `fad-to-nvvm` also needs
-/// mlirRegisterAllDialects and mlirRegisterAllLLVMTranslations.
+/// extensions of upstream. `fad-to-nvvm` also needs
+/// mlirRegisterAllLLVMTranslations.
 MLIR_CAPI_EXPORTED void fadRegisterDialects(MlirDialectRegistry registry);
 
 #ifdef __cplusplus

@@ -8,15 +8,10 @@
 
 #include "fad-c/Dialects.h"
 #include "fad/IR/Fad.h"
-#include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
 #include "mlir/CAPI/Registration.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
 
 using namespace mlir;
 
@@ -24,10 +19,8 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Fad, fad, fad::FadDialect)
 
 void fadRegisterDialects(MlirDialectRegistry wrapped) {
   DialectRegistry &registry = *unwrap(wrapped);
-  registry.insert<arith::ArithDialect, fad::FadDialect, func::FuncDialect,
-                  linalg::LinalgDialect, math::MathDialect,
-                  tensor::TensorDialect>();
-  tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<fad::FadDialect>();
   fad::registerAllRules(registry);
-  fad::registerToCPUExtensions(registry);
 }

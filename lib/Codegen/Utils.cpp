@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -19,4 +20,20 @@ Value fad::createEmptyLike(OpBuilder &builder, Location loc,
     if (type.isDynamicDim(i))
       sizes.push_back(tensor::DimOp::create(builder, loc, source, i));
   return tensor::EmptyOp::create(builder, loc, type, sizes);
+}
+
+Value fad::createGeneric(
+    ImplicitLocOpBuilder &b, ValueRange inputs, Value init,
+    ArrayRef<AffineMap> maps, unsigned reductions,
+    llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
+  SmallVector<utils::IteratorType> iterators(
+      maps.front().getNumDims() - reductions, utils::IteratorType::parallel);
+  iterators.append(reductions, utils::IteratorType::reduction);
+  return linalg::GenericOp::create(
+             b, init.getType(), inputs, init, maps, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               linalg::YieldOp::create(inner, body(inner, arguments));
+             })
+      .getResult(0);
 }

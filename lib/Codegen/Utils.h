@@ -9,8 +9,8 @@
 #ifndef FAD_LIB_CODEGEN_UTILS_H
 #define FAD_LIB_CODEGEN_UTILS_H
 
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::fad {
 
@@ -18,6 +18,13 @@ namespace mlir::fad {
 /// `source`, a tensor of a compatible shape.
 Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,
                       Value source);
+
+/// The result of a linalg.generic whose last `reductions` loops are reductions;
+/// the others are parallel. `body` returns the value to yield.
+Value createGeneric(
+    ImplicitLocOpBuilder &b, ValueRange inputs, Value init,
+    ArrayRef<AffineMap> maps, unsigned reductions,
+    llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body);
 
 } // namespace mlir::fad
 

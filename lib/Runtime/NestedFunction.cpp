@@ -7,11 +7,56 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/NestedFunction.h"
-#include "Roundings.h"
 #include "fad/Pipelines/NestedPair.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fad;
+
+/// Whether `op` computes numbers that are rounded to the type of its results.
+static bool rounds(Operation *op) {
+  // Operations with regions compute in these.
+  return op->getNumRegions() == 0 && !op->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<arith::SelectOp>(op) &&
+         !isa_and_nonnull<tensor::TensorDialect>(op->getDialect());
+}
+
+/// The float types to which `gradient`, a result of `pair`, and the values that
+/// it is computed from, are rounded. Arguments and cotangents are exact.
+static SmallVector<FloatType> findRoundings(NestedPair &pair, Value gradient) {
+  llvm::SetVector<FloatType> types;
+  llvm::SetVector<Value> values;
+  llvm::SetVector<Operation *> ops;
+  values.insert(gradient);
+  for (size_t nextValue = 0, nextOp = 0; nextValue < values.size();
+       ++nextValue) {
+    Value value = values[nextValue];
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      ops.insert(value.getDefiningOp());
+    else if (argument.getOwner() == &pair.backward.front() &&
+             argument.getArgNumber() < pair.residuals.size())
+      values.insert(pair.forward.front().getTerminator()->getOperand(
+          pair.getNumPrimalResults() + argument.getArgNumber()));
+    for (; nextOp < ops.size(); ++nextOp)
+      ops[nextOp]->walk([&](Operation *op) {
+        values.insert_range(op->getOperands());
+        if (auto call = dyn_cast<CallOpInterface>(op))
+          if (Operation *callee = call.resolveCallable())
+            ops.insert(callee);
+        if (!rounds(op))
+          return;
+        for (Type type : op->getResultTypes())
+          if (auto floatType = dyn_cast<FloatType>(getElementTypeOrSelf(type)))
+            types.insert(floatType);
+      });
+  }
+  return types.takeVector();
+}
 
 FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
                                                   const NestOptions &options,
@@ -22,7 +67,9 @@ FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
   unsigned numPrimalResults = pair->getNumPrimalResults();
   SmallVector<unsigned> cotangentResults = pair->getCotangentResults();
   SmallVector<unsigned> gradientArguments = pair->getGradientArguments();
-  auto roundings = findRoundings(*pair);
+  SmallVector<SmallVector<FloatType>> roundings;
+  for (Value gradient : pair->backward.front().getTerminator()->getOperands())
+    roundings.push_back(findRoundings(*pair, gradient));
   std::string forwardName = pair->forward.getSymName().str();
   std::string backwardName = pair->backward.getSymName().str();
 

@@ -10,13 +10,9 @@
 #include "../Common/FatalErrors.h"
 #include "../Common/ToolInput.h"
 #include "fad/Codegen/Passes.h"
-#include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
-#include "fad/Rules/Rules.h"
 #include "fad/Runtime/Passes.h"
 #include "fad/Transforms/Passes.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -29,11 +25,7 @@ using namespace mlir;
 int main(int argc, char **argv) {
   fad::reportFatalErrors();
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<fad::FadDialect>();
-  fad::registerAllRules(registry);
-
+  fad::registerToolDialects(registry);
   registerAllPasses();
   fad::registerFadCodegenPasses();
   fad::registerFadTransformsPasses();

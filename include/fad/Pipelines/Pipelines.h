@@ -13,7 +13,6 @@
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
-class DialectRegistry;
 class OpPassManager;
 
 namespace fad {
@@ -124,10 +123,6 @@ void buildToLinalgPipeline(OpPassManager &pm, bool checkShapes);
 
 /// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
 void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);
-
-/// Registers the interfaces through which `fad-to-cpu` bufferizes upstream
-/// operations.
-void registerToCPUExtensions(DialectRegistry &registry);
 
 /// `fad-to-iree`: from tensors to operations that IREE's compiler takes.
 void buildToIREEPipeline(OpPassManager &pm);

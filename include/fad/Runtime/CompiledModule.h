@@ -23,8 +23,8 @@ class FuncOp;
 
 namespace fad {
 
-/// Registers the dialects and interfaces that compilation needs beyond the
-/// dialects of the module.
+/// Registers the translations to LLVM's IR that compilation needs beyond
+/// `registerAllDialects`.
 void registerRuntimeExtensions(DialectRegistry &registry);
 
 /// Fails, with an error, if an argument or result of `function` has no

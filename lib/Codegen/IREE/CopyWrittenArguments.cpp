@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -102,16 +101,10 @@ static Value createCopy(ImplicitLocOpBuilder &b, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   Value empty = createEmptyLike(b, b.getLoc(), type, value);
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  auto copy = linalg::GenericOp::create(
-      b, type, value, empty, maps, iterators,
-      [](OpBuilder &builder, Location loc, ValueRange arguments) {
-        ImplicitLocOpBuilder inner(loc, builder);
-        linalg::YieldOp::create(inner,
-                                createOpaqueIdentity(inner, arguments[0]));
-      });
-  return copy.getResult(0);
+  return createGeneric(b, value, empty, maps, /*reductions=*/0,
+                       [](ImplicitLocOpBuilder &inner, ValueRange arguments) {
+                         return createOpaqueIdentity(inner, arguments[0]);
+                       });
 }
 
 LogicalResult fad::copyWrittenArguments(Operation *root) {

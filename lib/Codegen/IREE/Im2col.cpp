@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Utils.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -132,15 +133,13 @@ static Value gather(OpBuilder &builder, GenericOp op, unsigned number,
       renumbering, {}, rank, 0);
   if (map.isIdentity())
     return operand;
-  return GenericOp::create(
-             builder, loc, empty.getType(), operand, empty,
-             {map, builder.getMultiDimIdentityMap(rank)},
-             SmallVector<utils::IteratorType>(rank,
-                                              utils::IteratorType::parallel),
-             [](OpBuilder &b, Location loc, ValueRange arguments) {
-               linalg::YieldOp::create(b, loc, arguments[0]);
-             })
-      .getResult(0);
+  ImplicitLocOpBuilder b(loc, builder);
+  return createGeneric(b, operand, empty,
+                       {map, builder.getMultiDimIdentityMap(rank)},
+                       /*reductions=*/0,
+                       [](ImplicitLocOpBuilder &, ValueRange arguments) {
+                         return arguments[0];
+                       });
 }
 
 /// `tensor` as a matrix, the first `split` dimensions of which are one.
@@ -179,9 +178,8 @@ static Value multiply(OpBuilder &builder, Location loc, Value filter,
       .getResult(0);
 }
 
-LogicalResult
-Im2col::matchAndRewrite(GenericOp op,
-                                 PatternRewriter &rewriter) const {
+LogicalResult Im2col::matchAndRewrite(GenericOp op,
+                                      PatternRewriter &rewriter) const {
   if (!isUnnamedConvolution(op))
     return rewriter.notifyMatchFailure(op, "is no convolution of one type");
   FailureOr<MatmulLoops> loops = classifyLoops(op);
@@ -238,8 +236,7 @@ Im2col::matchAndRewrite(GenericOp op,
 }
 
 namespace {
-struct Im2colPass
-    : fad::impl::FadIm2colBase<Im2colPass> {
+struct Im2colPass : fad::impl::FadIm2colBase<Im2colPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Im2col>(&getContext());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Utils.h"
 #include "Lowerings.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -70,15 +71,11 @@ struct PackToReduction : OpRewritePattern<PackOp> {
     Value zero = createInteger(b, 0, type.getIntOrFloatBitWidth());
     Value zeros = linalg::FillOp::create(b, zero, empty).getResult(0);
     AffineMap all = b.getMultiDimIdentityMap(2);
-    auto generic = linalg::GenericOp::create(
-        b, zeros.getType(), groups, zeros, {all, all.getMajorSubMap(1)},
-        {utils::IteratorType::parallel, utils::IteratorType::reduction},
-        [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-          ImplicitLocOpBuilder inner(loc, builder);
-          linalg::YieldOp::create(
-              inner, addToWord(inner, arguments[0], arguments[1], bits));
+    return createGeneric(
+        b, groups, zeros, {all, all.getMajorSubMap(1)}, /*reductions=*/1,
+        [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
+          return addToWord(inner, arguments[0], arguments[1], bits);
         });
-    return generic.getResult(0);
   }
 
   /// The first `size` bytes of `words`, each of which has `numBytes`.
@@ -90,21 +87,17 @@ struct PackToReduction : OpRewritePattern<PackOp> {
                                  b.getIndexAttr(numBytes)},
                                 b.getI8Type());
     AffineMap all = b.getMultiDimIdentityMap(2);
-    auto generic = linalg::GenericOp::create(
-        b, empty.getType(), words, empty, {all.getMajorSubMap(1), all},
-        {utils::IteratorType::parallel, utils::IteratorType::parallel},
-        [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-          ImplicitLocOpBuilder inner(loc, builder);
+    Value bytes = createGeneric(
+        b, words, empty, {all.getMajorSubMap(1), all}, /*reductions=*/0,
+        [](ImplicitLocOpBuilder &inner, ValueRange arguments) -> Value {
           Value position = arith::IndexCastOp::create(
               inner, inner.getI64Type(), linalg::IndexOp::create(inner, 1));
           Value shift = arith::MulIOp::create(inner, position,
                                               createInteger(inner, 8, 64));
           Value shifted = arith::ShRUIOp::create(inner, arguments[0], shift);
-          linalg::YieldOp::create(
-              inner, arith::TruncIOp::create(inner, inner.getI8Type(), shifted)
-                         .getResult());
+          return arith::TruncIOp::create(inner, inner.getI8Type(), shifted);
         });
-    Value flat = flatten(b, generic.getResult(0));
+    Value flat = flatten(b, bytes);
     // Upstream's verifier takes no part of an empty tensor.
     if (isEqualConstantIntOrValue(size,
                                   tensor::getMixedSize(b, b.getLoc(), flat, 0)))
@@ -177,16 +170,14 @@ struct UnpackToGeneric : OpRewritePattern<UnpackOp> {
     Value empty = tensor::EmptyOp::create(b, type, op.getSizes());
     SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
         b, b.getLoc(), getMixedValues(type.getShape(), op.getSizes(), b));
-    SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                               utils::IteratorType::parallel);
-    auto generic = linalg::GenericOp::create(
-        b, type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
-        iterators, [&](OpBuilder &builder, Location loc, ValueRange) {
-          ImplicitLocOpBuilder inner(loc, builder);
-          linalg::YieldOp::create(inner, readNumber(inner, op, sizes));
+    Value codes = createGeneric(
+        b, {}, empty, b.getMultiDimIdentityMap(type.getRank()),
+        /*reductions=*/0, [&](ImplicitLocOpBuilder &inner, ValueRange) {
+          return readNumber(inner, op, sizes);
         });
-    generic->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, generic);
+    codes.getDefiningOp()->setDiscardableAttrs(
+        op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, codes);
     return success();
   }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Utils.h"
 #include "Lowerings.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/Slices.h"
@@ -51,16 +52,11 @@ static Value addSlice(ImplicitLocOpBuilder &b, ScatterAddOp op,
                               updateSizes, updateOnes);
   Value slice = extractSlice(b, loc, type, sum, offsets, sizes, ones);
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(shape.size()));
-  SmallVector<utils::IteratorType> iterators(shape.size(),
-                                             utils::IteratorType::parallel);
-  Value added = linalg::GenericOp::create(
-                    b, type, update, slice, maps, iterators,
-                    [](OpBuilder &inner, Location loc, ValueRange arguments) {
-                      Value sum = arith::AddFOp::create(
-                          inner, loc, arguments[1], arguments[0]);
-                      linalg::YieldOp::create(inner, loc, sum);
-                    })
-                    .getResult(0);
+  Value added = createGeneric(
+      b, update, slice, maps, /*reductions=*/0,
+      [](ImplicitLocOpBuilder &inner, ValueRange arguments) -> Value {
+        return arith::AddFOp::create(inner, arguments[1], arguments[0]);
+      });
   return insertSlice(b, loc, added, sum, offsets, sizes, ones);
 }
 
@@ -145,12 +141,8 @@ public:
   Value build();
 
 private:
-  using Body = function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
-
   /// `value` with the dimensions of the indices collapsed to one.
   Value flatten(Value value);
-  Value createGeneric(ValueRange inputs, Value init, ArrayRef<AffineMap> maps,
-                      unsigned reductions, Body body);
   /// The number of `place` in row-major order; its elements are 64-bit.
   Value linearize(ImplicitLocOpBuilder &inner, ValueRange place);
   /// In a body whose first loops are the dimensions of the result, the number
@@ -222,22 +214,6 @@ Value ReductionForm::flatten(Value value) {
   return tensor::CollapseShapeOp::create(b, value, groups);
 }
 
-Value ReductionForm::createGeneric(ValueRange inputs, Value init,
-                                   ArrayRef<AffineMap> maps,
-                                   unsigned reductions, Body body) {
-  unsigned loops = maps.front().getNumDims();
-  SmallVector<utils::IteratorType> iterators(loops - reductions,
-                                             utils::IteratorType::parallel);
-  iterators.append(reductions, utils::IteratorType::reduction);
-  return linalg::GenericOp::create(
-             b, init.getType(), inputs, init, maps, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               linalg::YieldOp::create(inner, body(inner, arguments));
-             })
-      .getResult(0);
-}
-
 Value ReductionForm::linearize(ImplicitLocOpBuilder &inner, ValueRange place) {
   Value number = place.front();
   for (auto [index, size] : llvm::drop_begin(llvm::zip_equal(place, sizes))) {
@@ -264,7 +240,7 @@ Value ReductionForm::computeKeys() {
       b, tensor::getMixedSizes(b, b.getLoc(), indices.front()), b.getI64Type());
   SmallVector<AffineMap> maps(indices.size() + 1, b.getMultiDimIdentityMap(1));
   return createGeneric(
-      indices, empty, maps, /*reductions=*/0,
+      b, indices, empty, maps, /*reductions=*/0,
       [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
         SmallVector<Value> place;
         Value inside;
@@ -322,7 +298,7 @@ Value ReductionForm::sumByPlace() {
   SmallVector<int64_t> updateDims = {rank};
   llvm::append_range(updateDims, slice);
   return createGeneric(
-      {updates, keys}, op.getInit(),
+      b, {updates, keys}, op.getInit(),
       {getMap(rank + 1, updateDims), getMap(rank + 1, {rank}),
        getMap(rank + 1, llvm::to_vector(llvm::seq<int64_t>(0, rank)))},
       /*reductions=*/1, [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
@@ -344,7 +320,7 @@ Value ReductionForm::sumByKey(Value rowKeys) {
   mixed.front() = tensor::getMixedSize(b, b.getLoc(), rowKeys, 0);
   unsigned loops = last + 1;
   return createGeneric(
-      {updates, rowKeys, keys}, fill(mixed, neutral),
+      b, {updates, rowKeys, keys}, fill(mixed, neutral),
       {getMap(loops, updateDims), getMap(loops, {0}), getMap(loops, {last}),
        getMap(loops, rowDims)},
       /*reductions=*/1, [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
@@ -361,7 +337,7 @@ Value ReductionForm::findFirst() {
   for (int64_t dim : op.getDims())
     mixed.push_back(tensor::getMixedSize(b, b.getLoc(), op.getInit(), dim));
   return createGeneric(
-      keys, fill(mixed, count),
+      b, keys, fill(mixed, count),
       {getMap(places + 1, {places}),
        getMap(places + 1, llvm::to_vector(llvm::seq<int64_t>(0, places)))},
       /*reductions=*/1, [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
@@ -388,7 +364,7 @@ Value ReductionForm::gatherSums() {
   Value first = findFirst();
   Value neutral = getNeutral(), zero = getConstant(0);
   return createGeneric(
-      first, op.getInit(),
+      b, first, op.getInit(),
       {getMap(rank, op.getDims()), b.getMultiDimIdentityMap(rank)},
       /*reductions=*/0, [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
         Value found = arith::CmpIOp::create(inner, arith::CmpIPredicate::slt,
