@@ -33,10 +33,6 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # Models are built from a configuration; no test downloads anything.
 config.environment["HF_HUB_OFFLINE"] = "1"
 
-# Whole models take memory and all cores: a folder whose lit.local.cfg says
-# `config.parallelism_group = "models"` runs one test at a time.
-lit_config.parallelism_groups["models"] = 1
-
 
 def runs_in_python(code):
     """Whether the tests' Python runs `code`."""
