@@ -26,6 +26,8 @@ struct MakePublicPass : fad::impl::FadMakePublicBase<MakePublicPass> {
     FailureOr<func::FuncOp> function = findEntry(getOperation(), entry);
     if (failed(function))
       return signalPassFailure();
+    if (function->isPublic())
+      markAllAnalysesPreserved();
     function->setPublic();
   }
 };

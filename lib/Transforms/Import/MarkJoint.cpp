@@ -258,6 +258,7 @@ struct FadMarkJointPass : fad::impl::FadMarkJointBase<FadMarkJointPass> {
                                  "they are about");
         signalPassFailure();
       }
+      markAllAnalysesPreserved();
       return;
     }
     FailureOr<func::FuncOp> function = findEntry(getOperation(), entry);

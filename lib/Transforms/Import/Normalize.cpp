@@ -8,6 +8,7 @@
 
 #include "../Utils/SmoothSums.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Utils/ChangeListener.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -209,7 +210,10 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
   void runOnOperation() override {
     // The walk does not visit new operations. It folds nothing, so that a tape
     // sees the rest of the source program.
-    walkAndApplyPatterns(getOperation(), forms);
+    ChangeListener listener;
+    walkAndApplyPatterns(getOperation(), forms, &listener);
+    if (!listener.hasChanged())
+      markAllAnalysesPreserved();
   }
 
 private:

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Utils/ChangeListener.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -278,7 +279,10 @@ struct FadSimplifySlicesPass
                  PadNothing,
                  RemoveUnitStrides<tensor::ExtractSliceOp>,
                  RemoveUnitStrides<tensor::InsertSliceOp>>(&getContext());
-    walkAndApplyPatterns(getOperation(), std::move(patterns));
+    ChangeListener listener;
+    walkAndApplyPatterns(getOperation(), std::move(patterns), &listener);
+    if (!listener.hasChanged())
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

@@ -52,18 +52,25 @@ struct FadRaise : public fad::impl::FadRaiseBase<FadRaise> {
         GreedySimplifyRegionLevel::Disabled);
     // Stopping before a fixpoint would leave a right program, with a form that
     // is not recognized.
-    //
-    // Upstream's patterns on linalg lose the encoding of a tensor.
-    if (hasEncodedTensors()) {
-      if (!withinOperations)
-        (void)applyPatternsGreedily(getOperation(), activations, config);
-      return;
-    }
+    bool changed = false;
+    auto apply = [&](const FrozenRewritePatternSet &patterns) {
+      bool changedNow = false;
+      (void)applyPatternsGreedily(getOperation(), patterns, config,
+                                  &changedNow);
+      changed |= changedNow;
+    };
+    bool hasEncodings = hasEncodedTensors();
     // Chains on whole tensors are matched before each of their operations
     // becomes a linalg.generic, or, on request, not at all.
-    (void)applyPatternsGreedily(
-        getOperation(), withinOperations ? linalg : activations, config);
-    (void)applyPatternsGreedily(getOperation(), all, config);
+    if (!withinOperations)
+      apply(activations);
+    else if (!hasEncodings)
+      apply(linalg);
+    // Upstream's patterns on linalg lose the encoding of a tensor.
+    if (!hasEncodings)
+      apply(all);
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:

@@ -426,15 +426,15 @@ void fad::prepareForCut(
         cut) {
   DerivativeFromOutputReasons reasons;
   if (options.derivativeFromOutput)
-    reasons = addDerivativesFromOutput(*JointFunction::get(function));
-  JointFunction all = *JointFunction::get(function);
+    reasons = addDerivativesFromOutput(JointFunction::getVerified(function));
+  JointFunction all = JointFunction::getVerified(function);
   Recomputation recomputation(all);
   CostModel costs(recomputation, options.recompute, options.assumedSize,
                   options.derivativeBits);
   costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
   chooseAlternatives(all, costs);
   // More values are live than in a function with all alternatives.
-  JointFunction joint = *JointFunction::get(function);
+  JointFunction joint = JointFunction::getVerified(function);
   Recomputation afterChoice(joint);
   costs.setRecomputation(afterChoice);
   costs.setApproximations({});

@@ -25,13 +25,14 @@ void fad::forEachPrimalRead(const JointFunction &joint,
   // Only operands that are primal: not cotangents, not computed in backward.
   DenseSet<Value> known(joint.getCotangents().begin(),
                         joint.getCotangents().end());
-  for (Operation *op : joint.getBackward())
+  SmallVector<Operation *> backward = joint.getBackward();
+  for (Operation *op : backward)
     known.insert(op->result_begin(), op->result_end());
   auto visit = [&](OpOperand &operand) {
     if (!known.contains(operand.get()))
       callback(operand);
   };
-  for (Operation *op : joint.getBackward())
+  for (Operation *op : backward)
     forEachOutsideOperand(op, visit);
   func::ReturnOp terminator = joint.getReturn();
   for (OpOperand &operand : terminator->getOpOperands())

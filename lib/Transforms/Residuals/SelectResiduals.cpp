@@ -39,7 +39,7 @@ using namespace mlir::fad;
 /// Selects by a rule.
 static void selectByRule(func::FuncOp function, Policy policy) {
   prepareForRule(function, policy);
-  JointFunction joint = *JointFunction::get(function);
+  JointFunction joint = JointFunction::getVerified(function);
   Recomputation recomputation(joint);
   Rule rule(joint, policy, recomputation);
   ResidualChoice choice;
@@ -98,7 +98,7 @@ static bool isCovered(func::FuncOp function, Policy policy,
             *copy, function, OperationEquivalence::IgnoreLocations))
       return false;
   }
-  JointFunction joint = *JointFunction::get(function);
+  JointFunction joint = JointFunction::getVerified(function);
   Recomputation recomputation(joint);
   CostModel costs(recomputation, options.recompute, options.assumedSize);
   return Rule(joint, policy, recomputation).isWithin(costs);
@@ -151,7 +151,7 @@ int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
 }
 
 int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
-  JointFunction joint = *JointFunction::get(selected);
+  JointFunction joint = JointFunction::getVerified(selected);
   DenseSet<Value> alive(llvm::from_range, joint.getArguments());
   alive.insert(joint.getResults().begin(), joint.getResults().end());
   SizeSymbols symbols;
@@ -284,8 +284,10 @@ struct FadSelectResidualsPass
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!JointFunction::isJoint(function))
+    if (!JointFunction::isJoint(function)) {
+      markAllAnalysesPreserved();
       return;
+    }
     FadSelectResidualsOptions options = {policy,      recompute,
                                          assumedSize, derivativeBits,
                                          derivativeFromOutput,  residualBudget};

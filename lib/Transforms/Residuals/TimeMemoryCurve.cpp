@@ -34,7 +34,7 @@ static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
 static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,
                                    const FadSelectResidualsOptions &options) {
   prepareForRule(function, policy);
-  JointFunction joint = *JointFunction::get(function);
+  JointFunction joint = JointFunction::getVerified(function);
   Recomputation recomputation(joint);
   CostModel costs(recomputation, options.recompute, options.assumedSize);
   Rule rule(joint, policy, recomputation);

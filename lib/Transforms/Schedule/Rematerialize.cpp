@@ -46,7 +46,8 @@ public:
       : forward(forward), backward(backward), assumedSize(assumedSize),
         block(backward.front()) {}
 
-  void run();
+  /// Returns whether the backward function changed.
+  bool run();
 
 private:
   /// The memory of forward and backward; nothing if it is unknown.
@@ -231,7 +232,7 @@ void Rematerializer::undo() {
   }
 }
 
-void Rematerializer::run() {
+bool Rematerializer::run() {
   std::optional<PeakEstimate> first = estimate(), last = first;
   for (unsigned round = 0; round < kMaxRounds && last && !isInForward(*last);
        ++round) {
@@ -245,7 +246,7 @@ void Rematerializer::run() {
       last->getPeak() > first->getPeak() - first->getPeak() / kMinGain)
     undo();
   // Originals that were read behind the peak only, and queries of sizes.
-  eraseDeadOps(block);
+  return eraseDeadOps(block) || !clones.empty();
 }
 
 /// Whether `forward` returns the residuals of `backward`, in the form that
@@ -296,9 +297,12 @@ struct FadRematerializePass
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    bool changed = false;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (func::FuncOp forward = findForward(symbols, function))
-        Rematerializer(forward, function, assumedSize).run();
+        changed |= Rematerializer(forward, function, assumedSize).run();
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

@@ -38,13 +38,17 @@ SmallVector<Block *> fad::findTensorBlocks(func::FuncOp function) {
   return blocks;
 }
 
-void fad::eraseDeadOps(Block &block, ValueRange kept) {
+bool fad::eraseDeadOps(Block &block, ValueRange kept) {
+  bool erased = false;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op) &&
         llvm::none_of(op.getResults(), [&](Value result) {
           return llvm::is_contained(kept, result);
-        }))
+        })) {
       op.erase();
+      erased = true;
+    }
+  return erased;
 }
 
 void fad::simplifyBody(RewriterBase &rewriter, ElementwiseOp op) {

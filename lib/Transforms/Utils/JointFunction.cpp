@@ -202,11 +202,14 @@ void fad::forEachOutsideOperand(
     callback(operand);
   if (op->getNumRegions() == 0 || op->hasTrait<OpTrait::IsIsolatedFromAbove>())
     return;
-  op->walk([&](Operation *nested) {
-    if (nested == op)
-      return;
-    for (OpOperand &operand : nested->getOpOperands())
-      if (!op->isAncestor(operand.get().getParentRegion()->getParentOp()))
-        callback(operand);
-  });
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *nested) {
+      for (OpOperand &operand : nested->getOpOperands()) {
+        // Most operands are defined beside their reader.
+        Block *definedIn = operand.get().getParentBlock();
+        if (definedIn != nested->getBlock() &&
+            !op->isAncestor(definedIn->getParentOp()))
+          callback(operand);
+      }
+    });
 }

@@ -35,8 +35,9 @@ OpBuilder appendTo(Block &block, MLIRContext *context);
 /// before them, those of the control flow (`scf`) in it.
 SmallVector<Block *> findTensorBlocks(func::FuncOp function);
 
-/// Erases the dead operations of `block`; values in `kept` are live.
-void eraseDeadOps(Block &block, ValueRange kept = {});
+/// Erases the dead operations of `block`; values in `kept` are live. Returns
+/// whether there were any.
+bool eraseDeadOps(Block &block, ValueRange kept = {});
 
 /// Merges equal operations in the body of `op` and erases dead ones.
 void simplifyBody(RewriterBase &rewriter, ElementwiseOp op);

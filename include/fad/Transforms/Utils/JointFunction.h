@@ -28,6 +28,11 @@ public:
   /// if its body or its attributes are inconsistent.
   static FailureOr<JointFunction> get(func::FuncOp function);
 
+  /// The view of `function`, which `get` has accepted in this pass.
+  static JointFunction getVerified(func::FuncOp function) {
+    return JointFunction(function);
+  }
+
   func::FuncOp getFunction() const { return function; }
   func::ReturnOp getReturn() const;
 

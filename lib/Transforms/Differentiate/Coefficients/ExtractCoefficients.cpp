@@ -47,8 +47,10 @@ struct FadExtractCoefficientsPass
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!JointFunction::isJoint(function))
+    if (!JointFunction::isJoint(function)) {
+      markAllAnalysesPreserved();
       return;
+    }
     // Elementwise operations on tensors become generics with a scalar body.
     RewritePatternSet patterns(&getContext());
     populateGeneralizeElementwisePatterns(patterns);
@@ -69,10 +71,10 @@ struct FadExtractCoefficientsPass
     SmallVector<LinearRegion> regions = findLinearRegions(*joint, linearity);
     for (const LinearRegion &region : llvm::reverse(regions))
       factorRegion(rewriter, region, linearity);
-    separateDerivatives(rewriter, *JointFunction::get(function));
+    separateDerivatives(rewriter, JointFunction::getVerified(function));
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
-    nameBackward(*JointFunction::get(function));
+    nameBackward(JointFunction::getVerified(function));
   }
 };
 } // namespace
