@@ -187,6 +187,10 @@ LogicalResult fad::expandBF16(Operation *root) {
   RewritePatternSet joint(root->getContext()), alone(root->getContext());
   joint.add<ExtendBF16, RoundPairsToBF16>(root->getContext());
   alone.add<RoundToBF16>(root->getContext());
-  return success(succeeded(applyPatternsGreedily(root, std::move(joint))) &&
-                 succeeded(applyPatternsGreedily(root, std::move(alone))));
+  // Simplifying the blocks of many loops would take longer than the rest.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return success(
+      succeeded(applyPatternsGreedily(root, std::move(joint), config)) &&
+      succeeded(applyPatternsGreedily(root, std::move(alone), config)));
 }

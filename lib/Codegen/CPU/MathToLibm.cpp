@@ -181,7 +181,11 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
     RewritePatternSet expansions(&getContext());
     math::populateExpansionPatterns(expansions, {"clampf", "fpowi", "rsqrt"});
     expansions.add<RoundF64ToBF16>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))) ||
+    // Simplifying the blocks of many loops would take longer than the rest.
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions),
+                                     config)) ||
         failed(expandBF16(getOperation())) || failed(lowerToInstructions()) ||
         failed(checkRoundings(getOperation())))
       return signalPassFailure();
@@ -189,7 +193,8 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
     RewritePatternSet calls(&getContext());
     populateMathToLibmConversionPatterns(calls);
     // Some calls are in f32 for operations on bf16.
-    if (failed(applyPatternsGreedily(getOperation(), std::move(calls))) ||
+    if (failed(applyPatternsGreedily(getOperation(), std::move(calls),
+                                     config)) ||
         failed(expandBF16(getOperation())))
       return signalPassFailure();
     dropConversionFlags(getOperation());
