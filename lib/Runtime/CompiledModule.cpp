@@ -149,7 +149,7 @@ static LogicalResult emitEngineError(ModuleOp module, llvm::Error error) {
          << llvm::toString(std::move(error));
 }
 
-LogicalResult CompiledModule::createEngine(ModuleOp module) {
+LogicalResult CompiledModule::createEngine(ModuleOp module, bool quickly) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
@@ -163,14 +163,17 @@ LogicalResult CompiledModule::createEngine(ModuleOp module) {
 
   ExecutionEngineOptions options;
   // Level 3 is meant for kernels, and takes long for networks.
-  auto optimize = [target = machine->get()](llvm::Module *llvmModule) {
+  auto optimize = [quickly,
+                   target = machine->get()](llvm::Module *llvmModule) {
     simplifyInterface(*llvmModule);
-    unsigned level = splitFunctions(*llvmModule) ? 2 : 3;
+    bool isNetwork = splitFunctions(*llvmModule);
+    unsigned level = quickly ? 1 : isNetwork ? 2 : 3;
     return makeOptimizingTransformer(level, /*sizeLevel=*/0,
                                      target)(llvmModule);
   };
   options.transformer = optimize;
-  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  options.jitCodeGenOptLevel = quickly ? llvm::CodeGenOptLevel::Less
+                                       : llvm::CodeGenOptLevel::Default;
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   auto created = ExecutionEngine::create(module, options, std::move(*machine));
@@ -239,7 +242,7 @@ FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
         "own, lower other operations to those of arith, cf, func, "
         "linalg, math, scf and tensor first, as mlir-opt does "
         "with --tosa-to-linalg, for instance");
-  if (failed(compiled.createEngine(module)))
+  if (failed(compiled.createEngine(module, options.quickly)))
     return failure();
   return compiled;
 }

@@ -188,8 +188,8 @@ FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
   if (!preconditions.globals.empty())
     preconditions.storeGlobals =
         addStoreOfGlobals(*reduced, preconditions.globals);
-  FailureOr<CompiledModule> compiled =
-      CompiledModule::compile(*reduced, {/*parallel=*/false, {}});
+  FailureOr<CompiledModule> compiled = CompiledModule::compile(
+      *reduced, {/*parallel=*/false, /*cudaChip=*/{}, /*quickly=*/true});
   if (failed(compiled))
     return failure();
   preconditions.compiled = std::move(*compiled);

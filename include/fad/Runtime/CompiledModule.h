@@ -45,6 +45,9 @@ struct CompileOptions {
   /// The architecture, such as "sm_90", for elementwise operations; empty for
   /// the host. Requires `useCUDA`.
   std::string cudaChip;
+  /// Whether compiling takes precedence over the time of calls, which few
+  /// optimizations shorten then.
+  bool quickly = false;
 };
 
 /// The public functions of a module, compiled for the host. Their arguments
@@ -108,7 +111,7 @@ private:
   CompiledModule();
   LogicalResult prepare(ModuleOp module);
   static Function prepare(func::FuncOp function);
-  LogicalResult createEngine(ModuleOp module);
+  LogicalResult createEngine(ModuleOp module, bool quickly);
 
   llvm::StringMap<Function> functions;
   std::unique_ptr<ExecutionEngine> engine;

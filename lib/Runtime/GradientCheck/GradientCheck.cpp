@@ -84,13 +84,17 @@ GradientChecker::create(ModuleOp module, const NestOptions &options,
   bool isWide = OperationEquivalence::isEquivalentTo(
       *promoted, module, OperationEquivalence::IgnoreLocations);
   OwningOpRef<ModuleOp> copy = promoted->clone();
-  FailureOr<CompiledModule> forward = CompiledModule::compile(*promoted);
+  CompileOptions compilation;
+  compilation.quickly = true;
+  FailureOr<CompiledModule> forward =
+      CompiledModule::compile(*promoted, compilation);
   if (failed(forward))
     return failure();
   GradientChecker checker(std::move(name), std::move(*forward), given);
   if (isWide && given)
     return checker;
-  FailureOr<NestedFunction> nested = NestedFunction::compile(*copy, options);
+  FailureOr<NestedFunction> nested =
+      NestedFunction::compile(*copy, options, compilation);
   if (failed(nested))
     return failure();
   checker.own = std::move(*nested);
