@@ -1,9 +1,13 @@
-"""Gradients of exported layers, under every policy, against PyTorch's.
+"""Gradients of exported layers against PyTorch's.
 
 usage: check_layers.py GROUP [LAYER ...]
+       check_layers.py --every
 
-A group is `activations`, `blocks` or one of layers.py. Every tensor of floats that
-a layer takes is a parameter, so that each has a gradient that is compared."""
+A group is `activations` or `blocks`, each of whose layers is differentiated under
+every policy, or one of layers.py, whose layers are differentiated under `auto` and
+one of the others, in turn. With --every, all layers are, under every policy. Every
+tensor of floats that a layer takes is a parameter, so that each has a gradient that
+is compared."""
 
 import logging
 import sys
@@ -14,7 +18,7 @@ import blocks
 import fad
 import layers
 import torch
-from compare import BOUND, compare
+from compare import BOUND, POLICIES, compare
 
 GROUPS = {
     "activations": activations.CASES,
@@ -50,10 +54,10 @@ def make(case):
     return module, [value for value in arguments if not value.is_floating_point()]
 
 
-def check(name, case):
+def check(name, case, policies):
     """Whether all gradients are right; says which are not."""
     try:
-        errors = compare(*make(case))
+        errors = compare(*make(case), policies)
     except (fad.Error, ValueError) as error:
         print(f"{name}: {error}")
         return False
@@ -69,8 +73,16 @@ def main():
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     group, *names = sys.argv[1:]
-    cases = {name: GROUPS[group][name] for name in names or GROUPS[group]}
-    failed = [name for name, case in cases.items() if not check(name, case)]
+    if group == "--every":
+        cases = [case for each in GROUPS.values() for case in each.items()]
+    else:
+        cases = [(name, GROUPS[group][name]) for name in names or GROUPS[group]]
+    *others, auto = POLICIES
+    failed = []
+    for number, (name, case) in enumerate(cases):
+        some = (others[number % len(others)], auto)
+        if not check(name, case, some if group in layers.CASES else POLICIES):
+            failed.append(name)
     print(f"{len(cases)} layers, {len(failed)} failed: {', '.join(failed)}")
     return 1 if failed else 0
 
