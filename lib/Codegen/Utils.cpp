@@ -22,6 +22,30 @@ Value fad::createEmptyLike(OpBuilder &builder, Location loc,
   return tensor::EmptyOp::create(builder, loc, type, sizes);
 }
 
+Value fad::collapseFirst(ImplicitLocOpBuilder &b, Value tensor, int64_t count) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (count == 1)
+    return tensor;
+  SmallVector<ReassociationIndices> groups;
+  if (count != 0) {
+    groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(0, count)));
+    for (int64_t dim = count; dim < type.getRank(); ++dim)
+      groups.push_back({dim});
+    return tensor::CollapseShapeOp::create(b, tensor, groups);
+  }
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), 1);
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), tensor);
+  sizes.insert(sizes.begin(), b.getIndexAttr(1));
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    groups.push_back({dim + 1});
+  if (!groups.empty())
+    groups.front().insert(groups.front().begin(), 0);
+  return tensor::ExpandShapeOp::create(b, b.getLoc(), type.clone(shape), tensor,
+                                       groups, sizes);
+}
+
 Value fad::createGeneric(
     ImplicitLocOpBuilder &b, ValueRange inputs, Value init,
     ArrayRef<AffineMap> maps, unsigned reductions,

@@ -19,6 +19,10 @@ namespace mlir::fad {
 Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,
                       Value source);
 
+/// `tensor` with its first `count` dimensions collapsed to one or, for a `count`
+/// of 0, with a new first dimension of size 1.
+Value collapseFirst(ImplicitLocOpBuilder &b, Value tensor, int64_t count);
+
 /// The result of a linalg.generic whose last `reductions` loops are reductions;
 /// the others are parallel. `body` returns the value to yield.
 Value createGeneric(

@@ -25,8 +25,8 @@ enum class RegionForm {
   activations,
   /// The operations of the source program.
   tape,
-  /// The operations of the source program after CSE, without regions: each has an
-  /// adjoint of its own.
+  /// The operations of the source program after CSE, without regions: each has
+  /// an adjoint of its own.
   none,
 };
 

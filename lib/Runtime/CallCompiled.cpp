@@ -29,62 +29,21 @@ static SmallVector<int64_t> makeDescriptor(const HostTensor &tensor) {
   return words;
 }
 
-/// The memory that a function writes its results to: a struct of descriptors
-/// and scalars.
-class CompiledModule::ResultBlock {
-public:
-  explicit ResultBlock(const Function &function) {
-    size_t end = 0;
-    for (const Result &result : function.getComputed()) {
-      // Everything is aligned to its size, descriptors to 8 bytes.
-      size_t size = getHostElementSize(result.type.getElementType());
-      if (!result.isScalar)
-        size = sizeof(int64_t);
-      size_t begin = llvm::alignTo(end, size);
-      offsets.push_back(begin);
-      end = begin + (result.isScalar
-                         ? size
-                         : size * (kSizes + 2 * result.type.getRank()));
-    }
-    block.resize(llvm::divideCeil(end, sizeof(int64_t)));
+void CompiledModule::layOut(Function &function) {
+  size_t end = 0;
+  for (Result &result : function.results) {
+    if (result.source != Result::Source::Computed)
+      continue;
+    // Everything is aligned to its size, descriptors to 8 bytes.
+    size_t size = result.isScalar
+                      ? getHostElementSize(result.type.getElementType())
+                      : sizeof(int64_t);
+    result.offset = llvm::alignTo(end, size);
+    size_t count = result.isScalar ? 1 : kSizes + 2 * result.type.getRank();
+    end = result.offset + size * count;
   }
-
-  char *getAddress(unsigned computed) {
-    return reinterpret_cast<char *>(block.data()) + offsets[computed];
-  }
-
-private:
-  SmallVector<size_t> offsets;
-  SmallVector<int64_t> block;
-};
-
-namespace {
-/// Who owns the buffers of a call: every buffer once, however many tensors
-/// are in it.
-class Owners {
-public:
-  explicit Owners(ArrayRef<HostTensor> arguments) {
-    for (const HostTensor &argument : arguments)
-      owners[argument.data()] = argument.getOwner();
-  }
-
-  /// Takes the tensor that `words` describe.
-  HostTensor take(RankedTensorType type, const int64_t *words) {
-    auto *allocated = reinterpret_cast<void *>(words[kAllocated]);
-    auto *elements = reinterpret_cast<char *>(words[kAligned]);
-    std::shared_ptr<void> &owner = owners[allocated];
-    if (!owner)
-      owner = std::shared_ptr<void>(allocated, freeBuffer);
-    auto sizes = llvm::ArrayRef(words + kSizes, type.getRank());
-    return HostTensor(type.clone(sizes), owner,
-                      elements + words[kOffset] *
-                                     getHostElementSize(type.getElementType()));
-  }
-
-private:
-  llvm::SmallDenseMap<void *, std::shared_ptr<void>> owners;
-};
-} // namespace
+  function.blockSize = llvm::divideCeil(end, sizeof(int64_t));
+}
 
 /// Whether `tensor` is the whole of a buffer without other owners.
 static bool isUnique(const HostTensor &tensor) {
@@ -116,12 +75,51 @@ handOver(MutableArrayRef<HostTensor> tensors, ArrayRef<unsigned> indices) {
 }
 
 llvm::Expected<SmallVector<HostTensor>>
+CompiledModule::unpack(const Function &function, ArrayRef<int64_t> block,
+                       ArrayRef<HostTensor> arguments) {
+  // Every buffer has one owner, however many tensors are in it.
+  llvm::SmallDenseMap<void *, std::shared_ptr<void>> owners;
+  for (const HostTensor &argument : arguments)
+    owners[argument.data()] = argument.getOwner();
+  SmallVector<HostTensor> results;
+  for (const Result &result : function.results) {
+    if (result.source != Result::Source::Computed) {
+      results.push_back(result.source == Result::Source::Argument
+                            ? arguments[result.index]
+                            : results[result.index]);
+      continue;
+    }
+    const char *address =
+        reinterpret_cast<const char *>(block.data()) + result.offset;
+    if (result.isScalar) {
+      llvm::Expected<HostTensor> scalar = HostTensor::create(result.type);
+      if (!scalar)
+        return scalar.takeError();
+      std::memcpy(scalar->data(), address, scalar->getNumBytes());
+      results.push_back(*scalar);
+      continue;
+    }
+    const auto *words = reinterpret_cast<const int64_t *>(address);
+    auto *allocated = reinterpret_cast<void *>(words[kAllocated]);
+    auto *elements = reinterpret_cast<char *>(words[kAligned]) +
+                     words[kOffset] *
+                         getHostElementSize(result.type.getElementType());
+    std::shared_ptr<void> &owner = owners[allocated];
+    if (!owner)
+      owner = std::shared_ptr<void>(allocated, freeBuffer);
+    ArrayRef<int64_t> sizes(words + kSizes, result.type.getRank());
+    results.emplace_back(result.type.clone(sizes), owner, elements);
+  }
+  return results;
+}
+
+llvm::Expected<SmallVector<HostTensor>>
 CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
                         CallMemory *memory) const {
   const Function &function = functions.find(name)->second;
   SmallVector<SmallVector<int64_t>> descriptors(arguments.size());
   SmallVector<void *> pointers(arguments.size() + 1);
-  ResultBlock block(function);
+  SmallVector<int64_t> block(function.blockSize);
   // The packed function takes addresses of arguments; descriptors are passed by
   // address. So are results, before the arguments, except a single scalar,
   // which the packed function writes after the arguments.
@@ -130,7 +128,7 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
   size_t numComputed = llvm::range_size(computed);
   bool returnsScalar = numComputed == 1 && (*computed.begin()).isScalar;
   if (numComputed && !returnsScalar) {
-    pointers.back() = block.getAddress(0);
+    pointers.back() = block.data();
     packed.push_back(&pointers.back());
   }
   for (auto [index, argument] : llvm::enumerate(arguments)) {
@@ -143,7 +141,7 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
     packed.push_back(&pointers[index]);
   }
   if (returnsScalar)
-    packed.push_back(block.getAddress(0));
+    packed.push_back(block.data());
 
   auto owned = handOver(arguments, function.ownedArguments);
   if (!owned)
@@ -162,28 +160,5 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
   if (memory)
     *memory = {int64_t(getPeakBufferBytes()) - before,
                int64_t(getNumAllocations()) - allocated};
-
-  Owners owners(arguments);
-  SmallVector<HostTensor> results;
-  unsigned position = 0;
-  for (const Result &result : function.results) {
-    if (result.source != Result::Source::Computed) {
-      results.push_back(result.source == Result::Source::Argument
-                            ? arguments[result.index]
-                            : results[result.index]);
-      continue;
-    }
-    const char *address = block.getAddress(position++);
-    if (!result.isScalar) {
-      results.push_back(
-          owners.take(result.type, reinterpret_cast<const int64_t *>(address)));
-      continue;
-    }
-    llvm::Expected<HostTensor> scalar = HostTensor::create(result.type);
-    if (!scalar)
-      return scalar.takeError();
-    std::memcpy(scalar->data(), address, scalar->getNumBytes());
-    results.push_back(*scalar);
-  }
-  return results;
+  return unpack(function, block, arguments);
 }

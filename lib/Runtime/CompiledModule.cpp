@@ -107,6 +107,7 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
         llvm::none_of(prepared.results, isForwarded))
       prepared.ownedArguments.push_back(i);
   }
+  layOut(prepared);
   // LLVM does not support the attributes of arguments and results.
   function.removeArgAttrsAttr();
   function.removeResAttrsAttr();

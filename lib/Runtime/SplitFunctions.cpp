@@ -110,8 +110,8 @@ void fad::simplifyInterface(llvm::Module &module) {
   }
 }
 
-/// Makes each outermost loop of `function` a function. Upstream's pass would read
-/// all of `function` for each of them.
+/// Makes each outermost loop of `function` a function. Upstream's pass would
+/// read all of `function` for each of them.
 static void extractLoops(llvm::Function &function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);

@@ -16,6 +16,7 @@
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
+using namespace mlir::fad;
 
 namespace {
 enum class Format { table, json, curve, dot };
@@ -28,11 +29,11 @@ struct CommandLine {
   llvm::cl::opt<std::string> output{
       "o", llvm::cl::desc("Output file"), llvm::cl::value_desc("file"),
       llvm::cl::init("-"), llvm::cl::cat(category)};
-  fad::RequestOptions request{category};
-  llvm::cl::list<fad::Policy> policies{
+  RequestOptions request{category};
+  llvm::cl::list<Policy> policies{
       "policy",
       llvm::cl::desc("Policy to report, may be repeated; default: all"),
-      fad::getPolicyValues(), llvm::cl::cat(category)};
+      getPolicyValues(), llvm::cl::cat(category)};
   llvm::cl::opt<uint64_t> size{
       "size", llvm::cl::desc("Size of every dynamic dimension of an argument"),
       llvm::cl::value_desc("N"), llvm::cl::cat(category)};
@@ -57,14 +58,14 @@ struct CommandLine {
       llvm::cl::desc("Memory that a training step has, such as 11GB or 8GiB; "
                      "the report says what the largest batch is for it"),
       llvm::cl::value_desc("bytes"), llvm::cl::cat(category)};
-  llvm::cl::opt<fad::Optimizer> optimizer{
+  llvm::cl::opt<Optimizer> optimizer{
       "optimizer", llvm::cl::desc("What the optimizer keeps for each weight"),
       llvm::cl::values(
-          clEnumValN(fad::Optimizer::none, "none", "Nothing (default)"),
-          clEnumValN(fad::Optimizer::sgd, "sgd", "Nothing"),
-          clEnumValN(fad::Optimizer::momentum, "momentum", "One number"),
-          clEnumValN(fad::Optimizer::adam, "adam", "Two numbers")),
-      llvm::cl::init(fad::Optimizer::none), llvm::cl::cat(category)};
+          clEnumValN(Optimizer::none, "none", "Nothing (default)"),
+          clEnumValN(Optimizer::sgd, "sgd", "Nothing"),
+          clEnumValN(Optimizer::momentum, "momentum", "One number"),
+          clEnumValN(Optimizer::adam, "adam", "Two numbers")),
+      llvm::cl::init(Optimizer::none), llvm::cl::cat(category)};
   llvm::cl::opt<uint64_t> batch{
       "batch",
       llvm::cl::desc("Samples that a function of fixed sizes takes; default: "
@@ -84,35 +85,35 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
       &commandLine.memoryBudget, &commandLine.optimizer, &commandLine.batch};
   for (const llvm::cl::Option *option : reportOptions)
     if (isGiven(*option) && !isReport)
-      return fad::printError("--" + option->ArgStr +
-                  " is for --format=table and --format=json");
+      return printError("--" + option->ArgStr +
+                        " is for --format=table and --format=json");
   for (const llvm::cl::opt<bool> *option :
        {&commandLine.group, &commandLine.locations})
     if (*option && format != Format::table)
-      return fad::printError("--" + option->ArgStr + " is for --format=table");
+      return printError("--" + option->ArgStr + " is for --format=table");
   if (isGiven(commandLine.batch) && !isGiven(commandLine.memoryBudget))
-    return fad::printError("--batch is for the largest batch; add --memory-budget");
+    return printError("--batch is for the largest batch; add --memory-budget");
   bool hasAutomatic =
       commandLine.policies.empty() ||
-      llvm::is_contained(commandLine.policies, fad::Policy::automatic);
+      llvm::is_contained(commandLine.policies, Policy::automatic);
   if (format == Format::curve &&
       (!hasAutomatic || commandLine.policies.size() > 1))
-    return fad::printError("the curve is of the policy auto; leave out --policy");
+    return printError("the curve is of the policy auto; leave out --policy");
   if (format == Format::curve && isGiven(commandLine.request.residualBudget))
-    return fad::printError("the curve is of all budgets; leave out --residual-budget");
+    return printError(
+        "the curve is of all budgets; leave out --residual-budget");
   for (auto [name, isGiven] : commandLine.request.getAutomaticOptions())
     if (isGiven && !hasAutomatic)
-      return fad::printError(name + " is for --policy=auto");
+      return printError(name + " is for --policy=auto");
   return success();
 }
 
 /// The request of the command line, or an error.
-static FailureOr<fad::ReportRequest>
-makeRequest(const CommandLine &commandLine) {
-  fad::ReportRequest request;
+static FailureOr<ReportRequest> makeRequest(const CommandLine &commandLine) {
+  ReportRequest request;
   if (!commandLine.policies.empty())
-    request.policies = SmallVector<fad::Policy>(commandLine.policies.begin(),
-                                                commandLine.policies.end());
+    request.policies = SmallVector<Policy>(commandLine.policies.begin(),
+                                           commandLine.policies.end());
   if (failed(commandLine.request.setOptions(request)))
     return failure();
   if (commandLine.size.getNumOccurrences())
@@ -120,50 +121,48 @@ makeRequest(const CommandLine &commandLine) {
   request.optimizer = commandLine.optimizer;
   request.batch = commandLine.batch;
   if (request.batch == 0)
-    return fad::printError("--batch is 0; give a number of samples of at least 1");
+    return printError("--batch is 0; give a number of samples of at least 1");
   if (commandLine.memoryBudget.getNumOccurrences()) {
-    request.memoryBudget = fad::parseBytes(commandLine.memoryBudget);
+    request.memoryBudget = parseBytes(commandLine.memoryBudget);
     if (!request.memoryBudget)
-      return fad::printError("--memory-budget is '" + commandLine.memoryBudget +
-                  "'; give a number of bytes, such as 11GB or 8GiB");
+      return printError("--memory-budget is '" + commandLine.memoryBudget +
+                        "'; give a number of bytes, such as 11GB or 8GiB");
   }
   bool isPicture = commandLine.format == Format::dot;
   if (isPicture && commandLine.policies.empty())
-    request.policies = {fad::Policy::automatic};
+    request.policies = {Policy::automatic};
   if (isPicture && request.policies.size() != 1)
-    return fad::printError("a picture is of one policy; give one --policy");
+    return printError("a picture is of one policy; give one --policy");
   return request;
 }
 
 /// Prints the report on `module` in the requested form, or emits an error.
-static LogicalResult printReport(ModuleOp module,
-                                 const fad::ReportRequest &request,
+static LogicalResult printReport(ModuleOp module, const ReportRequest &request,
                                  const CommandLine &commandLine,
                                  llvm::raw_ostream &os) {
   Format format = commandLine.format;
   if (format == Format::dot)
-    return fad::drawResiduals(module, request, os);
+    return drawResiduals(module, request, os);
   if (format == Format::curve) {
-    FailureOr<fad::TimeMemoryCurve> curve = fad::measureCurve(module, request);
+    FailureOr<TimeMemoryCurve> curve = measureCurve(module, request);
     if (succeeded(curve))
       curve->print(os);
     return success(succeeded(curve));
   }
-  FailureOr<fad::MemoryReport> report = fad::reportMemory(module, request);
+  FailureOr<MemoryReport> report = reportMemory(module, request);
   if (failed(report))
     return failure();
   if (format == Format::json) {
     report->printJSON(os);
     return success();
   }
-  fad::EscapingStream escaped(os);
+  EscapingStream escaped(os);
   report->printTable(escaped, {commandLine.group, commandLine.locations});
   return success();
 }
 
 /// Reports on `module` to the output file, which is not touched after an error.
-static LogicalResult writeReport(ModuleOp module,
-                                 const fad::ReportRequest &request,
+static LogicalResult writeReport(ModuleOp module, const ReportRequest &request,
                                  const CommandLine &commandLine) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -173,7 +172,7 @@ static LogicalResult writeReport(ModuleOp module,
   std::unique_ptr<llvm::ToolOutputFile> output =
       openOutputFile(commandLine.output, &error);
   if (!output)
-    return fad::printError(error);
+    return printError(error);
   output->os() << text;
   output->keep();
   return success();
@@ -181,7 +180,7 @@ static LogicalResult writeReport(ModuleOp module,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  fad::reportFatalErrors();
+  reportFatalErrors();
   CommandLine commandLine;
   llvm::cl::HideUnrelatedOptions(commandLine.category);
   llvm::cl::ParseCommandLineOptions(
@@ -190,13 +189,13 @@ int main(int argc, char **argv) {
 
   if (failed(checkOptions(commandLine)))
     return EXIT_FAILURE;
-  FailureOr<fad::ReportRequest> request = makeRequest(commandLine);
+  FailureOr<ReportRequest> request = makeRequest(commandLine);
   if (failed(request))
     return EXIT_FAILURE;
   DialectRegistry registry;
-  fad::registerToolDialects(registry);
+  registerToolDialects(registry);
   LogicalResult result =
-      fad::runOnFile(commandLine.input, registry, [&](ModuleOp module) {
+      runOnFile(commandLine.input, registry, [&](ModuleOp module) {
         return writeReport(module, *request, commandLine);
       });
   return succeeded(result) ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -91,12 +91,16 @@ private:
     unsigned index = 0;
     RankedTensorType type;
     bool isScalar = false;
+    /// The place of a computed result in the block that compiled code writes.
+    size_t offset = 0;
   };
   struct Function {
     SmallVector<bool> isScalarArgument;
     /// The arguments that the function frees.
     SmallVector<unsigned> ownedArguments;
     SmallVector<Result> results;
+    /// The size of the block of results, in words of 64 bits.
+    size_t blockSize = 0;
     void (*invoke)(void **) = nullptr;
 
     /// The results that the compiled code computes.
@@ -106,11 +110,16 @@ private:
       });
     }
   };
-  class ResultBlock;
 
   CompiledModule();
   LogicalResult prepare(ModuleOp module);
   static Function prepare(func::FuncOp function);
+  /// Gives computed results their places.
+  static void layOut(Function &function);
+  /// The results in `block`, which compiled code has written.
+  static llvm::Expected<SmallVector<HostTensor>>
+  unpack(const Function &function, ArrayRef<int64_t> block,
+         ArrayRef<HostTensor> arguments);
   LogicalResult createEngine(ModuleOp module, bool quickly);
 
   llvm::StringMap<Function> functions;

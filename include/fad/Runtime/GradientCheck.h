@@ -41,7 +41,7 @@ struct GradientCheck {
 /// all of it is in f64 already, `nested`, its own compiled pair on the host, or
 /// null, replaces this. Let f be that function, c the cotangents, g its
 /// gradient with respect to an argument x of n elements, and g' the gradient
-/// argument x of n elements, and g' the gradient for c with random signs.
+/// for c with random signs.
 ///
 /// 1. g is compared with differences of f: for directions v of length 1,
 ///

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADINTERCHANGECONTRACTIONS
@@ -61,12 +62,11 @@ static Value moveDimLast(RewriterBase &rewriter, Location loc, Value value,
     if (i != dim)
       permutation.push_back(i);
   permutation.push_back(dim);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
-  SmallVector<OpFoldResult> permuted;
-  for (int64_t i : permutation)
-    permuted.push_back(sizes[i]);
-  Value empty =
-      tensor::EmptyOp::create(rewriter, loc, permuted, type.getElementType());
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc,
+      applyPermutation(tensor::getMixedSizes(rewriter, loc, value),
+                       permutation),
+      type.getElementType());
   return linalg::TransposeOp::create(rewriter, loc, value, empty, permutation)
       ->getResult(0);
 }

@@ -108,16 +108,8 @@ struct PackToReduction : OpRewritePattern<PackOp> {
 
   /// The elements of `codes` in row-major order.
   static Value flatten(ImplicitLocOpBuilder &b, Value codes) {
-    auto type = cast<RankedTensorType>(codes.getType());
-    if (type.getRank() == 0)
-      return tensor::ExpandShapeOp::create(b, type.clone({1}), codes,
-                                           ArrayRef<ReassociationIndices>());
-    if (type.getRank() == 1)
-      return codes;
-    return tensor::CollapseShapeOp::create(
-        b, codes,
-        ArrayRef<ReassociationIndices>{
-            llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()))});
+    return collapseFirst(b, codes,
+                         cast<RankedTensorType>(codes.getType()).getRank());
   }
 
   /// The elements of `flat` in rows of `size`, filled up with zeros.

@@ -60,13 +60,11 @@ static Value addSlice(ImplicitLocOpBuilder &b, ScatterAddOp op,
   return insertSlice(b, loc, added, sum, offsets, sizes, ones);
 }
 
-/// Whether `place` lies inside of `op`'s init.
-static Value isInside(ImplicitLocOpBuilder &b, ScatterAddOp op,
-                      ValueRange place) {
+/// Whether each index of `place` is below its size.
+static Value isInside(ImplicitLocOpBuilder &b, ValueRange place,
+                      ValueRange sizes) {
   Value inside;
-  for (auto [dim, index] : llvm::zip_equal(op.getDims(), place)) {
-    Value size = getValueOrCreateConstantIndexOp(
-        b, b.getLoc(), tensor::getMixedSize(b, b.getLoc(), op.getInit(), dim));
+  for (auto [index, size] : llvm::zip_equal(place, sizes)) {
     // A negative index is a large unsigned one.
     Value below =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, size);
@@ -101,15 +99,19 @@ struct ScatterAddToLoop : OpRewritePattern<ScatterAddOp> {
   static Value addUpdate(OpBuilder &builder, ScatterAddOp op, ValueRange batch,
                          Value sum) {
     ImplicitLocOpBuilder b(op.getLoc(), builder);
-    SmallVector<Value> place;
+    SmallVector<Value> place, sizes;
     for (Value indices : op.getIndices()) {
       Value index = tensor::ExtractOp::create(b, indices, batch);
       if (!index.getType().isIndex())
         index = arith::IndexCastOp::create(b, b.getIndexType(), index);
       place.push_back(index);
     }
+    for (int64_t dim : op.getDims())
+      sizes.push_back(getValueOrCreateConstantIndexOp(
+          b, b.getLoc(),
+          tensor::getMixedSize(b, b.getLoc(), op.getInit(), dim)));
     return scf::IfOp::create(
-               b, isInside(b, op, place),
+               b, isInside(b, place, sizes),
                [&](OpBuilder &builder, Location loc) {
                  ImplicitLocOpBuilder inner(loc, builder);
                  scf::YieldOp::create(inner,
@@ -142,7 +144,9 @@ public:
 
 private:
   /// `value` with the dimensions of the indices collapsed to one.
-  Value flatten(Value value);
+  Value flatten(Value value) {
+    return collapseFirst(b, value, op.getBatchRank());
+  }
   /// The number of `place` in row-major order; its elements are 64-bit.
   Value linearize(ImplicitLocOpBuilder &inner, ValueRange place);
   /// In a body whose first loops are the dimensions of the result, the number
@@ -188,32 +192,6 @@ private:
 };
 } // namespace
 
-Value ReductionForm::flatten(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  int64_t batch = op.getBatchRank();
-  if (batch == 1)
-    return value;
-  SmallVector<ReassociationIndices> groups;
-  if (batch == 0) {
-    // A dimension of size 1 becomes the first.
-    SmallVector<int64_t> shape(type.getShape());
-    shape.insert(shape.begin(), 1);
-    SmallVector<OpFoldResult> mixed =
-        tensor::getMixedSizes(b, b.getLoc(), value);
-    mixed.insert(mixed.begin(), b.getIndexAttr(1));
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      groups.push_back({dim + 1});
-    if (!groups.empty())
-      groups.front().insert(groups.front().begin(), 0);
-    return tensor::ExpandShapeOp::create(b, b.getLoc(), type.clone(shape),
-                                         value, groups, mixed);
-  }
-  groups.push_back(llvm::to_vector(llvm::seq<int64_t>(0, batch)));
-  for (int64_t dim = batch; dim < type.getRank(); ++dim)
-    groups.push_back({dim});
-  return tensor::CollapseShapeOp::create(b, value, groups);
-}
-
 Value ReductionForm::linearize(ImplicitLocOpBuilder &inner, ValueRange place) {
   Value number = place.front();
   for (auto [index, size] : llvm::drop_begin(llvm::zip_equal(place, sizes))) {
@@ -243,23 +221,16 @@ Value ReductionForm::computeKeys() {
       b, indices, empty, maps, /*reductions=*/0,
       [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
         SmallVector<Value> place;
-        Value inside;
-        for (auto [argument, size] :
-             llvm::zip_equal(arguments.drop_back(), sizes)) {
-          Value index = argument;
+        for (Value index : arguments.drop_back()) {
           Type wide = inner.getI64Type();
           if (index.getType().isIndex())
             index = arith::IndexCastOp::create(inner, wide, index);
           else if (index.getType() != wide)
             index = arith::ExtSIOp::create(inner, wide, index);
           place.push_back(index);
-          // A negative index is a large unsigned one.
-          Value below = arith::CmpIOp::create(inner, arith::CmpIPredicate::ult,
-                                              index, size);
-          inside = inside ? arith::AndIOp::create(inner, inside, below) : below;
         }
-        return arith::SelectOp::create(inner, inside, linearize(inner, place),
-                                       none);
+        return arith::SelectOp::create(inner, isInside(inner, place, sizes),
+                                       linearize(inner, place), none);
       });
 }
 

@@ -15,35 +15,6 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// The values of a pair of functions that are independent of the batch: the
-/// weights, by number of the argument, values that depend on nothing else, and
-/// the gradients of weights.
-class FixedValues {
-public:
-  FixedValues(func::FuncOp forward, func::FuncOp backward,
-              const DenseSet<unsigned> &weights,
-              llvm::function_ref<uint64_t(Value)> bytesOf)
-      : forward(forward), backward(backward), weights(weights),
-        bytesOf(bytesOf) {}
-
-  DenseSet<Value> find();
-
-private:
-  /// Calls `callback` on the tensor operands that `op` reads.
-  static void forEachData(Operation *op,
-                          llvm::function_ref<void(Value)> callback);
-  /// Finds the values that depend on fixed values alone.
-  void markDerived(Block &block);
-  /// Finds gradients of weights, and the values of the same size in their
-  /// computation.
-  void markGradients();
-
-  func::FuncOp forward, backward;
-  const DenseSet<unsigned> &weights;
-  llvm::function_ref<uint64_t(Value)> bytesOf;
-  DenseSet<Value> fixed;
-};
-
 /// The memory of one pair of functions, at any batch.
 class TrainingStep {
 public:
@@ -67,7 +38,7 @@ private:
   /// The size of `symbol`; `batch` replaces that of the batch.
   std::optional<uint64_t> lookup(const SizeSymbols::Symbol &symbol,
                                  std::optional<uint64_t> batch);
-  /// `bytes` of `value`, scaled from `request.batch` to `batch` where no size is
+  /// `bytes` of `value`, scaled from `request.batch` to `batch` if no size is
   /// the batch.
   uint64_t scale(Value value, uint64_t bytes, std::optional<uint64_t> batch);
   FailureOr<PeakEstimate> estimate(std::optional<uint64_t> batch);
@@ -75,6 +46,9 @@ private:
                     std::optional<uint64_t> batch);
   /// The arguments that are weights, by number.
   DenseSet<unsigned> findWeights();
+  /// The values of a function of fixed sizes that are independent of the batch:
+  /// the weights, values that depend on nothing else, and their gradients.
+  DenseSet<Value> findFixed();
   /// The parts of the footprint that arguments say.
   Footprint getArguments(std::optional<uint64_t> batch);
   /// Emits an error if a required size is unknown.
@@ -85,8 +59,7 @@ private:
   const ReportRequest &request;
   func::FuncOp forward, backward;
   DenseSet<unsigned> weights;
-  /// The values of a function of fixed sizes that do not grow with the batch;
-  /// nothing for a function whose batch is dynamic.
+  /// `findFixed`; nothing for a function whose batch is dynamic.
   std::optional<DenseSet<Value>> fixed;
   /// A dimension that has no size.
   std::string missing;
@@ -134,11 +107,11 @@ uint64_t Footprint::getTotal() const {
 }
 
 //===----------------------------------------------------------------------===//
-// FixedValues
+// Values that are independent of the batch
 //===----------------------------------------------------------------------===//
 
-void FixedValues::forEachData(Operation *op,
-                              llvm::function_ref<void(Value)> callback) {
+/// Calls `callback` on the tensor operands that `op` reads.
+static void forEachData(Operation *op, function_ref<void(Value)> callback) {
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
   for (OpOperand &operand : op->getOpOperands())
     if (isa<TensorType>(operand.get().getType()) &&
@@ -146,7 +119,8 @@ void FixedValues::forEachData(Operation *op,
       callback(operand.get());
 }
 
-void FixedValues::markDerived(Block &block) {
+/// Adds the values of `block` that depend on fixed values alone to `fixed`.
+static void addDerived(Block &block, DenseSet<Value> &fixed) {
   for (Operation &op : block.without_terminator()) {
     bool hasData = false, isFixed = true;
     forEachData(&op, [&](Value operand) {
@@ -158,38 +132,35 @@ void FixedValues::markDerived(Block &block) {
   }
 }
 
-void FixedValues::markGradients() {
-  SmallVector<Value> worklist;
-  for (auto [number, value] :
-       llvm::enumerate(backward.front().getTerminator()->getOperands())) {
-    auto argument = backward.getResultAttrOfType<IntegerAttr>(
-        number, FadDialect::kGradientAttr);
-    if (argument && weights.contains(argument.getInt()))
-      worklist.push_back(value);
-  }
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
+/// Adds `gradients`, of weights, and the values of the same size in their
+/// computation to `fixed`.
+static void addGradients(SmallVector<Value> gradients,
+                         function_ref<uint64_t(Value)> bytesOf,
+                         DenseSet<Value> &fixed) {
+  while (!gradients.empty()) {
+    Value value = gradients.pop_back_val();
     Operation *op = value.getDefiningOp();
     if (!fixed.insert(value).second || !op)
       continue;
     // The destination, whose buffer is written.
     if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
-      worklist.push_back(
+      gradients.push_back(
           destination.getTiedOpOperand(cast<OpResult>(value))->get());
     bool isAsLarge = true;
     uint64_t bytes = bytesOf(value);
     forEachData(op,
                 [&](Value operand) { isAsLarge &= bytesOf(operand) == bytes; });
     if (isAsLarge)
-      forEachData(op, [&](Value operand) { worklist.push_back(operand); });
+      forEachData(op, [&](Value operand) { gradients.push_back(operand); });
   }
 }
 
-DenseSet<Value> FixedValues::find() {
+DenseSet<Value> TrainingStep::findFixed() {
+  DenseSet<Value> fixed;
   for (unsigned weight : weights)
     fixed.insert(forward.getArgument(weight));
-  markDerived(forward.front());
-  SmallVector<Value> residuals;
+  addDerived(forward.front(), fixed);
+  SmallVector<Value> residuals, gradients;
   for (auto [number, value] :
        llvm::enumerate(forward.front().getTerminator()->getOperands()))
     if (forward.getResultAttr(number, FadDialect::kResidualAttr))
@@ -198,9 +169,21 @@ DenseSet<Value> FixedValues::find() {
   for (auto [argument, source] : llvm::zip(backward.getArguments(), residuals))
     if (fixed.contains(source))
       fixed.insert(argument);
-  markDerived(backward.front());
-  markGradients();
-  return std::move(fixed);
+  addDerived(backward.front(), fixed);
+  for (auto [number, value] :
+       llvm::enumerate(backward.front().getTerminator()->getOperands())) {
+    auto argument = backward.getResultAttrOfType<IntegerAttr>(
+        number, FadDialect::kGradientAttr);
+    if (argument && weights.contains(argument.getInt()))
+      gradients.push_back(value);
+  }
+  SizeSymbols symbols;
+  auto bytesOf = [&](Value value) -> uint64_t {
+    std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+    return bytes ? evaluate(*bytes, symbols, std::nullopt) : 0;
+  };
+  addGradients(std::move(gradients), bytesOf, fixed);
+  return fixed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -349,13 +332,8 @@ FailureOr<uint64_t> TrainingStep::getTotal(uint64_t batch) {
 }
 
 FailureOr<BatchLimit> TrainingStep::findLargestBatch() {
-  SizeSymbols symbols;
-  auto bytesOf = [&](Value value) -> uint64_t {
-    std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
-    return bytes ? evaluate(*bytes, symbols, std::nullopt) : 0;
-  };
   if (!hasBatch())
-    fixed = FixedValues(forward, backward, weights, bytesOf).find();
+    fixed = findFixed();
   constexpr uint64_t most = uint64_t(1) << 40;
   uint64_t budget = *request.memoryBudget;
   FailureOr<uint64_t> lowTotal = getTotal(1);
