@@ -109,38 +109,21 @@ void HostTensor::setFloat(int64_t index, double value) const {
         roundToHalf(value, cast<FloatType>(elementType).getFloatSemantics()));
 }
 
+// Integers begin with their lowest byte, as on every processor that fad compiles
+// for.
+
 int64_t HostTensor::getInteger(int64_t index) const {
   Type elementType = getElementType();
+  unsigned size = getHostElementSize(elementType);
+  uint64_t bits = 0;
+  std::memcpy(&bits, static_cast<const char *>(elements) + index * size, size);
   bool isUnsigned = elementType.isInteger(1) || elementType.isUnsignedInteger();
-  switch (getHostElementSize(elementType)) {
-  case 1: {
-    auto value = load<int8_t>(elements, index);
-    return isUnsigned ? static_cast<uint8_t>(value) : value;
-  }
-  case 2: {
-    auto value = load<int16_t>(elements, index);
-    return isUnsigned ? static_cast<uint16_t>(value) : value;
-  }
-  case 4: {
-    auto value = load<int32_t>(elements, index);
-    return isUnsigned ? int64_t(static_cast<uint32_t>(value)) : value;
-  }
-  default:
-    return load<int64_t>(elements, index);
-  }
+  return isUnsigned ? bits : llvm::SignExtend64(bits, 8 * size);
 }
 
 void HostTensor::setInteger(int64_t index, int64_t value) const {
-  switch (getHostElementSize(getElementType())) {
-  case 1:
-    return store<int8_t>(elements, index, value);
-  case 2:
-    return store<int16_t>(elements, index, value);
-  case 4:
-    return store<int32_t>(elements, index, value);
-  default:
-    return store<int64_t>(elements, index, value);
-  }
+  unsigned size = getHostElementSize(getElementType());
+  std::memcpy(static_cast<char *>(elements) + index * size, &value, size);
 }
 
 llvm::Expected<HostTensor> HostTensor::clone() const {

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/Npy.h"
-#include "NpyHeader.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cstring>
 
@@ -18,6 +19,104 @@ using namespace mlir::fad;
 using llvm::createStringError;
 using llvm::Expected;
 using llvm::Twine;
+
+//===----------------------------------------------------------------------===//
+// Headers
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kMagic("\x93NUMPY");
+
+namespace {
+/// The header of a file: the dictionary in it.
+struct NpyHeader {
+  /// Byte order, kind and bytes of an element, such as `<f4`.
+  std::string descr;
+  bool fortranOrder = false;
+  std::vector<int64_t> shape;
+};
+} // namespace
+
+/// The dictionary of a header, a literal of Python, as JSON:
+///   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+static std::string toJSON(StringRef literal) {
+  std::string json;
+  for (char c : literal) {
+    // Lists of JSON have brackets, and no comma at their end; true and false
+    // are in lower case. Python 2 wrote sizes as 3L.
+    if ((c == ')' || c == '}') && StringRef(json).rtrim().ends_with(","))
+      json.erase(json.rfind(','));
+    size_t place = StringRef("'()TFL").find(c);
+    json += place == StringRef::npos ? c : "\"[]tf "[place];
+  }
+  return json;
+}
+
+static bool parseDictionary(StringRef literal, NpyHeader &header) {
+  Expected<llvm::json::Value> value = llvm::json::parse(toJSON(literal));
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return false;
+  }
+  llvm::json::Path::Root root;
+  llvm::json::ObjectMapper fields(*value, root);
+  return fields && value->getAsObject()->size() == 3 &&
+         fields.map("descr", header.descr) &&
+         fields.map("fortran_order", header.fortranOrder) &&
+         fields.map("shape", header.shape) &&
+         llvm::all_of(header.shape, [](int64_t size) { return size >= 0; });
+}
+
+/// Takes the header from the front of `file`.
+static Expected<NpyHeader> takeHeader(StringRef &file) {
+  if (!file.consume_front(kMagic))
+    return createStringError("is not a .npy file");
+  // Two bytes of version, then the length of the dictionary: two bytes, or
+  // four from version 2 on.
+  unsigned major = file.empty() ? 1 : static_cast<uint8_t>(file.front());
+  if (major < 1 || major > 3)
+    return createStringError("has version " + Twine(major) +
+                             " of the format; versions 1 to 3 are known");
+  size_t lengthBytes = major == 1 ? 2 : 4;
+  if (file.size() < 2 + lengthBytes)
+    return createStringError("is truncated");
+  using namespace llvm::support;
+  size_t length = major == 1 ? endian::read16le(file.data() + 2)
+                             : endian::read32le(file.data() + 2);
+  file = file.drop_front(2 + lengthBytes);
+  if (file.size() < length)
+    return createStringError("is truncated");
+  StringRef literal = file.take_front(length);
+  file = file.drop_front(length);
+  NpyHeader header;
+  if (parseDictionary(literal, header))
+    return header;
+  std::string shown;
+  llvm::raw_string_ostream(shown).write_escaped(
+      literal.rtrim().take_front(100));
+  return createStringError("has a header that is not understood: " + shown);
+}
+
+/// Writes the bytes of a file before its elements.
+static void writeHeader(raw_ostream &os, const Twine &descr,
+                        ArrayRef<int64_t> shape) {
+  std::string text =
+      ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (").str();
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(shape, stream);
+  // A tuple of one has a comma.
+  stream << (shape.size() == 1 ? ",), }" : "), }");
+  // Spaces and a newline align the elements.
+  size_t prefix = kMagic.size() + 4;
+  text.resize(llvm::alignTo(prefix + text.size() + 1, 64) - prefix - 1, ' ');
+  text += '\n';
+  char length[2];
+  llvm::support::endian::write16le(length, text.size());
+  os << kMagic << StringRef("\x01\x00", 2) << StringRef(length, 2) << text;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
 
 /// The numpy type of elements of type `type`, without its byte order.
 static std::string getNumpyType(Type type) {
@@ -105,8 +204,8 @@ static void transpose(const char *from, char *to, ArrayRef<int64_t> shape,
 }
 
 /// Parses the contents of a file; errors are texts that follow "the file".
-static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
-  Expected<NpyHeader> header = parseNpyHeader(content);
+static Expected<HostTensor> parseNpy(StringRef data, RankedTensorType type) {
+  Expected<NpyHeader> header = takeHeader(data);
   if (!header)
     return header.takeError();
   StringRef found = StringRef(header->descr).ltrim("<>|=");
@@ -115,7 +214,6 @@ static Expected<HostTensor> parseNpy(StringRef content, RankedTensorType type) {
   Type storedType = getStoredType(found, type.getElementType());
   auto fileType = RankedTensorType::get(header->shape, storedType);
   std::optional<int64_t> size = HostTensor::getNumBytes(fileType);
-  StringRef data = content.drop_front(header->dataOffset);
   if (!size || data.size() != size_t(*size))
     return createStringError(
         "has " + Twine(data.size()) + " bytes of elements, but " +
@@ -163,8 +261,7 @@ Expected<HostTensor> fad::readNpy(StringRef path, RankedTensorType type) {
 void fad::writeNpy(raw_ostream &os, const HostTensor &tensor) {
   std::string numpyType = getNumpyType(tensor.getElementType());
   char byteOrder = numpyType.back() == '1' ? '|' : '<';
-  os << formatNpyHeader((Twine(byteOrder) + numpyType).str(),
-                        tensor.getShape());
+  writeHeader(os, Twine(byteOrder) + numpyType, tensor.getShape());
   if (!tensor.getElementType().isBF16()) {
     os.write(static_cast<const char *>(tensor.data()), tensor.getNumBytes());
     return;
