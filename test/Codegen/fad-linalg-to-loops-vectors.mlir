@@ -163,48 +163,45 @@ func.func @scalar(%x: memref<64xi1>, %y: memref<64x64xf32>, %z: memref<64x64xf32
   return
 }
 
-// A reduction of rows: lanes add up for themselves, then halves of the vector are
-// added; what is left of the row comes last.
+// A reduction of rows: the sum is in a register, in f32, and may be reassociated.
 // CHECK-LABEL: func.func @sums(
-// CHECK-DAG:     %[[NOTHING:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
-// CHECK:         %[[SUMS:.*]] = scf.for {{.*}} iter_args(%[[OLD:.*]] = %[[NOTHING]]) -> (vector<8xf32>) {
-// CHECK:           %[[LOADED:.*]] = vector.load %{{.*}} : {{.*}}, vector<8xf16>
-// CHECK:           %[[WIDE:.*]] = arith.extf %[[LOADED]] : vector<8xf16> to vector<8xf32>
-// CHECK:           %[[NEW:.*]] = arith.addf %[[OLD]], %[[WIDE]] : vector<8xf32>
-// CHECK:           scf.yield %[[NEW]] : vector<8xf32>
-// CHECK-DAG:     %[[LOW:.*]] = vector.extract_strided_slice %[[SUMS]] {offsets = [0], sizes = [4], strides = [1]}
-// CHECK-DAG:     %[[HIGH:.*]] = vector.extract_strided_slice %[[SUMS]] {offsets = [4], sizes = [4], strides = [1]}
-// CHECK:         arith.addf %[[LOW]], %[[HIGH]] : vector<4xf32>
-// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<2xf32>
-// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<1xf32>
-// CHECK:         %[[ONE:.*]] = vector.extract %{{.*}}[0] : f32 from vector<1xf32>
-// CHECK:         %[[SUM:.*]] = arith.addf %{{.*}}, %[[ONE]] : f32
-// CHECK:         memref.store %[[SUM]]
-// CHECK:         scf.for
-// CHECK:           arith.addf %{{.*}}, %{{.*}} : f32
-func.func @sums(%x: memref<?x?xf16>, %y: memref<?xf32>) {
+// CHECK:         %[[OLD:.*]] = memref.load %[[Y:.*]][%[[I:.*]]] : memref<{{.*}}xf16
+// CHECK:         %[[FIRST:.*]] = arith.extf %[[OLD]] : f16 to f32
+// CHECK:         %[[SUM:.*]] = scf.for %[[J:.*]] = {{.*}} iter_args(%[[S:.*]] = %[[FIRST]]) -> (f32) {
+// CHECK:           %[[A:.*]] = memref.load %{{.*}}[%[[I]], %[[J]]] : memref<{{.*}}xf16
+// CHECK:           %[[B:.*]] = arith.negf %[[A]] : f16
+// CHECK:           %[[WIDE:.*]] = arith.extf %[[B]] : f16 to f32
+// CHECK:           %[[NEW:.*]] = arith.addf %[[S]], %[[WIDE]] fastmath<reassoc> : f32
+// CHECK:           scf.yield %[[NEW]] : f32
+// CHECK:         %[[ROUNDED:.*]] = arith.truncf %[[SUM]] : f32 to f16
+// CHECK:         memref.store %[[ROUNDED]], %[[Y]][%[[I]]]
+func.func @sums(%x: memref<?x?xf16>, %y: memref<?xf16>) {
   linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]}
-    ins(%x : memref<?x?xf16>) outs(%y : memref<?xf32>) {
-  ^bb0(%a: f16, %s: f32):
-    %0 = arith.extf %a : f16 to f32
-    %1 = arith.addf %s, %0 : f32
-    linalg.yield %1 : f32
+    ins(%x : memref<?x?xf16>) outs(%y : memref<?xf16>) {
+  ^bb0(%a: f16, %s: f16):
+    %0 = arith.negf %a : f16
+    %1 = arith.addf %s, %0 : f16
+    linalg.yield %1 : f16
   }
   return
 }
 
-// Flags that promise numbers promise nothing of what lanes start from.
-// CHECK-LABEL: func.func @promises(
-// CHECK-DAG:     %[[LOW:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
-// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[LOW]]) -> (vector<8xf32>) {
-// CHECK:           arith.maxnumf %{{.*}}, %{{.*}} fastmath<nnan,nsz> : vector<8xf32>
-// CHECK:         arith.maxnumf %{{.*}}, %{{.*}} fastmath<nnan,nsz> : f32
-func.func @promises(%x: memref<64xf32>, %y: memref<f32>) {
-  linalg.generic {indexing_maps = [#id1, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
-    ins(%x : memref<64xf32>) outs(%y : memref<f32>) {
-  ^bb0(%a: f32, %s: f32):
-    %0 = arith.maxnumf %s, %a fastmath<nnan,ninf,nsz> : f32
-    linalg.yield %0 : f32
+// The flags of the program stay. A place may be computed, and a number given.
+// CHECK-LABEL: func.func @flags(
+// CHECK:         scf.for %[[J:.*]] = {{.*}} iter_args(
+// CHECK:           %[[PLACE:.*]] = affine.apply #{{.*}}(%{{.*}}, %{{.*}})
+// CHECK:           memref.load %{{.*}}[%[[PLACE]]] : memref<67xf32
+// CHECK:           memref.load %{{.*}}[%[[J]]] : memref<4xf32
+// CHECK:           arith.maxnumf %{{.*}}, %{{.*}} fastmath<reassoc,nnan,ninf,nsz> : f32
+func.func @flags(%x: memref<67xf32>, %w: memref<4xf32>, %c: f32, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>, #row, affine_map<(d0, d1) -> ()>, #column],
+                  iterator_types = ["parallel", "reduction"]}
+    ins(%x, %w, %c : memref<67xf32>, memref<4xf32>, f32) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %d : f32
+    %2 = arith.maxnumf %s, %1 fastmath<nnan,ninf,nsz> : f32
+    linalg.yield %2 : f32
   }
   return
 }
@@ -227,7 +224,7 @@ func.func @columns(%x: memref<?x64xf32>, %y: memref<64xf32>) {
 // CHECK-LABEL: func.func @named(
 // CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
 // CHECK:         math.exp %{{.*}} : vector<8xf32>
-// CHECK:         %[[SUM:.*]] = scf.for {{.*}} -> (vector<8xf32>)
+// CHECK:         %[[SUM:.*]] = scf.for {{.*}} -> (f32)
 func.func @named(%x: memref<64xf32>, %y: memref<64xf32>, %s: memref<f32>) {
   linalg.add ins(%x, %y : memref<64xf32>, memref<64xf32>) outs(%y : memref<64xf32>)
   linalg.map { math.exp } ins(%y : memref<64xf32>) outs(%x : memref<64xf32>)
@@ -235,10 +232,11 @@ func.func @named(%x: memref<64xf32>, %y: memref<64xf32>, %s: memref<f32>) {
   return
 }
 
-// What combines results otherwise, or two of them with each other, keeps its order.
+// Differences keep their order, and so does a sum that another result takes.
 // CHECK-LABEL: func.func @kept(
-// CHECK-NOT:     vector
-// CHECK:         return
+// CHECK:         arith.subf %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc> : f32
 func.func @kept(%x: memref<?x64xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
   linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]}
     ins(%x : memref<?x64xf32>) outs(%y : memref<?xf32>) {

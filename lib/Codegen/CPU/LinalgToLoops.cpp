@@ -255,7 +255,7 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
       auto generic = dyn_cast<linalg::GenericOp>(*tiled);
       if (generic && vectorBits &&
           (succeeded(emitVectorLoops(rewriter, generic, vectorBits, streams)) ||
-           succeeded(emitVectorReduction(rewriter, generic, vectorBits))))
+           succeeded(emitReduction(rewriter, generic))))
         continue;
       if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {
         tiled.emitOpError("has no lowering to loops");

@@ -89,10 +89,9 @@ void fad::streamStores(RewriterBase &rewriter, Block &block) {
 }
 
 namespace {
-/// A fence reads and writes any memory, and allocates none. Upstream adds
 /// A fence reads and writes any memory, and allocates none. Upstream keeps
-/// scopes of allocations around thread loops with operations of unknown
-/// effects.
+/// scopes of allocations, which take one block, around thread loops with
+/// operations of unknown effects.
 struct FenceEffects
     : MemoryEffectOpInterface::ExternalModel<FenceEffects, LLVM::FenceOp> {
   void

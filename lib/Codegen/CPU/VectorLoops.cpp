@@ -22,7 +22,9 @@ using namespace mlir::fad;
 // Vectorization conditions
 //===----------------------------------------------------------------------===//
 
-bool fad::isContiguous(linalg::GenericOp op, OpOperand &operand) {
+/// Whether the elements of `operand` along the innermost loop are contiguous in
+/// memory or, for an input, one element.
+static bool isContiguous(linalg::GenericOp op, OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return true;
@@ -49,13 +51,8 @@ static bool isVectorizable(Operation &op) {
          llvm::all_of(op.getResultTypes(), isScalar);
 }
 
-bool fad::hasVectorizableBody(linalg::GenericOp op) {
-  return llvm::all_of(op.getBody()->getArgumentTypes(),
-                      llvm::IsaPred<FloatType, IntegerType>) &&
-         llvm::all_of(*op.getBody(), isVectorizable);
-}
-
-int64_t fad::getWidestBits(linalg::GenericOp op) {
+/// The bits of the widest type in which `op` computes.
+static int64_t getWidestBits(linalg::GenericOp op) {
   int64_t bits = 8;
   auto count = [&](Type type) {
     bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
@@ -80,15 +77,19 @@ static bool isVectorLoop(linalg::GenericOp op) {
          llvm::all_of(
              op->getOpOperands(),
              [&](OpOperand &operand) { return isContiguous(op, operand); }) &&
-         hasVectorizableBody(op);
+         llvm::all_of(op.getBody()->getArgumentTypes(),
+                      llvm::IsaPred<FloatType, IntegerType>) &&
+         llvm::all_of(*op.getBody(), isVectorizable);
 }
 
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
-Value fad::slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
-                 ArrayRef<OpFoldResult> ivs, OpFoldResult size) {
+/// The part of `operand` that `op` accesses in `size` iterations of the
+/// innermost loop from `ivs` on, as a view of one dimension.
+static Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
+                   ArrayRef<OpFoldResult> ivs, OpFoldResult size) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return operand.get();
@@ -110,11 +111,10 @@ Value fad::slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
                                    offsets, sizes, strides);
 }
 
-/// `op` for `size` iterations of the innermost loop, as `kind`, from `ivs` on.
-static linalg::GenericOp
-createSlice(OpBuilder &b, linalg::GenericOp op, ArrayRef<OpFoldResult> ivs,
-            OpFoldResult size,
-            utils::IteratorType kind = utils::IteratorType::parallel) {
+/// `op` for `size` iterations of the innermost loop from `ivs` on.
+static linalg::GenericOp createSlice(OpBuilder &b, linalg::GenericOp op,
+                                     ArrayRef<OpFoldResult> ivs,
+                                     OpFoldResult size) {
   SmallVector<Value> inputs, outputs;
   SmallVector<AffineMap> maps;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -125,8 +125,9 @@ createSlice(OpBuilder &b, linalg::GenericOp op, ArrayRef<OpFoldResult> ivs,
     maps.push_back(hasInner ? b.getMultiDimIdentityMap(1)
                             : AffineMap::get(1, 0, b.getContext()));
   }
-  auto sliced = linalg::GenericOp::create(b, op.getLoc(), TypeRange(), inputs,
-                                          outputs, maps, ArrayRef(kind));
+  auto sliced = linalg::GenericOp::create(
+      b, op.getLoc(), TypeRange(), inputs, outputs, maps,
+      ArrayRef(utils::IteratorType::parallel));
   IRMapping mapping;
   op.getRegion().cloneInto(&sliced.getRegion(), mapping);
   return sliced;
@@ -222,8 +223,9 @@ static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
   emitVectors(rewriter, op, outer, vectors, /*streams=*/false);
 }
 
-OpFoldResult InnerLoop::roundDown(OpBuilder &b, Location loc,
-                                  int64_t lanes) const {
+/// The greatest multiple of `lanes` up to `size`.
+static OpFoldResult roundDown(OpBuilder &b, Location loc, OpFoldResult size,
+                              int64_t lanes) {
   AffineExpr all = b.getAffineSymbolExpr(0);
   return affine::makeComposedFoldedAffineApply(
       b, loc, all.floorDiv(lanes) * lanes, {size});
@@ -246,17 +248,17 @@ InnerLoop fad::emitOuterLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   return inner;
 }
 
-void fad::emitRest(RewriterBase &rewriter, linalg::GenericOp op,
-                   const InnerLoop &loop, int64_t lanes) {
+/// Emits a loop over the remainder of the elements after vectors of `lanes`.
+static void emitRest(RewriterBase &rewriter, linalg::GenericOp op,
+                     const InnerLoop &loop, int64_t lanes) {
   AffineExpr all = rewriter.getAffineSymbolExpr(0);
   OpFoldResult left = affine::makeComposedFoldedAffineApply(
       rewriter, op.getLoc(), all % lanes, {loop.size});
   if (isConstantIntValue(left, 0))
     return;
   SmallVector<OpFoldResult> ivs(loop.outerIVs);
-  ivs.push_back(loop.roundDown(rewriter, op.getLoc(), lanes));
-  linalg::GenericOp scalars =
-      createSlice(rewriter, op, ivs, left, op.getIteratorTypesArray().back());
+  ivs.push_back(roundDown(rewriter, op.getLoc(), loop.size, lanes));
+  linalg::GenericOp scalars = createSlice(rewriter, op, ivs, left);
   (void)linalg::linalgOpToLoops(rewriter, scalars);
   rewriter.eraseOp(scalars);
 }
@@ -277,14 +279,14 @@ LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
   if (isInBF16(op)) {
     // Numbers of bf16 are loaded and stored in full vectors, the even ones and
     // the odd ones of which are two vectors of f32 without moving any.
-    OpFoldResult end = loop.roundDown(rewriter, op.getLoc(), 2 * lanes);
+    OpFoldResult end = roundDown(rewriter, op.getLoc(), loop.size, 2 * lanes);
     emitVectors(rewriter, op, loop.outerIVs,
                 {2 * lanes, begin, end, /*splits=*/true}, streams);
     begin = end;
     // At most one vector is left.
     streams = {};
   }
-  OpFoldResult end = loop.roundDown(rewriter, op.getLoc(), lanes);
+  OpFoldResult end = roundDown(rewriter, op.getLoc(), loop.size, lanes);
   emitVectors(rewriter, op, loop.outerIVs,
               {lanes, begin, end, /*splits=*/false}, streams);
   emitRest(rewriter, op, loop, lanes);

@@ -35,43 +35,21 @@ void createStreamFence(OpBuilder &b, Location loc);
 /// Registers the side effects of such a fence, which upstream lacks.
 void registerFenceEffects(DialectRegistry &registry);
 
-/// The same for an innermost loop that is a reduction. Lanes compute partial
-/// results, so the order of operations differs from loops over elements and
-/// depends only on the number of lanes.
-LogicalResult emitVectorReduction(RewriterBase &rewriter, linalg::GenericOp op,
-                                  int64_t vectorBits);
-
-/// Whether the elements of `operand` along the innermost loop are contiguous in
-/// memory or, for an input, one element.
-bool isContiguous(linalg::GenericOp op, OpOperand &operand);
-
-/// Whether the body of `op` computes each element of a vector independently.
-bool hasVectorizableBody(linalg::GenericOp op);
-
-/// The bits of the widest type in which `op` computes.
-int64_t getWidestBits(linalg::GenericOp op);
-
-/// The part of `operand` that `op` accesses in `size` iterations of the
-/// innermost loop from `ivs` on, as a view of one dimension.
-Value slice(OpBuilder &b, linalg::GenericOp op, OpOperand &operand,
-            ArrayRef<OpFoldResult> ivs, OpFoldResult size);
+/// Replaces `op`, on buffers, by loops that hold the results in registers and
+/// may be reassociated. The results of f16 and bf16 are combined in f32, and
+/// rounded once. Fails, and changes nothing, unless the innermost loop is a
+/// reduction.
+LogicalResult emitReduction(RewriterBase &rewriter, linalg::GenericOp op);
 
 /// The innermost loop of an operation, nested in its other loops.
 struct InnerLoop {
   SmallVector<OpFoldResult> outerIVs;
   OpFoldResult size;
-
-  /// The greatest multiple of `lanes` up to the size.
-  OpFoldResult roundDown(OpBuilder &b, Location loc, int64_t lanes) const;
 };
 
 /// Emits all loops of `op` but the innermost one; the insertion point moves
 /// inside.
 InnerLoop emitOuterLoops(RewriterBase &rewriter, linalg::GenericOp op);
-
-/// Emits a loop over the remainder of the elements after vectors of `lanes`.
-void emitRest(RewriterBase &rewriter, linalg::GenericOp op,
-              const InnerLoop &loop, int64_t lanes);
 
 /// Splits elementwise operations of `block` on vectors of `lanes` numbers into
 /// operations on the even and the odd lanes.
