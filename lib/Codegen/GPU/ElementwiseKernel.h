@@ -107,6 +107,11 @@ gpu::GPUFuncOp buildKernel(OpBuilder &builder, const ElementwiseKernel &kernel,
                            const Tile &tile, KernelVariant variant,
                            StringRef name);
 
+/// Replaces `op`, on buffers, by launches of `kernel`, each of up to
+/// `largestLaunch` elements.
+void launchElementwise(OpBuilder &builder, linalg::GenericOp op,
+                       const ElementwiseKernel &kernel, int64_t largestLaunch);
+
 } // namespace mlir::fad
 
 #endif // FAD_LIB_CODEGEN_GPU_ELEMENTWISEKERNEL_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementwiseKernel.h"
 #include "HostBuffers.h"
-#include "Launchers.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

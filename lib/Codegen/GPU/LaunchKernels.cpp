@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Launchers.h"
+#include "ElementwiseKernel.h"
 #include "RowSum.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"

@@ -52,6 +52,9 @@ gpu::GPUFuncOp buildPartialSums(OpBuilder &builder, const RowSum &sum,
 gpu::GPUFuncOp buildTotalSums(OpBuilder &builder, const RowSum &sum,
                               int64_t threads, StringRef name);
 
+/// Replaces `op`, on buffers, by launches of the two kernels of `sum`.
+void launchRowSum(OpBuilder &builder, linalg::GenericOp op, const RowSum &sum);
+
 } // namespace mlir::fad
 
 #endif // FAD_LIB_CODEGEN_GPU_ROWSUM_H

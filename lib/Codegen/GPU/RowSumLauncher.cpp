@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostBuffers.h"
-#include "Launchers.h"
 #include "RowSum.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
