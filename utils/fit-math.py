@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of fad-approximate-math and prints them, each with the largest
-relative error that it leaves in the function it is for, before rounding.
+"""Fits the polynomials of fad-approximate-math and fad-approximate-gpu-math, and prints
+their table: a function, the precision that a use demands, the largest relative error
+that the polynomial leaves in the function, before rounding, and coefficients, constant
+first.
 
-  utils/fit-math.py
+  utils/fit-math.py > lib/Codegen/Math/Polynomials.def
+  utils/fit-math.py --check lib/Codegen/Math/Polynomials.def
 
-Each is the best in the weighted maximum norm, found by Lawson's algorithm: least
-squares on Chebyshev nodes, whose weights grow where the error is large. Takes numpy
-and mpmath."""
+--check compares a table with the fits, whose last digits depend on the machine. Each is
+the best in the weighted maximum norm, found by Lawson's algorithm: least squares on
+Chebyshev nodes, whose weights grow where the error is large. Takes numpy and mpmath."""
+
+import re
+import sys
+import textwrap
 
 import numpy
 from mpmath import erf, erfc, expm1, exp, log, log1p, mp, mpf, pi, sqrt, tanh
@@ -36,7 +43,7 @@ def fit(function, low, high, degree, weight, nodes=300, rounds=300):
     return series.convert(kind=numpy.polynomial.Polynomial).coef, best[0]
 
 
-# exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2; of bf16, 1 + r * P(r). In the source,
+# exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2; of bf16, 1 + r * P(r). In the table,
 # where 16 bits are enough, these begin with 1 and r.
 HALF = float(log(2)) / 2 * 1.0001
 # log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2); where 16
@@ -62,60 +69,81 @@ def fit_erfc(low, high, degree, scale=0.5):
     return function, *ends, degree, lambda t: 1 / function(t)
 
 
-POLYNOMIALS = {
-    "exp": (
-        lambda r: (expm1(r) - r) / r**2,
-        -HALF,
-        HALF,
-        4,
-        lambda r: r**2 / exp(r),
-    ),
-    "exp of 16 bits": (
-        lambda r: (expm1(r) - r) / r**2,
-        -HALF,
-        HALF,
-        3,
-        lambda r: r**2 / exp(r),
-    ),
-    "exp of bf16": (
-        lambda r: expm1(r) / r,
-        -HALF,
-        HALF,
-        3,
-        lambda r: r / exp(r),
-    ),
-    "log1p": (
-        lambda m: (log1p(m) - m + m * m / 2) / m**3,
-        *ROOT,
-        7,
-        lambda m: m**3 / log1p(m),
-    ),
-    "log1p of 16 bits": (lambda x: log1p(x) / x, 1e-9, 1, 8, lambda x: x / log1p(x)),
-    "log1p of bf16": (lambda x: log1p(x) / x, 1e-9, 1, 6, lambda x: x / log1p(x)),
-    "tanh": (
-        lambda s: (tanh(sqrt(s)) / sqrt(s) - 1) / s,
-        1e-12,
-        TANH**2,
-        4,
-        lambda s: s * sqrt(s) / tanh(sqrt(s)),
-    ),
-    "erf": (
-        lambda s: (erf(sqrt(s)) / sqrt(s) - 2 / sqrt(pi)) / s,
-        1e-12,
-        ERF**2,
-        3,
-        lambda s: s * sqrt(s) / erf(sqrt(s)),
-    ),
-    "erfc": fit_erfc(*ERFC, 8),
-    "erfc of 16 bits": fit_erfc(0, ERFC[1], 8),
-    "erfc of bf16": fit_erfc(0, ERFC[1], 6),
-    # On GPUs, where t costs little: scales that leave the least error.
-    "erfc on GPUs": fit_erfc(0, 10.59, 8, 0.3),
-    "erfc on GPUs of 16 bits": fit_erfc(0, 9.4, 5, 0.65),
-    "erfc on GPUs of bf16": fit_erfc(0, 9.4, 4, 0.55),
-}
+EXP = lambda r: (expm1(r) - r) / r**2
+LOG1P = lambda x: log1p(x) / x
 
-for name, arguments in POLYNOMIALS.items():
-    coefficients, error = fit(*arguments)
-    rounded = ", ".join(f"{numpy.float32(c)!s}f" for c in coefficients)
-    print(f"{name:23} {error:.1e}  {rounded}")
+# By function and precision: what to fit, the coefficients that stand before those of the
+# fit, and, for erfc, the factor of x in t. On GPUs, where t costs little, the factors
+# are those that leave the least error.
+POLYNOMIALS = [
+    ("exp", "F32", (EXP, -HALF, HALF, 4, lambda r: r**2 / exp(r)), [], 1),
+    ("exp", "F16", (EXP, -HALF, HALF, 3, lambda r: r**2 / exp(r)), [1, 1], 1),
+    ("exp", "BF16", (lambda r: expm1(r) / r, -HALF, HALF, 3, lambda r: r / exp(r)), [1], 1),
+    (
+        "log1p",
+        "F32",
+        (lambda m: (log1p(m) - m + m * m / 2) / m**3, *ROOT, 7, lambda m: m**3 / log1p(m)),
+        [],
+        1,
+    ),
+    ("log1p", "F16", (LOG1P, 1e-9, 1, 8, lambda x: x / log1p(x)), [], 1),
+    ("log1p", "BF16", (LOG1P, 1e-9, 1, 6, lambda x: x / log1p(x)), [], 1),
+    (
+        "tanh",
+        "F32",
+        (
+            lambda s: (tanh(sqrt(s)) / sqrt(s) - 1) / s,
+            1e-12,
+            TANH**2,
+            4,
+            lambda s: s * sqrt(s) / tanh(sqrt(s)),
+        ),
+        [],
+        1,
+    ),
+    (
+        "erf",
+        "F32",
+        (
+            lambda s: (erf(sqrt(s)) / sqrt(s) - 2 / sqrt(pi)) / s,
+            1e-12,
+            ERF**2,
+            3,
+            lambda s: s * sqrt(s) / erf(sqrt(s)),
+        ),
+        [],
+        1,
+    ),
+    ("erfc", "F32", fit_erfc(*ERFC, 8), [], 0.5),
+    ("erfc", "F16", fit_erfc(0, ERFC[1], 8), [], 0.5),
+    ("erfc", "BF16", fit_erfc(0, ERFC[1], 6), [], 0.5),
+    ("erfcOnGPU", "F32", fit_erfc(0, 10.59, 8, 0.3), [], 0.3),
+    ("erfcOnGPU", "F16", fit_erfc(0, 9.4, 5, 0.65), [], 0.65),
+    ("erfcOnGPU", "BF16", fit_erfc(0, 9.4, 4, 0.55), [], 0.55),
+]
+
+
+def make_table():
+    """The rows of the table."""
+    for function, precision, what, first, factor in POLYNOMIALS:
+        coefficients, error = fit(*what)
+        row = [function, precision, f"{error:.1e}", factor, *first]
+        row += [f"{numpy.float32(number)!s}f" for number in coefficients]
+        text = f"FAD_POLYNOMIAL({', '.join(map(str, row))})"
+        yield textwrap.fill(text, 80, subsequent_indent=" " * 15)
+
+
+def check(rows):
+    """Exits unless the rows have the fits, up to their last digits."""
+    for row, expected in zip(rows, make_table(), strict=True):
+        found, fitted = (re.split(r"f?,\s*|f?\)|\(", text)[1:-1] for text in (row, expected))
+        numbers = ([float(number) for number in fields[2:]] for fields in (found, fitted))
+        if found[:2] != fitted[:2] or not numpy.allclose(*numbers, rtol=0.02, atol=0):
+            sys.exit(f"error: the table has {row}, but the fit is {expected}")
+    print(f"{len(rows)} polynomials are as fitted")
+
+
+if sys.argv[1:2] == ["--check"]:
+    check(re.findall(r"^FAD_POLYNOMIAL\([^()]*\)", open(sys.argv[2]).read(), re.MULTILINE))
+else:
+    print(*make_table(), sep="\n")

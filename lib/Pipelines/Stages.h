@@ -42,7 +42,7 @@ void addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits);
 
 /// From scalar operations on any floating-point type to ones that LLVM
 /// evaluates accurately.
-void addScalars(OpPassManager &pm);
+void addScalars(OpPassManager &pm, bool tiesAway);
 
 /// To the LLVM dialect.
 void addToLLVM(OpPassManager &pm, bool parallel);

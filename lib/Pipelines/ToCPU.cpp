@@ -88,7 +88,7 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createSCFToControlFlowPass());
 }
 
-void fad::addScalars(OpPassManager &pm) {
+void fad::addScalars(OpPassManager &pm, bool tiesAway) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   // bf16 is computed in f32 and rounded after each operation.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
@@ -96,7 +96,7 @@ void fad::addScalars(OpPassManager &pm) {
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   pm.addPass(createFadKeepRoundings());
-  pm.addPass(createFadApproximateMath());
+  pm.addPass(createFadApproximateMath({tiesAway}));
   pm.addPass(createFadMathToLibm());
 }
 
@@ -122,6 +122,6 @@ void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
   buildToLinalgPipeline(pm, options.checkShapes);
   addBufferize(pm, options.alignment);
   addLoops(pm, options.parallel, options.vectorBits);
-  addScalars(pm);
+  addScalars(pm, options.tiesAway);
   addToLLVM(pm, options.parallel);
 }

@@ -36,7 +36,7 @@ void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   addKernelBinaries(pm, options);
   // Operations without a kernel run on the host.
   addLoops(pm, options.parallel, options.vectorBits);
-  addScalars(pm);
+  addScalars(pm, options.tiesAway);
   GpuToLLVMConversionPassOptions launches;
   launches.kernelBarePtrCallConv = true;
   pm.addPass(createGpuToLLVMConversionPass(launches));

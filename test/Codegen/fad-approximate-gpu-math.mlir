@@ -1,4 +1,5 @@
 // RUN: fad-opt %s -pass-pipeline='builtin.module(gpu.module(fad-approximate-gpu-math))' | FileCheck %s
+// RUN: fad-opt %s -pass-pipeline='builtin.module(gpu.module(fad-approximate-gpu-math{contract=false}))' | FileCheck %s --check-prefix=SEPARATE
 
 gpu.module @kernels {
   // 2^n, made of the bits of a sum, times the estimate of the rest.
@@ -123,6 +124,9 @@ gpu.module @kernels {
 
   // CHECK-LABEL: gpu.func @fused(
   // CHECK-SAME:    %[[X:[^:]*]]: f32, %[[Y:[^:]*]]: f32
+  // SEPARATE-LABEL: gpu.func @fused(
+  // SEPARATE:       %[[PRODUCT:.*]] = arith.mulf %[[X:.*]], %{{.*}} : f32
+  // SEPARATE-NEXT:   arith.addf %[[PRODUCT]], %[[X]] : f32
   // CHECK:         %[[FUSED:.*]] = math.fma %[[X]], %[[Y]], %[[X]] : f32
   // CHECK:         %[[XX:.*]] = arith.mulf %[[X]], %[[X]] : f32
   // CHECK:         %[[YY:.*]] = arith.mulf %[[Y]], %[[Y]] : f32

@@ -1,4 +1,6 @@
 // RUN: fad-opt %s -fad-approximate-math | FileCheck %s
+// RUN: fad-opt %s -fad-approximate-math=ties-away=false | FileCheck %s --check-prefix=EVEN --implicit-check-not=to_nearest_away
+// EVEN: arith.truncf %{{.*}} : f32 to bf16
 // Executed, for all numbers of 16 bits, in test/python/accuracy.test.
 
 // The exponent is not above zero: 2^n is one factor. The divisor is from 1 to 2: a

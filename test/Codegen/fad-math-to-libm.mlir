@@ -83,16 +83,6 @@ func.func @expanded(%x: f32, %n: i32) -> (f32, f32) {
   return %0, %1 : f32, f32
 }
 
-// The LLVM dialect's conversions have no flags.
-// CHECK-LABEL: func.func @conversions(
-func.func @conversions(%x: f16, %y: f64) -> (f32, f32) {
-  // CHECK: arith.extf %{{.*}} : f16 to f32
-  %0 = arith.extf %x fastmath<contract> : f16 to f32
-  // CHECK: arith.truncf %{{.*}} : f64 to f32
-  %1 = arith.truncf %y fastmath<contract> : f64 to f32
-  return %0, %1 : f32, f32
-}
-
 // From f64 to bf16 in two steps, of which the first rounds to odd.
 // CHECK-LABEL: func.func @round(
 // CHECK-SAME:    %[[X:[^:]*]]: f64)

@@ -376,10 +376,11 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     in f32, vectors of bf16 are loaded whole, and the even and the odd elements are
     computed apart, so neither has to move.
 
-    Where the innermost loop is a reduction, each lane combines the numbers at its
-    place, then halves of the vector are combined until one number is left, and the
-    rest of the row comes last. So sums are rounded in another order than in loops
-    over elements. This order depends on the number of lanes, and not on threads.
+    Where the innermost loop is a reduction, its results stay in registers, and its
+    sums and products get the flag `reassoc`, so that LLVM vectorizes the loop. So
+    they are rounded in another order than in loops over elements. This order depends
+    on the processor, and not on the number of threads. Results of f16 and bf16 are
+    combined in f32 and rounded once.
 
     Loops of little arithmetic with one result, of 16 MiB or more, that overwrites
     none of their operands, store their vectors past the cache. Size and alignment
@@ -389,8 +390,7 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     and of which a vector has 32 bytes or more.
 
     Some loops over elements are left to the compiler of the loops: those of bodies
-    with more than scalar arithmetic, of elements of `i1`, of transposes, and of
-    reductions other than sums, products, minima, maxima and combinations of bits.
+    with more than scalar arithmetic, of elements of `i1`, and of transposes.
   }];
   let options = [
     Option<"parallel", "parallel", "bool", /*default=*/"true",
@@ -431,15 +431,19 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
     instruction that estimates is used: results are the same in vectors and alone,
     and on every processor.
 
-    With such an error, the direction of ties does not matter. Sums, products,
-    quotients and roots that one of these functions is part of, and selections among
-    them and numbers of bf16, are rounded to bf16 by `to_nearest_away`, which takes
-    fewer operations, unless the program asks for a rounding mode.
-    `fad-math-to-libm`, which is to follow, expands this conversion.
+    With such an error, the direction of ties does not matter. With `ties-away`, sums,
+    products, quotients and roots that one of these functions is part of, and
+    selections among them and numbers of bf16, are rounded to bf16 by
+    `to_nearest_away`, which takes fewer operations, unless the program asks for a
+    rounding mode. `fad-math-to-libm`, which is to follow, expands this conversion.
 
     Minima and maxima with a constant other than zero become a comparison and a
     selection, one instruction of x86.
   }];
+  let options = [
+    Option<"tiesAway", "ties-away", "bool", /*default=*/"true",
+           "Round ties to bf16 away from zero where a function has a larger error">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
@@ -467,18 +471,24 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
     Values that reach `bf16` or `f16`, after arithmetic in `f32`, take fewer
     operations: their errors are up to 2^-16 relative to the result, and 2^-14 for
     `erf` and `erfc` that reach `bf16`. One exponential without selections gives a
-    sigmoid and its complement.
+    sigmoid and its complement. With `contract`, a product and the sum that it is part
+    of are rounded once.
 
     A value and its derivative share exponentials as before. A selection between a
     zero and a branch that is zero as well, of any sign, is removed.
   }];
+  let options = [
+    Option<"contract", "contract", "bool", /*default=*/"true",
+           "Fuse products and sums that reach 16 bits only">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def FadKeepRoundings : Pass<"fad-keep-roundings"> {
   let summary = "Keep the roundings between emulated operations";
   let description = [{
-    Removes the fast-math flags of `arith.extf` and `arith.truncf`. Upstream's
+    Removes the fast-math flags of `arith.extf` and `arith.truncf`, for which the LLVM
+    dialect has no place. Upstream's
     `arith-emulate-unsupported-floats`, which this pass goes after, computes bf16 in
     f32, rounds after each operation, and gives both conversions the flag `contract`,
     which allows a later pass to leave the pair out. A value that is computed again
@@ -496,8 +506,7 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
     value, copysign, rounding, square root and fused multiply-add. It also expands
     `math.clampf`, `math.rsqrt`, `math.fpowi` (as a power) and conversions from and to
     bf16, which are exact here on every processor, rounding to nearest, with ties to even
-    or away from zero, and keeping subnormal numbers. Fast-math flags of conversions, for
-    which the LLVM dialect has no place, are dropped.
+    or away from zero, and keeping subnormal numbers.
 
     `arith.minnumf` and `arith.maxnumf` become calls of `llvm.minimumnum` and
     `llvm.maximumnum` with `nsz`. Upstream's lowering to `llvm.minnum` and

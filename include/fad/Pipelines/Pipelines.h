@@ -115,6 +115,11 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       llvm::cl::desc("Bits of a vector: 512 with AVX-512, 256 with AVX2, 128 "
                      "with NEON; 0 for loops over elements"),
       llvm::cl::init(256)};
+  Option<bool> tiesAway{
+      *this, "ties-away",
+      llvm::cl::desc("Round ties to bf16 away from zero where a function has a "
+                     "larger error"),
+      llvm::cl::init(true)};
 };
 
 /// The first part of `fad-to-cpu`: from tensors to operations of `linalg`,
@@ -153,6 +158,10 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
       *this, "format",
       llvm::cl::desc("What to emit: isa (PTX), bin (cubin) or fatbin"),
       llvm::cl::init("isa")};
+  Option<bool> contract{
+      *this, "contract",
+      llvm::cl::desc("Fuse products and sums that reach 16 bits only"),
+      llvm::cl::init(true)};
 };
 
 /// `fad-to-nvvm`: outlines each elementwise operation as a kernel and compiles

@@ -114,8 +114,11 @@ static void replaceAll(IRRewriter &rewriter, Operation *root) {
 namespace {
 struct ApproximateMathPass
     : fad::impl::FadApproximateMathBase<ApproximateMathPass> {
+  using FadApproximateMathBase::FadApproximateMathBase;
+
   void runOnOperation() override {
-    roundTiesAway(getOperation());
+    if (tiesAway)
+      roundTiesAway(getOperation());
     IRRewriter rewriter(&getContext());
     replaceAll<math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp,
                math::ErfcOp>(rewriter, getOperation());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArithmeticMath.h"
+#include "../Math/Bits.h"
 #include "../Math/CommonMath.h"
 #include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,87 +20,21 @@ using namespace mlir::fad;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
-// Polynomials
-//===----------------------------------------------------------------------===//
-//
-// utils/fit-math.py makes these, and states the error that each leaves.
-
-/// exp(r) = 1 + r + r^2 * P(r), |r| <= ln 2 / 2: 3.1e-9.
-static constexpr float kExp[] = {0.49999994f, 0.16666521f, 0.04166839f,
-                                 0.0083687175f, 0.0013814594f};
-/// exp(r), accurate enough for 16 bits: 1.0e-7.
-static constexpr float kShortExp[] = {
-    1, 1, 0.4999923f, 0.16667114f, 0.041890167f, 0.008312527f};
-/// exp(r), accurate enough for bf16: 2.8e-6.
-static constexpr float kShortestExp[] = {1, 0.9999668f, 0.50003016f,
-                                         0.16787498f, 0.041513816f};
-/// log(1 + m) = m + m^2 * (-1/2 + m * P(m)), sqrt(1/2) <= 1 + m <= sqrt(2):
-/// 5.8e-9.
-static constexpr float kLog1p[] = {0.3333333f,   -0.25000823f, 0.20001234f,
-                                   -0.16623299f, 0.14201553f,  -0.1316058f,
-                                   0.1276332f,   -0.07635649f};
-/// log(1 + m) = m * P(m), 0 <= m <= 1, accurate enough for 16 bits: 3.0e-08.
-static constexpr float kShortLog1p[] = {
-    0.99999994f,  -0.49999493f, 0.33319098f,   -0.24842979f, 0.19105993f,
-    -0.13663217f, 0.07822563f,  -0.029505037f, 0.005232644f};
-/// The same, accurate enough for bf16: 1.3e-6.
-static constexpr float kShortestLog1p[] = {
-    0.99999875f, -0.49986964f, 0.33109438f, -0.23503818f,
-    0.14922306f, -0.06640108f, 0.014140784f};
-/// erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + x / 2), x >= 0.5: 8.3e-9.
-static constexpr float kErfc[] = {0.2820761f,  0.2825822f,    0.24140085f,
-                                  0.21020328f, -0.046081465f, 0.3082891f,
-                                  -0.5146421f, 0.29780504f,   -0.061623093f};
-
-/// The same for x >= 0, accurate enough for 16 bits: 4.3e-8.
-static constexpr float kShortErfc[] = {
-    0.28208628f, 0.2823774f,   0.2430886f,  0.20274656f, -0.026766123f,
-    0.27827027f, -0.48737687f, 0.28466016f, -0.05908638f};
-/// The same for x >= 0, accurate enough for bf16: 1.4e-6.
-static constexpr float kShortestErfc[] = {
-    0.28232953f, 0.2776083f,   0.28136346f, 0.038265754f,
-    0.3886936f,  -0.35635832f, 0.0880963f};
-
-//===----------------------------------------------------------------------===//
 // Bits
 //===----------------------------------------------------------------------===//
 
-/// The type of integers with the width and shape of `type`, f32 or a vector.
-static Type getBitsType(Type type) {
-  Type i32 = IntegerType::get(type.getContext(), 32);
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped ? shaped.clone(i32) : i32;
-}
-
 static Value toBits(const Expr &x) {
-  ImplicitLocOpBuilder &b = x.getBuilder()->b;
-  Type type = getBitsType(x.getValue().getType());
-  return arith::BitcastOp::create(b, type, x.getValue());
+  return toBits(x.getBuilder()->b, x.getValue());
 }
 
 static Expr fromBits(ExprBuilder &eb, Value bits) {
-  return {eb, arith::BitcastOp::create(eb.b, eb.type, bits).getResult()};
-}
-
-/// `integer` in `type`, i32 or a vector of it.
-static Value constantBits(ExprBuilder &eb, Type type, int32_t integer) {
-  TypedAttr attr = eb.b.getI32IntegerAttr(integer);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, cast<Attribute>(attr));
-  return arith::ConstantOp::create(eb.b, attr);
-}
-
-/// `OpTy` applied to `bits` and `integer`.
-template <typename OpTy>
-static Value combine(ExprBuilder &eb, Value bits, int32_t integer) {
-  Value constant = constantBits(eb, bits.getType(), integer);
-  return OpTy::create(eb.b, bits, constant);
+  return {eb, fromBits(eb.b, bits)};
 }
 
 /// 2^exponent, for exponents from -127, which give 0, to 127.
 static Expr powerOfTwo(ExprBuilder &eb, Value exponent) {
-  Value biased = combine<arith::AddIOp>(eb, exponent, 127);
-  return fromBits(eb, combine<arith::ShLIOp>(eb, biased, 23));
+  Value biased = combine<arith::AddIOp>(eb.b, exponent, 127);
+  return fromBits(eb, combine<arith::ShLIOp>(eb.b, biased, 23));
 }
 
 /// 1.5 * 2^23: the sum of it and a small number is rounded to an integer, which
@@ -138,13 +73,6 @@ static Reduced reduceByLn2(const Expr &x, Precision digits, int32_t bias = 0,
   return {shifted, fma(n, -kLn2Low, high)};
 }
 
-/// 2^n for n from -126 to 127, as low bits of `shifted` that have a bias of
-/// 127.
-static Expr powerOfShifted(const Expr &shifted) {
-  ExprBuilder &eb = *shifted.getBuilder();
-  return fromBits(eb, combine<arith::ShLIOp>(eb, toBits(shifted), 23));
-}
-
 /// NaN stays, unlike with min and max.
 static Expr clampExponent(const Expr &x) {
   Expr above = select(x < kMinExponent, kMinExponent, x);
@@ -170,16 +98,14 @@ static SmallVector<float> stretch(ArrayRef<float> coefficients, double factor) {
 /// exp(factor * r) times `scale`, a power of two.
 static Expr scaledExp(const Expr &r, double scale, Precision digits,
                       double factor = 1) {
-  if (digits != Precision::F32) {
-    // The rounding error of r is negligible.
-    ArrayRef<float> polynomial(kShortExp);
-    if (digits == Precision::BF16)
-      polynomial = kShortestExp;
-    return evaluatePolynomial(stretch(polynomial, factor), r, scale);
-  }
+  // The rounding error of r is negligible.
+  if (digits != Precision::F32)
+    return evaluatePolynomial(
+        stretch(getPolynomial(Fit::exp, digits).coefficients, factor), r,
+        scale);
   Expr rounded = 1 + r;
   Expr lost = r - (rounded - 1);
-  Expr power = rounded + fma(evaluatePolynomial(kExp, r), square(r), lost);
+  Expr power = rounded + fma(evaluatePolynomial(Fit::exp, r), square(r), lost);
   return power * scale;
 }
 
@@ -220,8 +146,8 @@ static Expr evaluate(math::ExpOp, const Expr &x, const MathSite &site) {
   }
   // Otherwise the power is in two parts, each normal.
   auto [shifted, r] = reduceByLn2(clampExponent(x), site.digits);
-  Value n = combine<arith::SubIOp>(eb, toBits(shifted), kRoundBits);
-  Value half = combine<arith::ShRSIOp>(eb, n, 1);
+  Value n = combine<arith::SubIOp>(eb.b, toBits(shifted), kRoundBits);
+  Value half = combine<arith::ShRSIOp>(eb.b, n, 1);
   Expr low = powerOfTwo(eb, half);
   Expr high = powerOfTwo(eb, arith::SubIOp::create(eb.b, n, half));
   return scaledExp(r, 1, site.digits) * low * high;
@@ -231,18 +157,18 @@ static Expr evaluate(math::ExpOp, const Expr &x, const MathSite &site) {
 static Expr evaluate(math::ExpM1Op, const Expr &x, const MathSite &) {
   ExprBuilder &eb = *x.getBuilder();
   auto [shifted, r] = reduceByLn2(clampExponent(x), Precision::F32);
-  Value n = combine<arith::SubIOp>(eb, toBits(shifted), kRoundBits);
-  Expr power = fma(evaluatePolynomial(kExp, r), square(r), r);
+  Value n = combine<arith::SubIOp>(eb.b, toBits(shifted), kRoundBits);
+  Expr power = fma(evaluatePolynomial(Fit::exp, r), square(r), r);
   // Below 2^-126 the power does not count.
-  Value least = constantBits(eb, n.getType(), -126);
+  Value least = constantBits(eb.b, n.getType(), -126);
   Value above = arith::MaxSIOp::create(eb.b, n, least);
-  Expr half = powerOfTwo(eb, combine<arith::SubIOp>(eb, above, 1));
+  Expr half = powerOfTwo(eb, combine<arith::SubIOp>(eb.b, above, 1));
   return selectZero(x, 2 * fma(power, half, half - 0.5));
 }
 
 /// log(1 + m) + k * ln 2.
 static Expr sumLog(const Expr &m, const Expr &k) {
-  Expr tail = fma(evaluatePolynomial(kLog1p, m), m, -0.5);
+  Expr tail = fma(evaluatePolynomial(Fit::log1p, m), m, -0.5);
   Expr core = fma(tail, square(m), m);
   return fma(k, kLn2High, fma(k, kLn2Low, core));
 }
@@ -269,9 +195,9 @@ static Split splitExponent(const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();
   constexpr int32_t kRootBits = 0x3f3504f3; // sqrt(1/2)
   Value bits = toBits(x);
-  Value offset = combine<arith::SubIOp>(eb, bits, kRootBits);
-  Value exponent = combine<arith::ShRSIOp>(eb, offset, 23);
-  Value scale = combine<arith::ShLIOp>(eb, exponent, 23);
+  Value offset = combine<arith::SubIOp>(eb.b, bits, kRootBits);
+  Value exponent = combine<arith::ShRSIOp>(eb.b, offset, 23);
+  Value scale = combine<arith::ShLIOp>(eb.b, exponent, 23);
   Value mantissa = arith::SubIOp::create(eb.b, bits, scale);
   return {exponent, fromBits(eb, mantissa) - 1};
 }
@@ -294,48 +220,36 @@ static Expr evaluate(math::Log1pOp, const Expr &x, const MathSite &site) {
   ExprBuilder &eb = *x.getBuilder();
   // Ranges are rounded outwards.
   bool isInReach = site.range.low >= 0 && site.range.high <= 1.0001;
-  if (isInReach && site.digits == Precision::BF16)
-    return x * evaluatePolynomial(kShortestLog1p, x);
-  if (isInReach && site.digits == Precision::F16)
-    return x * evaluatePolynomial(kShortLog1p, x);
+  if (isInReach && site.digits != Precision::F32)
+    return x * evaluatePolynomial(Fit::log1p, x, site.digits);
   Expr u = 1 + x;
   Expr lost = x - (u - 1);
   auto [exponent, mantissa] = splitExponent(u);
   // Above 2^126 the rounding error is zero.
-  Value zero = constantBits(eb, exponent.getType(), 0);
+  Value zero = constantBits(eb.b, exponent.getType(), 0);
   Value opposite = arith::SubIOp::create(eb.b, zero, exponent);
-  Value least = constantBits(eb, exponent.getType(), -127);
+  Value least = constantBits(eb.b, exponent.getType(), -127);
   Expr scale = powerOfTwo(eb, arith::MaxSIOp::create(eb.b, opposite, least));
   Expr m = fma(lost, scale, mantissa);
   return selectZero(x, selectLog(u, sumLog(m, toFloat(eb, exponent))));
 }
 
-/// 1 + x / 2.
-static Expr onePlusHalf(const Expr &x) {
-  auto [multiple, factor] = matchMultiple(x).value_or(Multiple{x, 1});
-  return fma(multiple, factor * 0.5, 1);
-}
-
-/// erfc(x) for x >= 0 from `polynomial`, where `density` is exp(-x^2).
 static Expr erfcOfLarge(const Expr &x, const Expr &density,
-                        ArrayRef<float> polynomial) {
-  Expr t = 1 / onePlusHalf(x);
-  return density * (evaluatePolynomial(polynomial, t) * t);
+                        Precision digits = Precision::F32) {
+  return erfcOfLarge(x, density, getPolynomial(Fit::erfc, digits),
+                     /*factor=*/1, [](const Expr &y) { return 1 / y; });
 }
 
 static Expr evaluate(math::ErfOp, const Expr &x, const MathSite &) {
-  Expr large = copysign(1 - erfcOfLarge(abs(x), gaussian(x, 1), kErfc), x);
-  return select(abs(x) < 0.5, erfOfSmall(x), large);
+  return erfFromComplement(x, erfcOfLarge(abs(x), gaussian(x, 1)));
 }
 
 static Expr evaluate(math::ErfcOp, const Expr &x, const MathSite &site) {
   Expr density = gaussianOf(x);
   bool isInReach = site.range.low >= 0 && site.range.high < 0x1p64;
-  if (isInReach && site.digits == Precision::BF16)
-    return erfcOfLarge(x, density, kShortestErfc);
-  if (isInReach && site.digits == Precision::F16)
-    return erfcOfLarge(x, density, kShortErfc);
-  Expr above = erfcOfLarge(abs(x), density, kErfc);
+  if (isInReach && site.digits != Precision::F32)
+    return erfcOfLarge(x, density, site.digits);
+  Expr above = erfcOfLarge(abs(x), density);
   Expr large = select(x < 0, 2 - above, above);
   return select(abs(x) < 0.5, 1 - erfOfSmall(x), large);
 }
@@ -347,7 +261,7 @@ static Expr evaluate(math::ErfcOp, const Expr &x, const MathSite &site) {
 static Expr reciprocal(const Expr &x) {
   ExprBuilder &eb = *x.getBuilder();
   Value bits = toBits(x);
-  Value seed = constantBits(eb, bits.getType(), 0x7ef34000);
+  Value seed = constantBits(eb.b, bits.getType(), 0x7ef34000);
   Expr y = fromBits(eb, arith::SubIOp::create(eb.b, seed, bits));
   Expr negative = -x;
   // 2.0013 leaves errors of both signs, alike in size.
@@ -366,9 +280,11 @@ static Expr tanhOfNarrow(const Expr &x, Precision digits) {
   // Of the polynomials for exp, relative to expm1 the short one errs by 2^-20,
   // which is too much for f16.
   SmallVector<float> polynomial = {1};
-  llvm::append_range(polynomial, digits == Precision::BF16
-                                     ? ArrayRef(kShortExp).drop_front(2)
-                                     : ArrayRef(kExp));
+  llvm::append_range(
+      polynomial,
+      digits == Precision::BF16
+          ? getPolynomial(Fit::exp, Precision::F16).coefficients.drop_front(2)
+          : getPolynomial(Fit::exp).coefficients);
   Expr slope = evaluatePolynomial(stretch(polynomial, kFactor), r, kFactor);
   Expr power = powerOfShifted(shifted);
   Expr m = fma(power, r * slope, power - 1);
@@ -381,9 +297,7 @@ static Expr evaluate(math::TanhOp, const Expr &x, const MathSite &site) {
   Expr all = abs(x);
   // For larger x the result is 1. The bound makes the exponential shorter.
   Expr size = select(all > 20, 20, all);
-  Expr small = tanhOfSmall(x, size);
-  Expr large = 1 - 2 / (exp(2 * size) + 1);
-  return copysign(select(size < 0.625, small, large), x);
+  return tanhFromLarge(x, size, 1 - 2 / (exp(2 * size) + 1));
 }
 
 /// lhs / rhs, for rhs from 2^-120 to 2^120.

@@ -13,10 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandBF16.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "../Math/Bits.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -27,25 +26,6 @@ using namespace mlir::fad;
 /// The upper half of an f32.
 static constexpr int32_t kUpperHalf = static_cast<int32_t>(0xffff0000);
 static constexpr auto kTiesToEven = arith::RoundingMode::to_nearest_even;
-
-/// `element` in the shape of `type`, a scalar or a vector.
-static Type withElement(Type type, Type element) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped ? shaped.clone(element) : element;
-}
-
-static Value constant(ImplicitLocOpBuilder &b, Type type, int32_t integer) {
-  TypedAttr attr = b.getI32IntegerAttr(integer);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, cast<Attribute>(attr));
-  return arith::ConstantOp::create(b, attr);
-}
-
-/// `OpTy` applied to `bits` and `integer`.
-template <typename OpTy>
-static Value combine(ImplicitLocOpBuilder &b, Value bits, int32_t integer) {
-  return OpTy::create(b, bits, constant(b, bits.getType(), integer));
-}
 
 /// Whether `value` is a constant other than NaN.
 static bool isNumber(Value value) {
@@ -84,20 +64,13 @@ static Value addHalf(ImplicitLocOpBuilder &b, Value bits, bool tiesAway) {
 static Value roundInUpperHalf(ImplicitLocOpBuilder &b,
                               arith::TruncFOp rounding) {
   Value wide = rounding.getIn();
-  Type type = withElement(wide.getType(), b.getI32Type());
-  Value bits = arith::BitcastOp::create(b, type, wide);
+  Value bits = toBits(b, wide);
   Value sum = addHalf(b, bits, roundsTiesAway(rounding));
   // NaN must not become something else.
   Value ordered =
       arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, wide, wide);
-  Value other = isQuiet(wide) ? bits : constant(b, type, 0x7fc00000);
+  Value other = isQuiet(wide) ? bits : constantBits(b, bits.getType(), 0x7fc00000);
   return arith::SelectOp::create(b, ordered, sum, other);
-}
-
-/// The f32, or vector of it, that has `bits`.
-static Value asF32(ImplicitLocOpBuilder &b, Value bits) {
-  Type type = withElement(bits.getType(), b.getF32Type());
-  return arith::BitcastOp::create(b, type, bits);
 }
 
 static bool converts(Type narrow, Type wide) {
@@ -123,7 +96,7 @@ struct ExtendBF16 : OpRewritePattern<arith::ExtFOp> {
     if (!converts(op.getIn().getType(), op.getType()))
       return rewriter.notifyMatchFailure(op, "not from bf16 to f32");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, asF32(b, extend(b, op.getIn())));
+    rewriter.replaceOp(op, fromBits(b, extend(b, op.getIn())));
     return success();
   }
 

@@ -7,19 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "../Math/Bits.h"
 #include "../Math/CheckRoundings.h"
 #include "ExpandBF16.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -91,27 +90,10 @@ private:
 };
 } // namespace
 
-/// Drops the fast-math flags of conversions, which have no effect. The LLVM
-/// dialect has no place for them, and upstream's emulation of narrow types sets
-/// some that the program did not ask for.
-static void dropConversionFlags(ModuleOp module) {
-  module.walk([](Operation *op) {
-    if (auto extend = dyn_cast<arith::ExtFOp>(op))
-      extend.removeFastmathAttr();
-    else if (auto round = dyn_cast<arith::TruncFOp>(op))
-      round.removeFastmathAttr();
-  });
-}
-
 /// Rounds `value`, an f64 or a vector of it, to f32 by round-to-odd. Rounding
 /// the result to fewer digits equals rounding `value`.
 static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
-  Type wide = value.getType();
-  auto like = [&](Type element) -> Type {
-    auto shaped = dyn_cast<ShapedType>(wide);
-    return shaped ? shaped.clone(element) : element;
-  };
-  Type narrow = like(b.getF32Type()), bits = like(b.getI32Type());
+  Type wide = value.getType(), narrow = withElement(wide, b.getF32Type());
   Value nearest = arith::TruncFOp::create(b, narrow, value);
   Value back = arith::ExtFOp::create(b, wide, nearest);
   Value exact =
@@ -121,12 +103,10 @@ static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
   Value away =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, backSize, size);
 
-  Value nearestBits = arith::BitcastOp::create(b, bits, nearest);
-  Value awayBits = arith::ExtUIOp::create(b, bits, away);
-  Value towardZero = arith::SubIOp::create(b, nearestBits, awayBits);
-  Value one = arith::ConstantOp::create(b, b.getOneAttr(bits));
-  Value oddBits = arith::OrIOp::create(b, towardZero, one);
-  Value odd = arith::BitcastOp::create(b, narrow, oddBits);
+  Value bits = toBits(b, nearest);
+  Value awayBits = arith::ExtUIOp::create(b, bits.getType(), away);
+  Value towardZero = arith::SubIOp::create(b, bits, awayBits);
+  Value odd = fromBits(b, combine<arith::OrIOp>(b, towardZero, 1));
   return arith::SelectOp::create(b, exact, nearest, odd);
 }
 
@@ -197,7 +177,6 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
                                      config)) ||
         failed(expandBF16(getOperation())))
       return signalPassFailure();
-    dropConversionFlags(getOperation());
     if (failed(hidden.restore()))
       signalPassFailure();
   }

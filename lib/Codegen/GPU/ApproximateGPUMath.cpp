@@ -344,6 +344,8 @@ void Rewriter::dropCorrections() {
 namespace {
 struct ApproximateGPUMathPass
     : fad::impl::FadApproximateGPUMathBase<ApproximateGPUMathPass> {
+  using FadApproximateGPUMathBase::FadApproximateGPUMathBase;
+
   void runOnOperation() override {
     Rewriter(getOperation()).dropSelections();
     Rewriter(getOperation()).rewriteFunctions();
@@ -352,7 +354,8 @@ struct ApproximateGPUMathPass
     shareOperations();
     Rewriter(getOperation()).rewriteExponentials();
     shareOperations();
-    Rewriter(getOperation()).fuseProducts();
+    if (contract)
+      Rewriter(getOperation()).fuseProducts();
   }
 
   /// Merges the exponentials of the value and the derivative, and erases dead

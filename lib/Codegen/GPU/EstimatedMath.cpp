@@ -16,36 +16,6 @@ using namespace mlir;
 using namespace mlir::fad;
 
 //===----------------------------------------------------------------------===//
-// Polynomials
-//===----------------------------------------------------------------------===//
-//
-// utils/fit-math.py makes these, and states the relative error that each
-// leaves.
-
-namespace {
-/// erfc(x) = exp(-x^2) * t * P(t) with t = 1 / (1 + scale * x), x >= 0.
-struct ErfcPolynomial {
-  double scale;
-  ArrayRef<float> coefficients;
-};
-} // namespace
-
-/// Up to 10.59: 2.0e-8.
-static constexpr float kErfcNumbers[] = {
-    0.16918743f, 0.1707237f,   0.1482869f, 0.21510512f, -0.095024f,
-    0.54820573f, -0.51266396f, 0.4857346f, -0.12955554f};
-static constexpr ErfcPolynomial kErfc = {0.3, kErfcNumbers};
-/// Up to 9.4: 8.4e-6.
-static constexpr float kShortErfcNumbers[] = {0.36638045f, 0.37395516f,
-                                              0.23145479f, 0.35727224f,
-                                              -0.4733052f, 0.14425096f};
-static constexpr ErfcPolynomial kShortErfc = {0.65, kShortErfcNumbers};
-/// Up to 9.4: 5.6e-5.
-static constexpr float kShortestErfcNumbers[] = {
-    0.31009406f, 0.31627634f, 0.21429749f, 0.33371934f, -0.1744429f};
-static constexpr ErfcPolynomial kShortestErfc = {0.55, kShortestErfcNumbers};
-
-//===----------------------------------------------------------------------===//
 // Estimates of the GPU
 //===----------------------------------------------------------------------===//
 //
@@ -85,7 +55,6 @@ static Expr atMost(const Expr &x, double bound) {
 //===----------------------------------------------------------------------===//
 
 Expr fad::exponential(const Expr &x, double factor, FloatRange range) {
-  ExprBuilder &eb = *x.getBuilder();
   // The sum of this and n has n + 127 in its low bits.
   constexpr float kShift = 12582912 + 127;
   double least = -126 / factor, greatest = 127 / factor;
@@ -97,11 +66,7 @@ Expr fad::exponential(const Expr &x, double factor, FloatRange range) {
   Expr rest = fma(x, high, -n);
   if (high != factor)
     rest = fma(x, factor - high, rest);
-  Type i32 = eb.b.getI32Type();
-  Value bits = arith::BitcastOp::create(eb.b, i32, shifted.getValue());
-  Value places = arith::ConstantIntOp::create(eb.b, i32, 23);
-  Value power = arith::ShLIOp::create(eb.b, bits, places);
-  Expr scale(eb, arith::BitcastOp::create(eb.b, eb.type, power).getResult());
+  Expr scale = powerOfShifted(shifted);
   return estimateExp2(rest) * scale;
 }
 
@@ -114,31 +79,17 @@ Expr fad::shortExponential(const Expr &x, double factor, double addend) {
   return estimateExp2(addend != 0 ? fma(x, factor, addend) : x * factor);
 }
 
-static const ErfcPolynomial &getErfc(Precision digits) {
-  switch (digits) {
-  case Precision::F32:
-    return kErfc;
-  case Precision::F16:
-    return kShortErfc;
-  case Precision::BF16:
-    return kShortestErfc;
-  }
-  llvm_unreachable("there are no other digits");
-}
-
 /// erfc(x) * factor for x >= 0. With low precision it is a multiple of the
 /// density of the normal distribution, which GELU's derivative needs.
 static Expr complementOfError(const Expr &x, double factor, Precision digits) {
-  auto [scale, coefficients] = getErfc(digits);
-  Multiple multiple = matchMultiple(x).value_or(Multiple{x, 1});
-  Expr t = estimateReciprocal(fma(multiple.x, multiple.factor * scale, 1));
   constexpr double kDensity = M_2_SQRTPI * M_SQRT1_2 / 2;
   Expr density = gaussianOf(x);
   if (digits != Precision::F32) {
     density = kDensity * density;
     factor /= kDensity;
   }
-  return density * (evaluatePolynomial(coefficients, t, factor) * t);
+  return erfcOfLarge(x, density, getPolynomial(Fit::erfcOnGPU, digits), factor,
+                     estimateReciprocal);
 }
 
 Expr fad::complementaryError(const Expr &x, FloatRange range, double factor,
@@ -150,18 +101,14 @@ Expr fad::complementaryError(const Expr &x, FloatRange range, double factor,
 }
 
 Expr fad::errorFunction(const Expr &x, Precision digits) {
-  Expr small = erfOfSmall(x);
-  Expr large = 1 - complementOfError(abs(x), 1, digits);
-  return select(abs(x) < 0.5, small, copysign(large, x));
+  return erfFromComplement(x, complementOfError(abs(x), 1, digits));
 }
 
 Expr fad::hyperbolicTangent(const Expr &x) {
   Expr size = abs(x);
-  Expr small = tanhOfSmall(x, size);
   Expr e = exp(-2 * size);
   Expr t = estimateReciprocal(1 + e);
-  Expr large = fma(-2 * e, t, 1);
-  return copysign(select(size < 0.625, small, large), x);
+  return tanhFromLarge(x, size, fma(-2 * e, t, 1));
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,11 +7,36 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommonMath.h"
+#include "Bits.h"
 #include "fad/Interfaces/Formulas.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::fad;
+
+Polynomial fad::getPolynomial(Fit function, Precision precision) {
+#define FAD_POLYNOMIAL(name, digits, error, scale, ...)                        \
+  if (function == Fit::name && precision == Precision::digits) {               \
+    static constexpr float coefficients[] = {__VA_ARGS__};                     \
+    return {coefficients, scale};                                              \
+  }
+#include "Polynomials.def"
+  llvm_unreachable("there is no other polynomial");
+}
+
+Expr fad::evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x,
+                             double factor) {
+  Expr sum = factor * coefficients.back();
+  for (float coefficient : llvm::reverse(coefficients.drop_back()))
+    sum = fma(sum, x, factor * coefficient);
+  return sum;
+}
+
+Expr fad::powerOfShifted(const Expr &shifted) {
+  ExprBuilder &eb = *shifted.getBuilder();
+  Value bits = toBits(eb.b, shifted.getValue());
+  return {eb, fromBits(eb.b, combine<arith::ShLIOp>(eb.b, bits, 23))};
+}
 
 std::optional<Multiple> fad::matchMultiple(const Expr &product) {
   auto op = product.getValue().getDefiningOp<arith::MulFOp>();
@@ -35,4 +60,30 @@ Expr fad::gaussianOf(const Expr &x) {
   if (!isRoot || power < 0x1p-16 || power > 0x1p16)
     return gaussian(x, 1);
   return gaussian(root, power);
+}
+
+Expr fad::erfOfSmall(const Expr &x) {
+  Expr s = square(x);
+  return x * fma(evaluatePolynomial(Fit::erf, s), s, M_2_SQRTPI);
+}
+
+Expr fad::erfFromComplement(const Expr &x, const Expr &complement) {
+  Expr small = erfOfSmall(x);
+  Expr large = copysign(1 - complement, x);
+  return select(abs(x) < 0.5, small, large);
+}
+
+Expr fad::erfcOfLarge(const Expr &x, const Expr &density,
+                      const Polynomial &polynomial, double factor,
+                      llvm::function_ref<Expr(const Expr &)> reciprocal) {
+  Multiple multiple = matchMultiple(x).value_or(Multiple{x, 1});
+  Expr t = reciprocal(
+      fma(multiple.x, multiple.factor * polynomial.scale, 1));
+  return density * (evaluatePolynomial(polynomial.coefficients, t, factor) * t);
+}
+
+Expr fad::tanhFromLarge(const Expr &x, const Expr &size, const Expr &large) {
+  Expr s = square(x);
+  Expr small = fma(evaluatePolynomial(Fit::tanh, s) * s, size, size);
+  return copysign(select(size < 0.625, small, large), x);
 }

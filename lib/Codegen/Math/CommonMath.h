@@ -7,29 +7,43 @@
 //===----------------------------------------------------------------------===//
 
 // Formulas shared by passes that compute functions by arithmetic.
-// utils/fit-math.py fits the polynomials, and prints the relative error of
-// each.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FAD_LIB_CODEGEN_MATH_COMMONMATH_H
 #define FAD_LIB_CODEGEN_MATH_COMMONMATH_H
 
+#include "DemandedPrecision.h"
 #include "fad/Interfaces/Expr.h"
-#include <cmath>
 #include <optional>
 
 namespace mlir::fad {
 
-/// The polynomial of `coefficients`, constant first, times `factor`, by
-/// Horner's scheme.
-inline Expr evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x,
-                               double factor = 1) {
-  Expr sum = factor * coefficients.back();
-  for (float coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = fma(sum, x, factor * coefficient);
-  return sum;
+/// The functions of Polynomials.def.
+enum class Fit { exp, log1p, tanh, erf, erfc, erfcOnGPU };
+
+/// An entry of Polynomials.def.
+struct Polynomial {
+  /// The constant comes first.
+  ArrayRef<float> coefficients;
+  /// The factor of x in t, of erfc.
+  double scale;
+};
+
+/// The polynomial for `function` where uses demand `precision`.
+Polynomial getPolynomial(Fit function, Precision precision = Precision::F32);
+
+/// The polynomial of `coefficients`, times `factor`, by Horner's scheme.
+Expr evaluatePolynomial(ArrayRef<float> coefficients, const Expr &x,
+                        double factor = 1);
+inline Expr evaluatePolynomial(Fit function, const Expr &x,
+                               Precision precision = Precision::F32) {
+  return evaluatePolynomial(getPolynomial(function, precision).coefficients, x);
 }
+
+/// 2^n for n from -126 to 127, as low bits of `shifted`, an f32, that have a bias
+/// of 127.
+Expr powerOfShifted(const Expr &shifted);
 
 /// A product of an expression and a constant.
 struct Multiple {
@@ -44,21 +58,21 @@ std::optional<Multiple> matchMultiple(const Expr &product);
 /// the root of a power of two, so that CSE leaves one.
 Expr gaussianOf(const Expr &x);
 
-/// tanh(|x|) for |x| <= 0.625, where `size` is |x|: x + x^3 * P(x^2), 4.4e-9.
-inline Expr tanhOfSmall(const Expr &x, const Expr &size) {
-  constexpr float kTanh[] = {-0.3333328f, 0.13331442f, -0.053739715f,
-                             0.020639084f, -0.005704983f};
-  Expr s = square(x);
-  return fma(evaluatePolynomial(kTanh, s) * s, size, size);
-}
+/// erf(x) for |x| <= 0.5.
+Expr erfOfSmall(const Expr &x);
 
-/// erf(x) for |x| <= 0.5: x * (2 / sqrt(pi) + x^2 * P(x^2)), 1.5e-9.
-inline Expr erfOfSmall(const Expr &x) {
-  constexpr float kErf[] = {-0.37612617f, 0.1128295f, -0.02676403f,
-                            0.004730235f};
-  Expr s = square(x);
-  return x * fma(evaluatePolynomial(kErf, s), s, M_2_SQRTPI);
-}
+/// erf(x), where `complement` is erfc(|x|).
+Expr erfFromComplement(const Expr &x, const Expr &complement);
+
+/// erfc(x) * factor for x >= 0 from `polynomial`, where `density` is exp(-x^2).
+/// `reciprocal` gives 1 / y.
+Expr erfcOfLarge(const Expr &x, const Expr &density,
+                 const Polynomial &polynomial, double factor,
+                 llvm::function_ref<Expr(const Expr &)> reciprocal);
+
+/// tanh(x), where `size` is |x|, at least up to where the result is 1, and
+/// `large` is tanh(|x|) for |x| > 0.625.
+Expr tanhFromLarge(const Expr &x, const Expr &size, const Expr &large);
 
 } // namespace mlir::fad
 
