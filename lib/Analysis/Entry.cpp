@@ -14,6 +14,28 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+func::FuncOp fad::findJoint(ModuleOp module, StringRef name) {
+  return module.lookupSymbol<func::FuncOp>((name + "_joint").str());
+}
+
+func::FuncOp fad::findForward(ModuleOp module, StringRef name) {
+  return module.lookupSymbol<func::FuncOp>((name + "_forward").str());
+}
+
+FailureOr<func::FuncOp> fad::findPullback(func::FuncOp forward) {
+  auto name =
+      forward->getAttrOfType<FlatSymbolRefAttr>(FadDialect::kPullbackAttr);
+  if (!name)
+    return func::FuncOp();
+  auto backward =
+      SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(forward, name);
+  if (!backward)
+    return forward.emitError("there is no function ")
+           << name << ", which '" << FadDialect::kPullbackAttr
+           << "' names; add it, or remove the attribute";
+  return backward;
+}
+
 bool fad::isDifferentiable(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     type = tensor.getElementType();

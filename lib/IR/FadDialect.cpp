@@ -104,6 +104,10 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   StringRef name = attr.getName();
   if (name == kRequestAttr)
     return verifyRequest(op, attr);
+  if (name == kPullbackAttr && (!isa<FunctionOpInterface>(op) ||
+                                !isa<FlatSymbolRefAttr>(attr.getValue())))
+    return op->emitOpError("expects '")
+           << name << "' on a function, to name its backward function";
   if (name == kClassAttr && !isa<OpClassAttr>(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be #fad.class<fad> or #fad.class<nfad>";

@@ -16,27 +16,27 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-/// A program with one way of differentiating it.
-struct Program {
+/// A form of the program, the forms of its derivatives, and the policies whose
+/// rule applies.
+struct JointForm {
   RegionForm regions;
-  struct Way {
-    DerivativeForm form;
-    ArrayRef<Policy> rules;
-  };
-  SmallVector<Way, 2> ways;
+  DerivativeForm derivatives;
+  ArrayRef<Policy> rules;
 };
 } // namespace
 
-static constexpr Policy kOperandRules[] = {Policy::fad, Policy::recompute};
-static constexpr Policy kTapeRules[] = {Policy::bp};
-
-/// The one that must succeed is the first.
-static SmallVector<Program> getPrograms() {
-  return {{RegionForm::activations,
-           {{DerivativeForm::both, {}},
-            {DerivativeForm::operands, kOperandRules}}},
-          {RegionForm::tape, {{DerivativeForm::results, kTapeRules}}},
-          {RegionForm::none, {{DerivativeForm::results, {}}}}};
+/// The forms that `policy` selects from. The first must succeed.
+static SmallVector<JointForm> getForms(Policy policy) {
+  static constexpr Policy tapeRules[] = {Policy::bp};
+  // A tape keeps results if they determine a derivative.
+  JointForm tape = {RegionForm::tape, DerivativeForm::results, tapeRules};
+  if (policy == Policy::bp)
+    return {tape};
+  if (policy != Policy::automatic)
+    return {{RegionForm::activations, DerivativeForm::operands, {}}};
+  return {{RegionForm::activations, DerivativeForm::both, {}},
+          tape,
+          {RegionForm::none, DerivativeForm::results, {}}};
 }
 
 namespace {
@@ -79,62 +79,31 @@ void HeldDiagnostics::leaveOut() {
   isHolding = true;
 }
 
-static bool areEqual(ModuleOp a, ModuleOp b) {
-  return OperationEquivalence::isEquivalentTo(
-      a, b, OperationEquivalence::IgnoreLocations);
-}
-
 LogicalResult
 fad::forEachJoint(ModuleOp module, const FadDifferentiateOptions &options,
-                  PipelineRunner run,
+                  Policy policy, PipelineRunner run,
                   llvm::function_ref<FailureOr<bool>(JointCandidate)> take) {
   bool isFirst = true;
   HeldDiagnostics diagnostics(module.getContext());
-  auto runPasses = [&](ModuleOp copy,
-                       llvm::function_ref<void(OpPassManager &)> add) {
-    OpPassManager pm(ModuleOp::getOperationName());
-    add(pm);
-    return run(pm, copy);
-  };
-  auto tryWay = [&](ModuleOp copy,
-                    const Program::Way &way) -> FailureOr<bool> {
-    JointCandidate candidate = {copy.clone(), way.rules};
+  for (const JointForm &form : getForms(policy)) {
     FadDifferentiateOptions differentiate = options;
     differentiate.leaveJoint = true;
-    differentiate.derivativesFrom = way.form;
-    if (failed(runPasses(*candidate.module, [&](OpPassManager &pm) {
-          pm.addPass(createFadDifferentiate(differentiate));
-        })))
+    differentiate.derivativesFrom = form.derivatives;
+    OpPassManager pm(ModuleOp::getOperationName());
+    addRegions(pm, form.regions);
+    pm.addPass(createFadDifferentiate(differentiate));
+    JointCandidate candidate = {module.clone(), form.rules};
+    FailureOr<bool> goesOn = failure();
+    if (succeeded(run(pm, *candidate.module)))
+      goesOn = take(std::move(candidate));
+    if (failed(goesOn) && isFirst)
       return failure();
-    return take(std::move(candidate));
-  };
-  OwningOpRef<ModuleOp> tape;
-  for (const Program &program : getPrograms()) {
-    OwningOpRef<ModuleOp> copy = module.clone();
-    if (failed(runPasses(*copy, [&](OpPassManager &pm) {
-          addRegions(pm, program.regions);
-        }))) {
-      if (isFirst)
-        return failure();
+    if (failed(goesOn))
       diagnostics.leaveOut();
-      continue;
-    }
-    // Simplification may change nothing.
-    if (tape && areEqual(*tape, *copy))
-      continue;
-    for (const Program::Way &way : program.ways) {
-      FailureOr<bool> goesOn = tryWay(*copy, way);
-      if (failed(goesOn) && isFirst)
-        return failure();
-      if (failed(goesOn))
-        diagnostics.leaveOut();
-      else if (!*goesOn)
-        return success();
-      isFirst = false;
-      diagnostics.begin();
-    }
-    if (program.regions == RegionForm::tape)
-      tape = std::move(copy);
+    else if (!*goesOn)
+      return success();
+    isFirst = false;
+    diagnostics.begin();
   }
   return success();
 }

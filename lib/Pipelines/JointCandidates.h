@@ -10,6 +10,7 @@
 #define FAD_LIB_PIPELINES_JOINTCANDIDATES_H
 
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -26,15 +27,16 @@ struct JointCandidate {
 using PipelineRunner =
     llvm::function_ref<LogicalResult(OpPassManager &, ModuleOp)>;
 
-/// Calls `take` on each joint function from which the policy `auto` selects
-/// residuals, until `take` returns false: the one with derivatives in all
-/// forms, that of `fad` and `recompute`, that of a tape, and that of plain
-/// reverse mode without regions. `module`, after `addPreparation`, stays as it
-/// is. Fails, with an error, if the first cannot be built or taken. Others that
-/// cannot are left out; an optimization remark has the text of their error.
+/// Calls `take` on each joint function from which `policy` selects residuals,
+/// until `take` returns false. Rules have one each. `auto` has the one with
+/// derivatives in all forms, that of a tape, and that of plain reverse mode
+/// without regions. `module`,
+/// after `addPreparation`, stays as it is. Fails, with an error, if the first
+/// cannot be built or taken. Others that cannot are left out; an optimization
+/// remark has the text of their error.
 LogicalResult
 forEachJoint(ModuleOp module, const FadDifferentiateOptions &options,
-             PipelineRunner run,
+             Policy policy, PipelineRunner run,
              llvm::function_ref<FailureOr<bool>(JointCandidate)> take);
 
 } // namespace mlir::fad

@@ -73,34 +73,11 @@ void fad::addRegions(OpPassManager &pm, RegionForm form) {
   pm.addNestedPass<func::FuncOp>(createFadExtractCoefficients());
 }
 
-/// To the joint function of a policy that has one.
-static void addJoint(OpPassManager &pm, const NestOptions &options) {
-  bool tape = options.policy == Policy::bp;
-  addRegions(pm, tape ? RegionForm::tape : RegionForm::activations);
-  FadDifferentiateOptions differentiate;
-  differentiate.entry = options.entry;
-  differentiate.wrt = copy(options.wrt);
-  differentiate.results = copy(options.results);
-  differentiate.leaveJoint = true;
-  // A tape keeps results if they determine a derivative.
-  differentiate.derivativesFrom =
-      tape ? DerivativeForm::results : DerivativeForm::operands;
-  pm.addPass(createFadDifferentiate(std::move(differentiate)));
-}
-
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
   addPreparation(pm, options);
-  if (options.policy == Policy::automatic) {
-    pm.addPass(createFadSelectLeast(
-        {options.entry, copy(options.wrt), copy(options.results),
-         options.recompute, options.assumedSize, options.derivativeBits,
-         options.derivativeFromOutput, options.residualBudget}));
-    return;
-  }
-  addJoint(pm, options);
-  pm.addNestedPass<func::FuncOp>(createFadSelectResiduals(
-      {options.policy, options.recompute, options.assumedSize,
-       options.derivativeBits, options.derivativeFromOutput, options.residualBudget}));
+  pm.addPass(createFadSelectLeast(
+      {options.entry, copy(options.wrt), copy(options.results)},
+      options.getSelection()));
 }
 
 void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {

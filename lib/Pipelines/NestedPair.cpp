@@ -29,13 +29,12 @@ FailureOr<func::FuncOp> fad::createJoint(ModuleOp module,
   FailureOr<func::FuncOp> entry = findEntry(module, options.entry);
   if (failed(entry))
     return failure();
-  // fad-differentiate turns @f into @f_joint.
-  std::string name = (entry->getSymName() + "_joint").str();
+  std::string name = entry->getSymName().str();
   PassManager pm(module.getContext());
   buildSelectPipeline(pm, options);
   if (failed(pm.run(module)))
     return failure();
-  return module.lookupSymbol<func::FuncOp>(name);
+  return findJoint(module, name);
 }
 
 FailureOr<NestedPair> NestedPair::split(func::FuncOp joint,
@@ -48,8 +47,8 @@ FailureOr<NestedPair> NestedPair::split(func::FuncOp joint,
   buildSplitPipeline(pm, reuseResiduals);
   if (failed(pm.run(module)))
     return failure();
-  pair.forward = module.lookupSymbol<func::FuncOp>(name + "_forward");
-  pair.backward = module.lookupSymbol<func::FuncOp>(name + "_backward");
+  pair.forward = findForward(module, name);
+  pair.backward = *findPullback(pair.forward);
   return pair;
 }
 

@@ -24,31 +24,29 @@ namespace {
 struct SelectedModule {
   OwningOpRef<ModuleOp> module;
   func::FuncOp joint;
-  ExplanationOptions options;
+  SelectionOptions options;
 };
 } // namespace
 
-static int64_t getAssumedSize(const ReportRequest &request) {
-  if (request.assumedSize)
-    return *request.assumedSize;
+static SelectionOptions getSelection(const ReportRequest &request,
+                                     Policy policy) {
+  SelectionOptions options = request.selection;
+  if (policy != Policy::automatic) {
+    options = SelectionOptions();
+    options.target = request.selection.target;
+    options.assumedSize = request.selection.assumedSize;
+  }
+  options.policy = policy;
   // The sizes that the bytes are stated for.
-  if (request.sizes.others)
-    return std::clamp<uint64_t>(*request.sizes.others, 1,
-                                std::numeric_limits<int64_t>::max());
-  return NestOptions().assumedSize;
+  if (!request.hasAssumedSize && request.sizes.others)
+    options.assumedSize = std::clamp<uint64_t>(
+        *request.sizes.others, 1, std::numeric_limits<int64_t>::max());
+  return options;
 }
 
 static void setOptions(NestOptions &options, StringRef entry, Policy policy,
                        const ReportRequest &request) {
-  options.policy = policy;
-  if (policy == Policy::automatic) {
-    options.recompute = request.recompute;
-    options.derivativeBits = request.derivativeBits;
-    options.derivativeFromOutput = request.derivativeFromOutput;
-    options.residualBudget =
-        request.residualBudget.value_or(options.residualBudget);
-  }
-  options.assumedSize = getAssumedSize(request);
+  options.setSelection(getSelection(request, policy));
   options.entry = entry.str();
   for (int64_t number : request.wrt)
     options.wrt.push_back(number);
@@ -68,7 +66,7 @@ static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
   if (failed(joint))
     return failure();
   selected.joint = *joint;
-  selected.options = {policy, options.recompute, options.assumedSize};
+  selected.options = options.getSelection();
   return selected;
 }
 
@@ -151,19 +149,15 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
   differentiate.entry = curve.entry;
   differentiate.wrt.assign(request.wrt.begin(), request.wrt.end());
   differentiate.results.assign(request.results.begin(), request.results.end());
-  FadSelectResidualsOptions select = {
-      Policy::automatic,      options.recompute,  options.assumedSize,
-      options.derivativeBits, options.derivativeFromOutput, options.residualBudget};
   SmallVector<TimeMemoryPoint> points;
   auto take = [&](JointCandidate candidate) {
-    auto joint =
-        candidate.module->lookupSymbol<func::FuncOp>(curve.entry + "_joint");
+    func::FuncOp joint = findJoint(*candidate.module, curve.entry);
     // A budget has the first joint function that is within it.
     int64_t least = std::numeric_limits<int64_t>::max();
     for (const TimeMemoryPoint &point : points)
       least = std::min(least, point.bytes);
     for (const TimeMemoryPoint &point :
-         findTimeMemoryCurve(joint, select, candidate.rules))
+         findTimeMemoryCurve(joint, options.getSelection(), candidate.rules))
       if (point.bytes < least)
         points.push_back(point);
     if (llvm::any_of(joint.getArgumentTypes(), [](Type type) {
@@ -173,7 +167,8 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
       curve.assumedSize = options.assumedSize;
     return true;
   };
-  if (failed(forEachJoint(*prepared, differentiate, run, take)))
+  if (failed(forEachJoint(*prepared, differentiate, Policy::automatic, run,
+                          take)))
     return failure();
   curve.points = findFront(std::move(points));
   return curve;

@@ -26,8 +26,14 @@ using namespace mlir;
 using namespace mlir::fad;
 
 namespace {
-struct FadSelectLeastPass : fad::impl::FadSelectLeastBase<FadSelectLeastPass> {
-  using FadSelectLeastBase::FadSelectLeastBase;
+struct FadSelectLeastPass
+    : WithSelectionOptions<fad::impl::FadSelectLeastBase<FadSelectLeastPass>> {
+  FadSelectLeastPass() = default;
+  FadSelectLeastPass(FadSelectLeastOptions request,
+                     const SelectionOptions &selection = {})
+      : WithSelectionOptions(std::move(request)) {
+    setSelection(selection);
+  }
 
   void getDependentDialects(DialectRegistry &registry) const override {
     OpPassManager pm(ModuleOp::getOperationName());
@@ -40,16 +46,17 @@ struct FadSelectLeastPass : fad::impl::FadSelectLeastBase<FadSelectLeastPass> {
   void runOnOperation() override {
     FailureOr<func::FuncOp> function = findEntry(getOperation(), entry);
     if (failed(function) ||
-        failed(selectLeast((function->getSymName() + "_joint").str())))
+        failed(selectLeast(function->getSymName().str())))
       signalPassFailure();
   }
 
 private:
-  /// Replaces the module by the copy of it in which `joint` keeps the least.
-  LogicalResult selectLeast(StringRef joint);
+  /// Replaces the module by the copy of it in which the joint function of
+  /// `@name` keeps the least.
+  LogicalResult selectLeast(StringRef name);
   /// Selects the residuals of all joint functions of `candidate`. Returns the
-  /// bytes that `joint` keeps.
-  FailureOr<int64_t> select(const JointCandidate &candidate, StringRef joint);
+  /// bytes that the one of `@name` keeps.
+  FailureOr<int64_t> select(const JointCandidate &candidate, StringRef name);
 
   FadDifferentiateOptions getDifferentiation() const {
     FadDifferentiateOptions options;
@@ -58,24 +65,20 @@ private:
     options.results.assign(results.begin(), results.end());
     return options;
   }
-  FadSelectResidualsOptions getSelection() const {
-    return {Policy::automatic, recompute,  assumedSize,
-            derivativeBits,    derivativeFromOutput, residualBudget};
-  }
 };
 } // namespace
 
 FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
-                                              StringRef joint) {
+                                              StringRef name) {
   ModuleOp module = *candidate.module;
   for (auto function : module.getOps<func::FuncOp>())
     if (JointFunction::isJoint(function) &&
         failed(selectResiduals(function, getSelection(), candidate.rules)))
       return failure();
-  return countKeptBytes(module.lookupSymbol<func::FuncOp>(joint), assumedSize);
+  return countKeptBytes(findJoint(module, name), assumedSize);
 }
 
-LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
+LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
   ModuleOp module = getOperation();
   OwningOpRef<ModuleOp> original = module.clone(), least;
   int64_t leastBytes = 0;
@@ -87,7 +90,7 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
     return result;
   };
   auto take = [&](JointCandidate candidate) -> FailureOr<bool> {
-    FailureOr<int64_t> bytes = select(candidate, joint);
+    FailureOr<int64_t> bytes = select(candidate, name);
     if (failed(bytes))
       return failure();
     if (!least || *bytes < leastBytes) {
@@ -96,7 +99,8 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
     }
     return leastBytes > std::max<int64_t>(0, residualBudget);
   };
-  if (failed(forEachJoint(*original, getDifferentiation(), run, take)))
+  if (failed(forEachJoint(*original, getDifferentiation(), policy, run,
+                          take)))
     return failure();
   module.getBodyRegion().takeBody(least->getBodyRegion());
   module->setAttrs((*least)->getAttrDictionary());
@@ -106,7 +110,13 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef joint) {
     if (failed(checkBudget(function, getSelection(),
                            countKeptBytes(function, assumedSize))))
       return failure();
-    emitRemarks(function, {Policy::automatic, recompute, assumedSize});
+    emitRemarks(function, getSelection());
   }
   return success();
+}
+
+std::unique_ptr<Pass>
+fad::createFadSelectLeast(FadSelectLeastOptions request,
+                          const SelectionOptions &selection) {
+  return std::make_unique<FadSelectLeastPass>(std::move(request), selection);
 }

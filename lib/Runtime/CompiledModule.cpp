@@ -122,6 +122,7 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
 LogicalResult CompiledModule::prepare(ModuleOp module) {
   SmallVector<func::FuncOp> withBody;
   for (auto function : module.getOps<func::FuncOp>()) {
+    function->removeAttr(FadDialect::kPullbackAttr);
     if (function.isExternal())
       continue;
     withBody.push_back(function);

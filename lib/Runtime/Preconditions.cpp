@@ -10,6 +10,7 @@
 #include "Assertions.h"
 #include "GlobalState.h"
 #include "fad/Codegen/Passes.h"
+#include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -29,10 +30,12 @@ using namespace mlir::fad;
 
 FailureOr<OwningOpRef<ModuleOp>> fad::extractFunction(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
-  for (auto candidate : module->getOps<func::FuncOp>())
+  for (auto candidate : module->getOps<func::FuncOp>()) {
+    candidate->removeAttr(FadDialect::kPullbackAttr);
     candidate.setVisibility(candidate.getSymName() == function.getSymName()
                                 ? SymbolTable::Visibility::Public
                                 : SymbolTable::Visibility::Private);
+  }
   PassManager pm(module->getContext());
   pm.addPass(createSymbolDCEPass());
   if (failed(pm.run(*module)))

@@ -116,6 +116,7 @@ def nest(
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
     residual_budget: int | None = None,
+    target: str | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
 
@@ -135,7 +136,8 @@ def nest(
     derivative of an activation with one minimum may be computed, approximately,
     from its result and one bit; without them, derivatives are exact. With
     `residual_budget`, a number of bytes, the choice is the one that takes the
-    least time and no more bytes than that, rather than the fewest bytes.
+    least time and no more bytes than that, rather than the fewest bytes. `target`,
+    "cpu" (the default) or "gpu", is the machine whose times decide.
 
     Raises fad.Error where fad cannot differentiate the function; it lists all
     operations that are in the way. Raises ValueError for a policy that there
@@ -148,6 +150,7 @@ def nest(
         derivative_bits=derivative_bits,
         derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
+        target=target,
     )
     handle, description = _fad.nest(
         get_handle(module),
@@ -155,7 +158,7 @@ def nest(
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
         check_policy(policy),
-        **options,
+        options,
     )
     forward, backward, arguments, primal, residuals, cotangents, gradients = description
     return Nested(

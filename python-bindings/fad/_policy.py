@@ -30,6 +30,13 @@ def check_recompute(recompute: str | None) -> str | None:
     return recompute
 
 
+def check_target(target: str | None) -> str | None:
+    """A name for C++, which says which there are."""
+    if not isinstance(target, str | None):
+        raise TypeError(f"a target is a {type(target).__name__}; give its name")
+    return target
+
+
 def check_assumed_size(size: int | None) -> int | None:
     if size is None:
         return None
@@ -41,10 +48,9 @@ def check_assumed_size(size: int | None) -> int | None:
     return size
 
 
-def check_derivative_bits(bits: int | None) -> int:
-    """The number for C++, in which 0 stands for none."""
+def check_derivative_bits(bits: int | None) -> int | None:
     if bits is None:
-        return 0
+        return None
     bits = check_integer("derivative_bits", bits)
     if not 1 <= bits <= 8:
         raise ValueError(f"derivative_bits is {bits}; give 1 to 8 bits, or None")
@@ -77,14 +83,15 @@ def check_automatic(policies: Iterable[str], **options) -> None:
 def check_options(
     policies: Iterable[str],
     *,
-    recompute: str | None,
-    assumed_size: int | None,
-    derivative_bits: int | None,
-    derivative_from_output: bool,
-    residual_budget: int | None,
+    recompute: str | None = None,
+    assumed_size: int | None = None,
+    derivative_bits: int | None = None,
+    derivative_from_output: bool = False,
+    residual_budget: int | None = None,
+    target: str | None = None,
 ) -> dict[str, Any]:
-    """The options of the policy "auto" for C++, by name; one of them without that
-    policy is an error."""
+    """The options of a selection for C++, by name, without those that have their
+    default; an option of the policy "auto" without that policy is an error."""
     check_automatic(
         policies,
         recompute=recompute,
@@ -93,10 +100,12 @@ def check_options(
         derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
     )
-    return {
+    options = {
         "recompute": check_recompute(recompute),
         "assumed_size": check_assumed_size(assumed_size),
         "derivative_bits": check_derivative_bits(derivative_bits),
-        "derivative_from_output": bool(derivative_from_output),
+        "derivative_from_output": bool(derivative_from_output) or None,
         "residual_budget": check_residual_budget(residual_budget),
+        "target": check_target(target),
     }
+    return {name: value for name, value in options.items() if value is not None}

@@ -7,14 +7,7 @@ from . import _fad
 from ._memory import CurvePoint, MemoryReport, TimeMemoryCurve, make_report
 from ._module import Module, get_handle
 from ._nest import check_entry, check_numbers
-from ._policy import (
-    check_assumed_size,
-    check_derivative_bits,
-    check_integer,
-    check_options,
-    check_policy,
-    check_recompute,
-)
+from ._policy import check_integer, check_options, check_policy
 
 Sizes = int | Mapping[tuple[int, int], int]
 
@@ -89,6 +82,7 @@ def memory_report(
     memory_budget: int | str | None = None,
     optimizer: str = "none",
     batch: int = 1,
+    target: str | None = None,
 ) -> MemoryReport:
     """What crosses from forward to backward of a function, for each policy.
 
@@ -97,7 +91,7 @@ def memory_report(
     by argument and dimension, such as {(0, 0): 128}; without it, bytes are
     None and sizes text. `recompute` and the options after it are for the policy
     "auto", as for `fad.nest`; it assumes the size for all dimensions where
-    `assumed_size` is given.
+    `assumed_size` is given, and all policies have `target`.
 
     With `memory_budget`, the memory of a training step in bytes or as text such as
     "11GB" or "8GiB", each part says what the largest batch is. `optimizer` is
@@ -126,6 +120,7 @@ def memory_report(
         derivative_bits=derivative_bits,
         derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
+        target=target,
     )
     name, types, table, text = _fad.memory_report(
         get_handle(module),
@@ -135,10 +130,10 @@ def memory_report(
         policies,
         by_dimension,
         others,
+        options,
         memory_budget=None if memory_budget is None else str(memory_budget),
         optimizer=_check_name(optimizer, "optimizer"),
         batch=_check_batch(batch),
-        **options,
     )
     _check_dimensions(module, name, by_dimension)
     return make_report(text, table, types)
@@ -156,6 +151,7 @@ def draw_residuals(
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
     residual_budget: int | None = None,
+    target: str | None = None,
 ) -> str:
     """A picture of a function with the residuals of a policy, in the language of
     Graphviz.
@@ -171,6 +167,7 @@ def draw_residuals(
         derivative_bits=derivative_bits,
         derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
+        target=target,
     )
     return _fad.draw_residuals(
         get_handle(module),
@@ -179,7 +176,7 @@ def draw_residuals(
         check_numbers(results, "results"),
         check_policy(policy),
         None if size is None else _check_size(size),
-        **options,
+        options,
     )
 
 
@@ -192,6 +189,7 @@ def time_memory_curve(
     recompute: str | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
+    target: str | None = None,
 ) -> TimeMemoryCurve:
     """What the policy "auto" keeps of a function for every budget, and how long it
     takes; `residual_budget` of `fad.nest` chooses from this curve.
@@ -203,9 +201,13 @@ def time_memory_curve(
         check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
-        check_assumed_size(assumed_size),
-        check_recompute(recompute),
-        check_derivative_bits(derivative_bits),
-        bool(derivative_from_output),
+        check_options(
+            ["auto"],
+            recompute=recompute,
+            assumed_size=assumed_size,
+            derivative_bits=derivative_bits,
+            derivative_from_output=derivative_from_output,
+            target=target,
+        ),
     )
     return TimeMemoryCurve(name, tuple(CurvePoint(*each) for each in points), size)

@@ -24,14 +24,14 @@ static ReportRequest makeRequest(const std::string &entry,
                                  const std::vector<int64_t> &wrt,
                                  const std::vector<int64_t> &results,
                                  const std::vector<std::string> &policies,
-                                 const std::optional<std::string> &recompute) {
+                                 const nb::dict &selection) {
   ReportRequest request;
   request.entry = entry;
   request.wrt.assign(wrt.begin(), wrt.end());
   request.results.assign(results.begin(), results.end());
   request.policies = llvm::map_to_vector(policies, getPolicy);
-  if (recompute)
-    request.recompute = getRecomputeLevel(*recompute);
+  request.selection = getSelection(selection);
+  request.hasAssumedSize = selection.contains("assumed_size");
   return request;
 }
 
@@ -56,18 +56,11 @@ reportOn(python::Module &module, const std::string &entry,
          const std::vector<int64_t> &wrt, const std::vector<int64_t> &results,
          const std::vector<std::string> &policies,
          std::map<std::pair<unsigned, unsigned>, uint64_t> sizes,
-         std::optional<uint64_t> otherSizes,
-         const std::optional<std::string> &recompute,
-         std::optional<int64_t> assumedSize, int64_t derivativeBits,
-         bool derivativeFromOutput, const std::optional<std::string> &budget,
-         const std::string &optimizer, uint64_t batch,
-         std::optional<int64_t> residualBudget) {
-  ReportRequest request = makeRequest(entry, wrt, results, policies, recompute);
+         std::optional<uint64_t> otherSizes, const nb::dict &selection,
+         const std::optional<std::string> &budget, const std::string &optimizer,
+         uint64_t batch) {
+  ReportRequest request = makeRequest(entry, wrt, results, policies, selection);
   request.sizes = {std::move(sizes), otherSizes};
-  request.assumedSize = assumedSize;
-  request.derivativeBits = derivativeBits;
-  request.derivativeFromOutput = derivativeFromOutput;
-  request.residualBudget = residualBudget;
   if (budget)
     request.memoryBudget = getBudget(*budget);
   request.optimizer = getOptimizer(optimizer);
@@ -92,16 +85,9 @@ static std::string draw(python::Module &module, const std::string &entry,
                         const std::vector<int64_t> &wrt,
                         const std::vector<int64_t> &results,
                         const std::string &policy, std::optional<uint64_t> size,
-                        const std::optional<std::string> &recompute,
-                        std::optional<int64_t> assumedSize,
-                        int64_t derivativeBits, bool derivativeFromOutput,
-                        std::optional<int64_t> residualBudget) {
-  ReportRequest request = makeRequest(entry, wrt, results, {policy}, recompute);
+                        const nb::dict &selection) {
+  ReportRequest request = makeRequest(entry, wrt, results, {policy}, selection);
   request.sizes.others = size;
-  request.assumedSize = assumedSize;
-  request.derivativeBits = derivativeBits;
-  request.derivativeFromOutput = derivativeFromOutput;
-  request.residualBudget = residualBudget;
   std::string text;
   module.run([&](ModuleOp op) {
     llvm::raw_string_ostream os(text);
@@ -113,13 +99,9 @@ static std::string draw(python::Module &module, const std::string &entry,
 static nb::tuple curveOf(python::Module &module, const std::string &entry,
                          const std::vector<int64_t> &wrt,
                          const std::vector<int64_t> &results,
-                         std::optional<int64_t> assumedSize,
-                         const std::optional<std::string> &recompute,
-                         int64_t derivativeBits, bool derivativeFromOutput) {
-  ReportRequest request = makeRequest(entry, wrt, results, {"auto"}, recompute);
-  request.assumedSize = assumedSize;
-  request.derivativeBits = derivativeBits;
-  request.derivativeFromOutput = derivativeFromOutput;
+                         const nb::dict &selection) {
+  ReportRequest request =
+      makeRequest(entry, wrt, results, {"auto"}, selection);
   TimeMemoryCurve curve =
       module.run([&](ModuleOp op) { return measureCurve(op, request); });
   nb::list points;
@@ -132,17 +114,11 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
   module.def("memory_report", reportOn, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policies"),
              nb::arg("sizes"), nb::arg("other_sizes").none(),
-             nb::arg("recompute").none(), nb::arg("assumed_size").none(),
-             nb::arg("derivative_bits"), nb::arg("derivative_from_output"),
-             nb::arg("memory_budget").none(), nb::arg("optimizer"),
-             nb::arg("batch"), nb::arg("residual_budget").none());
+             nb::arg("selection"), nb::arg("memory_budget").none(),
+             nb::arg("optimizer"), nb::arg("batch"));
   module.def("time_memory_curve", curveOf, nb::arg("module"), nb::arg("entry"),
-             nb::arg("wrt"), nb::arg("results"), nb::arg("assumed_size").none(),
-             nb::arg("recompute").none(), nb::arg("derivative_bits"),
-             nb::arg("derivative_from_output"));
+             nb::arg("wrt"), nb::arg("results"), nb::arg("selection"));
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
-             nb::arg("size").none(), nb::arg("recompute").none(),
-             nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
-             nb::arg("derivative_from_output"), nb::arg("residual_budget").none());
+             nb::arg("size").none(), nb::arg("selection"));
 }

@@ -61,22 +61,11 @@ static nb::tuple describe(NestedPair &pair) {
 static nb::tuple nest(python::Module &module, const std::string &entry,
                       const std::vector<int64_t> &wrt,
                       const std::vector<int64_t> &results,
-                      const std::string &policyName,
-                      const std::optional<std::string> &recompute,
-                      std::optional<int64_t> assumedSize,
-                      int64_t derivativeBits, bool derivativeFromOutput,
-                      std::optional<int64_t> residualBudget) {
+                      const std::string &policyName, const nb::dict &selection) {
   NestOptions options;
   options.entry = entry;
+  options.setSelection(getSelection(selection));
   options.policy = getPolicy(policyName);
-  if (recompute)
-    options.recompute = getRecomputeLevel(*recompute);
-  if (assumedSize)
-    options.assumedSize = *assumedSize;
-  options.derivativeBits = derivativeBits;
-  options.derivativeFromOutput = derivativeFromOutput;
-  if (residualBudget)
-    options.residualBudget = *residualBudget;
   llvm::for_each(wrt, [&](int64_t i) { options.wrt.push_back(i); });
   llvm::for_each(results, [&](int64_t i) { options.results.push_back(i); });
   OwningOpRef<ModuleOp> nested;
@@ -91,8 +80,6 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
 
 void mlir::fad::python::bindNest(nb::module_ &module) {
   module.def("nest", nest, nb::arg("module"), nb::arg("entry"), nb::arg("wrt"),
-             nb::arg("results"), nb::arg("policy"), nb::arg("recompute").none(),
-             nb::arg("assumed_size").none(), nb::arg("derivative_bits"),
-             nb::arg("derivative_from_output"), nb::arg("residual_budget").none());
-  module.attr("ASSUMED_SIZE") = NestOptions().assumedSize.getValue();
+             nb::arg("results"), nb::arg("policy"), nb::arg("selection"));
+  module.attr("ASSUMED_SIZE") = SelectionOptions().assumedSize;
 }

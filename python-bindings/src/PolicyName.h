@@ -9,8 +9,9 @@
 #ifndef FAD_PYTHON_POLICYNAME_H
 #define FAD_PYTHON_POLICYNAME_H
 
-#include "fad/IR/Fad.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "nanobind/nanobind.h"
+#include "nanobind/stl/string.h"
 
 namespace mlir::fad::python {
 
@@ -32,6 +33,34 @@ inline RecomputeLevel getRecomputeLevel(const std::string &name) {
       "recompute is '" + name +
       "'; choose one of 'nothing', 'elementwise', 'reductions', 'all'";
   throw nanobind::value_error(message.c_str());
+}
+
+/// The target called `name`. Throws `ValueError` where there is none.
+inline Target getTarget(const std::string &name) {
+  if (name == "cpu" || name == "gpu")
+    return name == "cpu" ? Target::cpu : Target::gpu;
+  std::string message = "target is '" + name + "'; choose one of 'cpu', 'gpu'";
+  throw nanobind::value_error(message.c_str());
+}
+
+/// The options that `fad._policy.check_options` returns, by name.
+inline SelectionOptions getSelection(const nanobind::dict &options) {
+  SelectionOptions selection;
+  auto set = [&](const char *name, auto &member) {
+    using Member = std::decay_t<decltype(member)>;
+    if (options.contains(name))
+      member = nanobind::cast<Member>(options[name]);
+  };
+  std::string level = "elementwise", target = "cpu";
+  set("recompute", level);
+  set("target", target);
+  set("assumed_size", selection.assumedSize);
+  set("derivative_bits", selection.derivativeBits);
+  set("derivative_from_output", selection.derivativeFromOutput);
+  set("residual_budget", selection.residualBudget);
+  selection.recompute = getRecomputeLevel(level);
+  selection.target = getTarget(target);
+  return selection;
 }
 
 } // namespace mlir::fad::python

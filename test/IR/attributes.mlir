@@ -38,6 +38,12 @@ func.func @joint(%x: tensor<4xf32> {fad.residual}, %ct: tensor<4xf32> {fad.cotan
   return %x, %ct : tensor<4xf32>, tensor<4xf32>
 }
 
+// CHECK: func.func @forward(
+// CHECK-SAME: attributes {fad.pullback = @joint}
+func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> attributes {fad.pullback = @joint} {
+  return %x : tensor<4xf32>
+}
+
 // CHECK: func.func @owned(%{{[^:]*}}: tensor<4xf32> {fad.owned})
 func.func @owned(%x: tensor<4xf32> {fad.owned}) -> tensor<4xf32> {
   return %x : tensor<4xf32>

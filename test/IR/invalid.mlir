@@ -333,6 +333,21 @@ func.func @owned_function(%x: f32) attributes {fad.owned} {
 
 // -----
 
+// expected-error @+1 {{expects 'fad.pullback' on a function, to name its backward function}}
+func.func @pullback_kind(%x: f32) attributes {fad.pullback = "f"} {
+  return
+}
+
+// -----
+
+func.func @pullback_place(%x: f32) {
+  // expected-error @+1 {{expects 'fad.pullback' on a function, to name its backward function}}
+  %0 = math.exp %x {fad.pullback = @pullback_place} : f32
+  return
+}
+
+// -----
+
 func.func @kernel_kind(%x: f32) {
   // expected-error @+1 {{expects 'fad.kernel' to name a kernel}}
   %0 = math.exp %x {fad.kernel = "k"} : f32

@@ -42,7 +42,7 @@
 // PICTURE: error: a picture is of one policy; give one --policy
 // RECOMPUTE: error: --recompute is for --policy=auto
 // BITS: error: --derivative-bits is for --policy=auto
-// KEEP: error: --residual-budget is 'much'; give a number of bytes, such as 50MB or 64KiB
+// KEEP: for the --residual-budget option: 'much' is no number of bytes, such as 50MB or 64KiB
 // ASSUMED: error: assumed-size is 0; give a size of at least 1
 // SAMPLES: error: --batch is for the largest batch; add --memory-budget
 // CURVE: error: the curve is of the policy auto; leave out --policy

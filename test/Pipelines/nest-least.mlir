@@ -8,6 +8,7 @@
 // RUN: fad-memory-report %s --entry=narrow --policy=bp --policy=auto --recompute=nothing | FileCheck %s --check-prefix=NARROW
 // RUN: fad-memory-report %s --entry=nothing --policy=auto --size=7 | FileCheck %s --check-prefix=NOTHING
 // RUN: fad-opt %s --fad-nest="entry=nothing" | FileCheck %s --check-prefix=ZERO
+// RUN: fad-memory-report %s --entry=spelled --policy=bp --policy=auto --recompute=nothing | FileCheck %s --check-prefix=SPELLED
 // RUN: not fad-opt %s --fad-nest="entry=softmax residual-budget=100" 2>&1 | FileCheck %s --check-prefix=BUDGET
 
 // Another policy never keeps less than auto, whichever joint function it has: what
@@ -70,7 +71,7 @@ func.func @narrow(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<?xf32> {
 // No row is read: zeros are computed again, and no size is kept that is known.
 // NOTHING:     auto {{ *}}8 B
 // ZERO-LABEL:  func.func @nothing_forward(
-// ZERO-SAME:   -> (tensor<?x?xf64>, index {fad.residual}) {
+// ZERO-SAME:   -> (tensor<?x?xf64>, index {fad.residual}) attributes {fad.pullback = @nothing_backward} {
 func.func @nothing(%x: tensor<0x?xf64>) -> tensor<?x?xf64> {
   %c0 = arith.constant 0 : index
   %y = tensor.cast %x : tensor<0x?xf64> to tensor<?x?xf64>
@@ -79,4 +80,24 @@ func.func @nothing(%x: tensor<0x?xf64>) -> tensor<?x?xf64> {
   %z = math.sin %s : tensor<?x1xf64>
   %r = tensor.cast %z : tensor<?x1xf64> to tensor<?x?xf64>
   return %r : tensor<?x?xf64>
+}
+
+// A cut through the joint function of a tape keeps less here than one through that of
+// regions, 288 bytes, and that of plain reverse mode, 400 bytes.
+
+// SPELLED:     bp {{ *}}528 B
+// SPELLED:     auto {{ *}}272 B
+func.func @spelled(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  %one = arith.constant dense<1.0> : tensor<4x8xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x8xf32>)
+      outs(%zero : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %negative = arith.negf %h : tensor<4x8xf32>
+  %exp = math.exp %negative : tensor<4x8xf32>
+  %sum = arith.addf %exp, %one : tensor<4x8xf32>
+  %sigmoid = arith.divf %one, %sum : tensor<4x8xf32>
+  %silu = arith.mulf %sigmoid, %h : tensor<4x8xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.softmax dimension(1) ins(%silu : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
 }

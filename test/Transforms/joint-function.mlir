@@ -9,7 +9,7 @@
 // CHECK-LABEL: func @f_forward(
 // CHECK-SAME:    %[[X:.*]]: tensor<4xf32> {test.name = "x"}, %[[W:.*]]: tensor<4xf32> {test.name = "w"})
 // CHECK-SAME:    -> (tensor<4xf32> {test.name = "y"}, tensor<4xf32> {fad.residual}, tensor<4xf32> {fad.residual})
-// CHECK-SAME:    attributes {llvm.emit_c_interface}
+// CHECK-SAME:    attributes {fad.pullback = @f_backward, llvm.emit_c_interface}
 // CHECK:         %[[Y:.*]] = arith.mulf %[[X]], %[[W]]
 // CHECK:         call @log(%[[X]])
 // CHECK-NOT:     call

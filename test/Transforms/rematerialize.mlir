@@ -3,10 +3,10 @@
 
 // RUN: fad-opt %s --fad-rematerialize --split-input-file | FileCheck %s
 
-// At the peak, which is the broadcast, %a and %b wait for what comes behind. %b
+// The attribute, not the names, makes two functions a pair. At the peak, which is the broadcast, %a and %b wait for what comes behind. %b
 // is computed again from %a, and %a from the residual, which is alive anyway.
 
-// CHECK-LABEL: @f_backward
+// CHECK-LABEL: func.func @pullback(
 // CHECK-SAME:  %[[R:[^:]*]]: tensor<1024xf32> {fad.residual}, %[[G:[^:]*]]: tensor<1024xf32>
 // CHECK:       %[[A:.*]] = math.exp %[[R]]
 // CHECK-NEXT:  %[[B:.*]] = math.sin %[[A]]
@@ -19,12 +19,13 @@
 // CHECK-NEXT:  %[[W:.*]] = arith.mulf %[[V]], %[[A2]]
 // CHECK-NEXT:  %[[X:.*]] = arith.addf %[[W]], %[[R]]
 // CHECK-NEXT:  return %[[X]]
-func.func @f_forward(%x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32> {fad.residual}) {
+func.func @primal(%x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32> {fad.residual})
+    attributes {fad.pullback = @pullback} {
   %r = math.cos %x : tensor<1024xf32>
   %y = math.exp %r : tensor<1024xf32>
   return %y, %r : tensor<1024xf32>, tensor<1024xf32>
 }
-func.func @f_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> {fad.cotangent = 0 : i64})
+func.func @pullback(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> {fad.cotangent = 0 : i64})
     -> (tensor<1024xf32> {fad.gradient = 0 : i64}) {
   %zero = arith.constant dense<0.0> : tensor<1024xf32>
   %a = math.exp %r : tensor<1024xf32>
@@ -51,7 +52,8 @@ func.func @f_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> 
 // CHECK-COUNT-2: linalg.reduce
 // CHECK-NOT:     linalg.reduce
 // CHECK:         return
-func.func @g_forward(%x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32> {fad.residual}) {
+func.func @g_forward(%x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32> {fad.residual})
+    attributes {fad.pullback = @g_backward} {
   %r = math.cos %x : tensor<1024xf32>
   return %r, %r : tensor<1024xf32>, tensor<1024xf32>
 }
@@ -93,7 +95,8 @@ func.func @alone_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf
   %c = arith.mulf %b, %r : tensor<1024xf32>
   return %c : tensor<1024xf32>
 }
-func.func @other_forward(%x: tensor<1024xf32>) -> (tensor<1024xf32> {fad.residual}) {
+func.func @other_forward(%x: tensor<1024xf32>) -> (tensor<1024xf32> {fad.residual})
+    attributes {fad.pullback = @other_backward} {
   return %x : tensor<1024xf32>
 }
 func.func @other_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf32> {fad.cotangent = 7 : i64})
@@ -103,7 +106,8 @@ func.func @other_backward(%r: tensor<1024xf32> {fad.residual}, %g: tensor<1024xf
   %c = arith.mulf %b, %r : tensor<1024xf32>
   return %c : tensor<1024xf32>
 }
-func.func @unranked_forward(%x: tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32> {fad.residual}) {
+func.func @unranked_forward(%x: tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32> {fad.residual})
+    attributes {fad.pullback = @unranked_backward} {
   return %x, %x : tensor<*xf32>, tensor<*xf32>
 }
 func.func @unranked_backward(%r: tensor<*xf32> {fad.residual}, %g: tensor<*xf32> {fad.cotangent = 0 : i64})

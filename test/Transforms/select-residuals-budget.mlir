@@ -5,14 +5,19 @@
 // RUN: fad-opt %s --fad-nest="policy=auto residual-budget=511" | FileCheck %s --check-prefix=ONE
 // RUN: fad-opt %s --fad-nest="policy=auto residual-budget=512" | FileCheck %s --check-prefix=BOTH
 // RUN: fad-opt %s --fad-nest="policy=auto residual-budget=1000000" | FileCheck %s --check-prefix=BOTH
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=0.5KiB target=cpu" | FileCheck %s --check-prefix=BOTH
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=0.5KiB target=gpu" | FileCheck %s --check-prefix=LEAST
 // RUN: not fad-opt %s --fad-nest="policy=auto residual-budget=255" 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: not fad-opt %s --fad-nest="policy=auto residual-budget=511 recompute=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not fad-opt %s --fad-nest="policy=fad residual-budget=512" 2>&1 | FileCheck %s --check-prefix=FAD
+// RUN: not fad-opt %s --fad-nest="target=tpu" 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not fad-opt %s --fad-nest="residual-budget=-2" 2>&1 | FileCheck %s --check-prefix=BYTES
 // RUN: fad-runner %s --policy=auto --check-gradients
 
 // Each of two equal branches keeps its source, 128 bytes, and computes the value and
 // the derivative of its activation again, or keeps these, 256 bytes. The budget
-// decides for how many.
+// decides for how many. On a GPU, for which a transcendental function takes little time
+// beside a tensor in memory, neither keeps them.
 
 // LEAST:         func.func @branches_backward(
 // LEAST-COUNT-2:   math.erfc
@@ -23,6 +28,8 @@
 // BOTH:          func.func @branches_backward(
 // BOTH-NOT:        math.erfc
 
+// TARGET: Cannot find option named 'tpu'!
+// BYTES: for the --residual-budget option: '-2' is no number of bytes, such as 50MB or 64KiB
 // SMALL: budget.mlir:[[#@LINE+3]]:1: error: no choice of residuals takes 255 bytes or fewer: the least is 256 bytes with recompute=elementwise; raise the budget, or let backward compute more again
 // NOTHING: budget.mlir:[[#@LINE+2]]:1: error: no choice of residuals takes 511 bytes or fewer: the least is 512 bytes with recompute=nothing; raise the budget, or let backward compute more again
 // FAD: budget.mlir:[[#@LINE+1]]:1: error: a residual-budget is for the policy auto, but the policy is fad

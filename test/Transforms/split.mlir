@@ -1,7 +1,7 @@
 // RUN: fad-opt %s --fad-split | FileCheck %s
 
 // CHECK-LABEL: func @f_forward(
-// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>, %[[W:.*]]: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32> {fad.residual}, tensor<?xf32> {fad.residual}) {
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>, %[[W:.*]]: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32> {fad.residual}, tensor<?xf32> {fad.residual}) attributes {fad.pullback = @f_backward} {
 // CHECK:         %[[Y:.*]] = arith.mulf %[[X]], %[[W]]
 // CHECK-NOT:     arith.mulf
 // CHECK:         return %[[Y]], %[[X]], %[[W]]

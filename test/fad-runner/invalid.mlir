@@ -140,6 +140,6 @@ func.func @external(%x: f32) -> f32 {
 // RUN: %{run} --entry=f --size=1 --policy=fad --assumed-size=8 %{check}=ASSUMED
 // ASSUMED: error: --assumed-size is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=auto --residual-budget=some %{check}=SOME
-// SOME: error: --residual-budget is 'some'; give a number of bytes, such as 50MB or 64KiB
+// SOME: for the --residual-budget option: 'some' is no number of bytes, such as 50MB or 64KiB
 // RUN: %{run} --entry=f --size=1 --policy=auto --recompute=some %{check}=LEVEL
 // LEVEL: for the --recompute option: Cannot find option named 'some'!

@@ -30,6 +30,7 @@ struct CommandLine {
       "o", llvm::cl::desc("Output file"), llvm::cl::value_desc("file"),
       llvm::cl::init("-"), llvm::cl::cat(category)};
   RequestOptions request{category};
+  CommandLine() { request.expose({request.target}); }
   llvm::cl::list<Policy> policies{
       "policy",
       llvm::cl::desc("Policy to report, may be repeated; default: all"),
@@ -102,9 +103,9 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
   if (format == Format::curve && isGiven(commandLine.request.residualBudget))
     return printError(
         "the curve is of all budgets; leave out --residual-budget");
-  for (auto [name, isGiven] : commandLine.request.getAutomaticOptions())
-    if (isGiven && !hasAutomatic)
-      return printError(name + " is for --policy=auto");
+  for (const llvm::cl::Option &option : commandLine.request.automatic)
+    if (isGiven(option) && !hasAutomatic)
+      return printError("--" + option.ArgStr + " is for --policy=auto");
   return success();
 }
 
@@ -114,8 +115,11 @@ static FailureOr<ReportRequest> makeRequest(const CommandLine &commandLine) {
   if (!commandLine.policies.empty())
     request.policies = SmallVector<Policy>(commandLine.policies.begin(),
                                            commandLine.policies.end());
-  if (failed(commandLine.request.setOptions(request)))
-    return failure();
+  request.entry = commandLine.request.entry;
+  llvm::append_range(request.wrt, commandLine.request.wrt);
+  llvm::append_range(request.results, commandLine.request.results);
+  request.selection = commandLine.request.getSelection();
+  request.hasAssumedSize = commandLine.request.assumedSize.getNumOccurrences();
   if (commandLine.size.getNumOccurrences())
     request.sizes.others = commandLine.size;
   request.optimizer = commandLine.optimizer;

@@ -32,10 +32,6 @@ struct CommandLine {
   cl::opt<std::string> input{cl::Positional, cl::desc("<input file>"),
                              cl::init("-"), cl::cat(category)};
   RequestOptions request{category};
-  cl::opt<Policy> policy{
-      "policy",
-      cl::desc("Differentiate, and run forward and backward, with this policy"),
-      getPolicyValues(), cl::init(Policy::automatic), cl::cat(category)};
   cl::list<std::string> arguments{
       "arg",
       cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
@@ -72,15 +68,18 @@ struct CommandLine {
                  clEnumValN(Target::cuda, "cuda",
                             "on the first NVIDIA GPU; all else on the host")),
       cl::init(Target::cpu), cl::cat(category)};
-  cl::opt<bool> reuseResiduals{
-      "reuse-residuals",
-      cl::desc("Let backward overwrite and free the residuals"),
-      cl::cat(category)};
 
+  CommandLine() {
+    request.policy.setDescription(
+        "Differentiate, and run forward and backward, with this policy");
+    request.expose({request.policy, request.reuseResiduals});
+  }
   bool wantsStatistics() const {
     return statistics || statisticsFile.getNumOccurrences();
   }
-  bool isNested() const { return policy.getNumOccurrences() || checkGradients; }
+  bool isNested() const {
+    return request.policy.getNumOccurrences() || checkGradients;
+  }
 };
 
 /// Reports an error that has no place in the input file.
@@ -173,19 +172,17 @@ static auto measure(bool repeat, double &seconds, const Call &call) {
 
 LogicalResult Runner::checkOptions() {
   const fad::RequestOptions &request = commandLine.request;
-  auto autoOptions = request.getAutomaticOptions();
-  SmallVector<std::pair<StringRef, bool>> gradientOptions = {
-      {"--wrt", !request.wrt.empty()},
-      {"--results", !request.results.empty()},
-      {"--cotangent", !commandLine.cotangents.empty()},
-      {"--reuse-residuals", commandLine.reuseResiduals}};
-  llvm::append_range(gradientOptions, autoOptions);
-  for (auto [name, isGiven] : gradientOptions)
-    if (isGiven && !commandLine.isNested())
-      return printError(name + " is for gradients; add --policy");
-  for (auto [name, isGiven] : autoOptions)
-    if (isGiven && commandLine.policy != Policy::automatic)
-      return printError(name + " is for --policy=auto");
+  SmallVector<std::reference_wrapper<const cl::Option>> gradientOptions = {
+      request.wrt, request.results, commandLine.cotangents,
+      request.reuseResiduals};
+  llvm::append_range(gradientOptions, request.automatic);
+  for (const cl::Option &option : gradientOptions)
+    if (option.getNumOccurrences() && !commandLine.isNested())
+      return printError("--" + option.ArgStr +
+                        " is for gradients; add --policy");
+  for (const cl::Option &option : request.automatic)
+    if (option.getNumOccurrences() && request.policy != Policy::automatic)
+      return printError("--" + option.ArgStr + " is for --policy=auto");
   if (commandLine.out.getNumOccurrences() && commandLine.out.empty())
     return printError("--out= names no folder");
   if (commandLine.size > uint64_t(std::numeric_limits<int64_t>::max()))
@@ -381,10 +378,10 @@ LogicalResult Runner::runFunction() {
 
 LogicalResult Runner::runNested() {
   NestOptions options;
-  options.policy = commandLine.policy;
-  options.reuseResiduals = commandLine.reuseResiduals.getValue();
-  if (failed(commandLine.request.setOptions(options)) ||
-      failed(estimateMemory(&options)))
+  options.copyOptionValuesFrom(commandLine.request);
+  if (!target.cudaChip.empty())
+    options.target = fad::Target::gpu;
+  if (failed(estimateMemory(&options)))
     return failure();
   double start = getSeconds();
   OwningOpRef<ModuleOp> copy = extracted->clone();
@@ -420,7 +417,8 @@ LogicalResult Runner::callNested(const NestedFunction &nested,
   cotangents = std::move(*made);
 
   // Residuals that backward overwrites are good for one call.
-  bool repeat = commandLine.wantsStatistics() && !commandLine.reuseResiduals;
+  bool repeat =
+      commandLine.wantsStatistics() && !commandLine.request.reuseResiduals;
   auto called = measure(repeat, statistics.backward.emplace(), [&] {
     return nested.backward(repeat ? *forward : std::move(*forward), cotangents,
                            &memory);

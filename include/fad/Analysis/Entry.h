@@ -44,6 +44,15 @@ FailureOr<SmallVector<unsigned>> resolveResults(func::FuncOp function,
 /// results to differentiate.
 bool listsResults(func::FuncOp function, ArrayRef<int64_t> results);
 
+/// The joint function that `fad-differentiate` makes of `@name`, and the
+/// forward function that `fad-split` makes of that; null if there is none.
+func::FuncOp findJoint(ModuleOp module, StringRef name);
+func::FuncOp findForward(ModuleOp module, StringRef name);
+
+/// The function that `fad.pullback` of `forward` names; null without the
+/// attribute. Fails, with an error, if there is no such function.
+FailureOr<func::FuncOp> findPullback(func::FuncOp forward);
+
 /// Whether `type` is f16, bf16, f32 or f64, or a ranked tensor of them.
 bool isDifferentiable(Type type);
 

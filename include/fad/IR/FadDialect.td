@@ -32,6 +32,7 @@ def Fad_Dialect : Dialect {
     | attribute | on | meaning |
     |---|---|---|
     | `fad.request` | a function | `#fad.request<...>`: differentiate this function |
+    | `fad.pullback = @f` | a function | forward of a pair whose backward is `@f` |
     | `fad.cotangent = i` | an argument | the cotangent of result `i` of the primal function |
     | `fad.gradient = i` | a result | the gradient with respect to argument `i` |
     | `fad.residual` | an argument or result | crosses from forward to backward |
@@ -55,6 +56,7 @@ def Fad_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Names of the discardable attributes above.
     static constexpr ::llvm::StringLiteral kRequestAttr = "fad.request";
+    static constexpr ::llvm::StringLiteral kPullbackAttr = "fad.pullback";
     static constexpr ::llvm::StringLiteral kCotangentAttr = "fad.cotangent";
     static constexpr ::llvm::StringLiteral kGradientAttr = "fad.gradient";
     static constexpr ::llvm::StringLiteral kResidualAttr = "fad.residual";

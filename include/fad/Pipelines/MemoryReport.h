@@ -128,7 +128,7 @@ public:
   /// selected with `options`. Emits an error for a value whose bytes are
   /// unknown. May insert operations without effect into `joint`.
   FailureOr<PolicyReport *> add(func::FuncOp joint,
-                                const ExplanationOptions &options);
+                                const SelectionOptions &options);
 
   StringRef getEntry() const { return entry; }
   ArrayRef<PolicyReport> getPolicies() const { return policies; }

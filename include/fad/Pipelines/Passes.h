@@ -9,13 +9,16 @@
 #ifndef FAD_PIPELINES_PASSES_H
 #define FAD_PIPELINES_PASSES_H
 
-#include "fad/Transforms/PolicyOptions.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::fad {
 
 #define GEN_PASS_DECL
 #include "fad/Pipelines/Passes.h.inc"
+
+std::unique_ptr<Pass> createFadSelectLeast(FadSelectLeastOptions request,
+                                           const SelectionOptions &selection);
 
 #define GEN_PASS_REGISTRATION
 #include "fad/Pipelines/Passes.h.inc"

@@ -12,13 +12,16 @@
 include "mlir/Pass/PassBase.td"
 
 def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
-  let summary = "Differentiate a function and select the fewest residual bytes";
+  let summary = "Differentiate a function and select its residuals";
   let description = [{
-    The part of `fad-nest` under the policy `auto` that partitions a function,
-    differentiates it and selects residuals. It works on several copies of the
-    module: one with derivatives in all their forms, one as the policies `fad` and
-    `recompute` have them, one with the operations that a tape sees, and one of plain
-    reverse mode, without regions. The copy that keeps the fewest bytes
+    The part of `fad-nest` that partitions a function, differentiates it and selects
+    residuals. It has the options of `fad-select-residuals`. The policies `fad` and
+    `recompute` differentiate elementwise regions from their operands, and `bp` the
+    operations that a tape sees.
+
+    The policy `auto` works on several copies of the module: one with derivatives in
+    all their forms, among which are those of `fad` and `recompute`, one with the
+    derivatives of `bp`, and one of plain reverse mode, without regions. The copy that keeps the fewest bytes
     stays, or with a `residual-budget` the first copy within it. So `auto` keeps no
     more than another policy does. A copy other than the first that cannot be
     differentiated is left out; an optimization remark, `LeftOut` of the category
@@ -32,21 +35,7 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
            "Arguments to differentiate with respect to; default: every floating-point tensor">,
     ListOption<"results", "results", "int64_t",
            "Results to differentiate, each of which gets a cotangent; default: every one of "
-           "floating point">,
-    Option<"recompute", "recompute", "::mlir::fad::RecomputeLevel",
-           /*default=*/"::mlir::fad::RecomputeLevel::elementwise",
-           "What backward may compute again",
-           [{::mlir::fad::getRecomputeLevelValues()}]>,
-    Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
-           "What stands for a size that is known only when the program runs">,
-    Option<"derivativeBits", "derivative-bits", "int64_t", /*default=*/"0",
-           "Bits an element that bounded derivatives may be rounded to, 1 to 8; 0: "
-           "derivatives are exact">,
-    Option<"derivativeFromOutput", "derivative-from-output", "bool", /*default=*/"false",
-           "Let the derivative of an activation with one minimum be computed approximately, "
-           "from the result and one bit an element: the side of the minimum">,
-    Option<"residualBudget", "residual-budget", "int64_t", /*default=*/"-1",
-           "Bytes that residuals may take; -1: the fewest">
+           "floating point">
   ];
 }
 

@@ -9,7 +9,7 @@
 #ifndef FAD_PIPELINES_PIPELINES_H
 #define FAD_PIPELINES_PIPELINES_H
 
-#include "fad/Transforms/PolicyOptions.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -18,7 +18,7 @@ class OpPassManager;
 namespace fad {
 
 /// Options of `fad-nest`.
-struct NestOptions : PassPipelineOptions<NestOptions> {
+struct NestOptions : WithSelectionOptions<PassPipelineOptions<NestOptions>> {
   Option<std::string> entry{
       *this, "entry",
       llvm::cl::desc("Function to differentiate; default: the only one with "
@@ -48,40 +48,11 @@ struct NestOptions : PassPipelineOptions<NestOptions> {
       *this, "gradients-of",
       llvm::cl::desc("Arguments that the gradients belong to; default: all, in "
                      "order")};
-  Option<Policy> policy{*this, "policy",
-                        llvm::cl::desc("What crosses from forward to backward"),
-                        llvm::cl::init(Policy::automatic), getPolicyValues()};
-  Option<RecomputeLevel> recompute{
-      *this, "recompute",
-      llvm::cl::desc("What backward may compute again under the policy auto"),
-      llvm::cl::init(RecomputeLevel::elementwise), getRecomputeLevelValues()};
-  Option<int64_t> assumedSize{
-      *this, "assumed-size",
-      llvm::cl::desc("What the policy auto takes for a size that is known only "
-                     "when the program runs"),
-      llvm::cl::init(128)};
-  Option<int64_t> derivativeBits{
-      *this, "derivative-bits",
-      llvm::cl::desc("Bits an element that the policy auto may round bounded "
-                     "derivatives to, 1 to 8; 0: derivatives are exact"),
-      llvm::cl::init(0)};
-  Option<bool> derivativeFromOutput{
-      *this, "derivative-from-output",
-      llvm::cl::desc("Let the policy auto compute the derivative of an "
-                     "activation with one minimum approximately, from the "
-                     "result and one bit an element: the side of the minimum"),
-      llvm::cl::init(false)};
   Option<bool> reuseResiduals{
       *this, "reuse-residuals",
       llvm::cl::desc("Let backward overwrite and free residuals: it can be "
                      "called once for each call of forward"),
       llvm::cl::init(false)};
-  Option<int64_t> residualBudget{
-      *this, "residual-budget",
-      llvm::cl::desc("Bytes that residuals may take under the policy auto, "
-                     "which takes the least time within them; -1: the fewest "
-                     "bytes"),
-      llvm::cl::init(-1)};
 };
 
 /// The part of `fad-nest` before `fad-split`: from a forward function on

@@ -28,26 +28,18 @@ enum class Optimizer {
 };
 std::optional<Optimizer> symbolizeOptimizer(StringRef name);
 
-/// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`
-/// (1024 MiB); without a unit, bytes. `nullopt` for any other text.
-std::optional<uint64_t> parseBytes(StringRef text);
-
 /// A request for a report: the options of `fad-nest`, but several policies.
 struct ReportRequest {
   std::string entry;
   SmallVector<int64_t> wrt, results;
   SmallVector<Policy> policies = {Policy::bp, Policy::recompute, Policy::fad,
                                   Policy::automatic};
-  RecomputeLevel recompute = RecomputeLevel::elementwise;
-  /// Bits an element to which `auto` may round bounded derivatives; 0: none.
-  int64_t derivativeBits = 0;
-  /// Whether `auto` may compute derivatives from results and bits.
-  bool derivativeFromOutput = false;
-  /// Bytes within which `auto` minimizes time; default: it minimizes bytes.
-  std::optional<int64_t> residualBudget;
+  /// The options of `auto`. Other policies have its target and assumed size,
+  /// which is `sizes.others` where that is given, unless `hasAssumedSize` is
+  /// set.
+  SelectionOptions selection;
+  bool hasAssumedSize = false;
   ArgumentSizes sizes;
-  /// The size of a dynamic dimension for `auto`; default: `sizes.others`.
-  std::optional<int64_t> assumedSize;
   /// The optimizer of the footprint.
   Optimizer optimizer = Optimizer::none;
   /// The budget for the largest batch. The batch is the first dimension of

@@ -9,8 +9,8 @@
 #ifndef FAD_TRANSFORMS_PASSES_H
 #define FAD_TRANSFORMS_PASSES_H
 
+#include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeForm.h"
-#include "fad/Transforms/PolicyOptions.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {
@@ -22,9 +22,12 @@ class FuncOp;
 } // namespace func
 
 namespace fad {
+struct SelectionOptions;
 
 #define GEN_PASS_DECL
 #include "fad/Transforms/Passes.h.inc"
+
+std::unique_ptr<Pass> createFadSelectResiduals(const SelectionOptions &options);
 
 /// Adds the patterns of `fad-raise` on scalar, vector and tensor operations.
 void populateRaisePatterns(RewritePatternSet &patterns);

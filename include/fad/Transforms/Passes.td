@@ -290,29 +290,13 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     statistics, instead of several values computed from it. Under `fad` this holds
     for arithmetic only: no activation is computed again.
 
+    Times are those of `target`, `cpu` (default) or `gpu`. `assumed-size`, 128 by
+    default, stands for a size that is known only when the program runs.
+
     Under all policies but `auto`, values of `recompute`, `derivative-bits`,
     `derivative-from-output` and `residual-budget` other than the defaults are
     errors.
   }];
-  let options = [
-    Option<"policy", "policy", "::mlir::fad::Policy", /*default=*/"::mlir::fad::Policy::automatic",
-           "What crosses from forward to backward", [{::mlir::fad::getPolicyValues()}]>,
-    Option<"recompute", "recompute", "::mlir::fad::RecomputeLevel",
-           /*default=*/"::mlir::fad::RecomputeLevel::elementwise",
-           "What backward may compute again under the policy auto",
-           [{::mlir::fad::getRecomputeLevelValues()}]>,
-    Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
-           "What the policy auto takes for a size that is known only when the program runs">,
-    Option<"derivativeBits", "derivative-bits", "int64_t", /*default=*/"0",
-           "Bits an element that the policy auto may round bounded derivatives to, 1 to 8; 0: "
-           "derivatives are exact">,
-    Option<"derivativeFromOutput", "derivative-from-output", "bool", /*default=*/"false",
-           "Let the policy auto compute the derivative of an activation with one minimum "
-           "approximately, from the result and one bit an element: the side of the minimum">,
-    Option<"residualBudget", "residual-budget", "int64_t", /*default=*/"-1",
-           "Bytes that residuals may take under the policy auto, which takes the least time "
-           "within them; -1: the fewest bytes">
-  ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
 }
@@ -322,7 +306,8 @@ def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
   let description = [{
     Replaces `@f_joint`, after `fad-select-residuals`, by
     `@f_forward(args) -> (results, residuals)` and
-    `@f_backward(residuals, cotangents) -> gradients`.
+    `@f_backward(residuals, cotangents) -> gradients`. The attribute `fad.pullback` of
+    the first names the second.
 
     With `reuse-residuals`, backward owns its residuals and may overwrite and free
     them: residuals that are neither arguments nor results of the primal function,
@@ -354,8 +339,9 @@ def FadShortenLifetimes : Pass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> 
 def FadRematerialize : Pass<"fad-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Repeat computations to lower the peak memory of backward";
   let description = [{
-    In each pair `@f_forward` and `@f_backward`, the pass finds the operation of
-    backward during which the most bytes are live. A tensor that is live there, but
+    In each pair of a function with `fad.pullback`, forward, and the function that the
+    attribute names, backward, the pass finds the operation of backward during which
+    the most bytes are live. A tensor that is live there, but
     not read, is computed again before its next reader, if that takes a few
     elementwise operations (or `fad.unpack`) whose operands are live at that reader
     or take at most three quarters of the tensor's bytes. The pass repeats this

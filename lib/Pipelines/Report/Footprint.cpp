@@ -75,29 +75,6 @@ std::optional<Optimizer> fad::symbolizeOptimizer(StringRef name) {
       .Default(std::nullopt);
 }
 
-std::optional<uint64_t> fad::parseBytes(StringRef text) {
-  size_t end = text.find_first_not_of("0123456789.");
-  StringRef unit = text.substr(std::min(end, text.size())).ltrim(' ');
-  double number;
-  if (text.take_front(end).empty() || text.take_front(end).getAsDouble(number))
-    return std::nullopt;
-  auto factor = llvm::StringSwitch<double>(unit)
-                    .Cases({"", "B"}, 1)
-                    .Case("KB", 1e3)
-                    .Case("MB", 1e6)
-                    .Case("GB", 1e9)
-                    .Case("TB", 1e12)
-                    .Case("KiB", 1024.)
-                    .Case("MiB", 1024. * 1024)
-                    .Case("GiB", 1024. * 1024 * 1024)
-                    .Case("TiB", 1024. * 1024 * 1024 * 1024)
-                    .Default(0);
-  number *= factor;
-  if (factor == 0 || !(number < 9e18))
-    return std::nullopt;
-  return uint64_t(number);
-}
-
 uint64_t Footprint::getTotal() const {
   uint64_t total = 0;
   for (uint64_t part :

@@ -152,7 +152,7 @@ MemoryReport::describe(const RecomputedOp &recomputed) {
 }
 
 FailureOr<PolicyReport *> MemoryReport::add(func::FuncOp function,
-                                            const ExplanationOptions &options) {
+                                            const SelectionOptions &options) {
   FailureOr<JointFunction> joint = JointFunction::get(function);
   if (failed(joint))
     return failure();

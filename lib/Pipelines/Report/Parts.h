@@ -23,7 +23,7 @@ LogicalResult addFootprint(PolicyReport &report, const ReportRequest &request,
 
 /// Draws `joint`, whose residuals have been selected with `options`, in the
 /// language of Graphviz. May insert operations without effect.
-void drawJoint(const JointFunction &joint, const ExplanationOptions &options,
+void drawJoint(const JointFunction &joint, const SelectionOptions &options,
                const ArgumentSizes &sizes, raw_ostream &os);
 
 } // namespace mlir::fad

@@ -22,7 +22,7 @@ namespace {
 /// sizes, are left out.
 class Painter {
 public:
-  Painter(const JointFunction &joint, const ExplanationOptions &options,
+  Painter(const JointFunction &joint, const SelectionOptions &options,
           const ArgumentSizes &sizes)
       : joint(joint), explanation(explainResiduals(joint, options)),
         sizes(sizes) {}
@@ -261,7 +261,7 @@ void Painter::print(raw_ostream &os) {
 }
 
 void fad::drawJoint(const JointFunction &joint,
-                    const ExplanationOptions &options,
+                    const SelectionOptions &options,
                     const ArgumentSizes &sizes, raw_ostream &os) {
   Painter(joint, options, sizes).print(os);
 }

@@ -280,9 +280,14 @@ struct FadDifferentiatePass
     return (function.getSymName() + "_joint").str();
   }
 
-  /// Fails if the name `@f_joint` is taken.
+  /// Fails if the name `@f_joint` is taken. A pullback that gets another name
+  /// is one no more.
   static LogicalResult checkNames(ModuleOp module, func::FuncOp function) {
     std::string name = getJointName(function);
+    for (auto forward : module.getOps<func::FuncOp>())
+      if (forward->getAttr(FadDialect::kPullbackAttr) ==
+          FlatSymbolRefAttr::get(function))
+        forward->removeAttr(FadDialect::kPullbackAttr);
     if (!SymbolTable::symbolKnownUseEmpty(function, module))
       return function.emitError("cannot differentiate @")
              << function.getSymName()

@@ -420,7 +420,7 @@ void fad::chooseAlternatives(const JointFunction &joint, CostModel &costs) {
 }
 
 void fad::prepareForCut(
-    func::FuncOp function, const FadSelectResidualsOptions &options,
+    func::FuncOp function, const SelectionOptions &options,
     llvm::function_ref<void(const JointFunction &, CostModel &,
                             const DerivativeFromOutputReasons &)>
         cut) {
@@ -429,8 +429,7 @@ void fad::prepareForCut(
     reasons = addDerivativesFromOutput(JointFunction::getVerified(function));
   JointFunction all = JointFunction::getVerified(function);
   Recomputation recomputation(all);
-  CostModel costs(recomputation, options.recompute, options.assumedSize,
-                  options.derivativeBits);
+  CostModel costs(recomputation, options);
   costs.setApproximations(llvm::to_vector(llvm::make_first_range(reasons)));
   chooseAlternatives(all, costs);
   // More values are live than in a function with all alternatives.

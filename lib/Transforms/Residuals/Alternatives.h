@@ -10,7 +10,7 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_ALTERNATIVES_H
 
 #include "DerivativeFromOutput.h"
-#include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 
 namespace mlir {
 namespace func {
@@ -40,7 +40,7 @@ void chooseAlternatives(const JointFunction &joint, CostModel &costs);
 /// among alternatives. Then calls `cut` with what is left to choose from, and
 /// with the reasons to keep operands of approximate derivatives.
 void prepareForCut(
-    func::FuncOp function, const FadSelectResidualsOptions &options,
+    func::FuncOp function, const SelectionOptions &options,
     llvm::function_ref<void(const JointFunction &, CostModel &,
                             const DerivativeFromOutputReasons &)>
         cut);

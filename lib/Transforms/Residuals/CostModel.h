@@ -12,8 +12,7 @@
 #include "Encoding.h"
 #include "fad/Analysis/MinCut.h"
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Analysis/TargetTimes.h"
-#include "fad/IR/Fad.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::fad {
@@ -33,13 +32,16 @@ struct SharedWork {
 /// The costs of saving a value and of computing it again in backward.
 class CostModel {
 public:
-  /// `assumedSize` replaces a dynamic size; `derivativeBits` are the bits to
-  /// which a bounded derivative may be rounded, or 0.
-  CostModel(const Recomputation &recomputation, RecomputeLevel level,
-            int64_t assumedSize, int64_t derivativeBits = 0,
-            const TargetTimes &times = kCPUTimes)
-      : recomputation(&recomputation), level(level), assumedSize(assumedSize),
-        times(times), encodings(derivativeBits) {}
+  /// The costs for a selection with `options`, at the level `level` of
+  /// recomputation.
+  CostModel(const Recomputation &recomputation, const SelectionOptions &options,
+            RecomputeLevel level)
+      : recomputation(&recomputation), level(level),
+        assumedSize(options.assumedSize),
+        times(getTargetTimes(options.target)),
+        encodings(options.derivativeBits) {}
+  CostModel(const Recomputation &recomputation, const SelectionOptions &options)
+      : CostModel(recomputation, options, options.recompute) {}
 
   /// Keeps the cached costs after a change of the function.
   void setRecomputation(const Recomputation &changed) {

@@ -28,11 +28,11 @@ static DenseSet<Operation *> findBackward(const JointFunction &joint) {
 namespace {
 class Explainer {
 public:
-  Explainer(const JointFunction &joint, const ExplanationOptions &options)
+  Explainer(const JointFunction &joint, const SelectionOptions &options)
       : joint(joint), options(options), backward(findBackward(joint)),
         recomputation(joint),
-        costs(recomputation, options.recompute, options.assumedSize),
-        anyCosts(recomputation, RecomputeLevel::all, options.assumedSize) {}
+        costs(recomputation, options),
+        anyCosts(recomputation, options, RecomputeLevel::all) {}
 
   Explanation run();
 
@@ -54,7 +54,7 @@ private:
   }
 
   const JointFunction &joint;
-  ExplanationOptions options;
+  const SelectionOptions &options;
   /// The operations that depend on the elements of a cotangent.
   DenseSet<Operation *> backward;
   Recomputation recomputation;
@@ -118,7 +118,7 @@ std::optional<Refusal> Explainer::getRefusal(Operation *op) {
     return Refusal{Refusal::Cause::contraction};
   for (RecomputeLevel level :
        {RecomputeLevel::elementwise, RecomputeLevel::reductions})
-    if (CostModel(recomputation, level, options.assumedSize).mayRecompute(op))
+    if (CostModel(recomputation, options, level).mayRecompute(op))
       return Refusal{Refusal::Cause::level, level};
   return Refusal{Refusal::Cause::level, RecomputeLevel::all};
 }
@@ -218,7 +218,7 @@ Explanation Explainer::run() {
 }
 
 Explanation fad::explainResiduals(const JointFunction &joint,
-                                  const ExplanationOptions &options) {
+                                  const SelectionOptions &options) {
   return Explainer(joint, options).run();
 }
 

@@ -105,8 +105,7 @@ std::string fad::describeLocation(Location location) {
   return text;
 }
 
-void fad::emitRemarks(func::FuncOp function,
-                      const ExplanationOptions &options) {
+void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options) {
   if (!function.getContext()->getRemarkEngine())
     return;
   FailureOr<JointFunction> joint = JointFunction::get(function);

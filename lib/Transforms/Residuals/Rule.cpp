@@ -76,12 +76,6 @@ bool Rule::isSaved(Value value) const {
          (isa<ElementwiseOp>(def) && results.contains(value));
 }
 
-bool Rule::isWithin(CostModel &costs) const {
-  return llvm::all_of(needed, [&](Value value) {
-    return isSaved(value) || costs.mayRecompute(value.getDefiningOp());
-  });
-}
-
 int64_t Rule::getBytes(int64_t assumedSize) const {
   SizeSymbols symbols;
   Cost::Count bytes = 0;

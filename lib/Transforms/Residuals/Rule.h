@@ -10,7 +10,6 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_RULE_H
 
 #include "CostModel.h"
-#include "fad/Transforms/Passes.h"
 
 namespace mlir::fad {
 
@@ -32,9 +31,6 @@ public:
        const Recomputation &recomputation);
 
   bool isSaved(Value value) const;
-  /// Whether the level of `costs` allows all repeated operations of the policy,
-  /// so that a minimum cut keeps no more bytes.
-  bool isWithin(CostModel &costs) const;
   /// The bytes of the residuals that are not live anyway.
   int64_t getBytes(int64_t assumedSize) const;
   /// The time to keep the residuals, and to compute the rest again.

@@ -18,7 +18,6 @@
 #include "fad/Transforms/Residuals/Explanation.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
-#include "fad/Transforms/Residuals/Tape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -60,7 +59,7 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 /// Selects the fewest bytes, then the least time, by a minimum cut; with a
 /// budget that is not below the fewest bytes, the least time within it.
 static void selectByCut(func::FuncOp function,
-                        const FadSelectResidualsOptions &options) {
+                        const SelectionOptions &options) {
   prepareForCut(function, options,
                 [&](const JointFunction &joint, CostModel &costs,
                     const DerivativeFromOutputReasons &reasons) {
@@ -82,34 +81,12 @@ static void selectByCut(func::FuncOp function,
   });
 }
 
-/// Whether the cut keeps no more than the rule of `policy`, because the rule's
-/// selection is one of the cut's choices.
-static bool isCovered(func::FuncOp function, Policy policy,
-                      const FadSelectResidualsOptions &options) {
-  // Of alternatives, not all choices are tried.
-  auto alternatives = function.front().getOps<AlternativesOp>();
-  if (!alternatives.empty() || options.derivativeFromOutput)
-    return false;
-  OwningOpRef<func::FuncOp> copy;
-  if (policy == Policy::bp) {
-    copy = function.clone();
-    exposeTape(*copy);
-    if (!OperationEquivalence::isEquivalentTo(
-            *copy, function, OperationEquivalence::IgnoreLocations))
-      return false;
-  }
-  JointFunction joint = JointFunction::getVerified(function);
-  Recomputation recomputation(joint);
-  CostModel costs(recomputation, options.recompute, options.assumedSize);
-  return Rule(joint, policy, recomputation).isWithin(costs);
-}
-
 /// Selects by the cut, or by the one of the rules of `policies` that keeps
 /// fewer bytes, if `auto` may repeat the operations that the rule repeats. Each
 /// selection is made on a copy. The cut is optimal for one choice of
 /// alternatives, but not all choices are tried.
 static void selectLeast(func::FuncOp function,
-                        const FadSelectResidualsOptions &options,
+                        const SelectionOptions &options,
                         ArrayRef<Policy> policies) {
   OwningOpRef<func::FuncOp> least;
   int64_t leastBytes = 0;
@@ -125,8 +102,7 @@ static void selectLeast(func::FuncOp function,
   consider([&](func::FuncOp copy) { selectByCut(copy, options); });
   for (Policy policy : policies)
     if (leastBytes > std::max<int64_t>(0, options.residualBudget) &&
-        !isBeyond(policy, options.recompute) &&
-        !isCovered(function, policy, options))
+        !isBeyond(policy, options.recompute))
       consider([&](func::FuncOp copy) { selectByRule(copy, policy); });
   function.getBody().takeBody(least->getBody());
 }
@@ -167,7 +143,7 @@ int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
 }
 
 LogicalResult fad::checkBudget(func::FuncOp function,
-                               const FadSelectResidualsOptions &options,
+                               const SelectionOptions &options,
                                int64_t bytes) {
   if (options.residualBudget < 0 || bytes <= options.residualBudget)
     return success();
@@ -234,7 +210,7 @@ static void dropCandidates(func::FuncOp function) {
 }
 
 static LogicalResult checkOptions(func::FuncOp function,
-                                  const FadSelectResidualsOptions &options) {
+                                  const SelectionOptions &options) {
   if (options.assumedSize < 1)
     return function.emitError("assumed-size is ")
            << options.assumedSize << "; give a size of at least 1";
@@ -252,7 +228,7 @@ static LogicalResult checkOptions(func::FuncOp function,
   };
   if (options.residualBudget >= 0)
     return fail("a residual-budget");
-  if (options.recompute != FadSelectResidualsOptions().recompute)
+  if (options.recompute != SelectionOptions().recompute)
     return fail("recompute=" + stringifyRecomputeLevel(options.recompute));
   if (options.derivativeBits != 0)
     return fail("derivative-bits");
@@ -262,7 +238,7 @@ static LogicalResult checkOptions(func::FuncOp function,
 }
 
 LogicalResult fad::selectResiduals(func::FuncOp function,
-                                   const FadSelectResidualsOptions &options,
+                                   const SelectionOptions &options,
                                    ArrayRef<Policy> rules) {
   if (failed(checkOptions(function, options)) ||
       failed(JointFunction::get(function)))
@@ -279,8 +255,12 @@ LogicalResult fad::selectResiduals(func::FuncOp function,
 
 namespace {
 struct FadSelectResidualsPass
-    : fad::impl::FadSelectResidualsBase<FadSelectResidualsPass> {
-  using FadSelectResidualsBase::FadSelectResidualsBase;
+    : WithSelectionOptions<
+          fad::impl::FadSelectResidualsBase<FadSelectResidualsPass>> {
+  FadSelectResidualsPass() = default;
+  explicit FadSelectResidualsPass(const SelectionOptions &options) {
+    setSelection(options);
+  }
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -288,15 +268,17 @@ struct FadSelectResidualsPass
       markAllAnalysesPreserved();
       return;
     }
-    FadSelectResidualsOptions options = {policy,      recompute,
-                                         assumedSize, derivativeBits,
-                                         derivativeFromOutput,  residualBudget};
-    if (failed(selectResiduals(function, options)))
-      return signalPassFailure();
-    if (failed(checkBudget(function, options,
+    SelectionOptions options = getSelection();
+    if (failed(selectResiduals(function, options)) ||
+        failed(checkBudget(function, options,
                            countKeptBytes(function, assumedSize))))
       return signalPassFailure();
-    emitRemarks(function, {policy, recompute, assumedSize});
+    emitRemarks(function, options);
   }
 };
 } // namespace
+
+std::unique_ptr<Pass>
+fad::createFadSelectResiduals(const SelectionOptions &options) {
+  return std::make_unique<FadSelectResidualsPass>(options);
+}

@@ -20,7 +20,7 @@ using namespace mlir::fad;
 
 static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
                     func::FuncOp function,
-                    const FadSelectResidualsOptions &options) {
+                    const SelectionOptions &options) {
   prepareForCut(
       function, options,
       [&](const JointFunction &joint, CostModel &costs, const auto &) {
@@ -32,18 +32,20 @@ static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
 }
 
 static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,
-                                   const FadSelectResidualsOptions &options) {
+                                   SelectionOptions options) {
+  // A rule keeps derivatives exactly.
+  options.derivativeBits = 0;
   prepareForRule(function, policy);
   JointFunction joint = JointFunction::getVerified(function);
   Recomputation recomputation(joint);
-  CostModel costs(recomputation, options.recompute, options.assumedSize);
+  CostModel costs(recomputation, options);
   Rule rule(joint, policy, recomputation);
   return {rule.getBytes(options.assumedSize), rule.getTime(costs)};
 }
 
 SmallVector<TimeMemoryPoint>
 fad::findTimeMemoryCurve(func::FuncOp joint,
-                         const FadSelectResidualsOptions &options,
+                         const SelectionOptions &options,
                          ArrayRef<Policy> rules) {
   SmallVector<TimeMemoryPoint> points;
   if (failed(JointFunction::get(joint)))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Residuals/Recomputation.h"
+#include "fad/Analysis/Entry.h"
 #include "fad/Analysis/PeakMemory.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
@@ -281,26 +282,20 @@ static bool arePair(func::FuncOp forward, func::FuncOp backward) {
   return numResiduals > 0;
 }
 
-/// The function that returns the residuals of `backward`, or null.
-static func::FuncOp findForward(SymbolTable &symbols, func::FuncOp backward) {
-  StringRef name = backward.getSymName();
-  if (!name.consume_back("_backward"))
-    return {};
-  auto forward = symbols.lookup<func::FuncOp>((name + "_forward").str());
-  return forward && arePair(forward, backward) ? forward : func::FuncOp();
-}
-
 namespace {
 struct FadRematerializePass
     : fad::impl::FadRematerializeBase<FadRematerializePass> {
   using FadRematerializeBase::FadRematerializeBase;
 
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
     bool changed = false;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (func::FuncOp forward = findForward(symbols, function))
-        changed |= Rematerializer(forward, function, assumedSize).run();
+    for (auto forward : getOperation().getOps<func::FuncOp>()) {
+      FailureOr<func::FuncOp> backward = findPullback(forward);
+      if (failed(backward))
+        return signalPassFailure();
+      if (*backward && arePair(forward, *backward))
+        changed |= Rematerializer(forward, *backward, assumedSize).run();
+    }
     if (!changed)
       markAllAnalysesPreserved();
   }

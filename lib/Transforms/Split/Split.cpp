@@ -165,7 +165,8 @@ func::FuncOp Splitter::createFunction(StringRef name, TypeRange inputs,
   auto created = func::FuncOp::create(builder, function.getLoc(), name,
                                       builder.getFunctionType(inputs, results));
   created->setDiscardableAttrs(function->getDiscardableAttrDictionary());
-  created->removeDiscardableAttr(FadDialect::kRequestAttr);
+  for (StringRef name : {FadDialect::kRequestAttr, FadDialect::kPullbackAttr})
+    created->removeDiscardableAttr(name);
   created.setVisibility(function.getVisibility());
   created.addEntryBlock();
   return created;
@@ -282,6 +283,7 @@ LogicalResult Splitter::run(SymbolTable &symbols, const SymbolUserMap &users) {
   fill(forward, backward);
   symbols.insert(forward);
   symbols.insert(backward);
+  forward->setAttr(FadDialect::kPullbackAttr, FlatSymbolRefAttr::get(backward));
   symbols.erase(function);
   return success();
 }

@@ -19,6 +19,7 @@
 #include "Residuals/CostModel.h"
 #include "Residuals/MinCutSelection.h"
 #include "Residuals/Recomputation.h"
+#include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -106,7 +107,8 @@ struct TestResidualsPass
     for (auto function :
          llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       StringRef pair = function.getSymName();
-      if (pairs && pair.consume_back("_forward")) {
+      if (pairs && function->hasAttr(FadDialect::kPullbackAttr)) {
+        pair.consume_back("_forward");
         emitRemark(function.getLoc())
             << "{\"function\":\"" << pair
             << "_joint\",\"bytes\":" << countResiduals(function) << "}";
@@ -142,13 +144,18 @@ struct TestResidualsPass
     return result;
   }
 
+  SelectionOptions getOptions(RecomputeLevel level) const {
+    SelectionOptions options;
+    options.recompute = level;
+    options.assumedSize = assumedSize;
+    return options;
+  }
+
   /// What `policy` keeps of `function`.
   FailureOr<Kept> select(func::FuncOp function, Policy policy,
                          RecomputeLevel level) {
-    FadSelectResidualsOptions options;
+    SelectionOptions options = getOptions(level);
     options.policy = policy;
-    options.recompute = level;
-    options.assumedSize = assumedSize;
     OpPassManager pm(func::FuncOp::getOperationName());
     pm.addPass(createFadSelectResiduals(options));
     FailureOr<Kept> kept = failure();
@@ -207,14 +214,14 @@ struct TestResidualsPass
     if (failed(joint))
       return failure();
     Recomputation recomputation(*joint);
-    CostModel costs(recomputation, level, assumedSize);
+    CostModel costs(recomputation, getOptions(level));
     if (auto least = test::findLeastCost(findRead(*joint).getArrayRef(), costs,
                                          maxStates))
       print(json, "least", *least);
     chooseAlternatives(*joint, costs);
     joint = JointFunction::get(function);
     Recomputation again(*joint);
-    CostModel newCosts(again, level, assumedSize);
+    CostModel newCosts(again, getOptions(level));
     llvm::SetVector<Value> read = findRead(*joint);
     print(json, "chosen",
           selectFewestBytes(read.getArrayRef(), newCosts).cost);
@@ -251,7 +258,7 @@ struct TestResidualsPass
         findReadByDerivatives(findRead(*joint).getArrayRef());
     Recomputation recomputation(*joint);
     for (RecomputeLevel level : kLevels) {
-      CostModel costs(recomputation, level, assumedSize);
+      CostModel costs(recomputation, getOptions(level));
       json.attribute(stringifyRecomputeLevel(level),
                      saturate(selectFewestBytes(read, costs).cost.bytes));
     }

@@ -274,6 +274,11 @@ class Errors(unittest.TestCase):
             ),
             (
                 ValueError,
+                {"policy": "fad", "target": "tpu"},
+                "target is 'tpu'; choose one of 'cpu', 'gpu'",
+            ),
+            (
+                ValueError,
                 {"policy": "fad", "recompute": "all"},
                 "recompute is an option of the policy 'auto', which is not chosen",
             ),
@@ -323,6 +328,11 @@ class Errors(unittest.TestCase):
                 TypeError,
                 {"policy": "auto", "assumed_size": 1.5},
                 "assumed_size is 1.5, which is no integer",
+            ),
+            (
+                TypeError,
+                {"policy": "auto", "target": 1},
+                "a target is a int; give its name",
             ),
             (
                 TypeError,

@@ -9,7 +9,7 @@
 #ifndef FAD_TRANSFORMS_RESIDUALS_EXPLANATION_H
 #define FAD_TRANSFORMS_RESIDUALS_EXPLANATION_H
 
-#include "fad/IR/Fad.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include <functional>
 
@@ -62,17 +62,10 @@ struct Explanation {
   SmallVector<RecomputedOp> recomputed;
 };
 
-/// The options of `fad-select-residuals` that made the selection.
-struct ExplanationOptions {
-  Policy policy;
-  RecomputeLevel recompute = RecomputeLevel::elementwise;
-  int64_t assumedSize = 128;
-};
-
-/// Explains the residuals of `joint`, after `fad-select-residuals`, in linear
-/// time.
+/// Explains the residuals of `joint`, which `fad-select-residuals` has selected
+/// with `options`, in linear time.
 Explanation explainResiduals(const JointFunction &joint,
-                             const ExplanationOptions &options);
+                             const SelectionOptions &options);
 
 /// The explanation of `kept` beyond its reason, in words: its refusal, or the
 /// bytes that it saves. `describe` gives the bytes of a value and its origin.
@@ -88,7 +81,7 @@ std::string describeLocation(Location location);
 /// `fad-residuals`, where the context has remarks enabled: `Kept` and
 /// `Recomputed` as passed ones, `Refused` as missed ones, `Free` as analysis.
 /// `function` is a joint function whose residuals have been chosen.
-void emitRemarks(func::FuncOp function, const ExplanationOptions &options);
+void emitRemarks(func::FuncOp function, const SelectionOptions &options);
 
 } // namespace mlir::fad
 

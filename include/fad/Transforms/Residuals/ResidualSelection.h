@@ -10,7 +10,7 @@
 #define FAD_TRANSFORMS_RESIDUALS_RESIDUALSELECTION_H
 
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::fad {
@@ -23,7 +23,7 @@ inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 /// selections of `rules`, too. Fails, with an error, if attributes or options
 /// are inconsistent.
 LogicalResult selectResiduals(func::FuncOp function,
-                              const FadSelectResidualsOptions &options,
+                              const SelectionOptions &options,
                               ArrayRef<Policy> rules = kRules);
 
 /// The bytes of `value`, where a dynamic size counts as `assumedSize`; the
@@ -38,7 +38,7 @@ int64_t countKeptBytes(func::FuncOp selected, int64_t assumedSize);
 
 /// Fails, with an error, if `bytes`, the fewest possible, exceed the budget.
 LogicalResult checkBudget(func::FuncOp function,
-                          const FadSelectResidualsOptions &options,
+                          const SelectionOptions &options,
                           int64_t bytes);
 
 } // namespace mlir::fad

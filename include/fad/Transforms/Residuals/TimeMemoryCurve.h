@@ -9,7 +9,7 @@
 #ifndef FAD_TRANSFORMS_RESIDUALS_TIMEMEMORYCURVE_H
 #define FAD_TRANSFORMS_RESIDUALS_TIMEMEMORYCURVE_H
 
-#include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 
 namespace mlir {
 namespace func {
@@ -33,7 +33,7 @@ struct TimeMemoryPoint {
 /// selections of the policies `rules` that keep fewer bytes. `joint` stays as
 /// it is. `options` are those of the policy `auto`; their budget is ignored.
 SmallVector<TimeMemoryPoint>
-findTimeMemoryCurve(func::FuncOp joint, const FadSelectResidualsOptions &options,
+findTimeMemoryCurve(func::FuncOp joint, const SelectionOptions &options,
                     ArrayRef<Policy> rules);
 
 } // namespace fad

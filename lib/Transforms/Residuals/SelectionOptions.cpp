@@ -1,0 +1,50 @@
+//===- SelectionOptions.cpp - Options of a selection ----------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/Residuals/SelectionOptions.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+std::optional<uint64_t> fad::parseBytes(StringRef text) {
+  size_t end = text.find_first_not_of("0123456789.");
+  StringRef unit = text.substr(std::min(end, text.size())).ltrim(' ');
+  double number;
+  if (text.take_front(end).empty() || text.take_front(end).getAsDouble(number))
+    return std::nullopt;
+  auto factor = llvm::StringSwitch<double>(unit)
+                    .Cases({"", "B"}, 1)
+                    .Case("KB", 1e3)
+                    .Case("MB", 1e6)
+                    .Case("GB", 1e9)
+                    .Case("TB", 1e12)
+                    .Case("KiB", 1024.)
+                    .Case("MiB", 1024. * 1024)
+                    .Case("GiB", 1024. * 1024 * 1024)
+                    .Case("TiB", 1024. * 1024 * 1024 * 1024)
+                    .Default(0);
+  number *= factor;
+  if (factor == 0 || !(number < 9e18))
+    return std::nullopt;
+  return uint64_t(number);
+}
+
+bool BytesParser::parse(llvm::cl::Option &option, StringRef, StringRef text,
+                        long long &bytes) {
+  if (text == "-1") {
+    bytes = -1;
+    return false;
+  }
+  std::optional<uint64_t> parsed = parseBytes(text);
+  if (!parsed)
+    return option.error("'" + text +
+                        "' is no number of bytes, such as 50MB or 64KiB");
+  bytes = *parsed;
+  return false;
+}
