@@ -43,21 +43,23 @@ inline Target getTarget(const std::string &name) {
   throw nanobind::value_error(message.c_str());
 }
 
+/// Sets `member` to the value of `name` in `options`, if that has one.
+template <typename T>
+void setOption(const nanobind::dict &options, const char *name, T &member) {
+  if (options.contains(name))
+    member = nanobind::cast<T>(options[name]);
+}
+
 /// The options that `fad._policy.check_options` returns, by name.
 inline SelectionOptions getSelection(const nanobind::dict &options) {
   SelectionOptions selection;
-  auto set = [&](const char *name, auto &member) {
-    using Member = std::decay_t<decltype(member)>;
-    if (options.contains(name))
-      member = nanobind::cast<Member>(options[name]);
-  };
   std::string level = "elementwise", target = "cpu";
-  set("recompute", level);
-  set("target", target);
-  set("assumed_size", selection.assumedSize);
-  set("derivative_bits", selection.derivativeBits);
-  set("derivative_from_output", selection.derivativeFromOutput);
-  set("residual_budget", selection.residualBudget);
+  setOption(options, "recompute", level);
+  setOption(options, "target", target);
+  setOption(options, "assumed_size", selection.assumedSize);
+  setOption(options, "derivative_bits", selection.derivativeBits);
+  setOption(options, "derivative_from_output", selection.derivativeFromOutput);
+  setOption(options, "residual_budget", selection.residualBudget);
   selection.recompute = getRecomputeLevel(level);
   selection.target = getTarget(target);
   return selection;
