@@ -1,12 +1,16 @@
 """Activations, by name: the operation, formulas of the value and the derivative that
-do not cancel, and how PyTorch and models spell them.
+do not cancel, and how PyTorch and models spell them. They are read from the definitions
+of the operations, in include/fad/IR/Activations.
 
 Formulas take an array of f64 and the module that computes with it: numpy, or PyTorch,
 on any device. Neither has to be there until then."""
 
+import ast
 import functools
 import math
-from typing import Callable, NamedTuple
+import pathlib
+import re
+from typing import NamedTuple
 
 
 def erfc(x, xp):
@@ -20,100 +24,92 @@ def sigmoid(x, xp):
     return xp.where(x < 0, e, 1) / (1 + e)
 
 
-def slope_of_gate(value, x, slope, xp):
+def normal(x, xp):
+    return erfc(-x / math.sqrt(2), xp) / 2
+
+
+def density(x, xp):
+    return xp.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def cubic(x, xp):
+    """What the approximation of the normal distribution takes the sigmoid of."""
+    return 2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+
+
+def slope_of_cubic(x, xp):
+    return 2 * math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+
+
+def get_ratio(x, xp):
+    """tanh(softplus(x)) as a quotient, multiplied by exp(-2x) where x is positive."""
+    e = xp.exp(-abs(x))
+    n = xp.where(x < 0, e * (e + 2), 1 + 2 * e)
+    return e, n, n + xp.where(x < 0, 2, 2 * e * e)
+
+
+def ratio(x, xp):
+    _, n, m = get_ratio(x, xp)
+    return n / m
+
+
+def slope_of_ratio(x, xp):
+    e, _, m = get_ratio(x, xp)
+    return 4 * xp.where(x < 0, e, e * e) * (1 + e) / m**2
+
+
+def times(slope, inner, xp):
+    """slope * inner, where an infinite `inner` has no slope."""
+    return slope * xp.where(slope == 0, 0, inner)
+
+
+def gate(value, x, slope, xp):
     """value + x * slope, where an infinite x has no slope."""
     return value + xp.where(slope == 0, 0, x * slope)
 
 
-def value_and_slope_of_sigmoid(x, xp):
-    s = sigmoid(x, xp)
-    return s, s * sigmoid(-x, xp)
-
-
-def silu(x, xp):
-    s, slope = value_and_slope_of_sigmoid(x, xp)
-    return x * s, slope_of_gate(s, x, slope, xp)
-
-
-def gelu(x, xp):
-    value = erfc(-x / math.sqrt(2), xp) / 2
-    density = xp.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-    return x * value, slope_of_gate(value, x, density, xp)
-
-
-def gelu_tanh(x, xp):
-    factor, cubic = 2 * math.sqrt(2 / math.pi), 0.044715
-    s, slope = value_and_slope_of_sigmoid(factor * (x + cubic * x**3), xp)
-    inner = xp.where(slope == 0, 0, factor * (1 + 3 * cubic * x * x))
-    return x * s, slope_of_gate(s, x, slope * inner, xp)
-
-
-def mish(x, xp):
-    e = xp.exp(-abs(x))
-    n = xp.where(x < 0, e * (e + 2), 1 + 2 * e)
-    m = n + xp.where(x < 0, 2, 2 * e * e)
-    slope = 4 * xp.where(x < 0, e, e * e) * (1 + e) / m**2
-    return x * (n / m), slope_of_gate(n / m, x, slope, xp)
-
-
-def softplus(x, xp):
-    """With the threshold that PyTorch has unless told otherwise."""
-    value = xp.where(x < 0, 0, x) + xp.log1p(xp.exp(-abs(x)))
-    return xp.where(x > 20, x, value), xp.where(x > 20, 1, sigmoid(x, xp))
-
-
-def elu(x, xp):
-    return xp.where(x <= 0, xp.expm1(x), x), xp.where(x <= 0, xp.exp(x), 1)
-
-
-def tanh(x, xp):
-    return xp.tanh(x), 4 * sigmoid(2 * x, xp) * sigmoid(-2 * x, xp)
-
-
-def relu(x, xp):
-    return xp.where(x <= 0, 0, x), xp.where(x > 0, xp.ones_like(x), 0)
-
-
-def leaky_relu(x, xp):
-    return xp.where(x > 0, x, 0.01 * x), xp.where(x > 0, xp.ones_like(x), 0.01)
-
-
-def hardsigmoid(x, xp):
-    value = xp.where(x <= -3, 0, xp.where(x >= 3, 1, x / 6 + 0.5))
-    return value, xp.where(abs(x) < 3, xp.ones_like(x) / 6, 0)
-
-
-def hardswish(x, xp):
-    value = xp.where(x <= -3, 0, xp.where(x >= 3, x, x * (x + 3) / 6))
-    return value, xp.where(x <= -3, 0, xp.where(x >= 3, 1, x / 3 + 0.5))
+HELPERS = (cubic, density, gate, normal, ratio, sigmoid, slope_of_cubic, slope_of_ratio, times)
 
 
 class Activation(NamedTuple):
     operation: str
     attributes: str
-    """Takes an array and a module; returns value and derivative."""
-    reference: Callable
-    """The name of PyTorch's function, and its arguments."""
-    torch_name: str
-    torch_arguments: dict
+    """PyTorch's function, and its arguments."""
+    torch_call: str
+    """Value and derivative, as formulas of x."""
+    formulas: tuple
+
+    def reference(self, x, xp):
+        """Value and derivative at an array, by a module."""
+        names = {each.__name__: functools.partial(each, xp=xp) for each in HELPERS}
+        for name in ("where", "exp", "expm1", "log1p", "tanh", "ones_like"):
+            names[name] = getattr(xp, name)
+        return tuple(eval(formula, names, {"x": x}) for formula in self.formulas)
+
+    @property
+    def torch_name(self):
+        return self.torch_call.partition("(")[0]
+
+    @property
+    def torch_arguments(self):
+        arguments = self.torch_call.partition("(")[2]
+        return eval(f"dict({arguments or ')'}")
 
 
-ACTIVATIONS = {
-    "sigmoid": Activation("fad.sigmoid", "", value_and_slope_of_sigmoid, "sigmoid", {}),
-    "tanh": Activation("math.tanh", "", tanh, "tanh", {}),
-    "softplus": Activation("fad.softplus", " threshold 20.0", softplus, "softplus", {}),
-    "elu": Activation("fad.elu", "", elu, "elu", {}),
-    "silu": Activation("fad.silu", "", silu, "silu", {}),
-    "gelu": Activation("fad.gelu", "", gelu, "gelu", {}),
-    "gelu_tanh": Activation(
-        "fad.gelu", " approximate <tanh>", gelu_tanh, "gelu", {"approximate": "tanh"}
-    ),
-    "mish": Activation("fad.mish", "", mish, "mish", {}),
-    "relu": Activation("fad.relu", "", relu, "relu", {}),
-    "leaky_relu": Activation("fad.leaky_relu", " slope 0.01", leaky_relu, "leaky_relu", {}),
-    "hardsigmoid": Activation("fad.hardsigmoid", "", hardsigmoid, "hardsigmoid", {}),
-    "hardswish": Activation("fad.hardswish", "", hardswish, "hardswish", {}),
-}
+def read_activations():
+    """What the definitions of the activations state for each set of attributes."""
+    folder = pathlib.Path(__file__).parents[1] / "include/fad/IR/Activations"
+    for path in sorted(folder.glob("*.td")):
+        text = path.read_text()
+        (operation,) = re.findall(r': Fad_Activation<"(\w+)"', text)
+        # A list of lists of strings reads the same in TableGen and in Python.
+        (references,) = re.findall(r"let references = (\[.*?\]);", text, re.DOTALL)
+        for name, attributes, torch_call, *formulas in ast.literal_eval(references):
+            yield name, Activation(f"fad.{operation}", attributes, torch_call, formulas)
+
+
+TANH = Activation("math.tanh", "", "tanh", ("tanh(x)", "4 * sigmoid(2 * x) * sigmoid(-2 * x)"))
+ACTIVATIONS = dict(read_activations()) | {"tanh": TANH}
 
 # The same composed of PyTorch's primitives, as models spell it.
 COMPOSED = {
@@ -141,6 +137,7 @@ def get_torch_function(name):
     """PyTorch's own function for the activation."""
     import torch
 
-    *_, function, arguments = ACTIVATIONS[name]
+    activation = ACTIVATIONS[name]
+    function = activation.torch_name
     where = torch if function in ("tanh", "sigmoid") else torch.nn.functional
-    return functools.partial(getattr(where, function), **arguments)
+    return functools.partial(getattr(where, function), **activation.torch_arguments)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/ScalarFunction.h"
+#include "fad/Analysis/FiniteValues.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,19 +23,6 @@ using Evaluate = std::function<double(Numbers)>;
 // Operations
 //===----------------------------------------------------------------------===//
 
-static double sigmoid(double x) {
-  double e = std::exp(-std::abs(x));
-  return (x < 0 ? e : 1) / (1 + e);
-}
-
-static double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
-
-static double hardsigmoid(double x) {
-  return std::clamp((x + 3) / 6, 0.0, 1.0);
-}
-
 static double minimum(double a, double b) {
   return std::isnan(a) || a < b ? a : b;
 }
@@ -43,50 +31,14 @@ static double maximum(double a, double b) {
   return std::isnan(a) || a > b ? a : b;
 }
 
-/// The evaluation of the primitives of this dialect.
-static Evaluate getPrimitive(Operation *op) {
-  return TypeSwitch<Operation *, Evaluate>(op)
-      .Case([](SigmoidOp) { return [](Numbers x) { return sigmoid(x[0]); }; })
-      .Case([](SoftplusOp op) -> Evaluate {
-        double threshold = op.getThreshold()
-                               ? op.getThreshold()->convertToDouble()
-                               : std::numeric_limits<double>::infinity();
-        return
-            [=](Numbers x) { return x[0] > threshold ? x[0] : softplus(x[0]); };
-      })
-      .Case([](ReluOp) { return [](Numbers x) { return maximum(x[0], 0); }; })
-      .Case([](LeakyReluOp op) {
-        double slope = op.getSlope().convertToDouble();
-        return [=](Numbers x) { return x[0] > 0 ? x[0] : slope * x[0]; };
-      })
-      .Case([](EluOp op) {
-        double alpha = op.getAlpha().convertToDouble();
-        return [=](Numbers x) {
-          return x[0] > 0 ? x[0] : alpha * std::expm1(x[0]);
-        };
-      })
-      .Case(
-          [](SiluOp) { return [](Numbers x) { return x[0] * sigmoid(x[0]); }; })
-      .Case([](GeluOp op) -> Evaluate {
-        if (op.getApproximate() == GeluApproximation::none)
-          return [](Numbers x) {
-            return x[0] * 0.5 * std::erfc(x[0] * -M_SQRT1_2);
-          };
-        double k = 2 * std::sqrt(M_2_PI);
-        return [=](Numbers x) {
-          return x[0] * sigmoid(x[0] * k * (1 + 0.044715 * x[0] * x[0]));
-        };
-      })
-      .Case([](MishOp) {
-        return [](Numbers x) { return x[0] * std::tanh(softplus(x[0])); };
-      })
-      .Case([](HardSigmoidOp) {
-        return [](Numbers x) { return hardsigmoid(x[0]); };
-      })
-      .Case([](HardSwishOp) {
-        return [](Numbers x) { return x[0] * hardsigmoid(x[0]); };
-      })
-      .Default([](Operation *) { return nullptr; });
+/// The evaluation of activations.
+static Evaluate getActivation(Operation *op) {
+  auto activation = dyn_cast<ActivationOpInterface>(op);
+  if (!activation)
+    return nullptr;
+  return [=](Numbers x) mutable {
+    return activation.getValueAt(x[0]).getConstant();
+  };
 }
 
 /// The evaluation of operations of `arith`; conditions are 0 or 1.
@@ -191,26 +143,18 @@ static std::optional<double> getNumber(Attribute constant) {
 
 /// Folds `op` at `operands`; `nullopt` if it does not fold.
 static std::optional<double> fold(Operation *op, Numbers operands) {
-  SmallVector<Attribute> constants;
+  llvm::DenseMap<Value, Attribute> known;
   for (auto [operand, number] : llvm::zip_equal(op->getOperands(), operands))
-    constants.push_back(getConstant(operand.getType(), number));
-  SmallVector<OpFoldResult> folded;
-  if (llvm::is_contained(constants, nullptr) ||
-      failed(op->fold(constants, folded)) || folded.size() != 1)
-    return std::nullopt;
-  // A folder may answer with an operand.
-  if (auto value = dyn_cast<Value>(folded[0])) {
-    auto found = llvm::find(op->getOperands(), value);
-    return operands[std::distance(op->operand_begin(), found)];
-  }
-  return getNumber(cast<Attribute>(folded[0]));
+    known[operand] = getConstant(operand.getType(), number);
+  return foldConstants(op, known) ? getNumber(known[op->getResult(0)])
+                                : std::nullopt;
 }
 
 /// The evaluation of `op`; null if it is unknown.
 static Evaluate getEvaluate(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return nullptr;
-  for (auto get : {getPrimitive, getArithmetic, getUnaryMath, getMath})
+  for (auto get : {getActivation, getArithmetic, getUnaryMath, getMath})
     if (Evaluate evaluate = get(op))
       return evaluate;
   // Whether a folder knows an operation shows at any numbers in its domain.

@@ -18,7 +18,12 @@ int64_t fad::getArithmeticTime(Operation *op, const TargetTimes &times) {
   int64_t time = 0;
   op->walk([&](Operation *nested) {
     Dialect *dialect = nested->getDialect();
-    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(nested))
+    std::optional<ActivationTime> slowest;
+    if (auto activation = dyn_cast<ActivationOpInterface>(nested))
+      slowest = activation.getTime();
+    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(
+            nested) ||
+        slowest == ActivationTime::division)
       time += times.division;
     else if (isa<arith::ConstantOp>(nested))
       ;
@@ -26,8 +31,8 @@ int64_t fad::getArithmeticTime(Operation *op, const TargetTimes &times) {
              isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp,
                  math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
                  math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
-                 math::ClampFOp, ReluOp, LeakyReluOp, HardSigmoidOp,
-                 HardSwishOp>(nested))
+                 math::ClampFOp>(nested) ||
+             slowest == ActivationTime::arithmetic)
       time += times.arithmetic;
     else if (isa_and_nonnull<math::MathDialect>(dialect) ||
              (isa_and_nonnull<FadDialect>(dialect) &&

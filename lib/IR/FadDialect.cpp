@@ -59,6 +59,9 @@ void FadDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "fad/IR/FadOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "fad/IR/Activations.cpp.inc"
       >();
   addOperations<DetachOp>();
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/ActivationOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -60,4 +61,5 @@ Expr fad::detail::sumOfProducts(Operation *op, const Primal &at,
   return sum;
 }
 
+#include "fad/Interfaces/ActivationOpInterface.cpp.inc"
 #include "fad/Interfaces/DerivativeOpInterface.cpp.inc"

@@ -82,6 +82,8 @@ Expr fad::operator-(const Expr &lhs, const Expr &rhs) {
 }
 
 Expr fad::operator*(const Expr &lhs, const Expr &rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() * rhs.getConstant();
   if (lhs.isConstant(0) || rhs.isConstant(0))
     return 0;
   if (lhs.isConstant(1))
@@ -97,7 +99,7 @@ Expr fad::operator*(const Expr &lhs, const Expr &rhs) {
 }
 
 Expr fad::operator/(const Expr &lhs, const Expr &rhs) {
-  if (lhs.isConstant(0))
+  if (lhs.isConstant(0) && !rhs.isConstant())
     return 0;
   if (rhs.isConstant(1))
     return lhs;
@@ -248,6 +250,8 @@ static Expr stripZeros(Expr x, ZeroChoice &zero) {
 }
 
 Expr fad::tangentProduct(const Expr &partial, const Expr &tangent) {
+  if (partial.isConstant(0) || tangent.isConstant(0))
+    return 0;
   if (partial.isConstant() || tangent.isConstant())
     return partial * tangent;
   // One select however many there were: the next product finds it again.
@@ -288,11 +292,17 @@ Expr fad::copysign(const Expr &magnitude, const Expr &sign) {
 }
 Expr fad::max(const Expr &lhs, const Expr &rhs) {
   return binary<arith::MaximumFOp>(
-      lhs, rhs, [](double a, double b) { return a < b ? b : a; });
+      lhs, rhs, [](double a, double b) {
+        bool takesFirst = a > b || (a == b && !std::signbit(a));
+        return takesFirst || std::isnan(a) ? a : b;
+      });
 }
 Expr fad::min(const Expr &lhs, const Expr &rhs) {
   return binary<arith::MinimumFOp>(
-      lhs, rhs, [](double a, double b) { return b < a ? b : a; });
+      lhs, rhs, [](double a, double b) {
+        bool takesFirst = a < b || (a == b && std::signbit(a));
+        return takesFirst || std::isnan(a) ? a : b;
+      });
 }
 Expr fad::pow(const Expr &base, const Expr &exponent) {
   if (exponent.isConstant(0))

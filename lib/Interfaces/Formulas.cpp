@@ -14,9 +14,13 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+bool fad::isF64(const Expr &x) {
+  return !x.getValue() || getElementTypeOrSelf(x.getValue()).isF64();
+}
+
 double fad::underflow(const Expr &x) {
   // exp(-104) < 2^-150 and exp(-746) < 2^-1075: half the least denormal.
-  return getElementTypeOrSelf(x.getValue()).isF64() ? 746 : 104;
+  return isF64(x) ? 746 : 104;
 }
 
 /// The bound beyond which exp(-scale * x * x) is zero, even times `x`; a number
@@ -93,17 +97,6 @@ Sigmoid fad::sigmoid(const Expr &x) {
   Expr s = ::logistic(negative, e);
   Expr difference = 1 - s;
   return {s, select(negative, difference, e * s)};
-}
-
-Mish fad::mish(const Expr &x) {
-  // Above, the value rounds to 1 and its derivative to 0, and the square of m
-  // is finite.
-  double edge = getElementTypeOrSelf(x.getValue()).isF64() ? 40 : 20;
-  Expr top = min(x, edge);
-  Expr e = exp(top);
-  Expr n = e * (e + 2);
-  Expr m = n + 2;
-  return {top, e, n, m, n / m};
 }
 
 Expr fad::saturating(const Expr &slope) {

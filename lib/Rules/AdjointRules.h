@@ -51,7 +51,6 @@ struct AdjointRule
 };
 
 void attachLoopRule(MLIRContext *context);
-void attachScatterAddRule(MLIRContext *context);
 void attachTensorElementRules(MLIRContext *context);
 void attachTensorSliceRules(MLIRContext *context);
 

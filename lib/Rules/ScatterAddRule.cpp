@@ -8,6 +8,7 @@
 
 #include "AdjointRules.h"
 #include "fad/IR/Fad.h"
+#include "fad/Rules/Rules.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -110,6 +111,8 @@ struct ScatterAdd : OperandRule<ScatterAdd, ScatterAddOp> {
 };
 } // namespace
 
-void fad::attachScatterAddRule(MLIRContext *context) {
-  attachRules<ScatterAdd>(context);
+void fad::registerFadRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, FadDialect *) {
+    attachRules<ScatterAdd>(context);
+  });
 }

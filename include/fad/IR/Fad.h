@@ -9,6 +9,8 @@
 #ifndef FAD_IR_FAD_H
 #define FAD_IR_FAD_H
 
+#include "fad/Interfaces/ActivationOpInterface.h"
+#include "fad/Interfaces/DerivativeOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -32,8 +34,14 @@ namespace mlir::fad {
 /// Marks an activation primitive that stands for a chain of simpler ones.
 template <typename ConcreteType>
 class Composite : public OpTrait::TraitBase<ConcreteType, Composite> {};
+
+namespace raise {
+struct Spelling;
+} // namespace raise
 } // namespace mlir::fad
 
+#define GET_OP_CLASSES
+#include "fad/IR/Activations.h.inc"
 #define GET_OP_CLASSES
 #include "fad/IR/FadOps.h.inc"
 

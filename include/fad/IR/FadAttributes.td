@@ -13,6 +13,9 @@ include "fad/IR/FadDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
+// The element types that have a tangent.
+def Fad_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
+
 // The rule that selects the values that cross from forward to backward.
 def Fad_Policy : I32EnumAttr<"Policy", "what crosses from forward to backward", [
     I32EnumAttrCase<"bp", 0, "bp">,

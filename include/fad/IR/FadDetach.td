@@ -9,6 +9,7 @@
 #ifndef FAD_IR_FADDETACH_TD
 #define FAD_IR_FADDETACH_TD
 
+include "fad/IR/Activations.td"
 include "fad/IR/FadOps.td"
 
 def Fad_DetachOp : Op<Fad_Dialect, "detach", [

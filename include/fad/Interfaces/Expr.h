@@ -12,8 +12,11 @@
 //   return s * (1 - s);
 //
 // Constants stay C++ numbers until they meet a value. `x + 0`, `x * 1`, `x * 0`
-// and operators on constants alone are folded, so rules need no special cases.
+// are folded, so rules need no special cases.
 // `0 * x = 0` holds even for infinite x: a zero in a formula is structural.
+//
+// Operators on constants alone compute in double precision, so the formula of a
+// constant is its value.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,6 +13,9 @@
 
 namespace mlir::fad {
 
+/// Whether `x` is computed in f64, as a constant is.
+bool isF64(const Expr &x);
+
 /// A `t` such that `exp(-t)` rounds to zero in the type of `x`.
 ///
 /// Rules of functions that saturate return a constant zero beyond the point
@@ -50,17 +53,14 @@ struct Sigmoid {
 };
 Sigmoid sigmoid(const Expr &x);
 
-/// `tanh(log(1 + exp(x)))`, without cancellation and without overflow: `n / m`
-/// with `e = exp(top)`, `n = e * (e + 2)` and `m = n + 2`. `top` is `x`, at
-/// most the point beyond which the value rounds to 1.
-struct Mish {
-  Expr top;
-  Expr e;
-  Expr n;
-  Expr m;
-  Expr value;
-};
-Mish mish(const Expr &x);
+/// An activation `x * f(x)` with `f` growing from 0 to 1: its derivative
+/// `f + x * f'` is 0 below `-edge`, and `x` may be taken for `edge` above
+/// it, where `f'` is zero but `x` may be infinite.
+template <typename Formula>
+Expr gate(const Expr &x, double edge, Formula formula) {
+  Expr slope = formula(min(x, edge));
+  return select(x < -edge, 0, slope);
+}
 
 /// `slope`, with a constant zero where it is zero: a derivative in terms of the
 /// result of a function that saturates.

@@ -43,13 +43,13 @@ const TileParameters &fad::getTileParameters(StringRef chip) {
 }
 
 /// The weight of an operation of a body. Functions of libdevice, as all
-/// functions of 16 bits are, have tens of operations. So do primitives that
-/// call them, and the pieces of hardswish take as many registers.
+/// functions of 16 bits are, have tens of operations.
 static int64_t getWeight(Operation &op) {
   constexpr int64_t kFunction = 40;
   if (op.hasTrait<OpTrait::ConstantLike>())
     return 0;
-  if (isa<EluOp, SoftplusOp, HardSwishOp>(op))
+  auto activation = dyn_cast<ActivationOpInterface>(&op);
+  if (activation && activation.takesManyRegisters())
     return kFunction;
   if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::ClampFOp,
           math::CopySignOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,

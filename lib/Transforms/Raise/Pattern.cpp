@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formula.h"
+#include "Raise.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -30,15 +30,10 @@ namespace {
 /// Replaces the value of one of several formulas.
 class RaisePattern : public RewritePattern {
 public:
-  struct Rule {
-    SmallVector<Formula> formulas;
-    Shared shared;
-    BuildRaised build;
-  };
-
-  RaisePattern(StringRef root, PatternBenefit benefit, MLIRContext *context,
-               std::shared_ptr<const Rule> rule)
-      : RewritePattern(root, benefit, context), rule(std::move(rule)) {}
+  RaisePattern(StringRef root, MLIRContext *context, StringRef name,
+               const Spelling &spelling)
+      : RewritePattern(root, /*benefit=*/1, context), name(name),
+        spelling(spelling) {}
 
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
@@ -51,12 +46,14 @@ public:
     if (combinesIterations(op))
       return rewriter.notifyMatchFailure(op, "a reduction combines with it");
 
-    for (const Formula &formula : rule->formulas) {
+    for (const Formula &formula : spelling.formulas) {
       std::optional<FormulaMatch> match =
-          matchFormula(formula, op, rule->shared);
+          matchFormula(formula, op, spelling.shared);
       if (!match)
         continue;
-      Value raised = rule->build(rewriter, op->getLoc(), *match);
+      Value raised = spelling.build
+                         ? spelling.build(rewriter, op->getLoc(), *match)
+                         : build(rewriter, op->getLoc(), *match);
       // The attributes of the value stay valid.
       raised.getDefiningOp()->setDiscardableAttrs(
           op->getDiscardableAttrDictionary());
@@ -67,7 +64,19 @@ public:
   }
 
 private:
-  std::shared_ptr<const Rule> rule;
+  Value build(OpBuilder &builder, Location loc,
+              const FormulaMatch &match) const {
+    OperationState state(loc, name, match.x, match.x.getType());
+    if (!spelling.parameter.empty())
+      state.addAttribute(spelling.parameter,
+                         builder.getF64FloatAttr(match.parameter));
+    state.addAttribute("fastmath", arith::FastMathFlagsAttr::get(
+                                       builder.getContext(), match.fastmath));
+    return builder.create(state)->getResult(0);
+  }
+
+  StringRef name;
+  Spelling spelling;
 };
 } // namespace
 
@@ -103,14 +112,11 @@ static void collectRoots(const Formula &formula,
   }
 }
 
-void raise::addRaisePattern(RewritePatternSet &patterns,
-                            ArrayRef<Formula> formulas, Shared shared,
-                            BuildRaised build, PatternBenefit benefit) {
-  auto rule = std::make_shared<const RaisePattern::Rule>(
-      RaisePattern::Rule{llvm::to_vector(formulas), shared, std::move(build)});
+void raise::addRaisePattern(RewritePatternSet &patterns, StringRef name,
+                            const Spelling &spelling) {
   llvm::SmallSetVector<StringRef, 4> roots;
-  for (const Formula &formula : formulas)
+  for (const Formula &formula : spelling.formulas)
     collectRoots(formula, roots);
   for (StringRef root : roots)
-    patterns.add<RaisePattern>(root, benefit, patterns.getContext(), rule);
+    patterns.add<RaisePattern>(root, patterns.getContext(), name, spelling);
 }

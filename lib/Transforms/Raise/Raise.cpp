@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formula.h"
+#include "Raise.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -19,10 +19,23 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
+template <typename... OpTys>
+static void addActivations(RewritePatternSet &patterns) {
+  auto add = [&](StringRef name, ArrayRef<raise::Spelling> spellings) {
+    for (const raise::Spelling &spelling : spellings)
+      raise::addRaisePattern(patterns, name, spelling);
+  };
+  (add(OpTys::getOperationName(), OpTys::getSpellings()), ...);
+}
+
 void fad::populateRaisePatterns(RewritePatternSet &patterns) {
-  raise::populateRaiseSigmoidPatterns(patterns);
-  raise::populateRaiseGeluPatterns(patterns);
-  raise::populateRaisePiecewisePatterns(patterns);
+  addActivations<
+#define GET_OP_LIST
+#include "fad/IR/Activations.cpp.inc"
+      >(patterns);
+  raise::addRaisePattern(
+      patterns, math::ExpM1Op::getOperationName(),
+      {{exp(raise::variable()) - 1}, raise::Shared::kept});
   raise::populateFoldTruncPatterns(patterns);
 }
 

@@ -1,4 +1,4 @@
-//===- Formula.h - Formulas that fad-raise recognizes -----------*- C++ -*-===//
+//===- Spelling.h - How programs spell activations --------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_RAISE_FORMULA_H
-#define FAD_LIB_TRANSFORMS_RAISE_FORMULA_H
+#ifndef FAD_IR_SPELLING_H
+#define FAD_IR_SPELLING_H
 
 // A formula in one variable is written as it is in a paper,
 //
@@ -26,7 +26,6 @@
 
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/PatternMatch.h"
 #include <functional>
 #include <memory>
 #include <optional>
@@ -198,38 +197,25 @@ enum class Shared {
 using BuildRaised =
     std::function<Value(OpBuilder &, Location, const FormulaMatch &)>;
 
-/// Matches `formula` with the operations that compute the result of `root`, a
-/// scalar, vector or ranked tensor of f16, bf16, f32 or f64.
-std::optional<FormulaMatch> matchFormula(const Formula &formula,
-                                         Operation *root, Shared shared);
+/// What an activation is raised from.
+struct Spelling {
+  /// The match is replaced by the activation, with the parameter that was found,
+  /// if any, for its attribute `parameter`.
+  Spelling(std::initializer_list<Formula> formulas, Shared shared,
+           StringRef parameter = "")
+      : formulas(formulas), shared(shared), parameter(parameter) {}
+  /// The match is replaced by what `build` makes of it.
+  Spelling(std::initializer_list<Formula> formulas, Shared shared,
+           BuildRaised build)
+      : formulas(formulas), shared(shared), build(std::move(build)) {}
 
-/// Adds patterns that match one of `formulas`, tried in order, and replace it
-/// by the result of `build`.
-void addRaisePattern(RewritePatternSet &patterns, ArrayRef<Formula> formulas,
-                     Shared shared, BuildRaised build,
-                     PatternBenefit benefit = 1);
-
-/// The same for a primitive without attributes other than its flags.
-template <typename OpTy>
-void addRaisePattern(RewritePatternSet &patterns, ArrayRef<Formula> formulas,
-                     Shared shared, PatternBenefit benefit = 1) {
-  addRaisePattern(
-      patterns, formulas, shared,
-      [](OpBuilder &b, Location loc, const FormulaMatch &match) {
-        return OpTy::create(b, loc, match.x, match.fastmath);
-      },
-      benefit);
-}
-
-/// The families of activations, one per file.
-void populateRaiseSigmoidPatterns(RewritePatternSet &patterns);
-void populateRaiseGeluPatterns(RewritePatternSet &patterns);
-void populateRaisePiecewisePatterns(RewritePatternSet &patterns);
-/// Constants rounded to a narrower type.
-void populateFoldTruncPatterns(RewritePatternSet &patterns);
-/// One canonical form for elementwise operations on tensors.
-void populateRaiseLinalgPatterns(RewritePatternSet &patterns);
+  /// Tried in order.
+  SmallVector<Formula> formulas;
+  Shared shared;
+  StringRef parameter;
+  BuildRaised build;
+};
 
 } // namespace mlir::fad::raise
 
-#endif // FAD_LIB_TRANSFORMS_RAISE_FORMULA_H
+#endif // FAD_IR_SPELLING_H

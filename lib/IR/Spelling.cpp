@@ -1,4 +1,4 @@
-//===- Formula.cpp - Building formulas ------------------------------------===//
+//===- Spelling.cpp - How programs spell activations ----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formula.h"
+#include "fad/IR/Spelling.h"
 
 using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::raise;
-
-//===----------------------------------------------------------------------===//
-// Building formulas
-//===----------------------------------------------------------------------===//
 
 static Formula makeFormula(FormulaNode node) {
   return Formula(std::make_shared<const FormulaNode>(std::move(node)));
