@@ -107,3 +107,37 @@ func.func @hardswish(%x: f32) -> f32 {
   %y = fad.hardswish %x : f32
   return %y : f32
 }
+
+// VALUE: softsign = x / (1 + abs(x))
+// BOUND: 1.5
+// AT: inf -> nan
+// AT: -inf -> nan
+func.func @softsign(%x: f32) -> f32 {
+  %y = fad.softsign %x : f32
+  return %y : f32
+}
+
+// VALUE: logsigmoid = -log1p(exp(-x))
+// AT: inf -> 0
+// AT: -inf -> -inf
+func.func @logsigmoid(%x: f32) -> f32 {
+  %y = fad.logsigmoid %x : f32
+  return %y : f32
+}
+
+// VALUE: hardtanh = min(max(x, -1), 1)
+// BOUND: 0
+// AT: inf -> 1
+// AT: -inf -> -1
+func.func @hardtanh(%x: f32) -> f32 {
+  %y = fad.hardtanh %x : f32
+  return %y : f32
+}
+
+// VALUE: celu = x if x > 0 else 2 * expm1(x / 2)
+// AT: inf -> inf
+// AT: -inf -> -2
+func.func @celu(%x: f32) -> f32 {
+  %y = fad.celu %x alpha 2.0 : f32
+  return %y : f32
+}

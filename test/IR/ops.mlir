@@ -31,6 +31,16 @@ func.func @primitives(%x: f32) {
   %11 = fad.mish %x : f32
   // CHECK: fad.hardsigmoid %[[X]] : f32
   %12 = fad.hardsigmoid %x : f32
+  // CHECK: fad.celu %[[X]] : f32
+  fad.celu %x : f32
+  // CHECK: fad.celu %[[X]] alpha 2.000000e+00 fastmath<nnan> : f32
+  fad.celu %x alpha 2.0 fastmath<nnan> : f32
+  // CHECK: fad.hardtanh %[[X]] : f32
+  fad.hardtanh %x : f32
+  // CHECK: fad.logsigmoid %[[X]] : f32
+  fad.logsigmoid %x : f32
+  // CHECK: fad.softsign %[[X]] : f32
+  fad.softsign %x : f32
   // CHECK: fad.hardswish %[[X]] : f32
   %13 = fad.hardswish %x : f32
   return

@@ -292,6 +292,81 @@ func.func @halfelu_sum(%x: f32) -> f32 {
 }
 
 //===----------------------------------------------------------------------===//
+// celu
+//===----------------------------------------------------------------------===//
+
+// VALUE: celu(x) = x if x > 0 else 2 * expm1(x / 2)
+
+// CHECK-LABEL: func.func @celu_where(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.celu %[[X]] alpha 2.000000e+00 : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @celu_where(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %0 = arith.divf %x, %two : f32
+  %1 = math.expm1 %0 : f32
+  %2 = arith.mulf %1, %two : f32
+  %3 = arith.cmpf ole, %x, %zero : f32
+  %4 = arith.select %3, %2, %x : f32
+  return %4 : f32
+}
+
+// Another scale than the divisor.
+
+// CHECK-LABEL: func.func @kept_celu_of_two_scales(
+// CHECK-NOT:     fad.
+// CHECK:         return
+func.func @kept_celu_of_two_scales(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %three = arith.constant 3.0 : f32
+  %0 = arith.divf %x, %two : f32
+  %1 = math.expm1 %0 : f32
+  %2 = arith.mulf %1, %three : f32
+  %3 = arith.cmpf ole, %x, %zero : f32
+  %4 = arith.select %3, %2, %x : f32
+  return %4 : f32
+}
+
+//===----------------------------------------------------------------------===//
+// hardtanh
+//===----------------------------------------------------------------------===//
+
+// VALUE: hardtanh(x) = min(max(x, -1), 1)
+// AT: -1 -> 0
+// AT: 1 -> 0
+
+// CHECK-LABEL: func.func @hardtanh_where(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.hardtanh %[[X]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @hardtanh_where(%x: f32) -> f32 {
+  %low = arith.constant -1.0 : f32
+  %high = arith.constant 1.0 : f32
+  %0 = arith.cmpf oge, %x, %high : f32
+  %1 = arith.select %0, %high, %x : f32
+  %2 = arith.cmpf ole, %x, %low : f32
+  %3 = arith.select %2, %low, %1 : f32
+  return %3 : f32
+}
+
+// The derivative at -1 is 1.
+
+// CHECK-LABEL: func.func @kept_hardtanh_less(
+// CHECK-NOT:     fad.
+// CHECK:         return
+func.func @kept_hardtanh_less(%x: f32) -> f32 {
+  %low = arith.constant -1.0 : f32
+  %high = arith.constant 1.0 : f32
+  %0 = arith.cmpf oge, %x, %high : f32
+  %1 = arith.select %0, %high, %x : f32
+  %2 = arith.cmpf olt, %x, %low : f32
+  %3 = arith.select %2, %low, %1 : f32
+  return %3 : f32
+}
+
+//===----------------------------------------------------------------------===//
 // Near misses
 //===----------------------------------------------------------------------===//
 

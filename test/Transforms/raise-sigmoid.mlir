@@ -258,9 +258,7 @@ func.func @softplus_stable_select(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @logsigmoid_select(
 // CHECK-SAME:    %[[X:.*]]: f32)
-// CHECK-NEXT:    %[[NEGATIVE:.*]] = arith.negf %[[X]] : f32
-// CHECK-NEXT:    %[[SOFTPLUS:.*]] = fad.softplus %[[NEGATIVE]] : f32
-// CHECK-NEXT:    %[[Y:.*]] = arith.negf %[[SOFTPLUS]] : f32
+// CHECK-NEXT:    %[[Y:.*]] = fad.logsigmoid %[[X]] : f32
 // CHECK-NEXT:    return %[[Y]]
 func.func @logsigmoid_select(%x: f32) -> f32 {
   %zero = arith.constant 0.0 : f32
@@ -276,9 +274,7 @@ func.func @logsigmoid_select(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @logsigmoid_minimumf(
 // CHECK-SAME:    %[[X:.*]]: f32)
-// CHECK-NEXT:    %[[NEGATIVE:.*]] = arith.negf %[[X]] : f32
-// CHECK-NEXT:    %[[SOFTPLUS:.*]] = fad.softplus %[[NEGATIVE]] : f32
-// CHECK-NEXT:    %[[Y:.*]] = arith.negf %[[SOFTPLUS]] : f32
+// CHECK-NEXT:    %[[Y:.*]] = fad.logsigmoid %[[X]] : f32
 // CHECK-NEXT:    return %[[Y]]
 func.func @logsigmoid_minimumf(%x: f32) -> f32 {
   %zero = arith.constant 0.0 : f32
@@ -290,6 +286,34 @@ func.func @logsigmoid_minimumf(%x: f32) -> f32 {
   %5 = arith.negf %4 : f32
   %6 = arith.addf %5, %0 : f32
   return %6 : f32
+}
+
+// CHECK-LABEL: func.func @logsigmoid_log(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.logsigmoid %[[X]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @logsigmoid_log(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %0 = arith.negf %x : f32
+  %1 = math.exp %0 : f32
+  %2 = arith.addf %one, %1 : f32
+  %3 = arith.divf %one, %2 : f32
+  %4 = math.log %3 : f32
+  return %4 : f32
+}
+
+// VALUE: softsign(x) = x / (1 + abs(x))
+
+// CHECK-LABEL: func.func @softsign(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.softsign %[[X]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @softsign(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %0 = math.absf %x : f32
+  %1 = arith.addf %0, %one : f32
+  %2 = arith.divf %x, %1 : f32
+  return %2 : f32
 }
 
 // VALUE: threshold(x) = log1p(exp(x)) if x <= 20 else x

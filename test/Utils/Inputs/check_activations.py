@@ -36,6 +36,10 @@ VALUES = {
     "mish": lambda x: x * mpmath.tanh(mpmath.log1p(mpmath.exp(x))),
     "relu": lambda x: max(x, mpf(0)),
     "leaky_relu": lambda x: max(x, mpf(0.01) * x),
+    "softsign": lambda x: x / (1 + abs(x)),
+    "logsigmoid": lambda x: -mpmath.log1p(mpmath.exp(-x)),
+    "hardtanh": lambda x: min(max(x, mpf(-1)), mpf(1)),
+    "celu": lambda x: x if x > 0 else 2 * mpmath.expm1(x / 2),
     "hardsigmoid": lambda x: min(max(x + 3, mpf(0)), mpf(6)) / 6,
     "hardswish": lambda x: x * min(max(x + 3, mpf(0)), mpf(6)) / 6,
 }
@@ -81,6 +85,9 @@ for name, value in VALUES.items():
             "sigmoid": (0, 0),
             "tanh": (0, 0),
             "hardsigmoid": (0, 0),
+            "hardtanh": (0, 0),
+            "softsign": (0, 0),
+            "logsigmoid": (0, 1),
             "leaky_relu": (1, 0.01),
         }.get(name, (1, 0))
         assert (slope[0], slope[1]) == expected, (module.__name__, name, slope)

@@ -25,6 +25,10 @@ F32 = {
     "leaky_relu": (9e-8, 3e-10),
     "hardsigmoid": (6e-8, 6e-9),
     "hardswish": (1.5e-7, 9e-8),
+    "softsign": (1.2e-7, 1.8e-7),
+    "logsigmoid": (1e-7, 1e-7),
+    "hardtanh": (0, 0),
+    "celu": (6e-8, 6e-8),
 }
 # By the formulas of GPUs, and where their estimates err by two units.
 GPU = F32 | {"elu": (5e-8, 4.5e-8), "gelu": (1.2e-7, 2.7e-7)}
