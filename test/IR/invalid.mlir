@@ -41,6 +41,14 @@ func.func @gelu_form(%x: f32) {
 
 // -----
 
+func.func @celu_of_zero(%x: f32) {
+  // expected-error @+1 {{attribute 'alpha' failed to satisfy constraint: 64-bit float attribute that is not zero}}
+  %0 = fad.celu %x alpha 0.0 : f32
+  return
+}
+
+// -----
+
 func.func @no_tensor(%x: f32) {
   // expected-error @+1 {{expects at least one operand to be a ranked tensor; the results take their shape from it}}
   %0 = fad.elementwise ins(%x : f32) -> tensor<f32> {

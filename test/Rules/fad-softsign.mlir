@@ -6,7 +6,7 @@
 // AT: 0 -> 1
 // AT: inf -> 0
 // AT: -inf -> 0
-// AT: nan -> nan
+// AT: nan -> 0
 // FROM-RESULT: 2 absolute
 func.func @softsign(%x: f32) -> f32 {
   %y = fad.softsign %x : f32

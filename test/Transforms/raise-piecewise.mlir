@@ -312,6 +312,40 @@ func.func @celu_where(%x: f32) -> f32 {
   return %4 : f32
 }
 
+// CHECK-LABEL: func.func @celu_min(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.celu %[[X]] alpha 2.000000e+00 : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @celu_min(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %0 = arith.minimumf %x, %zero : f32
+  %1 = arith.divf %0, %two : f32
+  %2 = math.exp %1 : f32
+  %3 = arith.subf %2, %one : f32
+  %4 = arith.mulf %two, %3 : f32
+  %5 = arith.cmpf ogt, %x, %zero : f32
+  %6 = arith.select %5, %x, %4 : f32
+  return %6 : f32
+}
+
+// CHECK-LABEL: func.func @celu_sum(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.celu %[[X]] alpha 2.000000e+00 : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @celu_sum(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %0 = arith.maximumf %x, %zero : f32
+  %1 = arith.minimumf %x, %zero : f32
+  %2 = arith.divf %1, %two : f32
+  %3 = math.expm1 %2 : f32
+  %4 = arith.mulf %3, %two : f32
+  %5 = arith.addf %0, %4 : f32
+  return %5 : f32
+}
+
 // Another scale than the divisor.
 
 // CHECK-LABEL: func.func @kept_celu_of_two_scales(
@@ -324,6 +358,21 @@ func.func @kept_celu_of_two_scales(%x: f32) -> f32 {
   %0 = arith.divf %x, %two : f32
   %1 = math.expm1 %0 : f32
   %2 = arith.mulf %1, %three : f32
+  %3 = arith.cmpf ole, %x, %zero : f32
+  %4 = arith.select %3, %2, %x : f32
+  return %4 : f32
+}
+
+// fad.celu has no alpha of zero.
+
+// CHECK-LABEL: func.func @kept_celu_of_zero(
+// CHECK-NOT:     fad.
+// CHECK:         return
+func.func @kept_celu_of_zero(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = arith.divf %x, %zero : f32
+  %1 = math.expm1 %0 : f32
+  %2 = arith.mulf %1, %zero : f32
   %3 = arith.cmpf ole, %x, %zero : f32
   %4 = arith.select %3, %2, %x : f32
   return %4 : f32
@@ -348,6 +397,20 @@ func.func @hardtanh_where(%x: f32) -> f32 {
   %1 = arith.select %0, %high, %x : f32
   %2 = arith.cmpf ole, %x, %low : f32
   %3 = arith.select %2, %low, %1 : f32
+  return %3 : f32
+}
+
+// CHECK-LABEL: func.func @hardtanh_low_first(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK-NEXT:    %[[Y:.*]] = fad.hardtanh %[[X]] : f32
+// CHECK-NEXT:    return %[[Y]]
+func.func @hardtanh_low_first(%x: f32) -> f32 {
+  %low = arith.constant -1.0 : f32
+  %high = arith.constant 1.0 : f32
+  %0 = arith.cmpf ugt, %x, %low : f32
+  %1 = arith.select %0, %x, %low : f32
+  %2 = arith.cmpf ult, %x, %high : f32
+  %3 = arith.select %2, %1, %high : f32
   return %3 : f32
 }
 

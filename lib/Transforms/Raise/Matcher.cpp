@@ -239,7 +239,7 @@ bool FormulaMatcher::matchSum(const Formula &formula, Value value, Next next) {
 bool FormulaMatcher::matchQuotient(const Formula &formula, Value value,
                                    Next next) {
   auto div = producer<arith::DivFOp>(value);
-  return div && through({div}, [&] {
+  return div && getConstant(div.getRhs()) != 0.0 && through({div}, [&] {
            return matchInOrder(formula->parts, {div.getLhs(), div.getRhs()},
                                next);
          });

@@ -1,4 +1,4 @@
-//===- Celu.td - The exponential linear unit with a scaled operand *- tablegen -*-===//
+//===- Celu.td - The continuously differentiable ELU -------*- tablegen -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+def Fad_NonzeroAttr : ConfinedAttr<F64Attr, [AttrConstraint<
+    CPred<"!::llvm::cast<::mlir::FloatAttr>($_self).getValue().isZero()">,
+    "that is not zero">]>;
+
 def Fad_CeluOp : Fad_Activation<"celu", [Fad_Composite]> {
-  let summary = "x where x > 0, else alpha * (exp(x / alpha) - 1)";
+  let summary = "continuously differentiable exponential linear unit, "
+                "x where x > 0, else alpha * (exp(x / alpha) - 1)";
   let description = [{
     Evaluated with `expm1`. Derivative: `exp(x / alpha)` where `x <= 0`, else 1 (also
     at NaN). [Barron 2017](https://arxiv.org/abs/1704.07483).
@@ -17,7 +22,7 @@ def Fad_CeluOp : Fad_Activation<"celu", [Fad_Composite]> {
     %z = fad.celu %x alpha 2.0 : f32
     ```
   }];
-  let parameters = (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha);
+  let parameters = (ins DefaultValuedAttr<Fad_NonzeroAttr, "1.0">:$alpha);
   let parameterFormat = "(`alpha` $alpha^)?";
   let value = [{
     double alpha = getAlpha().convertToDouble();

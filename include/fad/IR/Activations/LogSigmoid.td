@@ -1,4 +1,4 @@
-//===- LogSigmoid.td - The logarithm of the logistic function *- tablegen -*-===//
+//===- LogSigmoid.td - The logarithm of the sigmoid --------*- tablegen -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,7 +21,7 @@ def Fad_LogSigmoidOp : Fad_Activation<"logsigmoid"> {
     return negative - log1p(exp(-abs(x)));
   }];
   let derivative = [{ return select(x > underflow(x), 0, sigmoid(x).complement); }];
-  let derivativeFromResult = [{ return -expm1(y); }];
+  let derivativeFromResult = [{ return saturating(-expm1(y)); }];
   // Smooth, and NaN where x is, whatever the minimum is there.
   let spellings = [{
     return {{{min(x, 0, NaNs::keptOrDropped, Whole::smooth) - softplus(-abs(x))},

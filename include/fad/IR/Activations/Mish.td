@@ -1,4 +1,4 @@
-//===- Mish.td - X * tanh(softplus(x)) ---------------------*- tablegen -*-===//
+//===- Mish.td - x * tanh(softplus(x)) ---------------------*- tablegen -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Softplus.td - Log(1 + exp(x)) -----------------------*- tablegen -*-===//
+//===- Softplus.td - log(1 + exp(x)) -----------------------*- tablegen -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

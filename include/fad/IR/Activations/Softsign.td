@@ -10,15 +10,23 @@ def Fad_SoftsignOp : Fad_Activation<"softsign", [Fad_Composite]> {
   let summary = "x / (1 + |x|)";
   let description = [{
     NaN where `x` is infinite, as in PyTorch. Derivative: `1 / (1 + |x|)^2`, or
-    `(1 - |y|)^2` from the result.
+    `(1 - |y|)^2` from the result; 0 where the value is NaN.
 
     ```mlir
     %y = fad.softsign %x : f32
     ```
   }];
   let value = [{ return x / (1 + abs(x)); }];
-  let derivative = [{ return saturating(square(1 / (1 + abs(x)))); }];
-  let derivativeFromResult = [{ return saturating(square(1 - abs(y))); }];
+  // A result that is NaN does not show whether the operand is NaN or infinite, so
+  // one derivative serves for both.
+  let derivative = [{
+    Expr slope = square(1 / (1 + abs(x)));
+    return select(slope > 0, slope, 0);
+  }];
+  let derivativeFromResult = [{
+    Expr slope = square(1 - abs(y));
+    return select(slope > 0, slope, 0);
+  }];
   let spellings = [{ return {{{x / (1 + abs(x))}, Shared::raised}}; }];
   let time = "division";
   let references = [["softsign", "", "softsign", "x / (1 + abs(x))", "(1 / (1 + abs(x))) ** 2"]];
