@@ -110,6 +110,7 @@ func.func @hardswish(%x: f32) -> f32 {
 
 // VALUE: softsign = x / (1 + abs(x))
 // BOUND: 1.5
+// RANGE: [-1e300, 1e300]
 // AT: inf -> nan
 // AT: -inf -> nan
 func.func @softsign(%x: f32) -> f32 {

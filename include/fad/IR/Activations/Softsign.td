@@ -9,24 +9,20 @@
 def Fad_SoftsignOp : Fad_Activation<"softsign", [Fad_Composite]> {
   let summary = "x / (1 + |x|)";
   let description = [{
-    NaN where `x` is infinite, as in PyTorch. Derivative: `1 / (1 + |x|)^2`, or
-    `(1 - |y|)^2` from the result; 0 where the value is NaN.
+    Derivative: `1 / (1 + |x|)^2`, or `(1 - |y|)^2` from the result. Both are NaN
+    where `x` is infinite, as in PyTorch.
 
     ```mlir
     %y = fad.softsign %x : f32
     ```
   }];
   let value = [{ return x / (1 + abs(x)); }];
-  // A result that is NaN does not show whether the operand is NaN or infinite, so
-  // one derivative serves for both.
+  // NaN where the value is: the result does not show whether `x` is infinite.
   let derivative = [{
     Expr slope = square(1 / (1 + abs(x)));
-    return select(slope > 0, slope, 0);
+    return slope + (x - x);
   }];
-  let derivativeFromResult = [{
-    Expr slope = square(1 - abs(y));
-    return select(slope > 0, slope, 0);
-  }];
+  let derivativeFromResult = [{ return saturating(square(1 - abs(y))); }];
   let spellings = [{ return {{{x / (1 + abs(x))}, Shared::raised}}; }];
   let time = "division";
   let references = [["softsign", "", "softsign", "x / (1 + abs(x))", "(1 / (1 + abs(x))) ** 2"]];
