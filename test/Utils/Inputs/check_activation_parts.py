@@ -41,5 +41,5 @@ for path in definitions:
         if not re.search(rf"fad\.{name}\b", text):
             missing.append(f"fad.{name} has no {part.removeprefix('a ')}")
 print(*missing, sep="\n", end="\n" * bool(missing))
-print(f"{len(definitions)} activations, {'nothing' if not missing else len(missing)} is missing")
+print(f"{len(definitions)} activations, {len(missing) or 'no'} parts are missing")
 sys.exit(bool(missing))

@@ -31,7 +31,7 @@ F32 = {
     "celu": (6.5e-8, 4e-8),
 }
 # By the formulas of GPUs, and where their estimates err by two units.
-GPU = F32 | {"elu": (5e-8, 4.5e-8), "gelu": (1.2e-7, 2.7e-7)}
+GPU = F32 | {"celu": (6.5e-8, 4.5e-8), "elu": (5e-8, 4.5e-8), "gelu": (1.2e-7, 2.7e-7)}
 ESTIMATES = F32 | {
     "sigmoid": (1.3e-7, 1e-7),
     "tanh": (2.3e-7, 2.9e-7),
@@ -40,6 +40,8 @@ ESTIMATES = F32 | {
     "silu": (1.9e-7, 2.2e-7),
     "gelu": (2.1e-7, 6.8e-7),
     "mish": (1.8e-7, 2e-7),
+    "logsigmoid": (1.8e-7, 1e-7),
+    "celu": (6.5e-8, 2.8e-7),
 }
 # Where PyTorch may err less in f32, by as much as the processor's library keeps digits
 # on the way, nothing is held against it. The errors of fad's own formulas do not depend
