@@ -179,29 +179,6 @@ class Losses(unittest.TestCase):
             fad.torch.export(Output("alone"), torch.randn(4), targets=torch.ones(4))
 
 
-class Activations(unittest.TestCase):
-    """Modules of PyTorch become primitives, of which auto keeps one tensor: the operand,
-    or the result, which the layer behind reads."""
-
-    MODULES = {
-        "fad.relu": nn.ReLU(),
-        "fad.celu": nn.CELU(2.0),
-        "fad.hardtanh": nn.Hardtanh(),
-        "fad.logsigmoid": nn.LogSigmoid(),
-        "fad.softsign": nn.Softsign(),
-    }
-
-    def test_modules(self):
-        for name, module in self.MODULES.items():
-            with self.subTest(name=name):
-                model = nn.Sequential(nn.Linear(4, 6, False), module, nn.Linear(6, 4, False))
-                exported = fad.torch.export(model, torch.randn(3, 4), loss=torch.sum)
-                nested = fad.nest(exported.module, policy="auto")
-                self.assertIn(f"{name} ", str(nested.module))
-                shapes = sorted(tuple(each.type.shape) for each in nested.residuals)
-                self.assertEqual(shapes, [(3, 4), (3, 6), (4, 6), (6, 4)])
-
-
 class Unlowerable(nn.Module):
     def forward(self, x):
         return torch.linalg.eigvalsh(x).sum()
@@ -250,6 +227,29 @@ class Errors(unittest.TestCase):
     def test_control_flow_on_values(self):
         with self.assertRaisesRegex(fad.torch.ExportError, "torch.export cannot trace"):
             fad.torch.export(DataDependent(), torch.randn(4))
+
+
+class Activations(unittest.TestCase):
+    """Modules of PyTorch become primitives, of which auto keeps one tensor: the operand,
+    or the result, which the layer behind reads."""
+
+    MODULES = {
+        "fad.relu": nn.ReLU(),
+        "fad.celu": nn.CELU(2.0),
+        "fad.hardtanh": nn.Hardtanh(),
+        "fad.logsigmoid": nn.LogSigmoid(),
+        "fad.softsign": nn.Softsign(),
+    }
+
+    def test_modules(self):
+        for name, module in self.MODULES.items():
+            with self.subTest(name=name):
+                model = nn.Sequential(nn.Linear(4, 6, False), module, nn.Linear(6, 4, False))
+                exported = fad.torch.export(model, torch.randn(3, 4), loss=torch.sum)
+                nested = fad.nest(exported.module, policy="auto")
+                self.assertIn(f"{name} ", str(nested.module))
+                shapes = sorted(tuple(each.type.shape) for each in nested.residuals)
+                self.assertEqual(shapes, [(3, 4), (3, 6), (4, 6), (6, 4)])
 
 
 if __name__ == "__main__":
