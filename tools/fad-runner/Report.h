@@ -1,4 +1,4 @@
-//===- Report.h - What fad-runner prints ------------------------*- C++ -*-===//
+//===- Report.h - What fad-runner prints and writes -------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,11 +9,23 @@
 #ifndef FAD_TOOLS_FADRUNNER_REPORT_H
 #define FAD_TOOLS_FADRUNNER_REPORT_H
 
-#include "OutputFolder.h"
 #include "fad/Analysis/PeakMemory.h"
 #include "fad/Runtime/GradientCheck.h"
 
 namespace mlir::fad {
+
+/// A value and the name of its file, without extension.
+struct NamedTensor {
+  std::string name;
+  HostTensor value;
+};
+
+/// Makes the folder `path`, if it does not exist. Fails if no file can be
+/// written to it.
+llvm::Error prepareFolder(StringRef path);
+
+/// Writes each tensor to a `.npy` file in the folder `path`, or none.
+llvm::Error writeTensors(StringRef path, ArrayRef<NamedTensor> tensors);
 
 /// Times in seconds and memory in bytes of a run.
 struct RunStatistics {
