@@ -14,6 +14,8 @@
 // CHECK-SAME:    %[[X:.*]]: tensor<4x5x?xf32>, %[[I:.*]]: tensor<?x1xindex>, %[[G:.*]]: tensor<?x4x1x?xf32> {
 // CHECK:         tensor.extract %[[X]]
 // CHECK:         %[[R:.*]] = fad.scatter_add %{{.*}} at(%{{.*}} : tensor<?xi64>) dims [1] into %{{.*}} : tensor<?x4x?xf32> -> tensor<4x5x?xf32>
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         return %{{.*}}, %[[R]]
 func.func @f(%x: tensor<4x5x?xf32>, %i: tensor<?x1xindex>) -> tensor<?x4x1x?xf32> {
   %0 = tensor.gather %x[%i] gather_dims([1]) : (tensor<4x5x?xf32>, tensor<?x1xindex>) -> tensor<?x4x1x?xf32>
   return %0 : tensor<?x4x1x?xf32>

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Legalizations.h"
+#include "fad/Interfaces/AdjointOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -90,11 +91,7 @@ struct SplitSum : OpRewritePattern<linalg::GenericOp> {
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(rewriter, loc, full->get());
     sizes.pop_back();
-    Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
-    Value zero =
-        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
-    Value zeros =
-        linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+    Value zeros = makeZeros(rewriter, loc, sizes, type);
     unsigned rank = sizes.size();
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     maps.back() = rewriter.getMultiDimIdentityMap(rank + 1).dropResult(rank);

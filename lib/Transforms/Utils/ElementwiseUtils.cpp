@@ -63,36 +63,24 @@ static bool isCaptured(Value value, Block &block) {
 }
 
 /// Clones captured constants into `body`; returns the other captured values.
-static SmallVector<Value> internalizeCaptures(OpBuilder &builder, Block &body,
-                                              MutableArrayRef<Value> yielded) {
-  llvm::SetVector<Value> captured;
-  for (Operation &op : body)
-    for (Value operand : op.getOperands())
-      if (isCaptured(operand, body))
-        captured.insert(operand);
-  for (Value value : yielded)
-    if (isCaptured(value, body))
-      captured.insert(value);
-
+static SmallVector<Value> internalizeCaptures(OpBuilder &builder, Block &body) {
   SmallVector<Value> scalars;
   llvm::SmallDenseMap<Value, Value> insideOf;
-  OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&body);
-  for (Value value : captured) {
-    if (matchPattern(value, m_Constant())) {
-      insideOf[value] = builder.clone(*value.getDefiningOp())->getResult(0);
-      continue;
-    }
-    scalars.push_back(value);
-    insideOf[value] = body.addArgument(value.getType(), value.getLoc());
-  }
   for (Operation &op : body)
-    for (OpOperand &operand : op.getOpOperands())
-      if (Value inside = insideOf.lookup(operand.get()))
-        operand.set(inside);
-  for (Value &value : yielded)
-    if (Value inside = insideOf.lookup(value))
-      value = inside;
+    for (OpOperand &operand : op.getOpOperands()) {
+      Value value = operand.get();
+      if (!isCaptured(value, body))
+        continue;
+      Value &inside = insideOf[value];
+      if (!inside && matchPattern(value, m_Constant())) {
+        inside = builder.clone(*value.getDefiningOp())->getResult(0);
+      } else if (!inside) {
+        scalars.push_back(value);
+        inside = body.addArgument(value.getType(), value.getLoc());
+      }
+      operand.set(inside);
+    }
   return scalars;
 }
 
@@ -120,13 +108,11 @@ ElementwiseOp fad::buildElementwise(OpBuilder &builder, Location loc,
                                     std::unique_ptr<Block> body,
                                     ValueRange inputs, ValueRange yielded) {
   SmallVector<Value> operands(inputs);
-  SmallVector<Value> values(yielded);
-  llvm::append_range(operands, internalizeCaptures(builder, *body, values));
-
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(body.get());
-    YieldOp::create(builder, loc, values);
+    YieldOp::create(builder, loc, yielded);
+    llvm::append_range(operands, internalizeCaptures(builder, *body));
     eraseDeadOps(*body);
   }
 

@@ -123,8 +123,11 @@ protected:
       return "does not parse";
     auto function = *module->getOps<func::FuncOp>().begin();
     Value value = function.front().getTerminator()->getOperand(0);
+    size_t numOps = function.front().getOperations().size();
     SizeSymbols symbols;
     std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+    // An analysis leaves the program as it is.
+    EXPECT_EQ(function.front().getOperations().size(), numOps);
     if (!bytes)
       return "unknown";
     std::string result;
@@ -211,6 +214,15 @@ TEST_F(ValueBytes, ProductOfDimensions) {
         })"),
             "4*d0*d1; d0: dimension 0 of argument 0; "
             "d1: dimension 1 of argument 0");
+}
+
+TEST_F(ValueBytes, OneUnknownSize) {
+  EXPECT_EQ(bytesOfResult(R"(
+        func.func @f(%n: index) -> tensor<?x?xf32> {
+          %empty = tensor.empty(%n, %n) : tensor<?x?xf32>
+          return %empty : tensor<?x?xf32>
+        })"),
+            "4*u0*u0");
 }
 
 TEST_F(ValueBytes, ThroughReshape) {

@@ -8,6 +8,7 @@
 
 #include "GatherAdjoint.h"
 #include "LinalgIndexing.h"
+#include "fad/Analysis/SizeOrigins.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Interfaces/Slices.h"
@@ -27,26 +28,6 @@ using namespace mlir::linalg;
 /// Whether `loop` has one iteration, so that no index depends on it.
 static bool isUnitLoop(LinalgOp op, unsigned loop) {
   return op.getStaticLoopRanges()[loop] == 1;
-}
-
-/// Calls `callback` for `value` and all values of its backward slice in `body`,
-/// up to the arguments of `body`.
-static void forEachSource(Block *body, Value value,
-                          function_ref<void(Value)> callback) {
-  SmallVector<Value> worklist = {value};
-  llvm::DenseSet<Value> visited;
-  while (!worklist.empty()) {
-    Value current = worklist.pop_back_val();
-    if (!visited.insert(current).second)
-      continue;
-    callback(current);
-    Operation *def = current.getDefiningOp();
-    if (!def || !(def = body->findAncestorOpInBlock(*def)))
-      continue;
-    def->walk([&](Operation *nested) {
-      llvm::append_range(worklist, nested->getOperands());
-    });
-  }
 }
 
 /// The loops of `op` that `value`, in its body, depends on.
@@ -229,7 +210,7 @@ void GatherAdjoint::analyze() {
       loops.back() = loop.getPosition();
     }
     OpFoldResult extent = getLoopExtent(builder, op, loop.getPosition());
-    if (isEqualConstantIntOrValue(sizes[dim], extent))
+    if (areEqual(asSize(sizes[dim]), asSize(extent)))
       continue;
     sizes[dim] = extent;
     readsWhole = false;

@@ -59,6 +59,11 @@ struct Reduction {
   SmallVector<std::pair<unsigned, int64_t>> window;
 };
 
+/// Calls `callback` for `value` and all values of its backward slice in `body`,
+/// up to the arguments of `body`.
+void forEachSource(Block *body, Value value,
+                   llvm::function_ref<void(Value)> callback);
+
 /// Whether `value`, in the body of `op`, depends on values yielded by other
 /// iterations. `writtenOnce` is as in `StructuredPrimal`.
 bool readsOtherIterations(linalg::LinalgOp op, Value value,

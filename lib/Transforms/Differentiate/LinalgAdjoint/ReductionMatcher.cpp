@@ -73,28 +73,36 @@ static std::optional<Reduction> matchCombiner(Value value, Value out) {
                    term};
 }
 
-bool fad::readsOtherIterations(LinalgOp op, Value value,
-                               ArrayRef<bool> writtenOnce) {
-  Block *body = op.getBlock();
+void fad::forEachSource(Block *body, Value value,
+                        llvm::function_ref<void(Value)> callback) {
   SmallVector<Value> worklist = {value};
-  llvm::SmallPtrSet<Operation *, 16> visited;
+  llvm::DenseSet<Value> visited;
   while (!worklist.empty()) {
     Value current = worklist.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(current)) {
-      int64_t init =
-          static_cast<int64_t>(argument.getArgNumber()) - op.getNumDpsInputs();
-      if (argument.getOwner() == body && init >= 0 && !writtenOnce[init])
-        return true;
+    if (!visited.insert(current).second)
       continue;
-    }
-    Operation *def = body->findAncestorOpInBlock(*current.getDefiningOp());
-    if (!def || !visited.insert(def).second)
+    callback(current);
+    Operation *def = current.getDefiningOp();
+    if (!def || !(def = body->findAncestorOpInBlock(*def)))
       continue;
     def->walk([&](Operation *nested) {
       llvm::append_range(worklist, nested->getOperands());
     });
   }
-  return false;
+}
+
+bool fad::readsOtherIterations(LinalgOp op, Value value,
+                               ArrayRef<bool> writtenOnce) {
+  bool found = false;
+  forEachSource(op.getBlock(), value, [&](Value source) {
+    auto argument = dyn_cast<BlockArgument>(source);
+    if (!argument || argument.getOwner() != op.getBlock())
+      return;
+    int64_t init =
+        static_cast<int64_t>(argument.getArgNumber()) - op.getNumDpsInputs();
+    found |= init >= 0 && !writtenOnce[init];
+  });
+  return found;
 }
 
 /// Whether every element of `init` is the constant that leaves the result to
