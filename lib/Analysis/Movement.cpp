@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/Movement.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -28,6 +29,10 @@ Movement fad::getMovement(Operation *op) {
             tensor::GenerateOp, tensor::InsertOp, tensor::ScatterOp,
             linalg::PackOp, linalg::UnPackOp>(
           [](auto) { return Movement::elements; })
+      .Case<OpaqueOp>([](OpaqueOp opaque) {
+        return opaque.getKind() == OpaqueKind::view ? Movement::arrangement
+                                                    : Movement::none;
+      })
       .Default([](Operation *) { return Movement::none; });
 }
 

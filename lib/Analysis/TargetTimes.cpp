@@ -25,7 +25,7 @@ int64_t fad::getArithmeticTime(Operation *op, const TargetTimes &times) {
             nested) ||
         slowest == ActivationTime::division)
       time += times.division;
-    else if (isa<arith::ConstantOp>(nested))
+    else if (isa<arith::ConstantOp, OpaqueOp>(nested))
       ;
     else if (isa_and_nonnull<arith::ArithDialect>(dialect) ||
              isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp,

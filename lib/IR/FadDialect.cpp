@@ -123,6 +123,13 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   if (name == kAdjointOfAttr && !isa<StringAttr>(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be the name of an operation";
+  if (name == kNodesAttr) {
+    auto names = dyn_cast<ArrayAttr>(attr.getValue());
+    if (!names || names.size() != op->getNumResults() ||
+        !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+      return op->emitOpError("expects '")
+             << name << "' to list a name for each result";
+  }
   if (name == kKernelAttr && !isa<SymbolRefAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to name a kernel";
   if ((name == kBlockSizeAttr || name == kTileSizeAttr) &&

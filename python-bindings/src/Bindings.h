@@ -17,6 +17,7 @@ void bindExecutable(nanobind::module_ &module);
 void bindMemoryReport(nanobind::module_ &module);
 void bindModule(nanobind::module_ &module);
 void bindNest(nanobind::module_ &module);
+void bindPlan(nanobind::module_ &module);
 
 } // namespace mlir::fad::python
 

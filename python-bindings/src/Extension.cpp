@@ -19,6 +19,7 @@ NB_MODULE(_fad, module) {
   registerErrorTranslator();
   bindModule(module);
   bindNest(module);
+  bindPlan(module);
   bindMemoryReport(module);
   bindExecutable(module);
 }

@@ -8,6 +8,7 @@
 
 #include "../Common/FatalErrors.h"
 #include "fad/IR/Fad.h"
+#include "fad/Pipelines/Plan.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
@@ -15,6 +16,7 @@
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -83,6 +85,18 @@ static LogicalResult printObject(Operation *root, raw_ostream &os) {
                "format=fatbin");
 }
 
+static LogicalResult printPlan(ModuleOp module, raw_ostream &os) {
+  auto functions = module.getOps<func::FuncOp>();
+  if (!llvm::hasSingleElement(functions))
+    return module.emitError(
+        "a plan is that of one joint function; leave out the other functions");
+  FailureOr<llvm::json::Value> plan = fad::describePlan(*functions.begin());
+  if (failed(plan))
+    return failure();
+  os << llvm::formatv("{0:2}", *plan) << '\n';
+  return success();
+}
+
 int main(int argc, char **argv) {
   fad::reportFatalErrors();
   auto registerDialects = [](DialectRegistry &registry) {
@@ -95,5 +109,10 @@ int main(int argc, char **argv) {
   TranslateFromMLIRRegistration object(
       "gpu-binary-to-object", "print the cubin or fatbin of a gpu.binary",
       printObject, registerDialects);
+  TranslateFromMLIRRegistration plan(
+      "fad-to-plan",
+      "print the residuals of a joint function as changes to the graph of "
+      "another framework, in JSON",
+      printPlan, registerDialects);
   return failed(mlirTranslateMain(argc, argv, "fad translation driver"));
 }

@@ -54,6 +54,21 @@ def Fad_OpClassAttr : EnumAttr<Fad_Dialect, Fad_OpClass, "class"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+// Ways to have the results of an operation of another framework in backward.
+def Fad_OpaqueKind : I32EnumAttr<"OpaqueKind", "what backward may do with an opaque operation", [
+    I32EnumAttrCase<"keep", 0, "keep">,
+    I32EnumAttrCase<"view", 1, "view">,
+    I32EnumAttrCase<"elementwise", 2, "elementwise">,
+    I32EnumAttrCase<"reduction", 3, "reduction">,
+    I32EnumAttrCase<"contraction", 4, "contraction">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
+def Fad_OpaqueKindAttr : EnumAttr<Fad_Dialect, Fad_OpaqueKind, "opaque_kind"> {
+  let assemblyFormat = "$value";
+}
+
 // The formula of the GELU.
 def Fad_GeluApproximation : I32EnumAttr<"GeluApproximation",
     "form of the Gaussian error linear unit", [

@@ -272,4 +272,49 @@ def Fad_UnpackOp : Fad_PackingOp<"unpack"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Operations of other frameworks
+//===----------------------------------------------------------------------===//
+
+def Fad_OpaqueOp : Op<Fad_Dialect, "opaque", [Pure]> {
+  let summary = "an operation of another framework, known by its costs";
+  let description = [{
+    Stands for an operation of a framework that keeps the program and asks fad only for
+    the residuals: `fad-select-residuals` needs its operands, the types of its results,
+    its kind and its time. It has neither a derivative nor a lowering.
+
+    `kind` is what backward may do to have its results without a residual:
+
+    - `keep`: nothing, because a repetition has other effects or other results (random
+      numbers, collectives), or is not known to be right;
+    - `view`: take the view again; the results share the memory of the first operand,
+      and are no residuals;
+    - `elementwise`, `reduction`: repeat it, at the level of that name of the option
+      `recompute`; an elementwise operation fuses with its readers, and its time is
+      that of its arithmetic alone;
+    - `contraction`: repeat it, at no level.
+
+    `time` is that of one execution without reading operands and writing results, in
+    units of the time that moving an eighth of a byte between memory and processor
+    takes. In a joint function, its results are linear in the cotangents if an operand
+    is; coefficients are not extracted through it.
+
+    ```mlir
+    %y = fad.opaque "aten.mm" contraction time 8192 (%x, %w)
+        : (tensor<32x64xf32>, tensor<64x8xf32>) -> tensor<32x8xf32>
+    ```
+  }];
+  let arguments = (ins
+    Variadic<AnyType>:$operands,
+    StrAttr:$name,
+    Fad_OpaqueKindAttr:$kind,
+    ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$time);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $name $kind (`time` $time^)? `(` $operands `)` attr-dict
+    `:` functional-type($operands, $results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // FAD_IR_FADOPS_TD

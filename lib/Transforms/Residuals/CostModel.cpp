@@ -33,6 +33,8 @@ static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 static bool isElementwise(Operation *op) {
   if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
     return true;
+  if (auto opaque = dyn_cast<OpaqueOp>(op))
+    return opaque.getKind() == OpaqueKind::elementwise;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   return structured && structured.hasPureTensorSemantics() &&
          structured.getNumReductionLoops() == 0;
@@ -89,6 +91,12 @@ static bool isRepeatable(Operation *op) {
          });
 }
 
+static bool isReduction(Operation *op) {
+  if (auto opaque = dyn_cast<OpaqueOp>(op))
+    return opaque.getKind() == OpaqueKind::reduction;
+  return isa<linalg::LinalgOp>(op) && !hasContraction(op);
+}
+
 bool CostModel::mayRecompute(Operation *op) {
   if (recomputation->contains(op))
     return true;
@@ -104,9 +112,9 @@ bool CostModel::mayRecompute(Operation *op) {
   case RecomputeLevel::elementwise:
     return false;
   case RecomputeLevel::reductions:
-    return isa<linalg::LinalgOp>(op) && !hasContraction(op);
+    return isReduction(op);
   case RecomputeLevel::all:
-    return !hasContraction(op);
+    return isa<OpaqueOp>(op) ? isReduction(op) : !hasContraction(op);
   }
   return false;
 }
@@ -145,8 +153,12 @@ Cost CostModel::getSaveCost(Value value) {
   Cost::Count traffic = *bytes;
   if (recomputation->isKept(value))
     return {0, 8 * traffic};
-  // Forward keeps a value in registers if all its readers fuse with it.
   Operation *def = value.getDefiningOp();
+  // A view keeps all of the memory that it shares.
+  auto opaque = dyn_cast<OpaqueOp>(def);
+  if (opaque && opaque.getKind() == OpaqueKind::view)
+    return Cost::infinite();
+  // Forward keeps a value in registers if all its readers fuse with it.
   if (isElementwise(def) && llvm::all_of(value.getUsers(), isElementwise))
     traffic += *bytes;
   // An empty tensor is still one more result.
@@ -201,6 +213,8 @@ Cost::Count CostModel::getRecomputeTime(Operation *op) {
     traffic += Cost::Count(bytes / all) * std::min(all, elements);
   }
   Cost::Count time = getArithmeticTime(op, times) * Cost::Count(elements);
+  if (auto opaque = dyn_cast<OpaqueOp>(op))
+    time += opaque.getTime();
   if (isApproximation(op))
     time += kProhibitiveTime;
   return isElementwise(op) ? time : time + 8 * traffic;

@@ -257,6 +257,8 @@ void Linearity::visit(Operation *op) {
         linear.insert(result);
     return;
   }
+  if (isa<OpaqueOp>(op))
+    return set(op->getResults(), Dependence::linear);
   if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
     return visitConditional(op);
   if (auto loop = dyn_cast<scf::ForOp>(op))

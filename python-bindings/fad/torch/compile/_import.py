@@ -1,0 +1,294 @@
+"""AOTAutograd's joint graph as a function for fad's selection of residuals.
+
+Tensors have the sizes that PyTorch expects (its hints), so all types are static.
+Elementwise operations have scalar bodies, and all others are `fad.opaque`. The
+graph stays the program: this function only serves to choose."""
+
+from dataclasses import dataclass, field
+from typing import Any, Iterable
+
+import torch
+from torch import fx
+from torch.fx.experimental.symbolic_shapes import optimization_hint
+from torch.utils._pytree import tree_leaves
+
+from ._kinds import find_kind, is_part
+from ._scalars import LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
+
+aten = torch.ops.aten
+
+
+class NotPlanned(Exception):
+    """A graph that has no form here. Its message is the reason."""
+
+
+@dataclass
+class Imported:
+    """The text of the function, and how to find the graph in it."""
+
+    text: str
+    # The tensor operands of each operation, by the name of its first result.
+    operands: dict[str, list[fx.Node]]
+    # The results of the function that are results of the graph.
+    results: list[fx.Node]
+
+
+@dataclass
+class _Importer:
+    graph: fx.Graph
+    num_forward_outputs: int
+    # The inputs that forward changes in place.
+    mutated: set[fx.Node]
+    lines: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    values: dict[fx.Node, str] = field(default_factory=dict)
+    types: dict[fx.Node, str] = field(default_factory=dict)
+    dependent: set[fx.Node] = field(default_factory=set)
+    empty: dict[str, str] = field(default_factory=dict)
+    operands: dict[str, list[fx.Node]] = field(default_factory=dict)
+
+    def run(self) -> Imported:
+        for node in self.graph.nodes:
+            if node.op == "placeholder":
+                self.add_argument(node)
+            elif node.op != "output":
+                self.add_node(node)
+        return self.finish()
+
+    # Types
+
+    def shape(self, value: torch.Tensor) -> tuple[int, ...]:
+        return tuple(optimization_hint(size, fallback=128) for size in value.shape)
+
+    def type(self, value: torch.Tensor) -> str:
+        if value.dtype not in MLIR_TYPES:
+            raise NotPlanned(f"tensors of {value.dtype} have no type here")
+        sizes = "".join(f"{size}x" for size in self.shape(value))
+        return f"tensor<{sizes}{MLIR_TYPES[value.dtype]}>"
+
+    def set(self, node: fx.Node, value: str) -> None:
+        self.values[node] = value
+        self.types[node] = self.type(node.meta["val"])
+
+    # Arguments
+
+    def add_argument(self, node: fx.Node) -> None:
+        is_tangent = "tangents" in str(node.target)
+        if is_tangent:
+            self.dependent.add(node)
+        if not isinstance(node.meta.get("val"), torch.Tensor):
+            return
+        self.set(node, f"%{node.name}")
+        number = sum("fad.cotangent" in argument for argument in self.arguments)
+        marks = [f'fad.nodes = ["{node.name}"]']
+        if is_tangent:
+            marks.append(f"fad.cotangent = {number} : i64")
+        self.arguments.append(
+            f"%{node.name}: {self.types[node]} {{{', '.join(marks)}}}"
+        )
+        if node in self.mutated:
+            # Backward would see the new values: what it reads has to be a copy.
+            self.add_opaque(node, "clone", "keep", [node], [node])
+
+    # Operations
+
+    def add_node(self, node: fx.Node) -> None:
+        if any(used in self.dependent for used in node.all_input_nodes):
+            self.dependent.add(node)
+        if is_part(node) or node.op == "get_attr":
+            return
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            if not self.add_elementwise(node):
+                self.add_opaque(node, str(node.target), *self.describe(node), [node])
+        elif isinstance(value, (tuple, list)):
+            parts = {user.args[1]: user for user in node.users if is_part(user)}
+            results = [parts.get(number) for number in range(len(value))]
+            if any(
+                not isinstance(part, torch.Tensor) and results[number] is not None
+                for number, part in enumerate(value)
+            ):
+                raise NotPlanned(f"{node.target} has results that are no tensors")
+            self.add_opaque(
+                node,
+                str(node.target),
+                *self.describe(node),
+                [part for part in results if part is not None],
+            )
+
+    def describe(self, node: fx.Node) -> tuple[str, list[fx.Node]]:
+        operands = [used for used in node.all_input_nodes if used in self.values]
+        kind = find_kind(node)
+        # A view of nothing, such as that of an integer, is no view.
+        return ("keep" if kind == "view" and not operands else kind), operands
+
+    def add_opaque(
+        self,
+        node: fx.Node,
+        name: str,
+        kind: str,
+        operands: list[fx.Node],
+        results: list[fx.Node],
+    ) -> None:
+        if not results:
+            return
+        values = ", ".join(self.values[operand] for operand in operands)
+        before = ", ".join(self.types[operand] for operand in operands)
+        for number, result in enumerate(results):
+            self.set(result, f"%{node.name}.r{number}")
+            if node in self.dependent:
+                self.dependent.add(result)
+        names = ", ".join(f'"{result.name}"' for result in results)
+        after = ", ".join(self.types[result] for result in results)
+        left = ", ".join(self.values[result] for result in results)
+        self.lines.append(
+            f'{left} = fad.opaque "{name}" {kind} ({values}) '
+            f"{{fad.nodes = [{names}]}} : ({before}) -> ({after})"
+        )
+        self.operands[results[0].name] = operands
+
+    def add_elementwise(self, node: fx.Node) -> bool:
+        """Adds `node` as an operation with a scalar body, where it has one."""
+        target: Any = node.target
+        rule = RULES.get(getattr(target, "overloadpacket", None))
+        if rule is None or not self.is_linear(node):
+            return False
+        value = node.meta["val"]
+        body, operands, inputs = Body(), [], []
+        for argument in node.args:
+            if isinstance(argument, fx.Node) and argument in self.values:
+                operands.append(Operand(f"%a{len(inputs)}", argument.meta["val"].dtype))
+                inputs.append(argument)
+            elif isinstance(argument, (bool, int, float)) or argument is None:
+                operands.append(None if argument is None else Operand(argument, None))
+            elif not isinstance(argument, torch.dtype):
+                return False
+        if not inputs or not set(node.kwargs) <= {"alpha", "rounding_mode", "memory_format"}:
+            return False
+        if any(isinstance(option, fx.Node) for option in node.kwargs.values()):
+            return False
+        if any(MLIR_TYPES.get(i.meta["val"].dtype) is None for i in inputs):
+            return False
+        options = {k: v for k, v in node.kwargs.items() if k != "memory_format"}
+        try:
+            result = rule(body, value.dtype, *operands, **options)
+        except Unsupported:
+            return False
+        self.add_body(node, body, result, inputs)
+        return True
+
+    def is_linear(self, node: fx.Node) -> bool:
+        """Whether `node` is linear in the operands that depend on a cotangent. What
+        is not has no body: coefficients end there."""
+        if node not in self.dependent:
+            return True
+        packet = node.target.overloadpacket
+        if packet not in LINEAR:
+            return False
+        tensors = [
+            number
+            for number, argument in enumerate(node.args)
+            if not isinstance(argument, torch.dtype)
+        ]
+        linear = [number for number in tensors if node.args[number] in self.dependent]
+        places = LINEAR[packet]
+        if places is None:
+            return linear == tensors
+        return len(linear) == 1 and linear[0] in places
+
+    def add_body(
+        self, node: fx.Node, body: Body, result: str, inputs: list[fx.Node]
+    ) -> None:
+        value = node.meta["val"]
+        shape, to = self.shape(value), self.type(value)
+        element = MLIR_TYPES[value.dtype]
+        values = ", ".join(self.values[used] for used in inputs)
+        types = ", ".join(self.types[used] for used in inputs)
+        elements = [MLIR_TYPES[used.meta["val"].dtype] for used in inputs]
+        block = ", ".join(f"%a{i}: {kind}" for i, kind in enumerate(elements))
+        shapes = [self.shape(used.meta["val"]) for used in inputs]
+        lines = "\n".join(body.lines)
+        self.set(node, f"%{node.name}")
+        nodes = f'{{fad.nodes = ["{node.name}"]}}'
+        if all(other == shape for other in shapes):
+            self.lines.append(
+                f"%{node.name} = fad.elementwise ins({values} : {types}) attributes "
+                f"{nodes} -> {to} {{\n^bb0({block}):\n{lines}\n"
+                f"fad.yield {result} : {element}\n}}"
+            )
+        else:
+            maps = [_make_map(len(shape), other, shape) for other in shapes]
+            maps.append(_make_map(len(shape), shape, shape))
+            iterators = ", ".join(['"parallel"'] * len(shape))
+            self.lines.append(
+                f"%{node.name} = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
+                f"iterator_types = [{iterators}]}} ins({values} : {types}) "
+                f"outs({self.get_empty(to)} : {to}) attrs = {nodes} {{\n"
+                f"^bb0({block}, %out: {element}):\n{lines}\n"
+                f"linalg.yield {result} : {element}\n}} -> {to}"
+            )
+        self.operands[node.name] = inputs
+
+    def get_empty(self, type: str) -> str:
+        return self.empty.setdefault(type, f"%empty.{len(self.empty)}")
+
+    # Results
+
+    def finish(self) -> Imported:
+        outputs = tree_leaves(self.graph.output_node().args)
+        results = list(dict.fromkeys(self.tensors(outputs[: self.num_forward_outputs])))
+        values = [self.values[node] for node in results]
+        types = [self.types[node] for node in results]
+        marks = [""] * len(results)
+        cotangents = [a for a in self.arguments if "fad.cotangent" in a]
+        # Cotangents belong to results and gradients to arguments of their types;
+        # those of the graph may have others, so each has one of its own.
+        for index, cotangent in enumerate(cotangents):
+            type = cotangent.split(": ", 1)[1].split(" {", 1)[0]
+            self.arguments.append(f"%result.{index}: {type}")
+            values.insert(index, f"%result.{index}")
+            types.insert(index, type)
+            marks.insert(index, "")
+        # Arguments are numbered without cotangents.
+        number = len(self.arguments) - len(cotangents)
+        gradients = [
+            node
+            for node in dict.fromkeys(self.tensors(outputs[self.num_forward_outputs :]))
+            if node in self.dependent
+        ]
+        for index, node in enumerate(gradients):
+            self.arguments.append(f"%argument.{index}: {self.types[node]}")
+            values.append(self.values[node])
+            types.append(self.types[node])
+            marks.append(f" {{fad.gradient = {number} : i64}}")
+            number += 1
+        typed = ", ".join(t + mark for t, mark in zip(types, marks))
+        head = [f"{name} = tensor.empty() : {t}" for t, name in self.empty.items()]
+        text = "\n".join(
+            [f"func.func @joint({', '.join(self.arguments)}) -> ({typed}) {{"]
+            + head
+            + self.lines
+            + [f"return {', '.join(values)} : {', '.join(types)}", "}"]
+        )
+        return Imported(text, self.operands, [None] * len(cotangents) + results + gradients)
+
+    def tensors(self, nodes: Iterable[Any]) -> list[fx.Node]:
+        return [node for node in nodes if isinstance(node, fx.Node) and node in self.values]
+
+
+def _make_map(rank: int, shape: tuple[int, ...], to: tuple[int, ...]) -> str:
+    """The indexing map that broadcasts `shape`, from the last dimension on."""
+    shift = rank - len(shape)
+    dims = [f"d{dim}" for dim in range(rank)]
+    places = [
+        f"d{shift + dim}" if size == to[shift + dim] else "0"
+        for dim, size in enumerate(shape)
+    ]
+    return f"affine_map<({', '.join(dims)}) -> ({', '.join(places)})>"
+
+
+def import_joint(
+    graph: fx.Graph, num_forward_outputs: int, mutated: set[fx.Node]
+) -> Imported:
+    """The function of `graph`, whose first results are those of forward."""
+    return _Importer(graph, num_forward_outputs, mutated).run()

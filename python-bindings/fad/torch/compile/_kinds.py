@@ -1,0 +1,118 @@
+"""What backward may do with operations that fad knows by their costs alone."""
+
+import operator
+from typing import Any
+
+import torch
+from torch import fx
+
+aten, prims = torch.ops.aten, torch.ops.prims
+
+_VIEWS = {
+    aten.alias,
+    aten.as_strided,
+    aten.detach,
+    aten.diagonal,
+    aten.expand,
+    aten.permute,
+    aten.select,
+    aten.slice,
+    aten.split,
+    aten.split_with_sizes,
+    aten.squeeze,
+    aten.t,
+    aten.transpose,
+    aten.unbind,
+    aten.unfold,
+    aten.unsqueeze,
+    aten.view,
+    aten._unsafe_view,
+    aten.reshape,
+}
+_CONTRACTIONS = {
+    aten.addmm,
+    aten.addmv,
+    aten.baddbmm,
+    aten.bmm,
+    aten.convolution,
+    aten.dot,
+    aten.linear,
+    aten.matmul,
+    aten.mm,
+    aten.mv,
+    aten._scaled_mm,
+    aten._scaled_dot_product_cudnn_attention,
+    aten._scaled_dot_product_efficient_attention,
+    aten._scaled_dot_product_flash_attention,
+    aten._scaled_dot_product_flash_attention_for_cpu,
+}
+_REDUCTIONS = {
+    aten.all,
+    aten.amax,
+    aten.amin,
+    aten.any,
+    aten.argmax,
+    aten.argmin,
+    aten.cumsum,
+    aten.logsumexp,
+    aten.max,
+    aten.mean,
+    aten.min,
+    aten.prod,
+    aten.std,
+    aten.sum,
+    aten.var,
+    aten.var_mean,
+    aten._log_softmax,
+    aten._softmax,
+}
+# Elements in other places, and tensors that no tensor determines. Both fuse with
+# their readers.
+_MOVEMENTS = {
+    aten.arange,
+    aten.cat,
+    aten.constant_pad_nd,
+    aten.embedding,
+    aten.empty,
+    aten.flip,
+    aten.full,
+    aten.full_like,
+    aten.gather,
+    aten.index,
+    aten.index_select,
+    aten.ones,
+    aten.ones_like,
+    aten.repeat,
+    aten.scalar_tensor,
+    aten.tril,
+    aten.triu,
+    aten.zeros,
+    aten.zeros_like,
+    prims.iota,
+    prims._low_memory_max_pool_offsets_to_indices,
+}
+
+
+def find_kind(node: fx.Node) -> str:
+    """The kind of `fad.opaque` for `node`. What is not known is kept: repeating it
+    may have other effects, or other results."""
+    target: Any = node.target
+    if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
+        return "keep"
+    if torch.Tag.nondeterministic_seeded in target.tags:
+        return "keep"
+    packet = target.overloadpacket
+    for kind, packets in (
+        ("view", _VIEWS),
+        ("contraction", _CONTRACTIONS),
+        ("reduction", _REDUCTIONS),
+        ("elementwise", _MOVEMENTS),
+    ):
+        if packet in packets:
+            return kind
+    return "elementwise" if torch.Tag.pointwise in target.tags else "keep"
+
+
+def is_part(node: fx.Node) -> bool:
+    """Whether `node` is one of several results of another node."""
+    return node.target is operator.getitem

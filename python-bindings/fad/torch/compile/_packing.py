@@ -1,0 +1,55 @@
+"""Few-bit numbers in bytes, as nodes that Inductor fuses with their neighbours.
+
+Bits of one byte come from places that lie far apart: the first bits of all bytes
+are one contiguous part of the tensor, and so on. So each part is one vector loop."""
+
+from typing import Callable
+
+import torch
+
+aten, prims = torch.ops.aten, torch.ops.prims
+
+# Adds a node, and returns it.
+Build = Callable[..., torch.fx.Node]
+
+
+def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
+    """Bytes of `codes`, non-negative numbers below `2 ** bits`, where `bits` divides
+    eight and the number of codes is a multiple of those in a byte."""
+    each = 8 // bits
+    count = codes.meta["val"].numel()
+    rows = build(aten.reshape.default, codes, [each, count // each])
+    packed = None
+    for number in range(each):
+        row = build(aten.select.int, rows, 0, number)
+        # C++ code for integers of 32 bits is vectorized best.
+        row = build(prims.convert_element_type.default, row, torch.int32)
+        if number:
+            row = build(aten.bitwise_left_shift.Tensor_Scalar, row, bits * number)
+            row = build(aten.bitwise_or.Tensor, packed, row)
+        packed = row
+    return build(prims.convert_element_type.default, packed, torch.uint8)
+
+
+def unpack(
+    build: Build, packed: torch.fx.Node, bits: int, shape: list[int]
+) -> torch.fx.Node:
+    """The codes in `packed`, as bytes of the shape `shape`."""
+    each = 8 // bits
+    device = packed.meta["val"].device
+    steps = build(
+        prims.iota.default,
+        each,
+        start=0,
+        step=bits,
+        dtype=torch.int32,
+        device=device,
+        requires_grad=False,
+    )
+    steps = build(aten.reshape.default, steps, [each, 1])
+    wide = build(prims.convert_element_type.default, packed, torch.int32)
+    wide = build(aten.unsqueeze.default, wide, 0)
+    codes = build(aten.bitwise_right_shift.Tensor, wide, steps)
+    codes = build(aten.bitwise_and.Scalar, codes, 2**bits - 1)
+    codes = build(aten.reshape.default, codes, shape)
+    return build(prims.convert_element_type.default, codes, torch.uint8)

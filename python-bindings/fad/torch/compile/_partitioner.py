@@ -1,0 +1,212 @@
+"""fad as the partitioner of AOTAutograd's joint graphs."""
+
+import json
+import warnings
+from typing import Any, Sequence
+
+import torch
+from torch import fx
+from torch._functorch import config as functorch_config
+from torch._functorch import partitioners
+from torch._functorch.compile_utils import fx_graph_cse, raise_getitems
+from torch._inductor.custom_graph_pass import CustomPartitionerFn
+from torch.utils._pytree import tree_leaves
+
+from ... import _fad
+from ..._module import get_handle, parse
+from ..._policy import check_options, check_policy
+from ._apply import apply_plan
+from ._import import NotPlanned, import_joint
+
+
+class Partitioner(CustomPartitionerFn):
+    """Splits a joint graph into forward and backward so that backward reads fad's
+    residuals.
+
+    The arguments are those of `fad.nest`: `policy` selects the residuals, `recompute`
+    lists the operations that backward may repeat, and with `residual_budget`, a number
+    of bytes, the selection takes the least time within them. With `derivative_bits`,
+    bounded derivatives are approximate.
+
+    A graph that fad cannot plan is split by PyTorch's partitioner, with a warning."""
+
+    def __init__(
+        self,
+        policy: str = "auto",
+        *,
+        recompute: str | None = None,
+        residual_budget: int | None = None,
+        derivative_bits: int | None = None,
+    ) -> None:
+        self.policy = check_policy(policy)
+        self.options = check_options(
+            [policy],
+            recompute=recompute,
+            assumed_size=None,
+            derivative_bits=derivative_bits,
+            derivative_from_output=False,
+            residual_budget=residual_budget,
+        )
+        # assumed_size and derivative_from_output are no options here.
+        self.options = {
+            key: value
+            for key, value in self.options.items()
+            if key in ("recompute", "derivative_bits", "residual_budget")
+        }
+
+    def uuid(self) -> Any:
+        """Identifies fad's build and the options in PyTorch's caches."""
+        return f"fad {_fad.version} {self.policy} {sorted(self.options.items())}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Partitioner) and self.uuid() == other.uuid()
+
+    def __hash__(self) -> int:
+        return hash(self.uuid())
+
+    def __call__(
+        self,
+        gm: fx.GraphModule,
+        joint_inputs: Sequence[object],
+        *,
+        num_fwd_outputs: int,
+        static_lifetime_input_indices: list[int] | None = None,
+        **options: Any,
+    ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        # A graph that fad leaves half rewritten is of no use.
+        static = static_lifetime_input_indices or []
+        original = fx.GraphModule(gm, _copy(gm.graph))
+        try:
+            return _partition(gm, joint_inputs, num_fwd_outputs, static, self._choose)
+        except Exception as error:
+            warnings.warn(
+                f"fad leaves this graph to PyTorch's partitioner: {type(error).__name__}: "
+                f"{error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return partitioners.min_cut_rematerialization_partition(
+                original,
+                joint_inputs,
+                num_fwd_outputs=num_fwd_outputs,
+                static_lifetime_input_indices=static_lifetime_input_indices,
+                **options,
+            )
+
+    def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
+        mutated = _find_mutated(graph, num_fwd_outputs)
+        imported = import_joint(graph, num_fwd_outputs, mutated)
+        module = parse(imported.text, filename="joint graph")
+        plan = json.loads(_fad.plan(get_handle(module), self.policy, **self.options))
+        return apply_plan(graph, plan, imported, mutated)
+
+
+def _copy(graph: fx.Graph) -> fx.Graph:
+    copy = fx.Graph()
+    copy.output(copy.graph_copy(graph, val_map={}))
+    copy.output_node().meta = dict(graph.output_node().meta)
+    return copy
+
+
+def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
+    """The inputs that forward changes: by an operation of the graph, or afterwards,
+    as the descriptions of its outputs say."""
+    mutated = set()
+    placeholders = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            placeholders[node.meta.get("desc")] = node
+        elif isinstance(node.target, torch._ops.OpOverload):
+            schema = node.target._schema
+            for argument, value in zip(schema.arguments, node.args):
+                if argument.is_write and isinstance(value, fx.Node):
+                    mutated.add(value)
+    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
+    for output in outputs[:num_fwd_outputs]:
+        changed = getattr(output, "mutated_input", None)
+        if changed in placeholders:
+            mutated.add(placeholders[changed])
+    return {node for node in mutated if node.op == "placeholder"}
+
+
+def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
+    """PyTorch's partition, with `choose` in the place of its choice."""
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    if functorch_config.cse:
+        gm.graph = fx_graph_cse(gm.graph)
+    is_checkpointed = partitioners.has_recomputable_ops(gm)
+    if is_checkpointed:
+        gm = partitioners.cleanup_recompute_tags(gm, is_default_partition=False)
+    if not functorch_config.unsafe_allow_optimization_of_collectives:
+        partitioners.force_save_collectives(gm)
+    partitioners.force_save_effectful_ops(gm)
+    partitioners.force_save_bw_mutation_src(gm)
+    info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
+    if not info.required_bw_nodes:
+        return partitioners.default_partition(
+            gm,
+            joint_inputs,
+            num_fwd_outputs=num_fwd_outputs,
+            static_lifetime_input_indices=static,
+            static_lifetime_input_nodes=info.static_lifetime_input_nodes,
+        )
+    saved = choose(gm.graph, num_fwd_outputs)
+    gm.graph.eliminate_dead_code()
+    gm.graph.lint()
+    gm.recompile()
+    info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
+    saved = _close(gm.graph, info, saved)
+    if functorch_config._sync_decision_cross_ranks:
+        saved = partitioners._sync_decision_cross_ranks(gm.graph, saved)
+    numbers = [
+        node
+        for node in saved
+        if partitioners.is_sym_node(node)
+        and not partitioners._is_assert_only_symbool(node)
+    ]
+    objects = [node for node in saved if partitioners.is_opaque_node(node)]
+    tensors = [
+        node
+        for node in saved
+        if not partitioners.is_sym_node(node) and not partitioners.is_opaque_node(node)
+    ]
+    forward, backward = partitioners._extract_fwd_bwd_modules(
+        gm,
+        tensors,
+        saved_sym_nodes=numbers,
+        saved_opaque_nodes=objects,
+        num_fwd_outputs=num_fwd_outputs,
+        static_lifetime_input_nodes=info.static_lifetime_input_nodes,
+    )
+    if is_checkpointed and partitioners.has_recomputable_rng_ops(gm):
+        forward, backward = partitioners.functionalize_rng_ops(
+            gm, forward, backward, len(numbers)
+        )
+    backward = partitioners.reordering_to_mimic_autograd_engine(backward)
+    forward, backward = raise_getitems(forward), raise_getitems(backward)
+    forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)
+    backward = partitioners.thread_graphsafe_rng_from_hops(backward, is_backward=True)
+    return forward, backward
+
+
+def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
+    """`saved`, in the order of the graph, with the numbers and objects that backward
+    reads beside them: sizes, for example, which fad does not see."""
+    closed = set(saved)
+    worklist = [node for node in info.required_bw_nodes]
+    seen = set(worklist)
+    while worklist:
+        for used in worklist.pop().all_input_nodes:
+            if used in seen or used in closed or used in info.required_bw_nodes:
+                continue
+            seen.add(used)
+            is_tensor = isinstance(used.meta.get("val"), torch.Tensor)
+            if used.op == "placeholder" or (
+                not is_tensor
+                and (partitioners.is_sym_node(used) or partitioners.is_opaque_node(used))
+            ):
+                closed.add(used)
+            else:
+                worklist.append(used)
+    return [node for node in graph.nodes if node in closed]

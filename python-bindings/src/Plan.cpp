@@ -1,0 +1,55 @@
+//===- Plan.cpp - Residuals of joint graphs in Python ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bindings.h"
+#include "Module.h"
+#include "PolicyName.h"
+#include "fad/Pipelines/Plan.h"
+#include "fad/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace nb = nanobind;
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::fad::python;
+
+/// The plan of the only function of `module`, in JSON.
+static std::string plan(python::Module &module, const std::string &policyName,
+                        const std::optional<std::string> &recompute,
+                        int64_t derivativeBits,
+                        std::optional<int64_t> residualBudget) {
+  FadSelectResidualsOptions options;
+  options.policy = getPolicy(policyName);
+  if (recompute)
+    options.recompute = getRecomputeLevel(*recompute);
+  options.derivativeBits = derivativeBits;
+  if (residualBudget)
+    options.residualBudget = *residualBudget;
+  return module.run([&](ModuleOp op) -> FailureOr<std::string> {
+    OwningOpRef<ModuleOp> copy = op.clone();
+    PassManager manager(op.getContext());
+    manager.enableVerifier(false);
+    manager.addNestedPass<func::FuncOp>(createFadExtractCoefficients());
+    manager.addNestedPass<func::FuncOp>(createFadSelectResiduals(options));
+    if (failed(manager.run(*copy)))
+      return failure();
+    auto joint = *copy->getOps<func::FuncOp>().begin();
+    FailureOr<llvm::json::Value> described = describePlan(joint);
+    if (failed(described))
+      return failure();
+    std::string text;
+    llvm::raw_string_ostream(text) << *described;
+    return text;
+  });
+}
+
+void mlir::fad::python::bindPlan(nb::module_ &module) {
+  module.def("plan", plan, nb::arg("module"), nb::arg("policy"),
+             nb::arg("recompute").none(), nb::arg("derivative_bits"),
+             nb::arg("residual_budget").none());
+}
