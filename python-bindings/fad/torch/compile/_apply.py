@@ -102,7 +102,7 @@ def _build(build: _Builder, entry: dict[str, Any], args: list) -> fx.Node:
     target = TARGETS.get(op)
     if target is None:
         raise NotPlanned(f"{op} has no operation of PyTorch here")
-    if target is prims.convert_element_type.default:
+    if target in (prims.convert_element_type.default, aten.view.dtype):
         return build(target, args[0], dtype)
     # Numbers are operands of few operations of PyTorch.
     takes_numbers = target in _WITH_NUMBERS and isinstance(args[0], fx.Node)

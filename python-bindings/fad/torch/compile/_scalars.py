@@ -322,6 +322,7 @@ TARGETS: dict[str, Any] = {
     "arith.cmpi.ule": aten.le.Tensor,
     "arith.cmpi.ugt": aten.gt.Tensor,
     "arith.cmpi.uge": aten.ge.Tensor,
+    "arith.bitcast": aten.view.dtype,
     "arith.select": aten.where.self,
     "fad.relu": aten.relu.default,
     "fad.sigmoid": aten.sigmoid.default,
