@@ -60,7 +60,8 @@ def Fad_OpaqueKind : I32EnumAttr<"OpaqueKind", "what backward may do with an opa
     I32EnumAttrCase<"view", 1, "view">,
     I32EnumAttrCase<"elementwise", 2, "elementwise">,
     I32EnumAttrCase<"reduction", 3, "reduction">,
-    I32EnumAttrCase<"contraction", 4, "contraction">]> {
+    I32EnumAttrCase<"contraction", 4, "contraction">,
+    I32EnumAttrCase<"repeat", 5, "repeat">]> {
   let cppNamespace = "::mlir::fad";
   let genSpecializedAttr = 0;
 }

@@ -292,7 +292,9 @@ def Fad_OpaqueOp : Op<Fad_Dialect, "opaque", [Pure]> {
     - `elementwise`, `reduction`: repeat it, at the level of that name of the option
       `recompute`; an elementwise operation fuses with its readers, and its time is
       that of its arithmetic alone;
-    - `contraction`: repeat it, at no level.
+    - `contraction`: repeat it, at no level;
+    - `repeat`: repeat it, at every level, as a checkpoint demands; its results are no
+      residuals.
 
     `time` is that of one execution without reading operands and writing results, in
     units of the time that moving an eighth of a byte between memory and processor
@@ -311,7 +313,7 @@ def Fad_OpaqueOp : Op<Fad_Dialect, "opaque", [Pure]> {
     ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$time);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
-    $name $kind (`time` $time^)? `(` $operands `)` attr-dict
+    $name `` $kind (`time` $time^)? ` ` `(` $operands `)` attr-dict
     `:` functional-type($operands, $results)
   }];
   let hasVerifier = 1;

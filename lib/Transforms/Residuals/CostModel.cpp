@@ -156,7 +156,8 @@ Cost CostModel::getSaveCost(Value value) {
   Operation *def = value.getDefiningOp();
   // A view keeps all of the memory that it shares.
   auto opaque = dyn_cast<OpaqueOp>(def);
-  if (opaque && opaque.getKind() == OpaqueKind::view)
+  if (opaque && (opaque.getKind() == OpaqueKind::view ||
+                 opaque.getKind() == OpaqueKind::repeat))
     return Cost::infinite();
   // Forward keeps a value in registers if all its readers fuse with it.
   if (isElementwise(def) && llvm::all_of(value.getUsers(), isElementwise))

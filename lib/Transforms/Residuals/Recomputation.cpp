@@ -96,6 +96,8 @@ bool fad::isView(Operation *op) {
     return bool(pad.getConstantPaddingValue());
   if (isCopy(op) || isReordering(op))
     return true;
+  if (auto opaque = dyn_cast<OpaqueOp>(op))
+    return opaque.getKind() == OpaqueKind::repeat;
   // Arithmetic on sizes.
   return isPure(op) && op->getNumRegions() == 0 &&
          llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&

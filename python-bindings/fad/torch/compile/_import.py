@@ -12,7 +12,7 @@ from torch import fx
 from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves
 
-from ._kinds import find_kind, is_part
+from ._kinds import find_kind, is_bound, is_part
 from ._scalars import LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
 
 aten = torch.ops.aten
@@ -151,7 +151,7 @@ class _Importer:
         """Adds `node` as an operation with a scalar body, where it has one."""
         target: Any = node.target
         rule = RULES.get(getattr(target, "overloadpacket", None))
-        if rule is None or not self.is_linear(node):
+        if rule is None or is_bound(node) or not self.is_linear(node):
             return False
         value = node.meta["val"]
         body, operands, inputs = Body(), [], []

@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._functorch import partitioners
+from torch.utils.checkpoint import CheckpointPolicy
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -96,8 +98,10 @@ _MOVEMENTS = {
 def find_kind(node: fx.Node) -> str:
     """The kind of `fad.opaque` for `node`. What is not known is kept: repeating it
     may have other effects, or other results."""
+    if partitioners.must_recompute(node):
+        return "repeat"
     target: Any = node.target
-    if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
+    if is_bound(node) or not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
         return "keep"
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "keep"
@@ -111,6 +115,12 @@ def find_kind(node: fx.Node) -> str:
         if packet in packets:
             return kind
     return "elementwise" if torch.Tag.pointwise in target.tags else "keep"
+
+
+def is_bound(node: fx.Node) -> bool:
+    """Whether a checkpoint decides whether backward repeats `node`."""
+    must_save = node.meta.get("recompute") is CheckpointPolicy.MUST_SAVE
+    return must_save or partitioners.must_recompute(node)
 
 
 def is_part(node: fx.Node) -> bool:

@@ -1,6 +1,7 @@
 """fad as the partitioner of AOTAutograd's joint graphs."""
 
 import json
+import pathlib
 import warnings
 from typing import Any, Sequence
 
@@ -9,7 +10,7 @@ from torch import fx
 from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.compile_utils import fx_graph_cse, raise_getitems
-from torch._inductor.custom_graph_pass import CustomPartitionerFn
+from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
 from torch.utils._pytree import tree_leaves
 
 from ... import _fad
@@ -47,16 +48,16 @@ class Partitioner(CustomPartitionerFn):
             derivative_from_output=False,
             residual_budget=residual_budget,
         )
-        # assumed_size and derivative_from_output are no options here.
-        self.options = {
-            key: value
-            for key, value in self.options.items()
-            if key in ("recompute", "derivative_bits", "residual_budget")
-        }
+        # Sizes are those that PyTorch expects, and all derivatives are computed from
+        # what the graph has.
+        for name in ("assumed_size", "derivative_from_output"):
+            del self.options[name]
 
     def uuid(self) -> Any:
         """Identifies fad's build and the options in PyTorch's caches."""
-        return f"fad {_fad.version} {self.policy} {sorted(self.options.items())}"
+        folder = pathlib.Path(__file__).parent
+        files = (_fad.__file__, *sorted(map(str, folder.glob("*.py"))))
+        return get_hash_for_files(files, f"{self.policy} {sorted(self.options.items())}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Partitioner) and self.uuid() == other.uuid()
