@@ -20,16 +20,9 @@ using namespace mlir::fad::python;
 
 /// The plan of the only function of `module`, in JSON.
 static std::string plan(python::Module &module, const std::string &policyName,
-                        const std::optional<std::string> &recompute,
-                        int64_t derivativeBits,
-                        std::optional<int64_t> residualBudget) {
-  FadSelectResidualsOptions options;
+                        const nb::kwargs &selection) {
+  SelectionOptions options = getSelection(selection);
   options.policy = getPolicy(policyName);
-  if (recompute)
-    options.recompute = getRecomputeLevel(*recompute);
-  options.derivativeBits = derivativeBits;
-  if (residualBudget)
-    options.residualBudget = *residualBudget;
   return module.run([&](ModuleOp op) -> FailureOr<std::string> {
     OwningOpRef<ModuleOp> copy = op.clone();
     PassManager manager(op.getContext());
@@ -50,6 +43,5 @@ static std::string plan(python::Module &module, const std::string &policyName,
 
 void mlir::fad::python::bindPlan(nb::module_ &module) {
   module.def("plan", plan, nb::arg("module"), nb::arg("policy"),
-             nb::arg("recompute").none(), nb::arg("derivative_bits"),
-             nb::arg("residual_budget").none());
+             nb::arg("selection"));
 }

@@ -43,15 +43,9 @@ class Partitioner(CustomPartitionerFn):
         self.options = check_options(
             [policy],
             recompute=recompute,
-            assumed_size=None,
             derivative_bits=derivative_bits,
-            derivative_from_output=False,
             residual_budget=residual_budget,
         )
-        # Sizes are those that PyTorch expects, and all derivatives are computed from
-        # what the graph has.
-        for name in ("assumed_size", "derivative_from_output"):
-            del self.options[name]
 
     def uuid(self) -> Any:
         """Identifies fad's build and the options in PyTorch's caches."""
@@ -98,7 +92,8 @@ class Partitioner(CustomPartitionerFn):
         mutated = _find_mutated(graph, num_fwd_outputs)
         imported = import_joint(graph, num_fwd_outputs, mutated)
         module = parse(imported.text, filename="joint graph")
-        plan = json.loads(_fad.plan(get_handle(module), self.policy, **self.options))
+        options = {"target": _find_target(graph), **self.options}
+        plan = json.loads(_fad.plan(get_handle(module), self.policy, **options))
         return apply_plan(graph, plan, imported, mutated)
 
 
@@ -107,6 +102,13 @@ def _copy(graph: fx.Graph) -> fx.Graph:
     copy.output(copy.graph_copy(graph, val_map={}))
     copy.output_node().meta = dict(graph.output_node().meta)
     return copy
+
+
+def _find_target(graph: fx.Graph) -> str:
+    """The target whose times count: that of the tensors."""
+    values = (node.meta.get("val") for node in graph.nodes)
+    tensors = (value for value in values if isinstance(value, torch.Tensor))
+    return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
 
 
 def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
