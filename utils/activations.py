@@ -96,10 +96,17 @@ class Activation(NamedTuple):
         return eval(f"dict({arguments or ')'}")
 
 
+def find_definitions():
+    """The folder of the definitions: beside this file, in a kit for machines with a
+    GPU, or in the checkout."""
+    here = pathlib.Path(__file__)
+    folders = here.with_name("Activations"), here.parents[1] / "include/fad/IR/Activations"
+    return next(folder for folder in folders if folder.is_dir())
+
+
 def read_activations():
     """What the definitions of the activations state for each set of attributes."""
-    folder = pathlib.Path(__file__).parents[1] / "include/fad/IR/Activations"
-    for path in sorted(folder.glob("*.td")):
+    for path in sorted(find_definitions().glob("*.td")):
         text = path.read_text()
         (operation,) = re.findall(r': Fad_Activation<"(\w+)"', text)
         # A list of lists of strings reads the same in TableGen and in Python.

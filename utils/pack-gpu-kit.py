@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import cubin
-from activations import ACTIVATIONS, spell
+from activations import ACTIVATIONS, find_definitions, spell
 from gpu import kit, streams
 from kernel_programs import PackError, read_program
 
@@ -144,6 +144,8 @@ class Packer:
             shutil.copy(ROOT / path, self.folder)
         for path in "utils/activations.py", "utils/cubin.py":
             shutil.copy(ROOT / path, self.folder)
+        definitions = find_definitions()
+        shutil.copytree(definitions, self.folder / definitions.name)
         library = self.options.runtime or self.options.build / "lib" / LIBRARY
         target = self.folder / LIBRARY
         try:

@@ -37,6 +37,7 @@ def list_values(name, types):
 def compose(text, entry):
     """Appends to the module of the nested function @`entry` a function @gradients
     that calls its two parts."""
+    text = re.sub(r" attributes \{fad\.pullback = @\w+\}", "", text)
     primals, saved = find_types(text, f"{entry}_forward")
     inputs, gradients = find_types(text, f"{entry}_backward")
     first = next(i for i, kind in enumerate(saved) if "fad.residual" in kind)
