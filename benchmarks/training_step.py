@@ -187,6 +187,9 @@ def main():
                 f"{contender:20} {row['median_ms']:10.2f} {row['least_ms']:10.2f} "
                 f"{row['first_s']:8.1f}  {row['loss']:.6f}"
             )
+        losses = [row["loss"] for row in times.values()]
+        if max(losses) - min(losses) > 1e-4 * abs(losses[0]):
+            sys.exit(f"error: the losses of {name} differ")
     if options.json:
         figures = {"machine": machine, "sizes": sizes, "models": results}
         options.json.write_text(json.dumps(figures, indent=1))

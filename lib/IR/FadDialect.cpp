@@ -153,6 +153,10 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr) {
       !isNumber(attr.getValue()))
     return op->emitOpError("expects '")
            << name << "' to be a non-negative 64-bit integer";
+  auto names = dyn_cast<ArrayAttr>(attr.getValue());
+  if (name == FadDialect::kNodesAttr &&
+      (!names || names.size() != 1 || !isa<StringAttr>(names[0])))
+    return op->emitOpError("expects '") << name << "' to list one name";
   if ((name == FadDialect::kResidualAttr || name == FadDialect::kOwnedAttr) &&
       !isa<UnitAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to be a unit attribute";

@@ -28,6 +28,7 @@ public:
 
 private:
   LogicalResult visit(Operation &op);
+  LogicalResult verifyOperands(Operation &op);
   LogicalResult visitBody(Operation &op, Block &body);
   /// Binds the argument of a body to `operand`, which `map` broadcasts.
   LogicalResult bind(OpOperand &operand, Value argument, AffineMap map);
@@ -78,8 +79,9 @@ void Planner::visitKnown(Operation &op, ArrayAttr names) {
   for (auto [name, result] :
        llvm::zip(names.getAsRange<StringAttr>(), op.getResults()))
     references.try_emplace(result, name.getValue());
-  if (llvm::none_of(op.getOperands(),
-                    [&](Value operand) { return isNew.contains(operand); }))
+  if (names.empty() || llvm::none_of(op.getOperands(), [&](Value operand) {
+        return isNew.contains(operand);
+      }))
     return;
   json::Array list;
   for (Value operand : op.getOperands())
@@ -167,7 +169,20 @@ LogicalResult Planner::visitBody(Operation &op, Block &body) {
   return success();
 }
 
+/// Fails, with an error, if `op` reads a value that has no name and is no number.
+LogicalResult Planner::verifyOperands(Operation &op) {
+  for (Value operand : op.getOperands()) {
+    bool isDestination = operand.getDefiningOp<tensor::EmptyOp>();
+    if (!isDestination && !references.contains(operand))
+      return op.emitError() << "the plan of a joint graph has no form for an "
+                               "operand that is a constant tensor";
+  }
+  return success();
+}
+
 LogicalResult Planner::visit(Operation &op) {
+  if (failed(verifyOperands(op)))
+    return failure();
   if (auto names = op.getAttrOfType<ArrayAttr>(FadDialect::kNodesAttr)) {
     visitKnown(op, names);
     return success();
@@ -176,8 +191,17 @@ LogicalResult Planner::visit(Operation &op) {
     visitResidual(residual);
     return success();
   }
-  if (isa<tensor::EmptyOp>(op) || matchPattern(&op, m_Constant()))
+  if (isa<tensor::EmptyOp>(op))
     return success();
+  // Readers broadcast a number.
+  Attribute constant;
+  if (matchPattern(&op, m_Constant(&constant))) {
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+      constant = splat.getSplatValue<Attribute>();
+    if (isa<IntegerAttr, FloatAttr>(constant))
+      references.try_emplace(op.getResult(0), describeNumber(constant));
+    return success();
+  }
   if (auto elementwise = dyn_cast<ElementwiseOp>(op)) {
     for (OpOperand &operand : op.getOpOperands())
       references.insert_or_assign(
@@ -226,6 +250,8 @@ FailureOr<json::Value> Planner::run() {
   for (Operation &op : block.without_terminator())
     if (failed(visit(op)))
       return failure();
+  if (failed(verifyOperands(*block.getTerminator())))
+    return failure();
   json::Array results;
   for (Value result : block.getTerminator()->getOperands())
     results.push_back(refer(result));

@@ -52,6 +52,9 @@ static std::string toJSON(StringRef literal) {
 }
 
 static bool parseDictionary(StringRef literal, NpyHeader &header) {
+  // The parser of JSON recurses, and no header has more levels.
+  if (literal.contains('[') || literal.count('(') > 1 || literal.count('{') > 1)
+    return false;
   Expected<llvm::json::Value> value = llvm::json::parse(toJSON(literal));
   if (!value) {
     llvm::consumeError(value.takeError());

@@ -234,8 +234,8 @@ func.func @named(%x: memref<64xf32>, %y: memref<64xf32>, %s: memref<f32>) {
 
 // Differences keep their order, and so does a sum that another result takes.
 // CHECK-LABEL: func.func @kept(
-// CHECK:         arith.subf %{{.*}}, %{{.*}} : f32
-// CHECK:         arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.subf %{{[^ ]*}}, %{{[^ ]*}} : f32
+// CHECK:         arith.addf %{{[^ ]*}}, %{{[^ ]*}} : f32
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc> : f32
 func.func @kept(%x: memref<?x64xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
   linalg.generic {indexing_maps = [#id, #column], iterator_types = ["parallel", "reduction"]}

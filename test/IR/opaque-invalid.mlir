@@ -30,3 +30,10 @@ func.func @kind(%x: tensor<4xf32>) {
   %v = fad.opaque "aten.sin" fast (%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{'func.func' op expects 'fad.nodes' to list one name}}
+func.func @argument(%x: tensor<4xf32> {fad.nodes = []}) {
+  return
+}

@@ -1,7 +1,7 @@
 // RUN: %check-rule %s
 
 // y * (1 - y) would cancel for large x. Where the derivative rounds to zero, zero
-// is a constant; see saturation.mlir.
+// is a constant.
 
 // VALUE: sigmoid(x) = 1 / (1 + exp(-x))
 // RANGE: x in [-5, 5]

@@ -1,7 +1,7 @@
 // RUN: %check-rule %s
 
 // The rounding error of x^2, which exp would magnify, is made up for. Where the
-// derivative rounds to zero, zero is a constant; see saturation.mlir.
+// derivative rounds to zero, zero is a constant.
 
 // VALUE: erfc(x) = erfc(x)
 // RANGE: x in [-4, 4]

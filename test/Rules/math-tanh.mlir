@@ -2,7 +2,7 @@
 // RUN: %check-rule %s
 
 // 1 - y^2 would cancel for large x. Beyond the point where the derivative rounds
-// to zero, zero is a constant; see saturation.mlir.
+// to zero, zero is a constant.
 
 // VALUE: tanh(x) = tanh(x)
 // RANGE: x in [-5, 5]

@@ -5,7 +5,7 @@
 
 // A chain that is linear has a constant derivative, of which no tensor is kept.
 // CHECK-LABEL: func.func @linear_forward(
-// CHECK-SAME:      %{{[^,)]*}}: tensor<4x5xf32>, %{{[^,)]*}}: tensor<4x5xf32>) -> tensor<4x5xf32> {
+// CHECK-SAME:      %{{[^,)]*}}: tensor<4x5xf32>, %{{[^,)]*}}: tensor<4x5xf32>) -> tensor<4x5xf32> attributes {fad.pullback = @linear_backward} {
 // CHECK-LABEL: func.func @linear_backward(
 // CHECK-SAME:      %[[COTANGENT:[^,)]*]]: tensor<4x5xf32> {fad.cotangent = 0 : i64})
 // CHECK:         %[[GRADIENT:.*]] = fad.elementwise ins(%[[COTANGENT]] : tensor<4x5xf32>)

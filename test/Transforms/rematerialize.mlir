@@ -3,8 +3,9 @@
 
 // RUN: fad-opt %s --fad-rematerialize --split-input-file | FileCheck %s
 
-// The attribute, not the names, makes two functions a pair. At the peak, which is the broadcast, %a and %b wait for what comes behind. %b
-// is computed again from %a, and %a from the residual, which is alive anyway.
+// The attribute, not the names, makes two functions a pair. At the peak, the broadcast,
+// %a and %b wait for their last readers. %b is computed again from %a, and %a from the
+// residual, which is alive anyway.
 
 // CHECK-LABEL: func.func @pullback(
 // CHECK-SAME:  %[[R:[^:]*]]: tensor<1024xf32> {fad.residual}, %[[G:[^:]*]]: tensor<1024xf32>

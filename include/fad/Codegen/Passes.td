@@ -380,7 +380,7 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     sums and products get the flag `reassoc`, so that LLVM vectorizes the loop. So
     they are rounded in another order than in loops over elements. This order depends
     on the processor, and not on the number of threads. Results of f16 and bf16 are
-    combined in f32 and rounded once.
+    combined in f32 along the innermost loop, and rounded after it.
 
     Loops of little arithmetic with one result, of 16 MiB or more, that overwrites
     none of their operands, store their vectors past the cache. Size and alignment

@@ -42,7 +42,7 @@ def Fad_Dialect : Dialect {
     | `fad.tape` | a scalar operation | its results were tensors in the program as written, so a tape could have saved them |
     | `fad.shares_ties` | `arith.maximumf`, `arith.minimumf` | equal operands share the derivative, also where `fad-raise` knows a function that has another one |
     | `fad.adjoint_of` | an operation | names the primal operation that this operation is the adjoint of |
-    | `fad.nodes` | an operation | the names of its results in the graph of another framework |
+    | `fad.nodes` | an operation or an argument | the names of its results, or of it, in the graph of another framework |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |
     | `fad.block_size` | `fad.elementwise` | threads in a block of that kernel |
     | `fad.tile_size` | `fad.elementwise` | elements that a block of that kernel computes |

@@ -21,11 +21,11 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
 
     The policy `auto` works on several copies of the module: one with derivatives in
     all their forms, among which are those of `fad` and `recompute`, one with the
-    derivatives of `bp`, and one of plain reverse mode, without regions. The copy that keeps the fewest bytes
-    stays, or with a `residual-budget` the first copy within it. So `auto` keeps no
-    more than another policy does. A copy other than the first that cannot be
-    differentiated is left out; an optimization remark, `LeftOut` of the category
-    `fad-residuals`, has the reason.
+    derivatives of `bp`, and one of plain reverse mode, without regions. The copy that
+    keeps the fewest bytes stays, or with a `residual-budget` the first copy within it.
+    So `auto` keeps no more than another policy does. A copy other than the first that
+    cannot be differentiated is left out; an optimization remark, `LeftOut` of the
+    category `fad-residuals`, has the reason.
   }];
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",

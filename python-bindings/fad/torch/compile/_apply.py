@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from ._import import Imported, NotPlanned
 from ._kinds import is_part
-from ._packing import pack, unpack
+from ._packing import can_pack, pack, unpack
 from ._scalars import TARGETS, TORCH_TYPES, read_number
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -68,12 +68,15 @@ def apply_plan(
             return read_number(argument["value"])
         return names[argument]
 
+    whole: set[fx.Node] = set()
     for entry in plan["new"]:
         args = [read(argument) for argument in entry["args"]]
         nodes = [argument for argument in args if isinstance(argument, fx.Node)]
         if not nodes:
             raise NotPlanned(f"a new {entry['op']} has no tensor")
-        names[entry["name"]] = _build(_Builder(graph, max(nodes)), entry, args)
+        names[entry["name"]] = _build(
+            _Builder(graph, max(nodes)), entry, args, whole
+        )
 
     for first, operands in plan["operands"].items():
         node = _find_operation(names[first])
@@ -93,15 +96,24 @@ def _find_operation(node: fx.Node) -> fx.Node:
     return node.args[0] if is_part(node) else node
 
 
-def _build(build: _Builder, entry: dict[str, Any], args: list) -> fx.Node:
-    op, dtype = entry["op"], TORCH_TYPES[entry["type"]]
+def _build(
+    build: _Builder, entry: dict[str, Any], args: list, whole: set[fx.Node]
+) -> fx.Node:
+    """The node of `entry`. Few-bit numbers of an unknown number, or of one that fills no
+    bytes, take a byte each: these are `whole`."""
+    op = entry["op"]
     if op == "fad.pack":
-        return pack(build, args[0], entry["bits"])
+        if can_pack(args[0], entry["bits"]):
+            return pack(build, args[0], entry["bits"])
+        whole.add(args[0])
+        return args[0]
     if op == "fad.unpack":
+        if args[0] in whole:
+            return args[0]
         return unpack(build, args[0], entry["bits"], entry["shape"])
-    target = TARGETS.get(op)
-    if target is None:
-        raise NotPlanned(f"{op} has no operation of PyTorch here")
+    target, dtype = TARGETS.get(op), TORCH_TYPES.get(entry["type"])
+    if target is None or dtype is None:
+        raise NotPlanned(f"{op} of {entry['type']} has no operation of PyTorch here")
     if target in (prims.convert_element_type.default, aten.view.dtype):
         return build(target, args[0], dtype)
     # Numbers are operands of few operations of PyTorch.

@@ -31,6 +31,8 @@ def backend(
     except TypeError as error:
         raise ValueError(f"options of the backend fad: {error}") from None
     if engine == "eager":
+        if others or mode:
+            raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
         return _compile_eager(graph, inputs, partitioner)
     from torch._inductor.compile_fx import compile_fx
 

@@ -13,9 +13,15 @@ aten, prims = torch.ops.aten, torch.ops.prims
 Build = Callable[..., torch.fx.Node]
 
 
+def can_pack(codes: torch.fx.Node, bits: int) -> bool:
+    """Whether `codes` fill bytes; not if their number is unknown."""
+    count = codes.meta["val"].numel()
+    return isinstance(count, int) and count % (8 // bits) == 0
+
+
 def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
-    """Bytes of `codes`, non-negative numbers below `2 ** bits`, where `bits` divides
-    eight and the number of codes is a multiple of those in a byte."""
+    """Bytes of `codes`, non-negative numbers below `2 ** bits`, for which `can_pack`
+    holds."""
     each = 8 // bits
     count = codes.meta["val"].numel()
     rows = build(aten.reshape.default, codes, [each, count // each])

@@ -24,7 +24,7 @@ class Partitioner(CustomPartitionerFn):
     """Splits a joint graph into forward and backward so that backward reads fad's
     residuals.
 
-    The arguments are those of `fad.nest`: `policy` selects the residuals, `recompute`
+    The arguments are some of those of `fad.nest`: `policy` selects the residuals, `recompute`
     lists the operations that backward may repeat, and with `residual_budget`, a number
     of bytes, the selection takes the least time within them. With `derivative_bits`,
     bounded derivatives are approximate.
@@ -121,13 +121,16 @@ def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
             placeholders[node.meta.get("desc")] = node
         elif isinstance(node.target, torch._ops.OpOverload):
             schema = node.target._schema
-            for argument, value in zip(schema.arguments, node.args):
-                if argument.is_write and isinstance(value, fx.Node):
-                    mutated.add(value)
+            values = dict(zip((a.name for a in schema.arguments), node.args))
+            values.update(node.kwargs)
+            for argument in schema.arguments:
+                if argument.is_write:
+                    leaves = tree_leaves(values.get(argument.name))
+                    mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
     outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
     for output in outputs[:num_fwd_outputs]:
         changed = getattr(output, "mutated_input", None)
-        if changed in placeholders:
+        if changed is not None and changed in placeholders:
             mutated.add(placeholders[changed])
     return {node for node in mutated if node.op == "placeholder"}
 

@@ -71,6 +71,9 @@ class Body:
         # The bits hold infinities, NaN and every digit.
         tensor = torch.tensor(float(value), dtype=dtype)
         width = tensor.element_size()
+        # PyTorch computes with the number as it is, and rounds the result.
+        if width == 2 and tensor.item() != value and value == value:
+            raise Unsupported
         integer = {2: torch.int16, 4: torch.int32, 8: torch.int64}[width]
         bits = tensor.view(integer).item() & ((1 << 8 * width) - 1)
         return self.add(f"arith.constant 0x{bits:0{2 * width}X} : {kind}")
