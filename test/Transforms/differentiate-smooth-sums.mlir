@@ -1,6 +1,6 @@
-// RUN: fad-opt %s --fad-normalize --fad-differentiate=entry=logsigmoid | FileCheck %s --check-prefix=LOGSIGMOID
-// RUN: fad-opt %s --fad-normalize --fad-differentiate=entry=logaddexp | FileCheck %s --check-prefix=LOGADDEXP
-// RUN: fad-opt %s --fad-normalize --fad-differentiate=entry=kinked | FileCheck %s --check-prefix=KINKED
+// RUN: fad-opt %s --fad-differentiate=entry=logsigmoid | FileCheck %s --check-prefix=LOGSIGMOID
+// RUN: fad-opt %s --fad-differentiate=entry=logaddexp | FileCheck %s --check-prefix=LOGADDEXP
+// RUN: fad-opt %s --fad-differentiate=entry=kinked | FileCheck %s --check-prefix=KINKED
 
 // Kinks that cancel, where a select takes the lesser or the greater: the
 // differences on both sides of 0, where each number is, agree with the gradient.

@@ -8,6 +8,7 @@
 
 #include "ReverseMode/ResultAlternatives.h"
 #include "ReverseMode/ReverseMode.h"
+#include "../Utils/SmoothSums.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Detach.h"
 #include "fad/Transforms/Utils/JointFunction.h"
@@ -241,6 +242,9 @@ struct FadDifferentiatePass
     function->walk([](Operation *op) {
       op->removeDiscardableAttr(FadDialect::kAdjointOfAttr);
     });
+    RewritePatternSet smoothSums(&getContext());
+    populateSmoothSumPatterns(smoothSums);
+    walkAndApplyPatterns(*function, std::move(smoothSums));
     // Elementwise operations on tensors have their scalar body made explicit.
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SmoothSums.h"
+#include "../Utils/SmoothSums.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ChangeListener.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

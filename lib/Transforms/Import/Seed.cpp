@@ -105,9 +105,11 @@ void SeedFinder::replace(Value seed, Value cotangent) {
   builder.setInsertionPointAfter(def);
   Location loc = seed.getLoc();
   auto type = cast<RankedTensorType>(seed.getType());
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, seed),
-      type.getElementType(), type.getEncoding());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(builder, loc, seed, dim));
+  Value empty = tensor::EmptyOp::create(builder, loc, type, sizes);
   unsigned rank = type.getRank();
   // A tensor of one element, of any rank, or a scalar.
   auto from = dyn_cast<RankedTensorType>(cotangent.getType());

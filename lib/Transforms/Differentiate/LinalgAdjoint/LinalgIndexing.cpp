@@ -89,6 +89,10 @@ OpFoldResult fad::getLoopExtent(RewriterBase &rewriter, LinalgOp op,
   return tensor::getMixedSize(rewriter, op.getLoc(), tensor, dim);
 }
 
+bool fad::isConstantSize(OpFoldResult size, int64_t value) {
+  return getConstantIntValue(size) == value;
+}
+
 Value fad::getLast(OpBuilder &builder, Location loc, OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return arith::ConstantIndexOp::create(builder, loc, *constant - 1);

@@ -36,6 +36,9 @@ LogicalResult checkLoopExtents(linalg::LinalgOp op);
 OpFoldResult getLoopExtent(RewriterBase &rewriter, linalg::LinalgOp op,
                            unsigned loop);
 
+/// Whether `size` is the constant `value`.
+bool isConstantSize(OpFoldResult size, int64_t value);
+
 /// `size - 1`.
 Value getLast(OpBuilder &builder, Location loc, OpFoldResult size);
 

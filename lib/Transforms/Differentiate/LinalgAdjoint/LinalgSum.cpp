@@ -126,7 +126,7 @@ SumEmitter::analyze(AffineMap map, const llvm::SmallBitVector &partial) {
         isAlone ? tensor::getMixedSize(builder, loc, operand, position)
                 : getLoopExtent(builder, op, *dim.loop);
     dim.isWhole = isAlone || (std::abs(dim.stride) == 1 &&
-                              isConstantIntValue(size, type.getDimSize(position)));
+                              isConstantSize(size, type.getDimSize(position)));
     if (!llvm::is_contained(access.loops, *dim.loop)) {
       access.loops.push_back(*dim.loop);
       access.sizes.push_back(size);
@@ -334,7 +334,7 @@ Value SumEmitter::insertIntoZeros(Value sum, const OperandAccess &access) {
       sizes.back() = refineSize(builder, sizes.back(), summed, next++);
     // A dimension of one element has stride 1.
     strides.push_back(builder.getIndexAttr(
-        isConstantIntValue(sizes.back(), 1) ? 1 : std::abs(dim.stride)));
+        isConstantSize(sizes.back(), 1) ? 1 : std::abs(dim.stride)));
     // The slice of a descending loop begins at its last iteration.
     if (dim.stride < 0)
       offsets.back() = affine::makeComposedFoldedAffineApply(

@@ -104,7 +104,7 @@ std::optional<Window> WindowSolver::findWindow(int64_t dim) {
   auto rate = [&](unsigned term) {
     bool isParallel =
         iterators[index->terms[term].first] == utils::IteratorType::parallel;
-    return 2 * !isConstantIntValue(extents[term], 1) + isParallel;
+    return 2 * !isConstantSize(extents[term], 1) + isParallel;
   };
   unsigned pivot = 0;
   for (unsigned term = 1; term < index->terms.size(); ++term)
@@ -119,7 +119,7 @@ std::optional<Window> WindowSolver::findWindow(int64_t dim) {
       continue;
     window.others.push_back(index->terms[term]);
     window.otherExtents.push_back(extents[term]);
-    window.isTrivial &= isConstantIntValue(extents[term], 1);
+    window.isTrivial &= isConstantSize(extents[term], 1);
   }
   return window;
 }
@@ -247,7 +247,7 @@ Value WindowSolver::spread(Value tensor, AffineMap map) {
           rewriter, loc, x + y,
           {tensor::getMixedSize(rewriter, loc, operand, window.dim), reach});
       // A dimension of one element has stride 1.
-      if (!isConstantIntValue(sizes[dim], 1))
+      if (!isConstantSize(sizes[dim], 1))
         strides[dim] = rewriter.getIndexAttr(window.stride);
     }
   }
@@ -262,7 +262,7 @@ void WindowSolver::rewriteOperand(unsigned number) {
     for (auto [other, extent] : llvm::zip(window.others, window.otherExtents))
       for (auto [dim, expr] : llvm::enumerate(map.getResults()))
         if (expr == rewriter.getAffineDimExpr(other.first) &&
-            !isConstantIntValue(extent, 1))
+            !isConstantSize(extent, 1))
           reversed.set(dim);
   SmallVector<AffineExpr> exprs(map.getResults());
   Value &tensor = body.operands[number];

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_IMPORT_SMOOTHSUMS_H
-#define FAD_LIB_TRANSFORMS_IMPORT_SMOOTHSUMS_H
+#ifndef FAD_LIB_TRANSFORMS_UTILS_SMOOTHSUMS_H
+#define FAD_LIB_TRANSFORMS_UTILS_SMOOTHSUMS_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -23,4 +23,4 @@ void populateSmoothSumPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_IMPORT_SMOOTHSUMS_H
+#endif // FAD_LIB_TRANSFORMS_UTILS_SMOOTHSUMS_H
