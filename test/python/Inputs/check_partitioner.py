@@ -141,9 +141,8 @@ saved_bytes = None
 def watch(extract):
     def run(graph, saved, **options):
         global saved_bytes
-        saved_bytes = sum(
-            node.meta["val"].nbytes for node in saved if node.op != "placeholder"
-        )
+        values = [node.meta["val"] for node in saved if node.op != "placeholder"]
+        saved_bytes = sum(value.element_size() * value.numel() for value in values)
         return extract(graph, saved, **options)
 
     return run
@@ -210,13 +209,44 @@ def check(case):
     return len(errors)
 
 
+class Counting(Partitioner):
+    """Counts the graphs that it splits."""
+
+    count = 0
+
+    def __call__(self, *arguments, **options):
+        Counting.count += 1
+        return super().__call__(*arguments, **options)
+
+
+def check_dynamic():
+    """One graph serves all batch sizes; its masks may fill no bytes."""
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model = nn.Sequential(nn.Linear(16, 9), nn.ReLU6(), nn.Linear(9, 16), nn.LayerNorm(16))
+    compiled = torch.compile(model, backend=compile_by(Counting("fad")), dynamic=True)
+    worst = 0.0
+    for batch in 8, 5, 12:
+        x = torch.randn(batch, 16)
+        torch._dynamo.mark_dynamic(x, 0)
+        gradients = []
+        for call in model, compiled:
+            model.zero_grad()
+            (call(x) * torch.linspace(-1, 1, 16)).sum().backward()
+            gradients.append([parameter.grad for parameter in model.parameters()])
+        worst = max(worst, *map(difference, *gradients))
+    print(f"dynamic: {Counting.count} graphs, difference {worst:.1e}")
+    return Counting.count != 1 or not worst <= 1e-4
+
+
 def main():
     warnings.simplefilter("error", RuntimeWarning)
     partitioners._extract_fwd_bwd_modules = watch(partitioners._extract_fwd_bwd_modules)
     cases = sys.argv[1:] or CASES
     failed = sum(check(case) > 0 for case in cases)
-    print(f"{len(cases)} modules, {failed} failed")
-    return failed != 0
+    wrong = check_dynamic()
+    print(f"{len(cases)} modules, {failed} failed; dynamic sizes {'wrong' if wrong else 'right'}")
+    return failed != 0 or wrong
 
 
 if __name__ == "__main__":
