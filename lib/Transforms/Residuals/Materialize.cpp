@@ -239,6 +239,7 @@ void Materializer::resolveSizes() {
   for (ResidualOp residual : residuals)
     offer(residual.getValue(), residual);
 
+  // Origins are forward values, which stay; only the pending sizes are erased.
   for (tensor::DimOp size : pendingSizes) {
     Size origin = origins.find({size.getSource(), *size.getConstantIndex()});
     auto [source, number] = origin;
