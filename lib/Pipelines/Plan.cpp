@@ -28,6 +28,7 @@ public:
 
 private:
   LogicalResult visit(Operation &op);
+  LogicalResult verifyKnown(Operation &op, Value operand);
   LogicalResult verifyOperands(Operation &op);
   LogicalResult visitBody(Operation &op, Block &body);
   /// Binds the argument of a body to `operand`, which `map` broadcasts.
@@ -144,6 +145,15 @@ static json::Value describeNumber(Attribute attr) {
                                                    : "-inf"}};
 }
 
+/// Fails, with an error, if `operand` of `op` has no name and is no number.
+LogicalResult Planner::verifyKnown(Operation &op, Value operand) {
+  if (references.contains(operand))
+    return success();
+  return op.emitError() << "the plan of a joint graph has no form for an "
+                           "operand that is a constant tensor, an empty one, "
+                           "or the destination of a linalg.generic";
+}
+
 LogicalResult Planner::visitBody(Operation &op, Block &body) {
   for (Operation &inner : body.without_terminator()) {
     Attribute constant;
@@ -156,10 +166,15 @@ LogicalResult Planner::visitBody(Operation &op, Block &body) {
       return inner.emitError() << "the plan of a joint graph has no form for '"
                                << inner.getName() << "'";
     SmallVector<json::Value> arguments;
-    for (Value operand : inner.getOperands())
+    for (Value operand : inner.getOperands()) {
+      if (failed(verifyKnown(inner, operand)))
+        return failure();
       arguments.push_back(refer(operand));
+    }
     addNode(inner, describeScalar(inner), arguments);
   }
+  if (failed(verifyOperands(*body.getTerminator())))
+    return failure();
   for (auto [yielded, result] :
        llvm::zip(body.getTerminator()->getOperands(), op.getResults())) {
     references.try_emplace(result, refer(yielded));
@@ -169,14 +184,12 @@ LogicalResult Planner::visitBody(Operation &op, Block &body) {
   return success();
 }
 
-/// Fails, with an error, if `op` reads a value that has no name and is no number.
 LogicalResult Planner::verifyOperands(Operation &op) {
-  for (Value operand : op.getOperands()) {
-    bool isDestination = operand.getDefiningOp<tensor::EmptyOp>();
-    if (!isDestination && !references.contains(operand))
-      return op.emitError() << "the plan of a joint graph has no form for an "
-                               "operand that is a constant tensor";
-  }
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  for (OpOperand &operand : op.getOpOperands())
+    if (!(structured && structured.isDpsInit(&operand)) &&
+        failed(verifyKnown(op, operand.get())))
+      return failure();
   return success();
 }
 

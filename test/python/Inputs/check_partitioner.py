@@ -17,7 +17,7 @@ from torch._functorch import partitioners
 from torch._inductor.decomposition import select_decomp_table
 from torch.utils.checkpoint import checkpoint
 
-from fad.torch.compile import Partitioner
+from fad.torch.compile import Partitioner, backend
 
 ACTIVATIONS = (
     nn.ReLU, nn.GELU, nn.SiLU, nn.Mish, nn.ELU, nn.Hardswish, nn.Hardsigmoid, nn.Softplus,
@@ -239,13 +239,44 @@ def check_dynamic():
     return Counting.count != 1 or not worst <= 1e-4
 
 
+def check_options():
+    """Options that there are not, and a graph that fad cannot plan."""
+    for options, message in (
+        ({"fad.engine": "fast"}, "fad.engine is 'fast'; it is one of inductor, eager"),
+        ({"fad.polcy": "auto"}, "unexpected keyword argument 'polcy'"),
+        ({"fad.engine": "eager", "max_autotune": True}, "need fad.engine 'inductor'"),
+    ):
+        try:
+            backend(None, [], options=options)
+        except ValueError as error:
+            if message not in str(error):
+                return f"another error: {error}"
+        else:
+            return f"no error for {options}"
+
+    class Failing(Partitioner):
+        def _choose(self, *arguments):
+            raise NotImplementedError("no plan")
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values, _ = step("GELU", Failing())
+    told = [str(warning.message) for warning in caught if "fad leaves" in str(warning.message)]
+    worst = max(map(difference, values, step("GELU", None)[0]))
+    if len(told) != 1 or not told[0].endswith("NotImplementedError: no plan"):
+        return f"warnings: {told}"
+    return "" if worst <= 1e-5 else f"PyTorch's partition differs by {worst:.1e}"
+
+
 def main():
     warnings.simplefilter("error", RuntimeWarning)
     partitioners._extract_fwd_bwd_modules = watch(partitioners._extract_fwd_bwd_modules)
     cases = sys.argv[1:] or CASES
     failed = sum(check(case) > 0 for case in cases)
-    wrong = check_dynamic()
-    print(f"{len(cases)} modules, {failed} failed; dynamic sizes {'wrong' if wrong else 'right'}")
+    wrong = check_options()
+    print(f"options: {wrong or 'right'}")
+    wrong = check_dynamic() or bool(wrong)
+    print(f"{len(cases)} modules, {failed} failed; others {'wrong' if wrong else 'right'}")
     return failed != 0 or wrong
 
 

@@ -18,7 +18,7 @@ aten, prims = torch.ops.aten, torch.ops.prims
 # of the backward part.
 _PLACE = ("stack_trace", "seq_nr", "nn_module_stack", "original_aten", "ac_graph_id")
 
-
+# Operations whose second operand may be a number.
 _WITH_NUMBERS = {
     aten.add.Tensor,
     aten.sub.Tensor,

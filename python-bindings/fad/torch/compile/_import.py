@@ -15,8 +15,6 @@ from torch.utils._pytree import tree_leaves
 from ._kinds import find_kind, is_bound, is_part
 from ._scalars import LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
 
-aten = torch.ops.aten
-
 
 class NotPlanned(Exception):
     """A graph that has no form here. Its message is the reason."""

@@ -24,10 +24,10 @@ class Partitioner(CustomPartitionerFn):
     """Splits a joint graph into forward and backward so that backward reads fad's
     residuals.
 
-    The arguments are some of those of `fad.nest`: `policy` selects the residuals, `recompute`
-    lists the operations that backward may repeat, and with `residual_budget`, a number
-    of bytes, the selection takes the least time within them. With `derivative_bits`,
-    bounded derivatives are approximate.
+    The arguments are some of those of `fad.nest`: `policy` selects the residuals,
+    `recompute` lists the operations that backward may repeat, and with
+    `residual_budget`, a number of bytes, the selection takes the least time within
+    them. With `derivative_bits`, bounded derivatives are approximate.
 
     A graph that fad cannot plan is split by PyTorch's partitioner, with a warning."""
 
