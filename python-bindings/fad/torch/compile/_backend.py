@@ -43,11 +43,20 @@ def backend(
 
 
 def _compile_eager(graph, inputs, partitioner):
-    from functorch.compile import make_boxed_func
     from torch._dynamo.backends.common import aot_autograd
+    from torch.fx.graph import _BoxedCodeGen
 
     def run(graph, _):
-        return make_boxed_func(graph.forward)
+        # The arguments are a list, which the function clears: what forward has saved
+        # is freed after its last reader, and not after backward.
+        graph.graph.set_codegen(_BoxedCodeGen())
+        graph.recompile()
+
+        def call(arguments):
+            return graph.forward(arguments)
+
+        call._boxed_call = True
+        return call
 
     compiler = aot_autograd(
         fw_compiler=run, bw_compiler=run, partition_fn=partitioner, decompositions={}

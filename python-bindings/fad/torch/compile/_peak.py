@@ -1,0 +1,177 @@
+"""A model of the memory of a training step: the most bytes that are alive at once.
+
+The step is the nodes of the forward graph in their order, then those of the backward
+graph, one operation at a time. The bytes are those of storages, so a view takes none of
+its own. What is alive before the step, and after it in any case, is not counted:
+parameters, buffers and inputs, which are the placeholders of forward.
+
+- A storage begins where an operation makes it. Its operands are alive then, too.
+- A storage ends after the last operation that reads it or one of its views.
+- What forward saves lives on to its last reader in backward.
+- Results of forward, and gradients, live to the end of the step.
+- Tangents begin with backward, and end after their last reader.
+
+Memory that an operation takes for itself while it runs is not in the model, and neither
+are buffers that a compiler saves by fusing operations, or reuses."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+from torch.fx.experimental.symbolic_shapes import optimization_hint
+from torch.utils._pytree import tree_leaves
+
+# The size of a dimension that nothing is known of.
+_ASSUMED_SIZE = 128
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The most bytes that a step has alive at once, beyond its inputs.
+
+    `node` is the first operation at which it has them, of the backward graph where
+    `is_backward`. `live` is what is alive then: the operation that makes each storage,
+    and its bytes, the most first. `saved` is how many bytes cross from forward to
+    backward that are no inputs."""
+
+    bytes: int
+    node: fx.Node | None
+    is_backward: bool
+    live: tuple[tuple[fx.Node, int], ...]
+    saved: int
+
+
+@dataclass(eq=False)
+class _Storage:
+    node: fx.Node
+    bytes: int
+    # The places of the operations that make it and that read it last.
+    first: int
+    last: int
+
+
+# The storages of a node by what identifies them in its fake tensors. Only operands are
+# compared: a node and its repetition in backward have the same fake tensor.
+_Held = dict[int, _Storage]
+
+
+def count_storage_bytes(value: torch.Tensor) -> int:
+    """The bytes of the storage of a fake tensor, by the hints of its sizes."""
+    if value.layout is not torch.strided:
+        return 0
+    return optimization_hint(value.untyped_storage().nbytes(), fallback=_ASSUMED_SIZE)
+
+
+def get_tensors(node: fx.Node) -> list[torch.Tensor]:
+    """The tensors that `node` results in."""
+    leaves = tree_leaves(node.meta.get("val"))
+    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+
+def _identify(value: torch.Tensor) -> int:
+    # Other layouts have no storage, and no views.
+    return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
+
+
+class _Walk:
+    """Finds the storages of both graphs, and when they begin and end."""
+
+    def __init__(self) -> None:
+        self.storages: list[_Storage] = []
+        self.held: dict[fx.Node, _Held] = {}
+        self.nodes: list[fx.Node] = []
+        self.is_backward = False
+
+    def add_node(self, node: fx.Node) -> None:
+        place = len(self.nodes)
+        self.nodes.append(node)
+        known: _Held = {}
+        for operand in node.all_input_nodes:
+            known.update(self.held[operand])
+            for storage in self.held[operand].values():
+                storage.last = place
+        if node.op == "output":
+            return
+        held = self.held[node] = {}
+        for value in get_tensors(node):
+            key = _identify(value)
+            held[key] = known.get(key) or held.get(key) or self.make(node, value)
+
+    def make(self, node: fx.Node, value: torch.Tensor) -> _Storage:
+        place = len(self.nodes) - 1
+        # What belongs to the module is alive in any case, as are inputs of forward.
+        is_input = node.op == "placeholder" and not self.is_backward
+        is_static = is_input or node.op == "get_attr"
+        storage = _Storage(node, 0 if is_static else count_storage_bytes(value), place, place)
+        self.storages.append(storage)
+        return storage
+
+    def add_saved(self, node: fx.Node, source: fx.Node) -> None:
+        """Adds the placeholder of backward for `source` of forward."""
+        self.held[node] = self.held[source]
+        for storage in self.held[node].values():
+            storage.last = len(self.nodes)
+        self.nodes.append(node)
+
+    def keep(self, nodes: list[Any], end: int) -> None:
+        """Lets the storages of `nodes` live up to `end`."""
+        for node in nodes:
+            for storage in self.held[node].values() if isinstance(node, fx.Node) else ():
+                storage.last = end
+
+    def find_peak(self) -> tuple[int, int]:
+        """The most bytes, and the first place that has them."""
+        changes = [0] * (len(self.nodes) + 1)
+        ends = [0] * (len(self.nodes) + 1)
+        for storage in self.storages:
+            changes[storage.first] += storage.bytes
+            ends[storage.last] += storage.bytes
+        alive = most = where = 0
+        for place, change in enumerate(changes):
+            alive += change
+            if alive > most:
+                most, where = alive, place
+            alive -= ends[place]
+        return most, where
+
+
+def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
+    """The peak of a step of `forward`, whose last results are saved, and then
+    `backward`, whose placeholders have the names of what is saved.
+
+    The graphs are those that a partitioner of AOTAutograd returns, with fake tensors
+    as `meta["val"]`. Sizes that are symbols count by their hints."""
+    walk = _Walk()
+    for node in forward.graph.nodes:
+        walk.add_node(node)
+    start = len(walk.nodes)
+    walk.is_backward = True
+    of_forward = {node.name: node for node in forward.graph.nodes}
+    saved = set()
+    for node in backward.graph.nodes:
+        source = of_forward.get(node.target) if node.op == "placeholder" else None
+        if source is None:
+            walk.add_node(node)
+        else:
+            walk.add_saved(node, source)
+            saved.add(source)
+
+    # What is saved, and a result besides, is among the results twice.
+    results = tree_leaves(forward.graph.output_node().args)
+    counts = Counter(results)
+    kept = [node for node in results if node not in saved or counts[node] > 1]
+    kept += tree_leaves(backward.graph.output_node().args)
+    walk.keep(kept, len(walk.nodes))
+    crossing = {storage for node in saved for storage in walk.held[node].values()}
+    most, where = walk.find_peak()
+    live = [each for each in walk.storages if each.first <= where <= each.last and each.bytes]
+    live.sort(key=lambda storage: -storage.bytes)
+    return Peak(
+        most,
+        walk.nodes[where] if walk.nodes else None,
+        where >= start,
+        tuple((storage.node, storage.bytes) for storage in live),
+        sum(storage.bytes for storage in crossing),
+    )
