@@ -4,6 +4,7 @@ from typing import Any, Callable
 
 import torch
 
+from ._activations import make_decompositions
 from ._partitioner import Partitioner
 
 _ENGINES = ("inductor", "eager")
@@ -34,12 +35,17 @@ def backend(
         if others or mode:
             raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
         return _compile_eager(graph, inputs, partitioner)
+    from torch._inductor import config
     from torch._inductor.compile_fx import compile_fx
+    from torch._inductor.decomposition import select_decomp_table
 
     if mode and mode != "default":
         others = {**torch._inductor.list_mode_options(mode), **others}
     others["custom_partitioner_fn"] = partitioner
-    return compile_fx(graph, inputs, config_patches=others)
+    # The table depends on options.
+    with config.patch(others):
+        table = make_decompositions(select_decomp_table())
+    return compile_fx(graph, inputs, config_patches=others, decompositions=table)
 
 
 def _compile_eager(graph, inputs, partitioner):

@@ -117,8 +117,11 @@ class _Importer:
     def describe(self, node: fx.Node) -> tuple[str, list[fx.Node]]:
         operands = [used for used in node.all_input_nodes if used in self.values]
         kind = find_kind(node)
-        # A view of nothing, such as that of an integer, is no view.
-        return ("keep" if kind == "view" and not operands else kind), operands
+        if not operands:
+            # A view of nothing, such as that of an integer, is no view. A tensor that
+            # no tensor determines, such as one of zeros, never has to be saved.
+            kind = {"view": "keep", "elementwise": "repeat"}.get(kind, kind)
+        return kind, operands
 
     def add_opaque(
         self,

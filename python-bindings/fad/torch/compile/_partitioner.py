@@ -18,6 +18,7 @@ from ..._module import get_handle, parse
 from ..._policy import check_options, check_policy
 from ._apply import apply_plan
 from ._import import NotPlanned, import_joint
+from ._layouts import keep_layouts
 
 
 class Partitioner(CustomPartitionerFn):
@@ -193,6 +194,7 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
     forward, backward = raise_getitems(forward), raise_getitems(backward)
     forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)
     backward = partitioners.thread_graphsafe_rng_from_hops(backward, is_backward=True)
+    keep_layouts(forward, backward, num_fwd_outputs)
     return forward, backward
 
 

@@ -1,0 +1,121 @@
+"""Mish, the GELU of tanh, and their derivatives, as the backend `fad` decomposes
+them."""
+
+import sys
+
+import mpmath
+import torch
+import torch.nn.functional as F
+from torch._functorch.compile_utils import fx_graph_cse
+from torch._inductor.decomposition import select_decomp_table
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from fad.torch.compile._activations import make_decompositions
+
+aten = torch.ops.aten
+INF, NAN = float("inf"), float("nan")
+TABLE = make_decompositions(select_decomp_table())
+
+
+def gelu_tanh(u):
+    inner = mpmath.sqrt(2 / mpmath.pi) * (u + mpmath.mpf(0.044715) * u**3)
+    return u * (1 + mpmath.tanh(inner)) / 2
+
+
+def mish(u):
+    return u * mpmath.tanh(mpmath.log1p(mpmath.exp(u)))
+
+
+def call_backward(target, x, **options):
+    return target(torch.ones_like(x), x, **options)
+
+
+# The function of high precision, what is checked, and PyTorch's.
+FUNCTIONS = {
+    "mish": (mish, TABLE[aten.mish.default], F.mish),
+    "mish'": (
+        lambda u: mpmath.diff(mish, u),
+        lambda x: call_backward(TABLE[aten.mish_backward.default], x),
+        lambda x: call_backward(aten.mish_backward, x),
+    ),
+    "gelu-tanh": (
+        gelu_tanh,
+        lambda x: TABLE[aten.gelu.default](x, approximate="tanh"),
+        lambda x: F.gelu(x, approximate="tanh"),
+    ),
+    "gelu-tanh'": (
+        lambda u: mpmath.diff(gelu_tanh, u),
+        lambda x: call_backward(TABLE[aten.gelu_backward.default], x, approximate="tanh"),
+        lambda x: call_backward(aten.gelu_backward, x, approximate="tanh"),
+    ),
+}
+LIMITS = {
+    "mish": ((INF, INF), (-INF, 0.0), (1e30, 1e30), (-1e30, 0.0), (0.0, 0.0)),
+    "mish'": ((INF, 1.0), (-INF, 0.0), (1e30, 1.0), (-1e30, 0.0), (0.0, 0.6)),
+    "gelu-tanh": ((INF, INF), (-INF, 0.0), (1e30, 1e30), (-1e30, 0.0), (0.0, 0.0)),
+    "gelu-tanh'": ((INF, 1.0), (-INF, 0.0), (1e30, 1.0), (-1e30, 0.0), (0.0, 0.5)),
+}
+
+
+def measure(values, expected, dtype):
+    """The largest error in units of the type's epsilon, relative to results above
+    1/4: derivatives are zero somewhere, where terms of that size cancel."""
+    scale = expected.abs().clamp_min(1 / 4) * torch.finfo(dtype).eps
+    return ((values.double() - expected).abs() / scale).max().item()
+
+
+def check_errors():
+    points = torch.cat([torch.linspace(-12, 12, 481), torch.linspace(-100, 100, 41)])
+    wrong = count = 0
+    mpmath.mp.dps = 50
+    for name, (reference, own, stock) in FUNCTIONS.items():
+        for dtype in torch.float64, torch.float32, torch.bfloat16, torch.float16:
+            x = points.to(dtype)
+            expected = [reference(mpmath.mpf(u)) for u in x.double().tolist()]
+            expected = torch.tensor([float(value) for value in expected], dtype=torch.float64)
+            error, bound = measure(own(x), expected, dtype), measure(stock(x), expected, dtype)
+            # NaN of PyTorch bounds nothing.
+            bound = max(2.5, 1.25 * bound if bound == bound else 0.0)
+            print(f"{name} {dtype}: {error:.2f}, at most {bound:.2f}")
+            count += 1
+            wrong += not error <= bound
+    return f"{count} functions and types, {wrong} wrong"
+
+
+def check_limits():
+    for name, limits in LIMITS.items():
+        for dtype in torch.float64, torch.float32, torch.bfloat16:
+            x = torch.tensor([NAN, *(point for point, _ in limits)]).to(dtype)
+            values = FUNCTIONS[name][1](x)
+            expected = torch.tensor([value for _, value in limits]).to(dtype)
+            if not values[0].isnan() or not torch.allclose(values[1:], expected, rtol=1e-2, atol=0):
+                return f"{name} of {x.tolist()} in {dtype} is {values.tolist()}"
+    return "right"
+
+
+def check_shared():
+    """Whether value and derivative have one exponential between them."""
+    for activation in F.mish, lambda x: F.gelu(x, approximate="tanh"):
+
+        def pair(x):
+            with torch.enable_grad():
+                y = activation(x.requires_grad_())
+            return y, torch.autograd.grad(y.sum(), x)
+
+        graph = make_fx(pair, decomposition_table=TABLE)(torch.randn(3)).graph
+        targets = [str(node.target) for node in fx_graph_cse(graph).nodes]
+        used = [t for t in targets if "exp" in t.split(".")[1:2] or "tanh" in t or "log" in t]
+        if used != ["aten.exp.default"]:
+            return f"wrong: {used}"
+    return "right"
+
+
+def main():
+    errors, limits, shared = check_errors(), check_limits(), check_shared()
+    line = f"{errors}; limits {limits}; shared exponentials {shared}"
+    print(line)
+    return "16 functions and types, 0 wrong; limits right; shared exponentials right" != line
+
+
+if __name__ == "__main__":
+    sys.exit(main())
