@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch._functorch import partitioners
-from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import checkpoint
 
 from fad.torch.compile import Partitioner
-from fad.torch.compile._backend import _compile_eager as compile_eager
+from fad.torch.compile._backend import compile_eager
+from fad.torch.compile._measure import measure_peak
 from fad.torch.compile._peak import peak_bytes
 
 
@@ -107,18 +107,6 @@ CASES = {
 }
 
 
-def measure(step):
-    """The most bytes that the allocator gives beyond those before `step`."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        step()
-    events = [e for e in profiler.profiler.kineto_results.events() if e.name() == "[memory]"]
-    alive = most = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        alive += event.nbytes()
-        most = max(most, alive)
-    return most
-
-
 def check(case, partition):
     """What is wrong with the model of the steps of `case`, or nothing."""
     make, shape = CASES[case]
@@ -148,7 +136,7 @@ def check(case, partition):
     step()
     kept.clear()
     model.zero_grad()
-    measured = measure(step)
+    measured = measure_peak(step)
     peak = peak_bytes(*parts[0])
     print(f"{case}: measured {measured}, modelled {peak.bytes}, saved {peak.saved}, {peak.node}")
     # Numbers of the loss, and of buffers, are made outside the graph.

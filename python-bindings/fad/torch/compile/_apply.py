@@ -16,7 +16,14 @@ aten, prims = torch.ops.aten, torch.ops.prims
 
 # What describes the place of a node in the model, for errors and for PyTorch's order
 # of the backward part.
-_PLACE = ("stack_trace", "seq_nr", "nn_module_stack", "original_aten", "ac_graph_id")
+_PLACE = (
+    "stack_trace",
+    "seq_nr",
+    "nn_module_stack",
+    "fwd_nn_module_stack",
+    "original_aten",
+    "ac_graph_id",
+)
 
 # Operations whose second operand may be a number.
 _WITH_NUMBERS = {
@@ -88,7 +95,10 @@ def apply_plan(
         if old is not None and names[new] is not old:
             output.replace_input_with(old, names[new])
 
-    return [_save(graph, names[entry["name"]], mutated) for entry in plan["saved"]]
+    saved = [_save(graph, names[entry["name"]], mutated) for entry in plan["saved"]]
+    for node, entry in zip(saved, plan["saved"]):
+        node.meta["fad_reason"] = entry["reason"]
+    return saved
 
 
 def _find_operation(node: fx.Node) -> fx.Node:

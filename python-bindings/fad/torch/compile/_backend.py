@@ -1,6 +1,6 @@
 """The backend `fad` of `torch.compile`."""
 
-from typing import Any, Callable
+from typing import Any, Callable, Mapping, TypeVar
 
 import torch
 
@@ -8,6 +8,8 @@ from ._activations import make_decompositions
 from ._partitioner import Partitioner
 
 _ENGINES = ("inductor", "eager")
+
+_Made = TypeVar("_Made", bound=Partitioner)
 
 
 def backend(
@@ -22,33 +24,58 @@ def backend(
     Options that begin with `fad.` are those of `Partitioner`; `fad.engine` is
     "inductor" (the default), which takes all other options and `mode` too, or "eager",
     which runs the operations of PyTorch as they are."""
-    own = {k[4:]: v for k, v in (options or {}).items() if k.startswith("fad.")}
-    others = {k: v for k, v in (options or {}).items() if not k.startswith("fad.")}
-    engine = own.pop("engine", "inductor")
-    if engine not in _ENGINES:
-        raise ValueError(f"fad.engine is {engine!r}; it is one of {', '.join(_ENGINES)}")
-    try:
-        partitioner = Partitioner(**own)
-    except TypeError as error:
-        raise ValueError(f"options of the backend fad: {error}") from None
+    partitioner, engine, others = read_options(options or {}, mode, Partitioner)
     if engine == "eager":
-        if others or mode:
-            raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
-        return _compile_eager(graph, inputs, partitioner)
+        return compile_eager(graph, inputs, partitioner)
+    return compile_inductor(graph, inputs, partitioner, others)
+
+
+def compile_inductor(
+    graph: torch.fx.GraphModule,
+    inputs: list[torch.Tensor],
+    partitioner: Partitioner,
+    options: dict[str, Any],
+    **arguments: Any,
+) -> Callable:
+    """Compiles `graph` by Inductor with `options`; `arguments` are for its `compile_fx`."""
     from torch._inductor import config
     from torch._inductor.compile_fx import compile_fx
     from torch._inductor.decomposition import select_decomp_table
 
+    options = {**options, "custom_partitioner_fn": partitioner}
+    # The table depends on options.
+    with config.patch(options):
+        table = make_decompositions(select_decomp_table())
+    return compile_fx(
+        graph, inputs, config_patches=options, decompositions=table, **arguments
+    )
+
+
+def read_options(
+    options: Mapping[str, Any], mode: str | None, make: Callable[..., _Made]
+) -> tuple[_Made, str, dict[str, Any]]:
+    """The partitioner that `make` makes by those `options` that are fad's, the engine,
+    and the options of Inductor, with those of `mode`."""
+    own = {k[4:]: v for k, v in options.items() if k.startswith("fad.")}
+    others = {k: v for k, v in options.items() if not k.startswith("fad.")}
+    engine = own.pop("engine", "inductor")
+    if engine not in _ENGINES:
+        raise ValueError(f"fad.engine is {engine!r}; it is one of {', '.join(_ENGINES)}")
+    try:
+        partitioner = make(**own)
+    except TypeError as error:
+        raise ValueError(f"options of the backend fad: {error}") from None
+    if engine == "eager" and (others or mode):
+        raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
     if mode and mode != "default":
         others = {**torch._inductor.list_mode_options(mode), **others}
-    others["custom_partitioner_fn"] = partitioner
-    # The table depends on options.
-    with config.patch(others):
-        table = make_decompositions(select_decomp_table())
-    return compile_fx(graph, inputs, config_patches=others, decompositions=table)
+    return partitioner, engine, others
 
 
-def _compile_eager(graph, inputs, partitioner):
+def compile_eager(
+    graph: torch.fx.GraphModule, inputs: list[torch.Tensor], partitioner: Callable
+) -> Callable:
+    """Compiles `graph` so that PyTorch's operations run one by one."""
     from torch._dynamo.backends.common import aot_autograd
     from torch.fx.graph import _BoxedCodeGen
 

@@ -21,6 +21,10 @@ from ._import import NotPlanned, import_joint
 from ._layouts import keep_layouts
 
 
+# How the warning begins that names a graph which fad cannot plan.
+FALLBACK = "fad leaves this graph to PyTorch's partitioner"
+
+
 class Partitioner(CustomPartitionerFn):
     """Splits a joint graph into forward and backward so that backward reads fad's
     residuals.
@@ -71,13 +75,12 @@ class Partitioner(CustomPartitionerFn):
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
-        original = fx.GraphModule(gm, _copy(gm.graph))
+        original = fx.GraphModule(gm, copy_graph(gm.graph))
         try:
             return _partition(gm, joint_inputs, num_fwd_outputs, static, self._choose)
         except Exception as error:
             warnings.warn(
-                f"fad leaves this graph to PyTorch's partitioner: {type(error).__name__}: "
-                f"{error}",
+                f"{FALLBACK}: {type(error).__name__}: {error}",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -98,7 +101,8 @@ class Partitioner(CustomPartitionerFn):
         return apply_plan(graph, plan, imported, mutated)
 
 
-def _copy(graph: fx.Graph) -> fx.Graph:
+def copy_graph(graph: fx.Graph) -> fx.Graph:
+    """A copy of a joint graph, whose nodes have the metadata of the original's."""
     copy = fx.Graph()
     copy.output(copy.graph_copy(graph, val_map={}))
     copy.output_node().meta = dict(graph.output_node().meta)

@@ -70,7 +70,8 @@ def get_tensors(node: fx.Node) -> list[torch.Tensor]:
     return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
-def _identify(value: torch.Tensor) -> int:
+def identify_storage(value: torch.Tensor) -> int:
+    """What tensors of the same storage have in common, while one of them lives."""
     # Other layouts have no storage, and no views.
     return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
 
@@ -96,7 +97,7 @@ class _Walk:
             return
         held = self.held[node] = {}
         for value in get_tensors(node):
-            key = _identify(value)
+            key = identify_storage(value)
             held[key] = known.get(key) or held.get(key) or self.make(node, value)
 
     def make(self, node: fx.Node, value: torch.Tensor) -> _Storage:

@@ -1,0 +1,332 @@
+"""What crosses from forward to backward of a model, by fad and by PyTorch."""
+
+import contextlib
+import dataclasses
+import warnings
+from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
+
+import torch
+from torch import fx
+from torch._functorch import partitioners
+from torch.utils._pytree import tree_leaves
+
+from ._backend import compile_eager, compile_inductor, read_options
+from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
+from ._kinds import is_part
+from ._measure import make_step, measure_peak, measure_times
+from ._partitioner import FALLBACK, Partitioner, copy_graph
+from ._peak import count_storage_bytes, get_tensors, identify_storage, peak_bytes
+from ._places import ModuleWatch, find_line, find_module
+
+_Parts = tuple[fx.GraphModule, fx.GraphModule]
+
+
+class _Recorder(Partitioner):
+    """Keeps the partitions of each graph, fad's and PyTorch's."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.graphs: list[tuple[_Parts, _Parts | str, str]] = []
+
+    def __call__(
+        self, gm: fx.GraphModule, joint_inputs: Sequence[object], **options: Any
+    ) -> _Parts:
+        # Graphs inside of others have no inputs of their own.
+        if not joint_inputs:
+            return super().__call__(gm, joint_inputs, **options)
+        stock: _Parts | str
+        try:
+            stock = partitioners.min_cut_rematerialization_partition(
+                fx.GraphModule(gm, copy_graph(gm.graph)), joint_inputs, **options
+            )
+        except Exception as error:
+            stock = f"{type(error).__name__}: {error}"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            parts = super().__call__(gm, joint_inputs, **options)
+        told = [str(each.message) for each in caught]
+        reasons = [text for text in told if text.startswith(FALLBACK)]
+        self.graphs.append((parts, stock, reasons[0] if reasons else ""))
+        return parts
+
+
+def explain(
+    model: Callable,
+    *inputs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    dynamic: bool | None = None,
+    time: bool = False,
+) -> Explanation:
+    """What `model(*inputs, **kwargs)` saves for backward where it is compiled with the
+    backend `fad` and `options`, compared with PyTorch's partitioner and with the model
+    without `torch.compile`.
+
+    `model` is a module, or a function that calls one. `options` and `dynamic` are those
+    of `torch.compile`. The model runs forward twice, and its buffers and PyTorch's random
+    numbers are as before afterwards. Nothing is compiled by Inductor, unless `time`
+    demands it: then each of the three does some steps, with the engine of `options`, and
+    their time and peak are measured.
+
+    All that `torch.compile` has compiled before is compiled again at its next call.
+    Raises ValueError where nothing needs a gradient."""
+    call = getattr(model, "_orig_mod", model)
+    kwargs = dict(kwargs or {})
+    recorder, engine, others = read_options(dict(options or {}), None, _Recorder)
+    state = _find_tensors((call, inputs, kwargs))
+    with _restored(state), ModuleWatch() as watch:
+        eager = _run_eager(lambda: call(*inputs, **kwargs), state, watch)
+    if not eager.needs_gradient:
+        raise ValueError("no result of the model needs a gradient, so nothing crosses")
+    with _restored(state), _own_compilations():
+        capture = _make_capture(recorder, engine, others)
+        torch.compile(call, backend=capture, dynamic=dynamic)(*inputs, **kwargs)
+    if not recorder.graphs:
+        raise ValueError("torch.compile captures no graph of the model that needs a gradient")
+    graphs = tuple(
+        _explain_graph(number, *recorded, watch.names)
+        for number, recorded in enumerate(recorder.graphs)
+    )
+    measurements = {}
+    if time:
+        trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
+        with _restored(state), _own_compilations():
+            measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
+    names = tuple(watch.names)
+    return Explanation(
+        engine, graphs, eager.bytes, eager.by_module, measurements, names
+    )
+
+
+def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> Callable:
+    """A backend that partitions as `engine` does, and runs the operations one by one."""
+    if engine == "eager":
+        return lambda graph, inputs: compile_eager(graph, inputs, recorder)
+    from functorch.compile import make_boxed_func
+
+    def run(graph: fx.GraphModule, inputs: Any, **options: Any) -> Callable:
+        return make_boxed_func(graph.forward)
+
+    patches = {**others, "force_disable_caches": True}
+    return lambda graph, inputs: compile_inductor(
+        graph, inputs, recorder, patches, inner_compile=run
+    )
+
+
+# The state of the model and of PyTorch
+
+
+def _find_tensors(values: Any) -> list[torch.Tensor]:
+    """The tensors of modules and of other values; those that functions refer to, too."""
+    found: dict[int, torch.Tensor] = {}
+    seen: set[int] = set()
+    worklist = tree_leaves(values)
+    while worklist:
+        value = worklist.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, torch.Tensor):
+            found[id(value)] = value
+        elif isinstance(value, torch.nn.Module):
+            worklist += [*value.parameters(), *value.buffers()]
+        elif hasattr(value, "__self__") or hasattr(value, "__closure__"):
+            worklist.append(getattr(value, "__self__", None))
+            for cell in getattr(value, "__closure__", None) or ():
+                with contextlib.suppress(ValueError):
+                    worklist += tree_leaves(cell.cell_contents)
+            code, names = getattr(value, "__code__", None), getattr(value, "__globals__", {})
+            for name in code.co_names if code else ():
+                if isinstance(names.get(name), (torch.nn.Module, torch.Tensor)):
+                    worklist.append(names[name])
+    return list(found.values())
+
+
+@contextlib.contextmanager
+def _restored(state: list[torch.Tensor]) -> Iterator[None]:
+    """Restores what the model changes, and random numbers."""
+    changed = [tensor for tensor in state if not tensor.requires_grad]
+    copies = [tensor.clone() for tensor in changed]
+    with torch.random.fork_rng():
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for tensor, copy in zip(changed, copies):
+                    tensor.copy_(copy)
+
+
+@contextlib.contextmanager
+def _own_compilations() -> Iterator[None]:
+    """Compilations that neither find those of others nor count for them."""
+    torch._dynamo.reset()
+    try:
+        yield
+    finally:
+        torch._dynamo.reset()
+
+
+# The model without torch.compile
+
+
+class _Eager:
+    """The bytes that autograd saves, by module."""
+
+    def __init__(self) -> None:
+        self.by_module: dict[str, int] = {}
+        self.needs_gradient = False
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.by_module.values())
+
+
+def _run_eager(
+    call: Callable[[], Any], static: Sequence[torch.Tensor], watch: ModuleWatch
+) -> _Eager:
+    eager = _Eager()
+    known = {identify_storage(tensor) for tensor in static}
+    # What is saved is alive, so that no other storage has its address.
+    alive = []
+
+    def pack(value: torch.Tensor) -> torch.Tensor:
+        alive.append(value)
+        key = identify_storage(value)
+        if key not in known:
+            known.add(key)
+            module = eager.by_module.get(watch.current, 0)
+            eager.by_module[watch.current] = module + count_storage_bytes(value)
+        return value
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda value: value):
+        result = call()
+    leaves = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    eager.needs_gradient = any(leaf.requires_grad for leaf in leaves)
+    return eager
+
+
+# Graphs
+
+
+def _explain_graph(
+    number: int, parts: _Parts, stock: _Parts | str, fallback: str, modules: Collection[str]
+) -> Graph:
+    fad = _explain_partition(parts, modules)
+    pytorch = None if isinstance(stock, str) else _explain_partition(stock, modules)
+    # Both have the fake tensors of the same graph.
+    if pytorch is not None:
+        fad, pytorch = _compare(fad, pytorch), _compare(pytorch, fad)
+    count = sum(
+        node.op not in ("placeholder", "output", "get_attr")
+        for part in parts
+        for node in part.graph.nodes
+    )
+    error = stock if isinstance(stock, str) else ""
+    return Graph(number, count, fad, pytorch, fallback, error)
+
+
+def _explain_partition(parts: _Parts, modules: Collection[str]) -> Partition:
+    forward, backward = parts
+    of_forward = {node.name: node for node in forward.graph.nodes}
+    inputs = {
+        identify_storage(value)
+        for node in forward.graph.nodes
+        if node.op in ("placeholder", "get_attr")
+        for value in get_tensors(node)
+    }
+    seen = set(inputs)
+    tensors = []
+    for read in backward.graph.nodes:
+        node = of_forward.get(read.target) if read.op == "placeholder" else None
+        value = node.meta.get("val") if node is not None else None
+        if not isinstance(value, torch.Tensor):
+            continue
+        key = identify_storage(value)
+        tensors.append(
+            SavedTensor(
+                name=node.name,
+                operation=_name(node),
+                shape=tuple(map(str, value.shape)),
+                dtype=str(value.dtype).removeprefix("torch."),
+                bytes=0 if key in seen else count_storage_bytes(value),
+                module=find_module(node, modules),
+                line=find_line(node),
+                reason=node.meta.get("fad_reason", ""),
+                is_input=key in inputs,
+                readers=tuple(dict.fromkeys(map(_name, read.users))),
+                read_by_modules=tuple(
+                    dict.fromkeys(find_module(user, modules) for user in read.users)
+                ),
+                storage=key,
+            )
+        )
+        seen.add(key)
+    peak = peak_bytes(forward, backward)
+    return Partition(
+        tensors=tuple(tensors),
+        bytes=peak.saved,
+        peak=peak.bytes,
+        peak_operation=_name(peak.node) if peak.node else "",
+        peak_module=find_module(peak.node, modules) if peak.node else "",
+        peak_in_backward=peak.is_backward,
+    )
+
+
+def _name(node: fx.Node) -> str:
+    """The operation of `node`, or of that of which it is one of several results."""
+    if node.op != "call_function":
+        return ""
+    return str(node.args[0].target if is_part(node) else node.target)
+
+
+def _compare(one: Partition, other: Partition) -> Partition:
+    """`one`, of which the tensors that `other` saves as well are marked."""
+    storages = {tensor.storage for tensor in other.tensors}
+    tensors = (
+        dataclasses.replace(tensor, is_common=tensor.storage in storages)
+        for tensor in one.tensors
+    )
+    return dataclasses.replace(one, tensors=tuple(tensors))
+
+
+# Time
+
+
+def _measure(
+    call: Callable,
+    inputs: Sequence[Any],
+    kwargs: dict[str, Any],
+    trained: Sequence[torch.Tensor],
+    options: Mapping[str, Any] | None,
+    dynamic: bool | None,
+) -> dict[str, Measurement]:
+    """The steps of the model, by fad, by PyTorch with the same engine, and without
+    `torch.compile`."""
+
+    def compile_stock(graph: fx.GraphModule, given: Any) -> Callable:
+        _, engine, others = read_options(dict(options or {}), None, Partitioner)
+        if engine == "eager":
+            return compile_eager(
+                graph, given, partitioners.min_cut_rematerialization_partition
+            )
+        from torch._inductor.compile_fx import compile_fx
+
+        return compile_fx(graph, given, config_patches=others)
+
+    calls = {
+        "fad": torch.compile(call, backend="fad", options=options, dynamic=dynamic),
+        "PyTorch": torch.compile(call, backend=compile_stock, dynamic=dynamic),
+        "eager": call,
+    }
+    steps = [
+        make_step(lambda each=each: each(*inputs, **kwargs), trained)
+        for each in calls.values()
+    ]
+    for step in steps:
+        step()
+    peaks = [measure_peak(step) for step in steps]
+    times = measure_times(steps)
+    return {
+        name: Measurement(seconds, peak)
+        for name, seconds, peak in zip(calls, times, peaks)
+    }

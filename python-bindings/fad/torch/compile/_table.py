@@ -1,0 +1,104 @@
+"""The text of an explanation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Sequence
+
+if TYPE_CHECKING:
+    from ._explanation import Explanation, Graph, Partition, SavedTensor
+
+# Lines of the model are cut to so many characters.
+_LINE = 48
+
+
+def make(explanation: Explanation) -> str:
+    """The table of all graphs, then what is saved of each."""
+    columns = ("fad", "PyTorch", "eager")
+    rows = [["bytes", *columns]]
+    counts = explanation.fad_bytes, explanation.pytorch_bytes, explanation.eager_bytes
+    rows.append(["saved", *map(_show, counts)])
+    measured = explanation.measurements
+    if measured:
+        rows.append(["peak, measured", *(_show(measured[name].peak) for name in columns)])
+        times = [f"{measured[name].seconds * 1e3:.2f}" for name in columns]
+        rows.append(["milliseconds", *times])
+    modules = [
+        [module or "(model)", *(_show(counts[name]) for name in columns)]
+        for module, counts in explanation.by_module.items()
+    ]
+    parts = [
+        "What crosses from forward to backward, with the engine "
+        f"{explanation.engine}; inputs and parameters do not count",
+        _align(rows, 1),
+        _align([["of module", *columns], *modules], 1),
+    ]
+    return "\n\n".join(parts + [_describe(graph) for graph in explanation.graphs]) + "\n"
+
+
+def _show(count: int | None) -> str:
+    return "-" if count is None else str(count)
+
+
+def _align(rows: Sequence[Sequence[str]], left: int) -> str:
+    """`rows` in columns, of which the first `left` are aligned on the left, and the one
+    after the last number as well."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _describe(graph: Graph) -> str:
+    head = f"graph {graph.number}: {graph.operations} operations"
+    lines = [head, *filter(None, [graph.fallback])]
+    lines.append(_describe_peak("fad", graph.fad))
+    if graph.pytorch:
+        lines.append(_describe_peak("PyTorch", graph.pytorch))
+    else:
+        lines.append(f"PyTorch's partitioner fails: {graph.error}")
+    lines += _list("fad saves", graph.fad.tensors)
+    if graph.pytorch:
+        others = [tensor for tensor in graph.pytorch.tensors if not tensor.is_common]
+        lines += _list("PyTorch saves instead", others)
+    return "\n".join(lines)
+
+
+def _describe_peak(name: str, part: Partition) -> str:
+    side = "backward" if part.peak_in_backward else "forward"
+    of_module = f" of {part.peak_module}" if part.peak_module else ""
+    return (
+        f"{name}: {part.bytes} bytes saved, {part.peak} at the modelled peak, "
+        f"at {part.peak_operation}{of_module} in {side}"
+    )
+
+
+def _list(title: str, tensors: Sequence[SavedTensor]) -> list[str]:
+    counted = [tensor for tensor in tensors if tensor.bytes]
+    if not counted:
+        return [f"{title} nothing but inputs"]
+    rows = [
+        [
+            str(tensor.bytes),
+            f"{tensor.dtype}[{','.join(tensor.shape)}]",
+            tensor.operation,
+            tensor.module,
+            _cut(tensor.line),
+            tensor.reason + (", as PyTorch does" if tensor.is_common else ""),
+        ]
+        for tensor in counted
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip()
+        for row in rows
+    ]
+    return [f"{title}:", *("  " + line for line in lines)]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE else line[: _LINE - 3] + "..."

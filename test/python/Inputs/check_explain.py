@@ -1,0 +1,202 @@
+"""Checks `fad.torch.explain` against what compiled steps save, tensor by tensor."""
+
+import importlib.util
+import json
+import pathlib
+import sys
+import tempfile
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch._functorch import partitioners
+
+import fad.torch
+from fad.torch.compile import Partitioner, _partitioner
+from fad.torch.compile._backend import compile_eager
+
+EAGER = {"fad.engine": "eager"}
+
+
+class Block(nn.Module):
+    def __init__(self, with_break=False):
+        super().__init__()
+        self.norm, self.drop = nn.LayerNorm(32), nn.Dropout(0.1)
+        self.mlp = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32))
+        self.with_break = with_break
+
+    def forward(self, x):
+        if self.with_break:
+            torch._dynamo.graph_break()
+        return x + self.drop(F.silu(self.mlp(self.norm(x))))
+
+
+class Model(nn.Module):
+    def __init__(self, with_break=False):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block(with_break)])
+        self.last = nn.BatchNorm1d(32)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.last(x)
+
+
+def count_saved(call, x, static):
+    """The bytes of storages that `call(x)` saves for backward, without hooks on modules."""
+    known = {tensor.untyped_storage().data_ptr() for tensor in static}
+    saved = {}
+
+    def pack(value):
+        storage = value.untyped_storage()
+        if storage.data_ptr() not in known:
+            saved[storage.data_ptr()] = (storage.nbytes(), value)
+        return value
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda value: value):
+        # Backward may have hooks as long as the result is alive.
+        result = call(x)
+    del result
+    return sum(count for count, _ in saved.values())
+
+
+def make(with_break=False):
+    torch.manual_seed(0)
+    model, x = Model(with_break), torch.randn(16, 32)
+    return model, x, [x, *model.parameters(), *model.buffers()]
+
+
+def check_bytes():
+    """The bytes of all three are those that autograd is given."""
+    model, x, static = make()
+    explanation = fad.torch.explain(model, x, options=EAGER)
+    torch._dynamo.reset()
+    stock = partitioners.min_cut_rematerialization_partition
+    for name, expected, backend in (
+        ("fad", explanation.fad_bytes, lambda g, i: compile_eager(g, i, Partitioner())),
+        ("PyTorch", explanation.pytorch_bytes, lambda g, i: compile_eager(g, i, stock)),
+        ("eager", explanation.eager_bytes, None),
+    ):
+        call = torch.compile(model, backend=backend) if backend else model
+        saved = count_saved(call, x, static)
+        assert saved == expected > 0, (name, saved, expected)
+        of_modules = sum(counts[name] for counts in explanation.by_module.values())
+        assert of_modules == expected, (name, of_modules, expected)
+        torch._dynamo.reset()
+    graph = explanation.graphs[0]
+    assert graph.fad.bytes < graph.fad.peak and not graph.fallback and not graph.error
+    assert explanation.fad_bytes < explanation.pytorch_bytes
+
+
+def check_places():
+    """Tensors are of the modules and lines that make them, with a reason and readers."""
+    model, x, _ = make()
+    for call in model, lambda x: model(x).square().sum():
+        explanation = fad.torch.explain(call, x)
+        # What comes after the model is of no module.
+        names = [name for name in explanation.by_module if name]
+        assert names[:3] == ["blocks.0", "blocks.0.norm", "blocks.0.drop"], names
+        tensors = {t.name: t for t in explanation.graphs[0].fad.tensors if t.bytes}
+        first = next(t for t in tensors.values() if "addmm" in t.operation)
+        assert first.module == "blocks.0.mlp.0" and first.shape == ("16", "64"), first
+        assert "check_explain.py" in first.line and "self.mlp(self.norm(x))" in first.line
+        assert all(tensor.reason and tensor.readers for tensor in tensors.values())
+        bits = next(t for t in tensors.values() if t.dtype == "uint8")
+        assert bits.module == "blocks.0.drop" and "1 bit" in bits.reason and not bits.is_common
+        # Parameters cross as well, but take no bytes.
+        assert any(t.is_input and not t.bytes for t in explanation.graphs[0].fad.tensors)
+        others = [t for t in explanation.graphs[0].pytorch.tensors if not t.is_common]
+        assert any(tensor.dtype == "bool" for tensor in others)
+
+
+def check_forms():
+    """The table, JSON and pictures have the same figures."""
+    model, x, _ = make(with_break=True)
+    explanation = fad.torch.explain(model, x, options={**EAGER, "fad.policy": "bp"})
+    assert len(explanation.graphs) == 2, len(explanation.graphs)
+    table = str(explanation)
+    assert "graph 0:" in table and "graph 1:" in table
+    data = json.loads(explanation.json())
+    counts = explanation.fad_bytes, explanation.pytorch_bytes, explanation.eager_bytes
+    assert tuple(data[f"{name}_bytes"] for name in ("fad", "pytorch", "eager")) == counts
+    assert "".join(map(str, counts)) in "".join(table.split()), table
+    tensors = [t for g in data["graphs"] for t in g["fad"]["tensors"] if t["bytes"]]
+    assert sum(tensor["bytes"] for tensor in tensors) == explanation.fad_bytes
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "saved.dot")
+        explanation.draw(path)
+        assert path.read_text().count(" -> ") == len(tensors)
+        if importlib.util.find_spec("matplotlib"):
+            explanation.draw(f"{folder}/saved.svg")
+            # A comment before each text has it.
+            assert "<!-- blocks.0.mlp.1 -->" in pathlib.Path(folder, "saved.svg").read_text()
+
+
+def check_state():
+    """Nothing of the model changes, and random numbers are those of before."""
+    model, x, static = make()
+    before = [tensor.clone() for tensor in static]
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    explanation = fad.torch.explain(model, x, options=EAGER, time=True)
+    assert torch.equal(torch.rand(3), expected)
+    assert all(torch.equal(a, b) for a, b in zip(before, static))
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert set(explanation.measurements) == {"fad", "PyTorch", "eager"}
+    for measurement in explanation.measurements.values():
+        assert measurement.peak > explanation.fad_bytes and measurement.seconds > 0
+    assert "milliseconds" in explanation.table()
+
+
+def check_dynamic():
+    """Sizes may be symbols; bytes are those of the example."""
+    model = nn.Sequential(nn.Linear(8, 24), nn.GELU(), nn.Linear(24, 8))
+    x = torch.randn(6, 8)
+    explanation = fad.torch.explain(model, x, dynamic=True)
+    assert explanation.fad_bytes == 6 * 24 * 4, explanation.fad_bytes
+    tensor = next(t for t in explanation.graphs[0].fad.tensors if t.bytes)
+    assert not tensor.shape[0].isdigit() and tensor.shape[1] == "24", tensor.shape
+
+
+def check_failures():
+    """A graph that fad cannot plan says so; a model without gradients is refused."""
+    model, x, _ = make()
+    choose = _partitioner.import_joint
+
+    def fail(*arguments):
+        raise _partitioner.NotPlanned("no plan")
+
+    _partitioner.import_joint = fail
+    try:
+        explanation = fad.torch.explain(model, x, options=EAGER)
+    finally:
+        _partitioner.import_joint = choose
+    graph = explanation.graphs[0]
+    assert graph.fallback.endswith("NotPlanned: no plan"), graph.fallback
+    assert graph.fad.bytes == graph.pytorch.bytes
+    assert graph.fallback in explanation.table()
+
+    for options, call, message in (
+        (EAGER, model.requires_grad_(False), "no result of the model needs a gradient"),
+        ({"fad.engine": "fast"}, model, "fad.engine is 'fast'"),
+    ):
+        try:
+            fad.torch.explain(call, x, options=options)
+        except ValueError as error:
+            assert message in str(error), error
+        else:
+            raise AssertionError(f"no error that says: {message}")
+
+
+def main():
+    checks = check_bytes, check_places, check_forms, check_state, check_dynamic, check_failures
+    for check in checks:
+        check()
+        print(f"{check.__name__}: right")
+    print(f"{len(checks)} checks passed")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
