@@ -4,26 +4,14 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch._guards import detect_fake_mode
-from torch.utils._pytree import tree_leaves, tree_map
 
+from ._build import Builder, Values
 from ._import import Imported, NotPlanned
 from ._kinds import is_part
 from ._packing import can_pack, pack, unpack
 from ._scalars import TARGETS, TORCH_TYPES, read_number
 
 aten, prims = torch.ops.aten, torch.ops.prims
-
-# What describes the place of a node in the model, for errors and for PyTorch's order
-# of the backward part.
-_PLACE = (
-    "stack_trace",
-    "seq_nr",
-    "nn_module_stack",
-    "fwd_nn_module_stack",
-    "original_aten",
-    "ac_graph_id",
-)
 
 # Operations whose second operand may be a number.
 _WITH_NUMBERS = {
@@ -32,35 +20,6 @@ _WITH_NUMBERS = {
     aten.mul.Tensor,
     aten.div.Tensor,
 }
-
-
-class _Builder:
-    """Adds nodes after `last`, whose place in the model they share, and after the
-    inputs of the graph."""
-
-    def __init__(self, graph: fx.Graph, last: fx.Node) -> None:
-        self.graph = graph
-        self.place = {key: last.meta[key] for key in _PLACE if key in last.meta}
-        while last.next.op == "placeholder":
-            last = last.next
-        self.last = last
-
-    def __call__(self, target: Any, *args: Any, **kwargs: Any) -> fx.Node:
-        with self.graph.inserting_after(self.last):
-            node = self.graph.call_function(target, args, kwargs)
-        node.meta.update(self.place)
-        values = tree_map(
-            lambda leaf: leaf.meta["val"] if isinstance(leaf, fx.Node) else leaf,
-            (args, kwargs),
-        )
-        mode = detect_fake_mode(tree_leaves(values))
-        if mode is None:
-            raise NotPlanned("the graph has no fake tensors")
-        with mode:
-            # A tensor of its own: PyTorch compares storages.
-            node.meta["val"] = target(*values[0], **values[1])
-        self.last = node
-        return node
 
 
 def apply_plan(
@@ -75,6 +34,7 @@ def apply_plan(
             return read_number(argument["value"])
         return names[argument]
 
+    values = Values(graph)
     whole: set[fx.Node] = set()
     for entry in plan["new"]:
         args = [read(argument) for argument in entry["args"]]
@@ -82,7 +42,7 @@ def apply_plan(
         if not nodes:
             raise NotPlanned(f"a new {entry['op']} has no tensor")
         names[entry["name"]] = _build(
-            _Builder(graph, max(nodes)), entry, args, whole
+            Builder(graph, values, max(nodes)), entry, args, whole
         )
 
     for first, operands in plan["operands"].items():
@@ -95,7 +55,8 @@ def apply_plan(
         if old is not None and names[new] is not old:
             output.replace_input_with(old, names[new])
 
-    saved = [_save(graph, names[entry["name"]], mutated) for entry in plan["saved"]]
+    saved = [names[entry["name"]] for entry in plan["saved"]]
+    saved = [_copy(graph, values, node) if node in mutated else node for node in saved]
     for node, entry in zip(saved, plan["saved"]):
         node.meta["fad_reason"] = entry["reason"]
     return saved
@@ -107,7 +68,7 @@ def _find_operation(node: fx.Node) -> fx.Node:
 
 
 def _build(
-    build: _Builder, entry: dict[str, Any], args: list, whole: set[fx.Node]
+    build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node]
 ) -> fx.Node:
     """The node of `entry`. Few-bit numbers of an unknown number, or of one that fills no
     bytes, take a byte each: these are `whole`."""
@@ -139,11 +100,9 @@ def _build(
     return build(target, *args)
 
 
-def _save(graph: fx.Graph, node: fx.Node, mutated: set[fx.Node]) -> fx.Node:
-    """`node`, or a copy of it if forward changes it in place."""
-    if node not in mutated:
-        return node
-    copy = _Builder(graph, node)(aten.clone.default, node)
+def _copy(graph: fx.Graph, values: Values, node: fx.Node) -> fx.Node:
+    """A copy of `node`, which forward changes in place, for all of its readers."""
+    copy = Builder(graph, values, node)(aten.clone.default, node)
     for user in list(node.users):
         if user is not copy and user.target is not aten.copy_.default:
             user.replace_input_with(node, copy)

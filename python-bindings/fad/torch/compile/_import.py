@@ -44,6 +44,7 @@ class _Importer:
     dependent: set[fx.Node] = field(default_factory=set)
     empty: dict[str, str] = field(default_factory=dict)
     operands: dict[str, list[fx.Node]] = field(default_factory=dict)
+    num_cotangents: int = 0
 
     def run(self) -> Imported:
         for node in self.graph.nodes:
@@ -77,10 +78,10 @@ class _Importer:
         if not isinstance(node.meta.get("val"), torch.Tensor):
             return
         self.set(node, f"%{node.name}")
-        number = sum("fad.cotangent" in argument for argument in self.arguments)
         marks = [f'fad.nodes = ["{node.name}"]']
         if is_tangent:
-            marks.append(f"fad.cotangent = {number} : i64")
+            marks.append(f"fad.cotangent = {self.num_cotangents} : i64")
+            self.num_cotangents += 1
         self.arguments.append(
             f"%{node.name}: {self.types[node]} {{{', '.join(marks)}}}"
         )

@@ -1,9 +1,11 @@
 """fad as the partitioner of AOTAutograd's joint graphs."""
 
+import contextlib
+import gc
 import json
 import pathlib
 import warnings
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import torch
 from torch import fx
@@ -75,7 +77,7 @@ class Partitioner(CustomPartitionerFn):
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
-        original = fx.GraphModule(gm, copy_graph(gm.graph))
+        original = copy_graph(gm.graph)
         try:
             return _partition(gm, joint_inputs, num_fwd_outputs, static, self._choose)
         except Exception as error:
@@ -85,7 +87,7 @@ class Partitioner(CustomPartitionerFn):
                 stacklevel=2,
             )
             return partitioners.min_cut_rematerialization_partition(
-                original,
+                fx.GraphModule(gm, original),
                 joint_inputs,
                 num_fwd_outputs=num_fwd_outputs,
                 static_lifetime_input_indices=static_lifetime_input_indices,
@@ -93,12 +95,26 @@ class Partitioner(CustomPartitionerFn):
             )
 
     def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
-        mutated = _find_mutated(graph, num_fwd_outputs)
-        imported = import_joint(graph, num_fwd_outputs, mutated)
-        module = parse(imported.text, filename="joint graph")
-        options = {"target": _find_target(graph), **self.options}
-        plan = json.loads(_fad.plan(get_handle(module), self.policy, **options))
-        return apply_plan(graph, plan, imported, mutated)
+        with _without_collection():
+            mutated = _find_mutated(graph, num_fwd_outputs)
+            imported = import_joint(graph, num_fwd_outputs, mutated)
+            module = parse(imported.text, filename="joint graph")
+            options = {"target": _find_target(graph), **self.options}
+            plan = json.loads(_fad.plan(get_handle(module), self.policy, **options))
+            return apply_plan(graph, plan, imported, mutated)
+
+
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """A search for garbage would visit all objects of the traced model, and a plan
+    makes no garbage that only a search finds."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def copy_graph(graph: fx.Graph) -> fx.Graph:
@@ -141,9 +157,9 @@ def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
 
 
 def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
-    """PyTorch's partition, with `choose` in the place of its choice."""
+    """PyTorch's partition, with `choose` in the place of its choice. The joint graph
+    is never executed, so it is not compiled after each change."""
     gm.graph.eliminate_dead_code()
-    gm.recompile()
     if functorch_config.cse:
         gm.graph = fx_graph_cse(gm.graph)
     is_checkpointed = partitioners.has_recomputable_ops(gm)
@@ -165,7 +181,6 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
     saved = choose(gm.graph, num_fwd_outputs)
     gm.graph.eliminate_dead_code()
     gm.graph.lint()
-    gm.recompile()
     info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
     saved = _close(gm.graph, info, saved)
     if functorch_config._sync_decision_cross_ranks:

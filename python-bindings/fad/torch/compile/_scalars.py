@@ -1,6 +1,8 @@
 """The scalar operations that ATen and MLIR share: bodies of elementwise
 operations for fad, and nodes of a graph for PyTorch."""
 
+import math
+import struct
 from typing import Any, Callable, Sequence
 
 import torch
@@ -31,6 +33,13 @@ MLIR_TYPES = {
 }
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
+# The forms of numbers, and of their bits, in the module struct.
+_FORMATS = {
+    torch.float64: ("<d", "<Q"),
+    torch.float32: ("<f", "<I"),
+    torch.float16: ("<e", "<H"),
+    torch.bfloat16: ("<f", "<I"),
+}
 # The element types of new nodes.
 TORCH_TYPES = {
     "f64": torch.float64,
@@ -69,14 +78,11 @@ class Body:
         if dtype not in _FLOATS:
             raise Unsupported
         # The bits hold infinities, NaN and every digit.
-        tensor = torch.tensor(float(value), dtype=dtype)
-        width = tensor.element_size()
+        bits, is_exact = _find_bits(float(value), dtype)
         # PyTorch computes with the number as it is, and rounds the result.
-        if width == 2 and tensor.item() != value and value == value:
+        if dtype.itemsize == 2 and not is_exact:
             raise Unsupported
-        integer = {2: torch.int16, 4: torch.int32, 8: torch.int64}[width]
-        bits = tensor.view(integer).item() & ((1 << 8 * width) - 1)
-        return self.add(f"arith.constant 0x{bits:0{2 * width}X} : {kind}")
+        return self.add(f"arith.constant 0x{bits:0{2 * dtype.itemsize}X} : {kind}")
 
     def apply(self, op: str, dtype: torch.dtype, *operands: str) -> str:
         return self.add(f"{op} {', '.join(operands)} : {MLIR_TYPES[dtype]}")
@@ -98,6 +104,22 @@ class Body:
             source = torch.float32
         op = "extf" if source.itemsize < target.itemsize else "truncf"
         return self.add(f"arith.{op} {value} : {MLIR_TYPES[source]} to {to}")
+
+
+def _find_bits(value: float, dtype: torch.dtype) -> tuple[int, bool]:
+    """The bits of `value`, rounded to `dtype`, and whether they are `value`. A number
+    that bfloat16 does not hold has no bits here."""
+    number, integer = _FORMATS[dtype]
+    try:
+        packed = struct.pack(number, value)
+    except OverflowError:
+        packed = struct.pack(number, math.copysign(math.inf, value))
+    bits = struct.unpack(integer, packed)[0]
+    is_exact = struct.unpack(number, packed)[0] == value or value != value
+    if dtype is torch.bfloat16:
+        # Half of a float32.
+        return bits >> 16, is_exact and bits & 0xFFFF == 0
+    return bits, is_exact
 
 
 class Operand:
