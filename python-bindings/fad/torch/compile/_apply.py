@@ -64,7 +64,9 @@ def apply_plan(
 
 def _find_operation(node: fx.Node) -> fx.Node:
     """The operation of which `node` is a result."""
-    return node.args[0] if is_part(node) else node
+    while is_part(node):
+        node = node.args[0]
+    return node
 
 
 def _build(

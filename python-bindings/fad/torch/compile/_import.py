@@ -13,7 +13,7 @@ from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves
 
 from ._kinds import find_kind, is_bound, is_part
-from ._scalars import LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
+from ._scalars import FLOAT_TYPES, LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
 
 
 class NotPlanned(Exception):
@@ -59,15 +59,24 @@ class _Importer:
     def shape(self, value: torch.Tensor) -> tuple[int, ...]:
         return tuple(optimization_hint(size, fallback=128) for size in value.shape)
 
-    def type(self, value: torch.Tensor) -> str:
-        if value.dtype not in MLIR_TYPES:
-            raise NotPlanned(f"tensors of {value.dtype} have no type here")
-        sizes = "".join(f"{size}x" for size in self.shape(value))
-        return f"tensor<{sizes}{MLIR_TYPES[value.dtype]}>"
+    def type(self, value: Any, is_dependent: bool = False) -> str:
+        """The type of `value`: its bytes count, and what depends on a cotangent is
+        made of floats, or it would end the dependence."""
+        if not isinstance(value, torch.Tensor):
+            return "tensor<f64>"
+        sizes = self.shape(value)
+        element = MLIR_TYPES.get(value.dtype)
+        if value.dtype.is_complex:
+            sizes, element = (*sizes, 2), f"f{4 * value.dtype.itemsize}"
+        elif element is None:
+            element = f"i{8 * value.dtype.itemsize}"
+        if is_dependent and not value.dtype.is_complex and element not in FLOAT_TYPES:
+            element = {1: "f8E5M2", 2: "f16", 4: "f32", 8: "f64"}[value.dtype.itemsize]
+        return f"tensor<{''.join(f'{size}x' for size in sizes)}{element}>"
 
     def set(self, node: fx.Node, value: str) -> None:
         self.values[node] = value
-        self.types[node] = self.type(node.meta["val"])
+        self.types[node] = self.type(node.meta.get("val"), node in self.dependent)
 
     # Arguments
 
@@ -96,24 +105,23 @@ class _Importer:
             self.dependent.add(node)
         if is_part(node) or node.op == "get_attr":
             return
-        value = node.meta.get("val")
-        if isinstance(value, torch.Tensor):
-            if not self.add_elementwise(node):
-                self.add_opaque(node, str(node.target), *self.describe(node), [node])
-        elif isinstance(value, (tuple, list)):
-            parts = {user.args[1]: user for user in node.users if is_part(user)}
-            results = [parts.get(number) for number in range(len(value))]
-            if any(
-                not isinstance(part, torch.Tensor) and results[number] is not None
-                for number, part in enumerate(value)
-            ):
-                raise NotPlanned(f"{node.target} has results that are no tensors")
-            self.add_opaque(
-                node,
-                str(node.target),
-                *self.describe(node),
-                [part for part in results if part is not None],
-            )
+        is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
+        if is_tensor and self.add_elementwise(node):
+            return
+        # The results of several, of which some may be parts of parts.
+        results, worklist = [], [node]
+        while worklist:
+            result = worklist.pop()
+            parts = [user for user in result.users if is_part(user)]
+            if not parts and self.is_value(result, node in self.dependent):
+                results.append(result)
+            worklist.extend(reversed(parts))
+        self.add_opaque(node, str(node.target), *self.describe(node), results)
+
+    def is_value(self, node: fx.Node, is_dependent: bool) -> bool:
+        """Whether `node` is a value here. Numbers and objects are none: PyTorch saves
+        what backward reads of them. But they hand dependence on."""
+        return isinstance(node.meta.get("val"), torch.Tensor) or is_dependent
 
     def describe(self, node: fx.Node) -> tuple[str, list[fx.Node]]:
         operands = [used for used in node.all_input_nodes if used in self.values]
@@ -137,9 +145,9 @@ class _Importer:
         values = ", ".join(self.values[operand] for operand in operands)
         before = ", ".join(self.types[operand] for operand in operands)
         for number, result in enumerate(results):
-            self.set(result, f"%{node.name}.r{number}")
             if node in self.dependent:
                 self.dependent.add(result)
+            self.set(result, f"%{node.name}.r{number}")
         names = ", ".join(f'"{result.name}"' for result in results)
         after = ", ".join(self.types[result] for result in results)
         left = ", ".join(self.values[result] for result in results)
@@ -158,7 +166,7 @@ class _Importer:
         value = node.meta["val"]
         body, operands, inputs = Body(), [], []
         for argument in node.args:
-            if isinstance(argument, fx.Node) and argument in self.values:
+            if isinstance(argument, fx.Node) and self.has_arithmetic(argument):
                 operands.append(Operand(f"%a{len(inputs)}", argument.meta["val"].dtype))
                 inputs.append(argument)
             elif isinstance(argument, (bool, int, float)) or argument is None:
@@ -169,8 +177,6 @@ class _Importer:
             return False
         if any(isinstance(option, fx.Node) for option in node.kwargs.values()):
             return False
-        if any(MLIR_TYPES.get(i.meta["val"].dtype) is None for i in inputs):
-            return False
         options = {k: v for k, v in node.kwargs.items() if k != "memory_format"}
         try:
             result = rule(body, value.dtype, *operands, **options)
@@ -178,6 +184,15 @@ class _Importer:
             return False
         self.add_body(node, body, result, inputs)
         return True
+
+    def has_arithmetic(self, node: fx.Node) -> bool:
+        """Whether the type of `node` is the one that it has in PyTorch, and not one
+        that only carries its bytes."""
+        value = node.meta.get("val")
+        if node not in self.values or not isinstance(value, torch.Tensor):
+            return False
+        element = self.types[node][len("tensor<") : -1].rsplit("x", 1)[-1]
+        return MLIR_TYPES.get(value.dtype) == element
 
     def is_linear(self, node: fx.Node) -> bool:
         """Whether `node` is linear in the operands that depend on a cotangent. What

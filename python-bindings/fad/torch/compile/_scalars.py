@@ -24,13 +24,12 @@ MLIR_TYPES = {
     torch.uint32: "i32",
     torch.int64: "i64",
     torch.uint64: "i64",
-    torch.complex64: "complex<f32>",
-    torch.complex128: "complex<f64>",
     torch.float8_e4m3fn: "f8E4M3FN",
     torch.float8_e4m3fnuz: "f8E4M3FNUZ",
     torch.float8_e5m2: "f8E5M2",
     torch.float8_e5m2fnuz: "f8E5M2FNUZ",
 }
+FLOAT_TYPES = {text for dtype, text in MLIR_TYPES.items() if dtype.is_floating_point}
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 # The forms of numbers, and of their bits, in the module struct.

@@ -1,0 +1,476 @@
+"""Ways to train with `torch.compile`.
+
+Each function of `FEATURES` takes `compile`, which is `torch.compile` or does nothing,
+and returns tensors that have to be the same with both."""
+
+import contextlib
+import functools
+import threading
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+FEATURES = {}
+# How many graphs fad plans, where it is more than to be there.
+PLANS = {}
+
+
+def feature(function=None, plans=None):
+    if function is None:
+        return functools.partial(feature, plans=plans)
+    FEATURES[function.__name__] = function
+    if plans is not None:
+        PLANS[function.__name__] = plans
+    return function
+
+
+def mlp(width=16, activation=nn.GELU):
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Linear(width, 32), activation(), nn.LayerNorm(32), nn.Linear(32, width)
+    )
+
+
+def weigh(y):
+    steps = torch.linspace(-1.0, 1.5, y.numel(), device=y.device).reshape(y.shape)
+    return (y * steps.to(y.dtype)).sum()
+
+
+def gradients(module):
+    return [each.grad.clone() for each in module.parameters() if each.grad is not None]
+
+
+def input(*shape, dtype=torch.float32, grad=True):
+    torch.manual_seed(1)
+    return torch.randn(*shape, dtype=dtype).requires_grad_(grad)
+
+
+def backward(model, call, *inputs):
+    """The results and gradients of one step."""
+    model.zero_grad()
+    results = call(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    sum(weigh(y) for y in results if y.requires_grad).backward()
+    grads = [x.grad.clone() for x in inputs if getattr(x, "grad", None) is not None]
+    return [*results, *grads, *gradients(model)]
+
+
+def run(compile, model, *inputs):
+    return backward(model, compile(model), *inputs)
+
+
+class Module(nn.Module):
+    """`function` of the parameters of a small network and of inputs."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.net, self.function = mlp(), function
+
+    def forward(self, *inputs):
+        return self.function(self.net, *inputs)
+
+
+def run_function(compile, function, *inputs):
+    return run(compile, Module(function), *inputs)
+
+
+# Types
+
+
+@feature
+def autocast(compile):
+    model = mlp()
+    with torch.autocast("cpu", torch.bfloat16):
+        y = compile(model)(input(4, 16))
+    weigh(y.float()).backward()
+    return [y, *gradients(model)]
+
+
+@feature
+def autocast_inside(compile):
+    def function(net, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            y = F.silu(net(x))
+        return y.float() * x
+
+    return run_function(compile, function, input(4, 16))
+
+
+@feature
+def halves(compile):
+    values = []
+    for dtype in torch.float16, torch.bfloat16:
+        values += run(compile, mlp().to(dtype), input(4, 16, dtype=dtype))
+    return values
+
+
+@feature
+def doubles(compile):
+    return run(compile, mlp().double(), input(4, 16, dtype=torch.float64))
+
+
+@feature
+def integers(compile):
+    def function(net, x, i, b):
+        return net(x * i) * b + i // 2 + (i << 1).to(torch.int8)
+
+    i = torch.arange(64).reshape(4, 16) % 5
+    return run_function(compile, function, input(4, 16), i, i > 2)
+
+
+@feature
+def not_numbers(compile):
+    x = input(4, 16, grad=False)
+    x[0, 0], x[1, 1], x[2, 2] = float("nan"), float("inf"), -float("inf")
+    return run(compile, mlp(activation=nn.SiLU), x.requires_grad_())
+
+
+# Shapes
+
+
+@feature(plans=1)
+def dynamic_batch(compile):
+    model, values = mlp(), []
+    call = compile(model)
+    for size in 6, 3, 9:
+        x = input(size, 16)
+        torch._dynamo.maybe_mark_dynamic(x, 0)
+        values += backward(model, call, x)
+    return values
+
+
+@feature(plans=1)
+def dynamic_sequence(compile):
+    torch.manual_seed(0)
+    model = nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True)
+    call, values = compile(model), []
+    for batch, length in (2, 7), (3, 5), (5, 9):
+        x = input(batch, length, 16)
+        torch._dynamo.maybe_mark_dynamic(x, 0)
+        torch._dynamo.maybe_mark_dynamic(x, 1)
+        values += backward(model, call, x)
+    return values
+
+
+@feature
+def dynamic_dropout(compile):
+    """A mask whose size is known at run time; random numbers are in order."""
+    model, values = nn.Sequential(mlp(), nn.Dropout(0.3), nn.ReLU6()), []
+    call = compile(model)
+    for size in 6, 3, 9:
+        x = input(size, 16)
+        torch._dynamo.maybe_mark_dynamic(x, 0)
+        torch.manual_seed(2)
+        values += backward(model, call, x)
+    return values
+
+
+@feature
+def empty(compile):
+    def function(net, x, y):
+        return torch.cat([net(x), y]).relu().square(), y.sigmoid() * y
+
+    return run_function(compile, function, input(4, 16), input(0, 16))
+
+
+@feature
+def all_empty(compile):
+    return run(compile, mlp(), input(0, 16))
+
+
+@feature
+def scalars(compile):
+    def function(net, s, x):
+        scale = s.exp().tanh()
+        return net(x) * scale * s, scale + net(x).sigmoid().mean()
+
+    return run_function(compile, function, torch.tensor(0.5, requires_grad=True), input(4, 16))
+
+
+@feature
+def strides(compile):
+    x = input(16, 4)
+    torch.manual_seed(0)
+    layers = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.SiLU(), nn.Conv2d(8, 4, 1)
+    images = nn.Sequential(*layers).to(memory_format=torch.channels_last)
+    y = input(2, 3, 8, 8, grad=False).to(memory_format=torch.channels_last).requires_grad_()
+    every_other = input(4, 32)
+    return [
+        *run(compile, mlp(), x.T),
+        *run(compile, mlp(), every_other[:, ::2]),
+        *run(compile, images, y),
+        *run(compile, mlp(), input(1, 16).expand(4, 16)),
+        x.grad,
+        every_other.grad,
+    ]
+
+
+# Graphs
+
+
+@feature(plans=2)
+def graph_break(compile):
+    def function(net, x):
+        y = F.mish(net(x))
+        torch._dynamo.graph_break()
+        return F.mish(net(y)) * x
+
+    return run_function(compile, function, input(4, 16))
+
+
+@feature
+def several_losses(compile):
+    def function(net, x):
+        y = net(x)
+        return y.square().mean(), F.silu(y).sum(), y.detach().sum()
+
+    model, x = Module(function), input(4, 16)
+    first, second, third = compile(model)(x)
+    first.backward(retain_graph=True)
+    before = gradients(model)
+    second.backward()
+    return [first, second, third, *before, *gradients(model), x.grad]
+
+
+@feature
+def unused_result(compile):
+    """Only one of two results has a gradient."""
+
+    def function(net, x):
+        y = net(x)
+        return y.sin(), y.tanh()
+
+    model = Module(function)
+    weigh(compile(model)(input(4, 16))[1]).backward()
+    return gradients(model)
+
+
+@feature
+def retained(compile):
+    model, x = mlp(), input(4, 16)
+    y = weigh(compile(model)(x))
+    for _ in range(3):
+        y.backward(retain_graph=True)
+    return [y, x.grad, *gradients(model)]
+
+
+@feature
+def frozen(compile):
+    model = mlp(activation=nn.ReLU)
+    model[0].requires_grad_(False)
+    model[3].weight.requires_grad_(False)
+    return [*run(compile, model, input(4, 16, grad=False)), *run(compile, model, input(4, 16))]
+
+
+@feature
+def used_twice(compile):
+    def function(net, x):
+        y = net(x)
+        return y, y, y.view(-1), x, x.view(-1)[:3]
+
+    return run_function(compile, function, input(4, 16))
+
+
+@feature
+def views(compile):
+    """An input, views of it, and a result that is a view of one."""
+
+    def function(net, x, a, b):
+        return net(x) * a.T.sum(), b[:, :4].unsqueeze(0), a.exp() * b.exp()
+
+    x = input(4, 16)
+    y = x * 1
+    return [*run_function(compile, function, y, y[:2], y[2:]), x.grad]
+
+
+@feature
+def changed_input(compile):
+    """A buffer and an input that forward changes after it has read them."""
+
+    class Changing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = mlp()
+            self.register_buffer("count", torch.ones(16))
+
+        def forward(self, x, state):
+            y = self.net(x) * self.count.sin() * state.cos()
+            self.count.mul_(2.0)
+            state.add_(y.detach().mean()).exp_()
+            return y * state.tanh()
+
+    model, state = Changing(), input(4, 16, grad=False)
+    call = compile(model)
+    values = backward(model, call, input(4, 16), state)
+    return [*values, *backward(model, call, input(4, 16), state), state, model.count]
+
+
+@feature
+def changed_view(compile):
+    def function(net, x, state):
+        y = net(x) * state[0].exp()
+        state[0].mul_(0.5)
+        state[1] = y.detach()[0]
+        return y * state[1].sigmoid()
+
+    state = torch.ones(2, 16)
+    return [*run_function(compile, function, input(4, 16), state), state]
+
+
+@feature
+def tied(compile):
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.embedding = nn.Embedding(20, 16)
+            self.net = mlp()
+            self.head = nn.Linear(16, 20, bias=False)
+            self.head.weight = self.embedding.weight
+
+        def forward(self, ids):
+            y = self.head(self.net(self.embedding(ids)))
+            return F.cross_entropy(y.flatten(0, 1), ids.flatten())
+
+    torch.manual_seed(1)
+    return run(compile, Tied(), torch.randint(0, 20, (2, 5)))
+
+
+@feature
+def nested(compile):
+    """A compiled function called by a compiled function."""
+    inner = compile(F.mish)
+
+    def function(net, x):
+        return inner(net(x)) * F.silu(x)
+
+    return run_function(compile, function, input(4, 16))
+
+
+@feature
+def random_order(compile):
+    """Dropout by the seed; numbers of later operations are the same."""
+
+    def function(net, x):
+        return F.dropout(net(F.dropout(x, 0.2)), 0.5) + torch.rand_like(x) * x
+
+    torch.manual_seed(5)
+    values = run_function(compile, function, input(4, 16))
+    return [*values, torch.rand(3)]
+
+
+# Training
+
+
+@feature
+def normalization(compile):
+    torch.manual_seed(0)
+    layers = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.BatchNorm2d(8, momentum=0.3)
+    model = nn.Sequential(*layers)
+    call = compile(model)
+    values = [each for _ in range(2) for each in backward(model, call, input(2, 3, 8, 8))]
+    model.eval()
+    return [*values, *backward(model, call, input(2, 3, 8, 8)), *model.buffers()]
+
+
+@feature
+def accumulation(compile):
+    model = mlp()
+    call = compile(model)
+    optimizer = torch.optim.AdamW(model.parameters(), 0.01)
+    norms = []
+    for _ in range(2):
+        for part in range(3):
+            (weigh(call(input(4, 16) + part)) / 3).backward()
+        norms.append(nn.utils.clip_grad_norm_(model.parameters(), 0.5))
+        optimizer.step()
+        optimizer.zero_grad()
+    return [*norms, *model.parameters()]
+
+
+@feature
+def scaler(compile):
+    model = mlp()
+    call, scaler = compile(model), torch.amp.GradScaler("cpu", init_scale=64.0)
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for step in range(3):
+        optimizer.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16):
+            y = weigh(call(input(4, 16)).float())
+        scaler.scale(y * float("inf") if step == 1 else y).backward()
+        scaler.unscale_(optimizer)
+        scaler.step(optimizer)
+        scaler.update()
+    return [torch.tensor(scaler.get_scale()), *model.parameters()]
+
+
+@feature
+def second_derivatives(compile):
+    """PyTorch refuses them in compiled functions; fad changes nothing of that."""
+    x = input(4, 16)
+    try:
+        (first,) = torch.autograd.grad(weigh(compile(mlp())(x)), x, create_graph=True)
+        return [torch.autograd.grad(weigh(first.sin()), x)[0]]
+    except RuntimeError as error:
+        if "double backward" not in str(error):
+            raise
+        return None
+
+
+@feature
+def hooks(compile):
+    model = mlp()
+    model[0].register_forward_hook(lambda module, args, y: y * 1.5)
+    model[2].register_forward_pre_hook(lambda module, args: (args[0] + 1,))
+    model[3].register_full_backward_hook(lambda module, into, out: (into[0] * 2,))
+    model[0].weight.register_hook(lambda gradient: gradient.clamp(-0.1, 0.1))
+    return run(compile, model, input(4, 16))
+
+
+@feature
+def hooks_of_values(compile):
+    def function(net, x):
+        y = F.mish(net(x))
+        y.register_hook(lambda gradient: torch.where(gradient > 0, gradient, 2 * gradient.sign()))
+        return y * F.silu(x)
+
+    return run_function(compile, function, input(4, 16))
+
+
+@feature
+def exceptions(compile):
+    """A step that fails in the middle, and the steps after it."""
+
+    def function(net, x, fail):
+        y = net(x)
+        if fail:
+            raise KeyError("no such step")
+        return y * F.silu(x)
+
+    model = Module(function)
+    call = compile(model)
+    values = backward(model, call, input(4, 16), False)
+    for arguments in (input(4, 16), True), (input(4, 15), False):
+        with contextlib.suppress(KeyError, RuntimeError, torch._dynamo.exc.TorchRuntimeError):
+            call(*arguments)
+            raise AssertionError("no exception")
+    return [*values, *backward(model, call, input(4, 16), False)]
+
+
+@feature
+def threads(compile):
+    """Models that threads compile and train at once."""
+    models = [nn.Sequential(mlp(), kind()) for kind in (nn.SiLU, nn.GELU, nn.Mish)]
+    results = [None] * 3
+
+    def work(number):
+        x = torch.linspace(-2, 2, 64).reshape(4, 16).requires_grad_()
+        results[number] = run(compile, models[number], x)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    return [value for result in results for value in result]

@@ -1,0 +1,112 @@
+"""Training of small models, and what it is compared by."""
+
+import copy
+
+import torch
+from fad.torch.compile import _partitioner
+
+# Whether a plan of the present model has new arithmetic.
+coefficients = 0
+# How many graphs fad has planned.
+plans = 0
+# How bits differed: by products in another order, and by AOTAutograd.
+CHANGED, OTHER = [], []
+
+_apply_plan = _partitioner.apply_plan
+
+
+def _watch(graph, plan, *arguments):
+    global coefficients, plans
+    plans += 1
+    coefficients += sum(entry["op"].startswith(("arith.mul", "arith.add", "arith.sub", "math."))
+                        for entry in plan["new"])
+    return _apply_plan(graph, plan, *arguments)
+
+
+_partitioner.apply_plan = _watch
+
+
+def reset():
+    global coefficients, plans
+    coefficients = plans = 0
+    torch._dynamo.reset()
+
+
+def weigh(y):
+    """A scalar to which each element of `y` contributes in another proportion."""
+    if y.is_complex():
+        y = torch.view_as_real(y)
+    steps = torch.linspace(0.5, 1.5, y.numel(), dtype=y.dtype if y.is_floating_point() else None)
+    return (y.reshape(-1) * steps).sum()
+
+
+def train(model, inputs, call, steps=3):
+    """The losses of `steps` steps, and the tensors of the model after them."""
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    losses = []
+    for step in range(steps):
+        torch.manual_seed(step)
+        optimizer.zero_grad()
+        results = call(*inputs)
+        results = results if isinstance(results, tuple) else (results,)
+        loss = sum(weigh(y) for y in results)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return [*losses, *model.parameters(), *model.buffers()]
+
+
+def difference(a, b):
+    a, b = a.detach(), b.detach()
+    if a.numel() == 0:
+        return 0.0
+    if a.is_complex():
+        a, b = torch.view_as_real(a), torch.view_as_real(b)
+    a, b = a.double(), b.double()
+    same = (a == b) | (a.isnan() & b.isnan())
+    # Some gradients are zero but for rounding.
+    scale = b[b.isfinite()].abs().max().item() if b.isfinite().any() else 1.0
+    return (torch.where(same, 0.0, (a - b).abs()).max() / max(scale, 1e-4)).item()
+
+
+def compile_with(engine):
+    def compile(function):
+        return torch.compile(function, backend="fad", options={"fad.engine": engine})
+
+    return compile
+
+
+def check(run, engine, bound=1e-5, number_of_plans=None):
+    """What is wrong with the values of `run(compile)`, if anything: they have to be those
+    of `run` with a `compile` that does nothing. By default, fad plans at least one
+    graph."""
+    reset()
+    expected = run(lambda function: function)
+    values = run(compile_with(engine))
+    if plans != number_of_plans if number_of_plans is not None else not plans:
+        return f"fad has planned {plans} graphs"
+    if values is None:
+        return ""
+    worst = max(difference(*pair) for pair in zip(values, expected, strict=True))
+    if engine == "eager" and worst > 0:
+        # Some operations of AOTAutograd have another order than PyTorch's.
+        is_changed = coefficients > 0
+        reset()
+        others = run(torch.compile(backend="aot_eager"))
+        if not any(map(difference, values, others)):
+            OTHER.append(worst)
+            return ""
+        if not is_changed:
+            return f"bits differ, by {worst:.1e}"
+        CHANGED.append(worst)
+    return "" if worst <= bound else f"differs by {worst:.1e}"
+
+
+def check_training(model, inputs, engine, **options):
+    """What is wrong with the training of `model`, if anything."""
+
+    def run(compile):
+        trained = copy.deepcopy(model)
+        return train(trained, inputs, compile(trained))
+
+    return check(run, engine, **options)

@@ -1,0 +1,46 @@
+"""The command line of a walk over models."""
+
+import argparse
+import logging
+import os
+import time
+import warnings
+
+import torch
+import train
+
+
+def main(what, cases, check):
+    """Checks those of `cases` that the command line names; the status of the process.
+
+    A graph that fad leaves to PyTorch's partitioner is an error."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--every", type=int, default=1, help="of so many, one")
+    parser.add_argument("--engine", default="eager")
+    parser.add_argument("--times", action="store_true")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    warnings.filterwarnings("error", "fad leaves", RuntimeWarning)
+    logging.disable(logging.WARNING)
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    torch._dynamo.config.allow_rnn = True
+    names = arguments.names or list(cases)[:: arguments.every]
+    failed = []
+    for name in names:
+        start = time.process_time()
+        torch.manual_seed(0)
+        try:
+            wrong = check(name, arguments.engine)
+        except Exception as error:
+            wrong = f"{type(error).__name__}: {str(error).strip()[:300]}"
+        if wrong:
+            failed.append(name)
+            print(f"{name}: {wrong}", flush=True)
+        if arguments.times:
+            print(f"{name}: {time.process_time() - start:.1f} s", flush=True)
+    print(
+        f"{len(names)} {what}, {len(failed)} failed; bits differ by coefficients in "
+        f"{len(train.CHANGED)}, by AOTAutograd in {len(train.OTHER)}"
+    )
+    return bool(failed)
