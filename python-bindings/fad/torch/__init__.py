@@ -1,10 +1,14 @@
 """PyTorch models: exported, and trained through fad."""
 
+from typing import TYPE_CHECKING, Any
+
 from ._errors import ExportError
 from ._export import Argument, Exported, Result, export
 from ._joint import export_joint
 from ._step import TrainStep, train_step
-from .compile import Explanation, explain
+
+if TYPE_CHECKING:
+    from .compile import Explanation, explain
 
 __all__ = [
     "Argument",
@@ -18,3 +22,12 @@ __all__ = [
     "export_joint",
     "train_step",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Importing what torch.compile needs takes a second.
+    if name in ("Explanation", "explain"):
+        from . import compile
+
+        return getattr(compile, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

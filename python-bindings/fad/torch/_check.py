@@ -1,7 +1,7 @@
 """A training step of fad held against PyTorch's own."""
 
 import contextlib
-from typing import Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, List, NamedTuple, Sequence
 
 from .._diagnostics import Diagnostic, Error
 from ._errors import make_error
@@ -11,11 +11,13 @@ from ._requirements import torch
 
 class Step(NamedTuple):
     """What a step computes: the loss, and by their names the gradients of the
-    parameters and the new values of the buffers."""
+    parameters and the new values of the buffers. `output` is what the model returns,
+    where that is asked for."""
 
     loss: "torch.Tensor"
     gradients: Dict[str, "torch.Tensor"]
     buffers: Dict[str, "torch.Tensor"]
+    output: Any = None
 
 
 @contextlib.contextmanager

@@ -47,8 +47,9 @@ class Argument(NamedTuple):
 class Result(NamedTuple):
     """A result of an exported function.
 
-    `kind` is "loss", "buffer" (the new value of the buffer `name`) or
-    "gradient" (of the parameter `name`)."""
+    `kind` is "loss", "output" (a tensor that the model returns; `name` is its
+    number), "buffer" (the new value of the buffer `name`) or "gradient" (of the
+    parameter `name`)."""
 
     kind: str
     name: str
@@ -83,6 +84,7 @@ def export(
     targets=(),
     dynamic_batch: bool = False,
     func_name: str = "main",
+    outputs: bool = False,
 ) -> Exported:
     """Exports `model`, in the mode it is in, and its loss.
 
@@ -92,7 +94,8 @@ def export(
     one, the model itself returns its loss, alone, first in a tuple, or as
     "loss" (Hugging Face). With `dynamic_batch`, the first dimension of every
     input and target that has the same size there as the first input is left
-    open.
+    open. With `outputs`, the tensors that the model returns are results after the
+    loss, without gradients.
 
     Raises ExportError where PyTorch or torch-mlir cannot do it."""
     fx = import_torch_mlir()
@@ -103,7 +106,7 @@ def export(
             "a TorchScript module cannot be exported; pass the module it was made of"
         )
     pattern = CallPattern(model, inputs, loss, targets)
-    program = Program(model, pattern)
+    program = Program(model, pattern, outputs)
     exported = trace(program, pattern.tensors, dynamic_batch)
     locate_in_model(exported.graph, loss)
     check_graph(exported.graph)
@@ -424,7 +427,8 @@ def _check_mutations(exported, pairs, input_names: List[str]) -> None:
 
 
 def put_loss_first(exported, input_names: List[str]) -> Tuple[Result, ...]:
-    """Makes the results the loss and then the updated buffers."""
+    """Makes the results the loss, then what the model returns, and then the updated
+    buffers."""
     Kind = torch.export.graph_signature.OutputKind
     output = exported.graph.output_node()
     specs = exported.graph_signature.output_specs
@@ -437,7 +441,8 @@ def put_loss_first(exported, input_names: List[str]) -> Tuple[Result, ...]:
     results = []
     for spec in specs:
         if spec.kind is Kind.USER_OUTPUT:
-            results.append(Result("loss", "loss"))
+            number = len(results) - 1
+            results.append(Result("output", str(number)) if results else Result("loss", "loss"))
         else:
             results.append(Result("buffer", Program.strip(spec.target)))
             spec.kind = Kind.USER_OUTPUT

@@ -4,8 +4,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
+import torch.utils._pytree as pytree
+
 from ._requirements import torch
-from ._watch import GradientWatch
+from ._watch import GradientWatch, NotExported
 
 Inputs = Union["torch.Tensor", Sequence[Any], Mapping[str, Any]]
 
@@ -33,6 +35,8 @@ class CallPattern:
 
     def __init__(self, model, inputs: Inputs, loss: Optional[Callable], targets):
         self.loss = loss
+        # What the model returns, where that has been asked for.
+        self.output: Optional["OutputPattern"] = None
         targets = _as_tuple(targets)
         if targets and loss is None:
             raise ValueError("targets are given, but no loss to pass them to")
@@ -78,6 +82,10 @@ class CallPattern:
 
     def compute_loss(self, model, tensors: Sequence["torch.Tensor"]):
         """The loss of `model` for `tensors`."""
+        return self.compute_loss_and_output(model, tensors)[0]
+
+    def compute_loss_and_output(self, model, tensors: Sequence["torch.Tensor"]):
+        """The loss of `model` for `tensors`, and what the model returns."""
         values = list(self._values)
         for place, tensor in zip(self._places, tensors):
             values[place] = tensor
@@ -87,8 +95,8 @@ class CallPattern:
         else:
             output = model(*inputs)
         if self.loss is not None:
-            return _check_loss(self.loss(output, *targets), "loss=")
-        return _check_loss(_find_loss(output), "the model")
+            return _check_loss(self.loss(output, *targets), "loss="), output
+        return _check_loss(_find_loss(output), "the model"), output
 
 
 def _make_unique(names: Sequence[str]) -> List[str]:
@@ -127,23 +135,76 @@ def _check_loss(value, source: str):
     return value
 
 
+def make_output_pattern(output, loss: "torch.Tensor"):
+    """The pattern of what a model returns with its `loss`, and the tensors in it but for
+    that."""
+    leaves, spec = pytree.tree_flatten(output)
+    parts: List[Any] = []
+    tensors = []
+    for leaf in leaves:
+        if leaf is loss:
+            parts.append(OutputPattern.LOSS)
+        elif isinstance(leaf, torch.Tensor):
+            parts.append(OutputPattern.TENSOR)
+            tensors.append(leaf.detach())
+        elif isinstance(leaf, (type(None), bool, int, float, str)):
+            parts.append(leaf)
+        else:
+            raise NotExported(
+                f"outputs=True, but the model returns a {type(leaf).__name__}; return "
+                "tensors, in tuples or dictionaries, or a type that is registered with "
+                "torch.utils._pytree"
+            )
+    return OutputPattern(parts, spec), tensors
+
+
+class OutputPattern:
+    """What a model returns: its loss, tensors, and constants, in containers."""
+
+    LOSS, TENSOR = object(), object()
+
+    def __init__(self, parts: Sequence[Any], spec):
+        self._parts = parts
+        self._spec = spec
+
+    def restore(self, loss: "torch.Tensor", tensors: Sequence["torch.Tensor"]):
+        """What the model returns, made of its loss and of `tensors`."""
+        remaining = iter(tensors)
+        leaves = [
+            loss if part is self.LOSS else next(remaining) if part is self.TENSOR else part
+            for part in self._parts
+        ]
+        return pytree.tree_unflatten(leaves, self._spec)
+
+
 class Program(torch.nn.Module):
-    """A module whose only result is the loss of `model`, for a flat list of
-    tensors. Its parameters are those of `model`, under `PREFIX`."""
+    """A module whose result is the loss of `model`, for a flat list of tensors, and
+    with `outputs` the tensors that the model returns. Its parameters are those of
+    `model`, under `PREFIX`.
+
+    What the model returns is `pattern.output`, once it has run."""
 
     PREFIX = "model."
     watch = GradientWatch
 
-    def __init__(self, model: "torch.nn.Module", pattern: CallPattern):
+    def __init__(
+        self, model: "torch.nn.Module", pattern: CallPattern, outputs: bool = False
+    ):
         super().__init__()
         self.model = model
         self.pattern = pattern
+        self.outputs = outputs
         # Whatever the parts of the model are set to stays as it is.
         self.training = model.training
 
     def forward(self, *tensors):
         with self.watch():
-            return self.pattern.compute_loss(self.model, tensors)
+            loss, output = self.pattern.compute_loss_and_output(self.model, tensors)
+            if not self.outputs:
+                return loss
+            # torch.export undoes what is assigned to the module itself.
+            self.pattern.output, tensors = make_output_pattern(output, loss)
+            return (loss, *tensors)
 
     @classmethod
     def strip(cls, name: str) -> str:

@@ -1,9 +1,11 @@
 """Training steps of PyTorch models through fad."""
 
 import time
+import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+import torch.utils._pytree as pytree
 
 from .. import compile as compile_for_cpu
 from .. import memory_report, nest
@@ -52,8 +54,9 @@ class _IREEEngine:
 
 class TrainStep:
     """A compiled training step of a model: `step(*inputs)` returns the loss and
-    the gradients by the names of the parameters, and updates the buffers of
-    the model. Parameters are read from the model at every step.
+    the gradients by the names of the parameters, then, if they are asked for, what
+    the model returns, and updates the buffers of the model. Parameters are read from
+    the model at every step.
 
     `exported` is the model in MLIR and `nested` its forward and backward
     functions. After a step, `seconds` is how long its forward and backward
@@ -78,13 +81,16 @@ class TrainStep:
         self._parameters = _get_parameters(model)
         self._trained = [exported.arguments[index].name for index in exported.wrt]
 
-    def __call__(self, *args, **kwargs) -> Tuple["torch.Tensor", Dict[str, Any]]:
-        """The loss, and the gradient of each trained parameter by its name."""
+    def __call__(self, *args, **kwargs) -> Tuple[Any, ...]:
+        """The loss, the gradient of each trained parameter by its name, and with
+        `outputs` what the model returns."""
         step = self._run(self.exported.pattern.bind(args, kwargs))
         with torch.no_grad():
             for name, value in step.buffers.items():
                 self._model.get_buffer(name).copy_(value)
-        return step.loss, step.gradients
+        if self.exported.pattern.output is None:
+            return step.loss, step.gradients
+        return step.loss, step.gradients, step.output
 
     def check(self, inputs: Sequence["torch.Tensor"]) -> None:
         """Raises fad.Error where the step for `inputs` is not PyTorch's. Nothing is
@@ -119,19 +125,32 @@ class TrainStep:
                 for result, value in zip(self.exported.results, values)
                 if result.kind == "buffer"
             },
+            self._restore_output(values),
         )
 
-    def backward_into_grads(self, *args, **kwargs) -> "torch.Tensor":
+    def _restore_output(self, values: Sequence["torch.Tensor"]) -> Any:
+        """What the model returns, where that is asked for."""
+        if self.exported.pattern.output is None:
+            return None
+        outputs = [
+            value
+            for result, value in zip(self.exported.results, values)
+            if result.kind == "output"
+        ]
+        return self.exported.pattern.output.restore(values[0], outputs)
+
+    def backward_into_grads(self, *args, **kwargs) -> Any:
         """Does a step, adds the gradients to `.grad` of the parameters, as
-        `loss.backward()` does, and returns the loss."""
-        loss, gradients = self(*args, **kwargs)
+        `loss.backward()` does, and returns the loss; with `outputs`, the loss and what
+        the model returns."""
+        loss, gradients, *outputs = self(*args, **kwargs)
         for name, gradient in gradients.items():
             parameter = self._model.get_parameter(name)
             if parameter.grad is None:
                 parameter.grad = gradient.to(parameter.device)
             else:
                 parameter.grad += gradient.to(parameter.device)
-        return loss
+        return (loss, *outputs) if outputs else loss
 
     def _gather(self, inputs: Sequence["torch.Tensor"]) -> List[np.ndarray]:
         """All arguments in order: the state of the model, then the inputs."""
@@ -190,6 +209,7 @@ def train_step(
     derivative_from_output: bool = False,
     residual_budget: Optional[int] = None,
     check: bool = True,
+    outputs: bool = False,
 ) -> TrainStep:
     """Compiles a training step of `model`, in the mode it is in.
 
@@ -204,6 +224,11 @@ def train_step(
     `derivative_from_output` and `residual_budget` are its options, as for `fad.nest`.
     `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
     which `flags` are further flags of.
+
+    With `outputs`, the step returns what the model returns, too, without gradients.
+
+    The step runs on the CPU. Where the model or an input is on another device, a
+    UserWarning says so: `torch.compile(model, backend="fad")` trains it there.
 
     With `check`, the step is run once on the example, and its loss, gradients and
     new values of buffers are compared with those of PyTorch, unless the model draws
@@ -228,7 +253,10 @@ def train_step(
     elif assumed_size is None:
         # What is counted for another batch is to be the same choice.
         options["assumed_size"] = ASSUMED_SIZE
-    exported = export(model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch)
+    _warn_of_device(model, (inputs, targets))
+    exported = export(
+        model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch, outputs=outputs
+    )
     if not exported.wrt:
         raise ValueError(
             "the loss depends on no parameter of the model that requires a gradient, "
@@ -242,6 +270,22 @@ def train_step(
     if check:
         step.check(exported.pattern.tensors)
     return step
+
+
+def _warn_of_device(model, inputs) -> None:
+    """Warns where a step would leave the device that the model or an input is on."""
+    values = pytree.tree_leaves(inputs)
+    if isinstance(model, torch.nn.Module):
+        values += [*model.parameters(), *model.buffers()]
+    devices = {each.device for each in values if isinstance(each, torch.Tensor)}
+    devices = {each for each in devices if each.type not in ("cpu", "meta")}
+    if devices:
+        warnings.warn(
+            f"the model is on {', '.join(sorted(map(str, devices)))}, but this step runs on "
+            "the CPU, to which all tensors are copied at each step; to train it where it "
+            'is, compile it with torch.compile(model, backend="fad")',
+            stacklevel=3,
+        )
 
 
 def _get_mode(model) -> Tuple[bool, ...]:

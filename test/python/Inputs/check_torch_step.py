@@ -1,9 +1,12 @@
 """Steps of fad.torch.train_step against PyTorch. The argument is the engine; what does
 not depend on it is checked with fad's own."""
 
+import contextlib
 import copy
 import sys
 import unittest
+import warnings
+from unittest import mock
 
 import torch
 from torch import nn
@@ -225,6 +228,77 @@ class Step(unittest.TestCase):
         self.assertEqual(loss.item(), 8)
         for gradient in gradients.values():
             self.assertEqual(gradient.abs().max().item(), 0)
+
+    def test_outputs(self):
+        """What the model returns, in the form in which it does, and nothing else changes."""
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.norm = nn.Linear(16, 4), nn.BatchNorm1d(4)
+
+            def forward(self, x, target=None):
+                y = self.norm(self.linear(x))
+                loss = None if target is None else F.mse_loss(y, target)
+                return {"loss": loss, "y": y, "parts": [y.argmax(-1), "text", x], "n": 3}
+
+        torch.manual_seed(1)
+        model, x, target = Model(), torch.randn(8, 16), torch.randn(8, 4)
+        example = {"x": x, "target": target}
+        for inputs, targets, loss in (
+            (example, (), None),
+            (x, target, lambda result, target: F.mse_loss(result["y"], target)),
+        ):
+            step = fad.torch.train_step(
+                model, inputs, loss, targets=targets, engine=ENGINE, outputs=True
+            )
+            expected = copy.deepcopy(model)(x, target if loss is None else None)
+            plain = fad.torch.train_step(
+                copy.deepcopy(model), inputs, loss, targets=targets, engine=ENGINE
+            )
+            got_loss, gradients, output = step(x, target)
+            self.assertEqual(plain(x, target)[0], got_loss)
+            self.assertEqual(set(gradients), {name for name, _ in model.named_parameters()})
+            self.assertEqual(output.keys(), expected.keys())
+            self.assertEqual(output["loss"], got_loss if loss is None else None)
+            self.assert_close(output["y"], expected["y"].double(), 10)
+            self.assertFalse(output["y"].requires_grad)
+            indices, text, same = output["parts"]
+            self.assertTrue(torch.equal(indices, expected["parts"][0]))
+            self.assertTrue(torch.equal(same, x))
+            self.assertEqual((text, output["n"]), ("text", 3))
+            got_loss, output = step.backward_into_grads(x, target)
+            self.assertEqual(output["y"].shape, (8, 4))
+
+    def test_outputs_of_unknown_types(self):
+        class Model(nn.Linear):
+            def forward(self, x):
+                return type("Result", (), {"loss": super().forward(x).sum()})()
+
+        with self.assertRaisesRegex(
+            fad.torch.ExportError, "the model returns a Result; return tensors"
+        ):
+            fad.torch.train_step(Model(4, 4), torch.randn(2, 4), outputs=True)
+
+    def test_another_device(self):
+        """A step for a model on a GPU says that it runs on the CPU."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        with FakeTensorMode():
+            x = torch.empty(2, 4, device="cuda")
+            model = nn.Identity()
+            model.weight = nn.Parameter(torch.empty(4, device="cuda"))
+        message = r"the model is on cuda:0, but .* the CPU, .* torch.compile\(.*\"fad\"\)"
+        with self.assertWarnsRegex(UserWarning, message) as caught:
+            # Without a GPU, PyTorch ends the program in exporting it.
+            stop = mock.patch("fad.torch._step.export", side_effect=NotImplementedError)
+            with stop, contextlib.suppress(NotImplementedError):
+                fad.torch.train_step(model, x, torch.sum)
+        self.assertEqual(caught.filename, __file__)
+        model = nn.Linear(4, 4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fad.torch.train_step(model, torch.randn(2, 4), torch.sum)
 
     def test_half(self):
         torch.manual_seed(1)
