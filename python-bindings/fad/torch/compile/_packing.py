@@ -1,9 +1,11 @@
 """Few-bit numbers in bytes, as nodes that Inductor fuses with their neighbours.
 
 Bits of one byte come from places that lie far apart: the first bits of all bytes
-are one contiguous part of the tensor, and so on. So each part is one vector loop."""
+are one contiguous part of the tensor, and so on. So each part is one vector loop. It
+consists of whole rows where that can be, and the loop over a row needs no quotients to
+find its bytes."""
 
-from typing import Callable
+from typing import Callable, Sequence
 
 import torch
 
@@ -11,6 +13,17 @@ aten, prims = torch.ops.aten, torch.ops.prims
 
 # Adds a node, and returns it.
 Build = Callable[..., torch.fx.Node]
+
+
+def _find_part(shape: Sequence[int], each: int) -> list[int]:
+    """The shape of one of `each` parts of a tensor of `shape`: rows, and elements of a
+    row. Rows are as long as can be."""
+    rows, total = 1, 1
+    for size in shape:
+        total *= size
+        if rows % each:
+            rows *= size
+    return [rows // each, total // max(rows, 1)]
 
 
 def can_pack(codes: torch.fx.Node, bits: int) -> bool:
@@ -23,8 +36,8 @@ def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
     """Bytes of `codes`, non-negative numbers below `2 ** bits`, for which `can_pack`
     holds."""
     each = 8 // bits
-    count = codes.meta["val"].numel()
-    rows = build(aten.reshape.default, codes, [each, count // each])
+    part = _find_part(codes.meta["val"].shape, each)
+    rows = build(aten.reshape.default, codes, [each, *part])
     packed = None
     for number in range(each):
         row = build(aten.select.int, rows, 0, number)
@@ -52,7 +65,7 @@ def unpack(
         device=device,
         requires_grad=False,
     )
-    steps = build(aten.reshape.default, steps, [each, 1])
+    steps = build(aten.reshape.default, steps, [each, 1, 1])
     wide = build(prims.convert_element_type.default, packed, torch.int32)
     wide = build(aten.unsqueeze.default, wide, 0)
     codes = build(aten.bitwise_right_shift.Tensor, wide, steps)
