@@ -36,13 +36,17 @@ def apply_plan(
 
     values = Values(graph)
     whole: set[fx.Node] = set()
+    types = _widen_codes(plan)
     for entry in plan["new"]:
         args = [read(argument) for argument in entry["args"]]
         nodes = [argument for argument in args if isinstance(argument, fx.Node)]
         if not nodes:
             raise NotPlanned(f"a new {entry['op']} has no tensor")
         names[entry["name"]] = _build(
-            Builder(graph, values, max(nodes)), entry, args, whole
+            Builder(graph, values, max(nodes)),
+            {**entry, "type": types[entry["name"]]},
+            args,
+            whole,
         )
 
     for first, operands in plan["operands"].items():
@@ -62,6 +66,34 @@ def apply_plan(
     return saved
 
 
+def _widen_codes(plan: dict[str, Any]) -> dict[str, str]:
+    """The types of the new nodes by name. Few-bit numbers that only new nodes read have
+    32 bits until they are packed and after they are unpacked: Inductor's C++ code for
+    bytes takes twenty times as long."""
+    types = {entry["name"]: entry["type"] for entry in plan["new"]}
+    fixed = {*plan["results"], *(name for names in plan["operands"].values() for name in names)}
+    fixed |= {entry["name"] for entry in plan["saved"]}
+    worklist = [
+        argument
+        for entry in plan["new"]
+        if entry["op"] == "fad.pack"
+        for argument in entry["args"]
+    ]
+    worklist += [entry["name"] for entry in plan["new"] if entry["op"] == "fad.unpack"]
+    arguments = {
+        entry["name"]: [name for name in entry["args"] if isinstance(name, str)]
+        for entry in plan["new"]
+    }
+    operations = {entry["name"]: entry["op"] for entry in plan["new"]}
+    while worklist:
+        name = worklist.pop()
+        if types.get(name) == "i8" and name not in fixed:
+            types[name] = "i32"
+            if operations[name] in ("arith.select", "arith.ori"):
+                worklist += arguments[name]
+    return types
+
+
 def _find_operation(node: fx.Node) -> fx.Node:
     """The operation of which `node` is a result."""
     while is_part(node):
@@ -74,17 +106,20 @@ def _build(
 ) -> fx.Node:
     """The node of `entry`. Few-bit numbers of an unknown number, or of one that fills no
     bytes, take a byte each: these are `whole`."""
-    op = entry["op"]
+    op, dtype = entry["op"], TORCH_TYPES.get(entry["type"])
     if op == "fad.pack":
         if can_pack(args[0], entry["bits"]):
             return pack(build, args[0], entry["bits"])
-        whole.add(args[0])
-        return args[0]
+        is_wide = args[0].meta["val"].dtype is torch.int32
+        node = _convert(build, args[0], torch.uint8) if is_wide else args[0]
+        whole.add(node)
+        return node
     if op == "fad.unpack":
         if args[0] in whole:
             return args[0]
-        return unpack(build, args[0], entry["bits"], entry["shape"])
-    target, dtype = TARGETS.get(op), TORCH_TYPES.get(entry["type"])
+        codes = unpack(build, args[0], entry["bits"], entry["shape"])
+        return _convert(build, codes, dtype)
+    target = TARGETS.get(op)
     if target is None or dtype is None:
         raise NotPlanned(f"{op} of {entry['type']} has no operation of PyTorch here")
     if target in (prims.convert_element_type.default, aten.view.dtype):
@@ -100,6 +135,12 @@ def _build(
             for arg in args
         ]
     return build(target, *args)
+
+
+def _convert(build: Builder, node: fx.Node, dtype: torch.dtype) -> fx.Node:
+    if node.meta["val"].dtype is dtype:
+        return node
+    return build(prims.convert_element_type.default, node, dtype)
 
 
 def _copy(graph: fx.Graph, values: Values, node: fx.Node) -> fx.Node:

@@ -53,7 +53,7 @@ def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
 def unpack(
     build: Build, packed: torch.fx.Node, bits: int, shape: list[int]
 ) -> torch.fx.Node:
-    """The codes in `packed`, as bytes of the shape `shape`."""
+    """The codes in `packed`, as integers of 32 bits of the shape `shape`."""
     each = 8 // bits
     device = packed.meta["val"].device
     steps = build(
@@ -70,5 +70,4 @@ def unpack(
     wide = build(aten.unsqueeze.default, wide, 0)
     codes = build(aten.bitwise_right_shift.Tensor, wide, steps)
     codes = build(aten.bitwise_and.Scalar, codes, 2**bits - 1)
-    codes = build(aten.reshape.default, codes, shape)
-    return build(prims.convert_element_type.default, codes, torch.uint8)
+    return build(aten.reshape.default, codes, shape)
