@@ -144,6 +144,13 @@ def watch(extract):
         global saved_bytes, saved_constants
         values = [node.meta["val"] for node in saved if node.op != "placeholder"]
         saved_constants = sum(node.target is torch.ops.aten.full.default for node in saved)
+        # Inductor's C++ code for choices among bytes is slow.
+        if any(
+            node.target is torch.ops.aten.where.self
+            and node.meta["val"].dtype is torch.uint8
+            for node in graph.graph.nodes
+        ):
+            raise AssertionError("few-bit numbers are computed in bytes")
         saved_bytes = sum(value.element_size() * value.numel() for value in values)
         return extract(graph, saved, **options)
 
