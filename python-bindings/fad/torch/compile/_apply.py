@@ -9,7 +9,7 @@ from ._build import Builder, Values
 from ._import import Imported, NotPlanned
 from ._kinds import is_part
 from ._packing import can_pack, pack, unpack
-from ._scalars import TARGETS, TORCH_TYPES, read_number
+from ._scalars import SIGNS, TARGETS, TORCH_TYPES, read_number
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -49,15 +49,21 @@ def apply_plan(
             whole,
         )
 
+    def replace(node: fx.Node, old: fx.Node, new: fx.Node) -> None:
+        if new is not old:
+            dtype = old.meta["val"].dtype
+            # Integers of a plan have no sign, so that int8 and uint8 are one type.
+            if new.meta["val"].dtype is not dtype:
+                new = Builder(graph, values, new)(aten.view.dtype, new, dtype)
+            node.replace_input_with(old, new)
+
     for first, operands in plan["operands"].items():
         node = _find_operation(names[first])
         for old, new in zip(imported.operands[first], operands, strict=True):
-            if names[new] is not old:
-                node.replace_input_with(old, names[new])
-    output = graph.output_node()
+            replace(node, old, names[new])
     for old, new in zip(imported.results, plan["results"], strict=True):
-        if old is not None and names[new] is not old:
-            output.replace_input_with(old, names[new])
+        if old is not None:
+            replace(graph.output_node(), old, names[new])
 
     saved = [names[entry["name"]] for entry in plan["saved"]]
     saved = [_copy(graph, values, node) if node in mutated else node for node in saved]
@@ -119,7 +125,12 @@ def _build(
             return args[0]
         codes = unpack(build, args[0], entry["bits"], entry["shape"])
         return _convert(build, codes, dtype)
+    kinds = {arg.meta["val"].dtype for arg in args if isinstance(arg, fx.Node)}
+    if op in SIGNS or kinds >= {torch.int8, torch.uint8}:
+        args = [_read_bytes(build, arg, SIGNS.get(op, torch.uint8)) for arg in args]
     target = TARGETS.get(op)
+    if op == "arith.fptosi" and dtype is torch.uint8:
+        dtype = torch.int8
     if target is None or dtype is None:
         raise NotPlanned(f"{op} of {entry['type']} has no operation of PyTorch here")
     if target in (prims.convert_element_type.default, aten.view.dtype):
@@ -129,12 +140,23 @@ def _build(
     if not takes_numbers:
         like = next(arg for arg in args if isinstance(arg, fx.Node)).meta["val"]
         kind = dtype if target is aten.where.self else like.dtype
-        kinds = {"dtype": kind, "device": like.device, "pin_memory": False}
+        options = {"dtype": kind, "device": like.device, "pin_memory": False}
+        # A negative number has no unsigned byte but that of its bits.
+        is_unsigned = kind is torch.uint8
+        numbers = [arg & 255 if is_unsigned and type(arg) is int else arg for arg in args]
         args = [
-            arg if isinstance(arg, fx.Node) else build(aten.full.default, [], arg, **kinds)
-            for arg in args
+            arg if isinstance(arg, fx.Node) else build(aten.full.default, [], arg, **options)
+            for arg in numbers
         ]
     return build(target, *args)
+
+
+def _read_bytes(build: Builder, arg: Any, dtype: torch.dtype) -> Any:
+    """`arg` as numbers of the signedness of `dtype`, where it is of bytes."""
+    other = {torch.int8: torch.uint8, torch.uint8: torch.int8}[dtype]
+    if isinstance(arg, fx.Node) and arg.meta["val"].dtype is other:
+        return build(aten.view.dtype, arg, dtype)
+    return arg
 
 
 def _convert(build: Builder, node: fx.Node, dtype: torch.dtype) -> fx.Node:

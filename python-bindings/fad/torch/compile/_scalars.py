@@ -39,7 +39,7 @@ _FORMATS = {
     torch.float16: ("<e", "<H"),
     torch.bfloat16: ("<f", "<I"),
 }
-# The element types of new nodes.
+# The element types of new nodes. Bytes are unsigned where nothing says more.
 TORCH_TYPES = {
     "f64": torch.float64,
     "f32": torch.float32,
@@ -313,6 +313,13 @@ _CONVERSIONS = (
     "arith.extf arith.truncf arith.uitofp arith.sitofp arith.extui arith.extsi "
     "arith.trunci arith.fptoui arith.fptosi"
 ).split()
+# What bytes are that operations read, where that matters: types of plans have no sign.
+SIGNS = {
+    **dict.fromkeys("arith.extsi arith.sitofp".split(), torch.int8),
+    **dict.fromkeys("arith.extui arith.uitofp".split(), torch.uint8),
+    **{f"arith.cmpi.s{order}": torch.int8 for order in ("lt", "le", "gt", "ge")},
+    **{f"arith.cmpi.u{order}": torch.uint8 for order in ("lt", "le", "gt", "ge")},
+}
 TARGETS: dict[str, Any] = {
     "arith.addf": aten.add.Tensor,
     "arith.subf": aten.sub.Tensor,

@@ -1,0 +1,74 @@
+"""Applies plans with new nodes of signed bytes to graphs that read them: types of plans
+have no sign, those of PyTorch have."""
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from fad.torch.compile._apply import apply_plan
+from fad.torch.compile._import import Imported
+
+aten, prims = torch.ops.aten, torch.ops.prims
+
+
+def joint(mask, x):
+    one = torch.full((), 1, dtype=torch.int8)
+    three = torch.full((), -3, dtype=torch.int8)
+    chosen = aten.where(mask, one, three)
+    below = aten.lt(chosen, 0)
+    wide = prims.convert_element_type(chosen, torch.float32)
+    return aten.where(below, x, wide) + wide
+
+
+def select(name, kind="i8"):
+    return {"name": name, "op": "arith.select", "type": kind,
+            "args": ["mask_1", {"value": 1}, {"value": -3}]}  # fmt: skip
+
+
+def convert(op):
+    return {"name": "fad_1", "op": op, "type": "f32", "args": ["fad_0"]}
+
+
+def compare(op, value):
+    return {"name": "fad_1", "op": op, "type": "i1", "args": ["fad_0", {"value": value}]}
+
+
+# The new nodes, the operation that reads one of them, its operands, and what the graph
+# computes then for the mask [True, False] and x = [5, 7]: of 1 and -3, or of 1 and 253.
+CASES = {
+    "int8 in its place": ([select("fad_0")], "convert_element_type", ["fad_0"], [2, 4]),
+    "signed conversion": (
+        [select("fad_0"), convert("arith.sitofp")], "add", ["where_1", "fad_1"], [2, 4]),
+    "unsigned conversion": (
+        [select("fad_0"), convert("arith.uitofp")], "add", ["where_1", "fad_1"], [2, 260]),
+    "signed comparison": (
+        [select("fad_0"), compare("arith.cmpi.slt", 0)],
+        "where_1", ["fad_1", "x_1", "convert_element_type"], [2, 4]),
+    # 1 is less than 251, and 253 is not.
+    "unsigned comparison": (
+        [select("fad_0"), compare("arith.cmpi.ult", -5)],
+        "where_1", ["fad_1", "x_1", "convert_element_type"], [6, -6]),
+}  # fmt: skip
+
+
+def check(new, reader, operands, expected):
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    mask, x = torch.tensor([True, False]), torch.tensor([5.0, 7.0])
+    with mode:
+        fakes = mode.from_tensor(mask), mode.from_tensor(x)
+    graph = make_fx(joint, tracing_mode="fake")(*fakes)
+    nodes = {node.name: node for node in graph.graph.nodes}
+    before = list(nodes[reader].all_input_nodes)
+    imported = Imported("", {reader: before}, [])
+    plan = {"new": new, "operands": {reader: operands}, "results": [], "saved": []}
+    apply_plan(graph.graph, plan, imported, set())
+    graph.graph.lint()
+    graph.recompile()
+    result = graph(mask, x).tolist()
+    assert result == expected, (result, expected)
+
+
+for name, case in CASES.items():
+    check(*case)
+    print(f"{name}: right")
+print(f"{len(CASES)} plans are right")
