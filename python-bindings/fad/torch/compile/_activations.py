@@ -12,6 +12,7 @@ from typing import Any, Callable
 
 import torch
 from torch._decomp.decompositions import pw_cast_for_opmath
+from torch._inductor.decomposition import select_decomp_table
 
 aten = torch.ops.aten
 
@@ -73,6 +74,19 @@ def _gelu_backward(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return gradient * (sigmoid + inner * slope)
 
 
+class _Table(dict):
+    """A table of decompositions that PyTorch's caches can identify: what they compile
+    is known by its pickled form, and functions in a function have none. `Partitioner.uuid`
+    stands for the content."""
+
+    def __reduce__(self) -> Any:
+        return _make_table, ()
+
+
+def _make_table() -> dict[Any, Callable]:
+    return make_decompositions(select_decomp_table())
+
+
 def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
     """`table`, Inductor's, with the decompositions of this module."""
     gelu, gelu_backward = table[aten.gelu.default], table[aten.gelu_backward.default]
@@ -85,10 +99,10 @@ def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
             return _gelu_backward(gradient, x)
         return gelu_backward(gradient, x, approximate=approximate)
 
-    return {
-        **table,
+    added = {
         aten.mish.default: _mish,
         aten.mish_backward.default: _mish_backward,
         aten.gelu.default: any_gelu,
         aten.gelu_backward.default: any_gelu_backward,
     }
+    return _Table(table | added)

@@ -42,6 +42,7 @@ def compile_inductor(
     from torch._inductor.compile_fx import compile_fx
     from torch._inductor.decomposition import select_decomp_table
 
+    partitioner.has_decompositions = True
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.
     with config.patch(options):

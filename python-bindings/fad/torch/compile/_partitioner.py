@@ -38,6 +38,9 @@ class Partitioner(CustomPartitionerFn):
 
     A graph that fad cannot plan is split by PyTorch's partitioner, with a warning."""
 
+    # Whether graphs are those of the backend's own decompositions.
+    has_decompositions = False
+
     def __init__(
         self,
         policy: str = "auto",
@@ -58,7 +61,8 @@ class Partitioner(CustomPartitionerFn):
         """Identifies fad's build and the options in PyTorch's caches."""
         folder = pathlib.Path(__file__).parent
         files = (_fad.__file__, *sorted(map(str, folder.glob("*.py"))))
-        return get_hash_for_files(files, f"{self.policy} {sorted(self.options.items())}")
+        options = self.policy, sorted(self.options.items()), self.has_decompositions
+        return get_hash_for_files(files, repr(options))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Partitioner) and self.uuid() == other.uuid()

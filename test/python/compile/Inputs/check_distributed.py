@@ -1,0 +1,124 @@
+"""Trains a model on two processes, with DDP and with FSDP2, and compares losses with
+those of one process. Both processes have to plan alike.
+
+usage: check_distributed.py [FOLDER RANK]"""
+
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import nn
+
+STEPS, BATCH, WIDTH = 3, 8, 16
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(WIDTH, 64), nn.Linear(64, WIDTH)
+        self.norm = nn.LayerNorm(64)
+
+    def forward(self, x):
+        return x + self.second(self.norm(F.mish(self.first(x))))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(2))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = F.silu(block(x))
+        return x
+
+
+def make():
+    torch.manual_seed(0)
+    return Model()
+
+
+def train(model, rank, count):
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    values = []
+    for step in range(STEPS):
+        torch.manual_seed(step)
+        x = torch.randn(BATCH, WIDTH)[rank::count]
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        values.append(loss.item())
+    return values
+
+
+def work(folder, rank):
+    from fad.torch.compile import _partitioner
+    from torch.distributed.fsdp import fully_shard
+    from torch.nn.parallel import DistributedDataParallel
+
+    plans = []
+    apply_plan = _partitioner.apply_plan
+
+    def watch(graph, plan, *arguments):
+        plans.append(hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest())
+        return apply_plan(graph, plan, *arguments)
+
+    _partitioner.apply_plan = watch
+    dist.init_process_group(
+        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2
+    )
+    options = {"fad.engine": "eager"}
+    result = {}
+    # Buckets so small that DDP makes several graphs.
+    dist._DEFAULT_FIRST_BUCKET_BYTES = 4096
+    model = DistributedDataParallel(make(), bucket_cap_mb=0.005)
+    result["DDP"] = train(torch.compile(model, backend="fad", options=options), rank, 2)
+    result["DDP plans"] = list(plans)
+    torch._dynamo.reset()
+    plans.clear()
+    model = make()
+    for part in model.blocks:
+        fully_shard(part)
+    fully_shard(model)
+    result["FSDP"] = train(torch.compile(model, backend="fad", options=options), rank, 2)
+    result["FSDP plans"] = list(plans)
+    pathlib.Path(folder, f"{rank}.json").write_text(json.dumps(result))
+    dist.destroy_process_group()
+
+
+def main():
+    expected = train(make(), 0, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, folder]
+        workers = [subprocess.Popen([*command, str(rank)]) for rank in range(2)]
+        failed = [worker.wait(timeout=500) for worker in workers]
+        if any(failed):
+            return 1
+        results = [
+            json.loads(pathlib.Path(folder, f"{rank}.json").read_text()) for rank in range(2)
+        ]
+    for kind in "DDP", "FSDP":
+        losses = zip(*(result[kind] for result in results))
+        means = [sum(pair) / 2 for pair in losses]
+        worst = max(abs(a - b) / abs(b) for a, b in zip(means, expected))
+        first, second = (result[f"{kind} plans"] for result in results)
+        plans = "equal" if first == second and first else "different"
+        right = "right" if worst < 1e-6 else f"off by {worst:.1e}"
+        print(f"{kind}: {len(first)} plans, {plans}; losses {right}")
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if len(sys.argv) > 1:
+        work(sys.argv[1], int(sys.argv[2]))
+    else:
+        sys.exit(main())
