@@ -9,11 +9,12 @@
 #ifndef FAD_PIPELINES_PASSES_TD
 #define FAD_PIPELINES_PASSES_TD
 
+include "fad/Transforms/SelectionOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
   let summary = "Differentiate a function and select its residuals";
-  let description = [{
+  let description = !strconcat([{
     The part of `fad-nest` that partitions a function, differentiates it and selects
     residuals. It has the options of `fad-select-residuals`. The policies `fad` and
     `recompute` differentiate elementwise regions from their operands, and `bp` the
@@ -26,7 +27,7 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
     So `auto` keeps no more than another policy does. A copy other than the first that
     cannot be differentiated is left out; an optimization remark, `LeftOut` of the
     category `fad-residuals`, has the reason.
-  }];
+  }], selectionOptions);
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",
            "Function to differentiate; default: the only one with fad.request, or else "

@@ -9,6 +9,7 @@
 #ifndef FAD_TRANSFORMS_PASSES_TD
 #define FAD_TRANSFORMS_PASSES_TD
 
+include "fad/Transforms/SelectionOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def FadCheckSizes : Pass<"fad-check-sizes"> {
@@ -249,7 +250,7 @@ def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::Fun
 
 def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
   let summary = "Choose the values that cross from forward to backward";
-  let description = [{
+  let description = !strconcat([{
     This pass works on joint functions (some argument has `fad.cotangent`) and
     leaves others alone. Each value of the forward part that the backward part reads
     goes through `fad.residual`. The option `policy` selects these values:
@@ -296,7 +297,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     Under all policies but `auto`, values of `recompute`, `derivative-bits`,
     `derivative-from-output` and `residual-budget` other than the defaults are
     errors.
-  }];
+  }], selectionOptions);
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
 }

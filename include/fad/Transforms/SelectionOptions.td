@@ -1,0 +1,34 @@
+//===- SelectionOptions.td - Options of selections ---------*- tablegen -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_SELECTIONOPTIONS_TD
+#define FAD_TRANSFORMS_SELECTIONOPTIONS_TD
+
+// What passes have that derive from `WithSelectionOptions` (SelectionOptions.h),
+// for the generated reference.
+defvar selectionOptions = [{
+
+    Options of a selection:
+
+    - `policy` (`auto`): what crosses from forward to backward: `bp`, `recompute`,
+      `fad` or `auto`;
+    - `recompute` (`elementwise`): what backward may compute again under `auto`:
+      `nothing`, `elementwise`, `reductions` or `all`;
+    - `target` (`cpu`): the machine whose times decide between equal bytes, `cpu` or
+      `gpu`;
+    - `assumed-size` (128): what `auto` takes for a size that is known only when the
+      program runs;
+    - `derivative-bits` (0): bits an element that `auto` may round bounded derivatives
+      to, 1 to 8; 0: derivatives are exact;
+    - `derivative-from-output` (false): lets `auto` compute the derivative of an
+      activation with one minimum approximately, from the result and one bit;
+    - `residual-budget` (-1): bytes, such as `50MB` or `64KiB`, that residuals may take
+      under `auto`, which takes the least time within them; -1: the fewest bytes.
+  }];
+
+#endif // FAD_TRANSFORMS_SELECTIONOPTIONS_TD
