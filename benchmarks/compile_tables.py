@@ -34,7 +34,8 @@ def _format(figures: dict[str, Any] | None, name: str, of: dict[str, Any] | None
         return f"{value:.0e}"
     if name == "ratio":
         return f"{value:.2f}"
-    share = f" {value / of[name]:.2f}" if of and of.get(name) else ""
+    # A ratio to next to nothing says nothing.
+    share = f" {value / of[name]:.2f}" if of and of.get(name, 0) > 1024 else ""
     return f"{value / MIB:.1f}{share}"
 
 
