@@ -10,24 +10,10 @@
 #include "fad/Pipelines/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MLProgram/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::fad;
-
-/// Canonicalization and CSE. Functions here are one block, so control flow is
-/// not simplified. One sweep, which revisits changed operations, suffices.
-static void addSimplify(OpPassManager &pm) {
-  GreedyRewriteConfig config;
-  config.setUseTopDownTraversal()
-      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
-      .setMaxIterations(1);
-  pm.addPass(createCanonicalizerPass(config));
-  pm.addPass(createCSEPass());
-}
 
 /// The numbers of a list option.
 template <typename List> static SmallVector<int64_t> copy(const List &list) {
@@ -41,36 +27,33 @@ void fad::addPreparation(OpPassManager &pm, const NestOptions &options) {
       {options.entry, copy(options.cotangents), copy(options.gradients),
        copy(options.cotangentsOf), copy(options.gradientsOf)}));
   pm.addPass(createFadMakePublic({options.entry}));
-  // Inlining does not simplify the inlined operations.
   pm.addPass(createFadCheckCalls());
-  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
-  // The state of a generator becomes an SSA value instead of memory, so that
-  // backward computes all seeds from one.
-  pm.addPass(ml_program::createMLProgramPipelineGlobalsPass());
+  pm.addPass(createFadInlineCalls());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
 }
 
 void fad::addRegions(OpPassManager &pm, RegionForm form) {
+  OpPassManager &function = pm.nest<func::FuncOp>();
   bool tape = form != RegionForm::activations;
   // Activations get their name. A tape sees a chain of several operations as
   // it was written.
   FadRaiseOptions raise;
   raise.withinOperations = tape;
-  pm.addPass(createFadRaise(raise));
+  function.addPass(createFadRaise(raise));
   // Equal operations are parts of one chain, not of two; a tape holds both.
   if (form != RegionForm::tape)
-    addSimplify(pm);
+    function.addPass(createFadSimplify());
   if (form == RegionForm::none)
     return;
-  pm.addNestedPass<func::FuncOp>(createFadPartition());
+  function.addPass(createFadPartition());
   // Chains of operations are in one body now.
   if (!tape)
-    pm.addPass(createFadRaise());
-  addSimplify(pm);
+    function.addPass(createFadRaise());
+  function.addPass(createFadSimplify());
   // Canonicalization finds sizes that are 0.
-  pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
-  pm.addNestedPass<func::FuncOp>(createFadExtractCoefficients());
+  function.addPass(createFadSimplifySlices());
+  function.addPass(createFadExtractCoefficients());
 }
 
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
@@ -87,8 +70,8 @@ void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
   // Operands that are found to be equal become one in canonicalization.
-  pm.addPass(createCSEPass());
-  addSimplify(pm);
+  pm.addNestedPass<func::FuncOp>(
+      createFadSimplify({/*mergeFirst=*/true}));
   pm.addPass(createFadRematerialize());
 }
 

@@ -80,7 +80,7 @@ FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
 
 LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
   ModuleOp module = getOperation();
-  OwningOpRef<ModuleOp> original = module.clone(), least;
+  OwningOpRef<ModuleOp> least;
   int64_t leastBytes = 0;
   // A pass may run pipelines only on operations inside of its own.
   auto run = [&](OpPassManager &pm, ModuleOp copy) {
@@ -99,8 +99,7 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
     }
     return leastBytes > std::max<int64_t>(0, residualBudget);
   };
-  if (failed(forEachJoint(*original, getDifferentiation(), policy, run,
-                          take)))
+  if (failed(forEachJoint(module, getDifferentiation(), policy, run, take)))
     return failure();
   module.getBodyRegion().takeBody(least->getBodyRegion());
   module->setAttrs((*least)->getAttrDictionary());

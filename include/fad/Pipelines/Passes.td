@@ -40,4 +40,27 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
   ];
 }
 
+def FadInlineCalls : Pass<"fad-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Inline calls and global state";
+  let description = [{
+    Inlines all calls, without simplification of what is inlined, and makes the state
+    of `ml_program.global` an SSA value, so that backward computes all seeds of a
+    generator from one. Functions that nobody can call are erased. Nothing happens to
+    a module that has no calls, globals and private functions.
+  }];
+}
+
+def FadSimplify : Pass<"fad-simplify"> {
+  let summary = "Canonicalize, and merge equal operations";
+  let description = [{
+    One sweep of canonicalization, which revisits changed operations, and CSE. Control
+    flow is not simplified: functions here are one block. One pass is verified once,
+    and the verifier takes longer than CSE.
+  }];
+  let options = [
+    Option<"mergeFirst", "merge-first", "bool", /*default=*/"false",
+           "Merge equal operations before canonicalization, too">
+  ];
+}
+
 #endif // FAD_PIPELINES_PASSES_TD

@@ -88,6 +88,8 @@ static void selectByCut(func::FuncOp function,
 static void selectLeast(func::FuncOp function,
                         const SelectionOptions &options,
                         ArrayRef<Policy> policies) {
+  if (policies.empty())
+    return selectByCut(function, options);
   OwningOpRef<func::FuncOp> least;
   int64_t leastBytes = 0;
   auto consider = [&](llvm::function_ref<void(func::FuncOp)> select) {

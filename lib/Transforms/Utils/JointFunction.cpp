@@ -202,14 +202,20 @@ void fad::forEachOutsideOperand(
     callback(operand);
   if (op->getNumRegions() == 0 || op->hasTrait<OpTrait::IsIsolatedFromAbove>())
     return;
+  auto visit = [&](Operation *nested) {
+    for (OpOperand &operand : nested->getOpOperands()) {
+      // Most operands are defined beside their reader.
+      Block *definedIn = operand.get().getParentBlock();
+      if (definedIn != nested->getBlock() &&
+          !op->isAncestor(definedIn->getParentOp()))
+        callback(operand);
+    }
+  };
+  // Most bodies have no regions: a walk would take longer than the visits.
   for (Region &region : op->getRegions())
-    region.walk([&](Operation *nested) {
-      for (OpOperand &operand : nested->getOpOperands()) {
-        // Most operands are defined beside their reader.
-        Block *definedIn = operand.get().getParentBlock();
-        if (definedIn != nested->getBlock() &&
-            !op->isAncestor(definedIn->getParentOp()))
-          callback(operand);
-      }
-    });
+    for (Operation &nested : region.getOps()) {
+      for (Region &inner : nested.getRegions())
+        inner.walk(visit);
+      visit(&nested);
+    }
 }
