@@ -14,8 +14,19 @@
 using namespace mlir;
 using namespace mlir::fad;
 
+static constexpr StringLiteral kJointSuffix = "_joint";
+
+std::string fad::getJointName(StringRef name) {
+  return (name + kJointSuffix).str();
+}
+
+StringRef fad::getNameOfJoint(StringRef joint) {
+  joint.consume_back(kJointSuffix);
+  return joint;
+}
+
 func::FuncOp fad::findJoint(ModuleOp module, StringRef name) {
-  return module.lookupSymbol<func::FuncOp>((name + "_joint").str());
+  return module.lookupSymbol<func::FuncOp>(getJointName(name));
 }
 
 func::FuncOp fad::findForward(ModuleOp module, StringRef name) {

@@ -15,8 +15,8 @@ LogicalResult fad::checkSymbolUses(ModuleOp module) {
     if (op->getNumRegions() == 0 || op->isRegistered())
       return WalkResult::advance();
     return op->emitOpError(
-        "is not registered, so that calls in its region are not known; register "
-        "the operation, or replace it");
+        "is not registered, so that calls in its region are not known; "
+        "register the operation, or replace it");
   };
   return failure(module.walk(check).wasInterrupted());
 }

@@ -19,8 +19,8 @@ namespace mlir::fad {
 Value createEmptyLike(OpBuilder &builder, Location loc, RankedTensorType type,
                       Value source);
 
-/// `tensor` with its first `count` dimensions collapsed to one or, for a `count`
-/// of 0, with a new first dimension of size 1.
+/// `tensor` with its first `count` dimensions collapsed to one or, for a
+/// `count` of 0, with a new first dimension of size 1.
 Value collapseFirst(ImplicitLocOpBuilder &b, Value tensor, int64_t count);
 
 /// The result of a linalg.generic whose last `reductions` loops are reductions;

@@ -40,7 +40,7 @@ FailureOr<func::FuncOp> fad::createJoint(ModuleOp module,
 FailureOr<NestedPair> NestedPair::split(func::FuncOp joint,
                                         bool reuseResiduals) {
   auto module = joint->getParentOfType<ModuleOp>();
-  std::string name = joint.getSymName().drop_back(strlen("_joint")).str();
+  std::string name = getNameOfJoint(joint.getSymName()).str();
   NestedPair pair;
   pair.residuals = getResiduals(joint);
   PassManager pm(module.getContext());

@@ -109,8 +109,8 @@ void HostTensor::setFloat(int64_t index, double value) const {
         roundToHalf(value, cast<FloatType>(elementType).getFloatSemantics()));
 }
 
-// Integers begin with their lowest byte, as on every processor that fad compiles
-// for.
+// Integers begin with their lowest byte, as on every processor that fad
+// compiles for.
 
 int64_t HostTensor::getInteger(int64_t index) const {
   Type elementType = getElementType();

@@ -47,6 +47,9 @@ bool listsResults(func::FuncOp function, ArrayRef<int64_t> results);
 /// The joint function that `fad-differentiate` makes of `@name`, and the
 /// forward function that `fad-split` makes of that; null if there is none.
 func::FuncOp findJoint(ModuleOp module, StringRef name);
+/// The name of the joint function of `@name`, and the name that it is made of.
+std::string getJointName(StringRef name);
+StringRef getNameOfJoint(StringRef joint);
 func::FuncOp findForward(ModuleOp module, StringRef name);
 
 /// The function that `fad.pullback` of `forward` names; null without the

@@ -199,8 +199,8 @@ using BuildRaised =
 
 /// What an activation is raised from.
 struct Spelling {
-  /// The match is replaced by the activation, with the parameter that was found,
-  /// if any, for its attribute `parameter`.
+  /// The match is replaced by the activation, with the parameter that was
+  /// found, if any, for its attribute `parameter`.
   Spelling(std::initializer_list<Formula> formulas, Shared shared,
            StringRef parameter = "")
       : formulas(formulas), shared(shared), parameter(parameter) {}

@@ -69,7 +69,8 @@ static Value roundInUpperHalf(ImplicitLocOpBuilder &b,
   // NaN must not become something else.
   Value ordered =
       arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, wide, wide);
-  Value other = isQuiet(wide) ? bits : constantBits(b, bits.getType(), 0x7fc00000);
+  Value other =
+      isQuiet(wide) ? bits : constantBits(b, bits.getType(), 0x7fc00000);
   return arith::SelectOp::create(b, ordered, sum, other);
 }
 

@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The sum, product, minimum or maximum that alone combines `old`, an element of
-/// a result, with another number, or null.
+/// The sum, product, minimum or maximum that alone combines `old`, an element
+/// of a result, with another number, or null.
 static Operation *getCombination(linalg::GenericOp op, BlockArgument old) {
   unsigned index = old.getArgNumber() - op.getNumDpsInputs();
   Value result = op.getBody()->getTerminator()->getOperand(index);

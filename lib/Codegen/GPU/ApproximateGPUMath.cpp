@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Math/CommonMath.h"
-#include "EstimatedMath.h"
 #include "../Math/DemandedPrecision.h"
+#include "EstimatedMath.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -204,7 +204,8 @@ void Rewriter::rewrite(math::ErfcOp op) {
     }
   Expr x = start(replaced, op.getOperand());
   FloatRange range = ranges.get(op.getOperand());
-  replace(replaced, complementaryError(x, range, factor, narrow.getPrecision(op)));
+  replace(replaced,
+          complementaryError(x, range, factor, narrow.getPrecision(op)));
   if (replaced != op)
     rewriter.eraseOp(op);
 }

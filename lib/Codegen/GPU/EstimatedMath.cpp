@@ -123,7 +123,8 @@ bool fad::hasNormalReciprocal(FloatRange range) {
 /// The estimate of 1 / y, or the square of an estimate if `y` is a square.
 static Expr estimateReciprocalOf(const Expr &y, Precision digits) {
   auto product = y.getValue().getDefiningOp<arith::MulFOp>();
-  if (digits == Precision::F32 || !product || product.getLhs() != product.getRhs())
+  if (digits == Precision::F32 || !product ||
+      product.getLhs() != product.getRhs())
     return estimateReciprocal(y);
   return square(estimateReciprocal(Expr(*y.getBuilder(), product.getLhs())));
 }

@@ -41,8 +41,8 @@ inline Expr evaluatePolynomial(Fit function, const Expr &x,
   return evaluatePolynomial(getPolynomial(function, precision).coefficients, x);
 }
 
-/// 2^n for n from -126 to 127, as low bits of `shifted`, an f32, that have a bias
-/// of 127.
+/// 2^n for n from -126 to 127, as low bits of `shifted`, an f32, that have a
+/// bias of 127.
 Expr powerOfShifted(const Expr &shifted);
 
 /// A product of an expression and a constant.

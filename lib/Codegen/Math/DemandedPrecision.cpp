@@ -103,7 +103,8 @@ DemandedPrecision::inferUse(OpOperand &use, const FloatRanges &ranges) const {
   return Use{getDepth(use, found->second.depth, ranges), found->second.inBF16};
 }
 
-DemandedPrecision::DemandedPrecision(Operation *root, const FloatRanges &ranges) {
+DemandedPrecision::DemandedPrecision(Operation *root,
+                                     const FloatRanges &ranges) {
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops))

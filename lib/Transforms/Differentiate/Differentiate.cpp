@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Utils/SmoothSums.h"
 #include "ReverseMode/ResultAlternatives.h"
 #include "ReverseMode/ReverseMode.h"
-#include "../Utils/SmoothSums.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Detach.h"
-#include "fad/Transforms/Utils/JointFunction.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -236,7 +236,10 @@ struct FadDifferentiatePass
       return signalPassFailure();
     FailureOr<SmallVector<unsigned>> differentiated =
         resolveResults(*function, results);
-    if (failed(differentiated) || failed(checkNames(module, *function)))
+    if (failed(differentiated))
+      return signalPassFailure();
+    dropPullback(module, *function);
+    if (failed(checkNames(module, *function)))
       return signalPassFailure();
     // An adjoint of another program is primal in this one.
     function->walk([](Operation *op) {
@@ -255,7 +258,7 @@ struct FadDifferentiatePass
             FunctionDifferentiator(*function, request, derivativesFrom).run()))
       return signalPassFailure();
     (*function)->removeAttr(FadDialect::kRequestAttr);
-    function->setSymName(getJointName(*function));
+    function->setSymName(getJointName(function->getSymName()));
   }
 
   /// Names `function`, which is a joint function, like one that was made here.
@@ -269,25 +272,25 @@ struct FadDifferentiatePass
                << " is differentiated already: its marks say with respect to "
                   "what; leave out '"
                << name << "'";
+    dropPullback(module, function);
     if (failed(checkNames(module, function)))
       return failure();
     function->removeAttr(FadDialect::kRequestAttr);
-    function.setSymName(getJointName(function));
+    function.setSymName(getJointName(function.getSymName()));
     return success();
   }
 
-  static std::string getJointName(func::FuncOp function) {
-    return (function.getSymName() + "_joint").str();
-  }
-
-  /// Fails if the name `@f_joint` is taken. A pullback that gets another name
-  /// is one no more.
-  static LogicalResult checkNames(ModuleOp module, func::FuncOp function) {
-    std::string name = getJointName(function);
+  /// Removes the marks that `function`, which gets another name, is a pullback.
+  static void dropPullback(ModuleOp module, func::FuncOp function) {
     for (auto forward : module.getOps<func::FuncOp>())
       if (forward->getAttr(FadDialect::kPullbackAttr) ==
           FlatSymbolRefAttr::get(function))
         forward->removeAttr(FadDialect::kPullbackAttr);
+  }
+
+  /// Fails if the name `@f_joint` is taken, or if `@f` is referred to.
+  static LogicalResult checkNames(ModuleOp module, func::FuncOp function) {
+    std::string name = getJointName(function.getSymName());
     if (!SymbolTable::symbolKnownUseEmpty(function, module))
       return function.emitError("cannot differentiate @")
              << function.getSymName()

@@ -9,8 +9,8 @@
 #include "Seed.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
-#include "fad/Transforms/Utils/JointFunction.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
 

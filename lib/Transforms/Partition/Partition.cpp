@@ -8,8 +8,8 @@
 
 #include "ElementwiseRegions.h"
 #include "fad/Analysis/Splats.h"
-#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

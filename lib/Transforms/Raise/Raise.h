@@ -19,8 +19,8 @@ namespace mlir::fad::raise {
 std::optional<FormulaMatch> matchFormula(const Formula &formula,
                                          Operation *root, Shared shared);
 
-/// Adds patterns that replace a value that is spelled so by the operation called
-/// `name`, or by what `spelling` builds.
+/// Adds patterns that replace a value that is spelled so by the operation
+/// called `name`, or by what `spelling` builds.
 void addRaisePattern(RewritePatternSet &patterns, StringRef name,
                      const Spelling &spelling);
 

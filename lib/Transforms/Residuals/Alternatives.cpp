@@ -8,8 +8,8 @@
 
 #include "Alternatives.h"
 #include "CostModel.h"
-#include "MinCutSelection.h"
 #include "Materialize.h"
+#include "MinCutSelection.h"
 #include "Recomputation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/EquivalenceClasses.h"

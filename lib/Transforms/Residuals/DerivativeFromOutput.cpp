@@ -48,7 +48,8 @@ private:
   std::vector<double> getArguments(bool isRight) const;
   std::optional<DerivativeFromOutput::Side> fitSide(bool isRight);
   /// The polynomial that has the derivative's values at Chebyshev points.
-  DerivativeFromOutput::Side interpolate(double end, double limit, unsigned degree);
+  DerivativeFromOutput::Side interpolate(double end, double limit,
+                                         unsigned degree);
   /// The argument between `low` and `high` at which the activation is `s` above
   /// its minimum.
   double invert(double s, double low, double high);
@@ -169,7 +170,8 @@ std::optional<DerivativeFromOutput::Side> Fitter::fitSide(bool isRight) {
   if (end == 0 || end == arguments.size())
     return std::nullopt;
   for (unsigned degree = 4; degree <= kLargestDegree; degree += 2) {
-    DerivativeFromOutput::Side side = interpolate(arguments[end], limit, degree);
+    DerivativeFromOutput::Side side =
+        interpolate(arguments[end], limit, degree);
     if (llvm::all_of(arguments, [&](double x) {
           double error = side.evaluate(getDistance(x)) - derivative(x);
           return std::abs(error) <= kTolerance;
@@ -210,8 +212,8 @@ std::optional<DerivativeFromOutput> Fitter::fit(FloatType type) {
   return form;
 }
 
-std::optional<DerivativeFromOutput> fad::findDerivativeFromOutput(ScalarFunction &activation,
-                                              ScalarFunction &derivative,
-                                              FloatType type) {
+std::optional<DerivativeFromOutput>
+fad::findDerivativeFromOutput(ScalarFunction &activation,
+                              ScalarFunction &derivative, FloatType type) {
   return Fitter(activation, derivative).fit(type);
 }

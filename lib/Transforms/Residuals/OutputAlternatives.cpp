@@ -52,7 +52,8 @@ private:
 };
 } // namespace
 
-const DerivativeFromOutput *FormFinder::find(Value activation, Value derivative) {
+const DerivativeFromOutput *FormFinder::find(Value activation,
+                                             Value derivative) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(activation));
   // Both become functions of their common operand.
   Value source = derivative.getDefiningOp()->getOperand(0);
@@ -65,7 +66,8 @@ const DerivativeFromOutput *FormFinder::find(Value activation, Value derivative)
            other->derivative.isSameAs(*slope);
   });
   if (it == found.end()) {
-    std::optional<DerivativeFromOutput> form = findDerivativeFromOutput(*value, *slope, type);
+    std::optional<DerivativeFromOutput> form =
+        findDerivativeFromOutput(*value, *slope, type);
     found.push_back(std::make_unique<Found>(
         Found{std::move(*value), std::move(*slope), type, std::move(form)}));
     it = std::prev(found.end());
@@ -207,7 +209,8 @@ static Value findOutput(ElementwiseOp region, Value derivative,
   return nullptr;
 }
 
-DerivativeFromOutputReasons fad::addDerivativesFromOutput(const JointFunction &joint) {
+DerivativeFromOutputReasons
+fad::addDerivativesFromOutput(const JointFunction &joint) {
   SmallVector<Value> derivatives;
   for (auto op : joint.getFunction().front().getOps<ElementwiseOp>())
     if (op->hasAttr(FadDialect::kAdjointOfAttr) && op->getNumOperands() == 1)

@@ -58,7 +58,8 @@ static bool isCopy(Operation *op) {
            if (!argument || argument.getOwner() != &body)
              return false;
            OpOperand *operand = generic.getMatchingOpOperand(argument);
-           return generic.isDpsInput(operand) && findOwnLoops(generic, *operand);
+           return generic.isDpsInput(operand) &&
+                  findOwnLoops(generic, *operand);
          });
 }
 

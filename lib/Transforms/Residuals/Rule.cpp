@@ -12,9 +12,9 @@
 #include "Materialize.h"
 #include "Recomputation.h"
 #include "fad/IR/Fad.h"
-#include "fad/Transforms/Utils/JointFunction.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "fad/Transforms/Residuals/Tape.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;

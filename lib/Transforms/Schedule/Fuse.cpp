@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Utils/JointFunction.h"
-#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

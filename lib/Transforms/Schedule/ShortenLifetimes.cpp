@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/IR/Fad.h"
-#include "fad/Transforms/Utils/JointFunction.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

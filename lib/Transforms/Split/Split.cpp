@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/Entry.h"
 #include "fad/Analysis/SymbolUses.h"
+#include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Utils/JointFunction.h"
-#include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
@@ -264,7 +265,7 @@ void Splitter::fill(func::FuncOp forward, func::FuncOp backward) {
 
 LogicalResult Splitter::run(SymbolTable &symbols, const SymbolUserMap &users) {
   StringRef base = function.getSymName();
-  base.consume_back("_joint");
+  base = getNameOfJoint(base);
   std::string forwardName = (base + "_forward").str();
   std::string backwardName = (base + "_backward").str();
   for (StringRef name : {forwardName, backwardName})

@@ -177,12 +177,13 @@ void Linearity::visitConditional(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       visitBlock(block);
-  for (OpResult result : op->getResults())
-    set(result, join(op, llvm::map_to_vector(
-                             op->getRegions(), [&](Region &branch) -> Value {
-                               return branch.front().getTerminator()->getOperand(
-                                   result.getResultNumber());
-                             })));
+  for (OpResult result : op->getResults()) {
+    unsigned number = result.getResultNumber();
+    auto getYielded = [&](Region &branch) -> Value {
+      return branch.front().getTerminator()->getOperand(number);
+    };
+    set(result, join(op, llvm::map_to_vector(op->getRegions(), getYielded)));
+  }
 }
 
 void Linearity::visitFor(scf::ForOp op) {

@@ -88,7 +88,8 @@ struct ShareTies : OpRewritePattern<SumOp> {
     for (unsigned index : {0, 1}) {
       auto select =
           op->getOperand(index).template getDefiningOp<arith::SelectOp>();
-      std::optional<bool> greater = select ? takesGreater(select) : std::nullopt;
+      std::optional<bool> greater =
+          select ? takesGreater(select) : std::nullopt;
       if (!greater)
         continue;
       Value a = select.getTrueValue(), b = select.getFalseValue();

@@ -70,8 +70,8 @@ bool fad::isElementwiseForm(Operation *op) {
 /// the work would grow faster than the program.
 static constexpr unsigned kMaxReads = 32;
 
-/// Whether all linear operations of `body` propagate coefficients, on types with
-/// tangents.
+/// Whether all linear operations of `body` propagate coefficients, on types
+/// with tangents.
 static bool isFactorableBody(Block &body, const Linearity &linearity) {
   auto hasTangent = [&](Value value) {
     return !linearity.isLinear(value) || getTangentType(value.getType());

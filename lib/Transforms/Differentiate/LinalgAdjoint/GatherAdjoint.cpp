@@ -222,8 +222,9 @@ LogicalResult GatherAdjoint::checkBounds(ArrayRef<AffineExpr> indices) {
   for (int64_t extent : op.getStaticLoopRanges()) {
     if (extent == 0)
       return success();
-    greatest.push_back(ShapedType::isDynamic(extent) ? std::nullopt
-                                                     : std::optional(extent - 1));
+    greatest.push_back(ShapedType::isDynamic(extent)
+                           ? std::nullopt
+                           : std::optional(extent - 1));
   }
   for (auto [dim, index] : llvm::enumerate(indices)) {
     // The greatest remainder need not be reached.

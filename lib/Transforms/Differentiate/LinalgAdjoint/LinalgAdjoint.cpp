@@ -11,8 +11,8 @@
 #include "LinalgIndexing.h"
 #include "ShiftInvariance.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
-#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Differentiate/ForwardMode.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

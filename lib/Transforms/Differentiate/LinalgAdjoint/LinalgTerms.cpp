@@ -8,8 +8,8 @@
 
 #include "LinalgAdjoint.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
-#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Differentiate/ForwardMode.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

@@ -25,7 +25,8 @@ public:
   void add(Value value, Value cotangent);
   /// Adds `cotangent` to that of the elements of its source that `slice` reads.
   void addSlice(tensor::ExtractSliceOp slice, Value cotangent);
-  /// Adds `cotangent` to that of the element of its tensor that `element` reads.
+  /// Adds `cotangent` to that of the element of its tensor that `element`
+  /// reads.
   void addElement(tensor::ExtractOp element, Value cotangent);
   /// Whether something was added to the cotangent of `value`.
   bool contains(Value value) const { return sums.contains(value); }

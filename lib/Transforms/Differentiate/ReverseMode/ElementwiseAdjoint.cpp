@@ -1,4 +1,4 @@
-//===- ElementwiseAdjoint.cpp - Adjoints of scalar operations --------------===//
+//===- ElementwiseAdjoint.cpp - Adjoints of scalar operations -------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,8 +9,8 @@
 #include "fad/Analysis/FiniteValues.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Differentiate/Adjoint.h"
-#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Differentiate/ForwardMode.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

@@ -1,4 +1,4 @@
-//===- ScatterAddRule.cpp - Reverse rule of fad.scatter_add ---------------===//
+//===- FadRules.cpp - Reverse rules of the fad dialect --------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
