@@ -72,9 +72,13 @@ FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
                                               StringRef name) {
   ModuleOp module = *candidate.module;
   for (auto function : module.getOps<func::FuncOp>())
-    if (JointFunction::isJoint(function) &&
-        failed(selectResiduals(function, getSelection(), candidate.rules)))
-      return failure();
+    if (JointFunction::isJoint(function)) {
+      FailureOr<int64_t> peak =
+          selectResiduals(function, getSelection(), candidate.rules);
+      if (failed(peak) ||
+          failed(checkBudget(function, getSelection(), /*bytes=*/0, *peak)))
+        return failure();
+    }
   return countKeptBytes(findJoint(module, name), assumedSize);
 }
 
@@ -97,7 +101,8 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
       least = std::move(candidate.module);
       leastBytes = *bytes;
     }
-    return leastBytes > std::max<int64_t>(0, residualBudget);
+    // A peak decides within one candidate only.
+    return peakBudget < 0 && leastBytes > std::max<int64_t>(0, residualBudget);
   };
   if (failed(forEachJoint(module, getDifferentiation(), policy, run, take)))
     return failure();
@@ -107,7 +112,7 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
     if (!JointFunction::isJoint(function))
       continue;
     if (failed(checkBudget(function, getSelection(),
-                           countKeptBytes(function, assumedSize))))
+                           countKeptBytes(function, assumedSize), /*peak=*/0)))
       return failure();
     emitRemarks(function, getSelection());
   }

@@ -115,7 +115,8 @@ def nest(
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
-    residual_budget: int | None = None,
+    residual_budget: int | str | None = None,
+    peak_budget: int | str | None = None,
     target: str | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
@@ -129,14 +130,16 @@ def nest(
     whatever takes the fewest bytes ("auto", the default).
 
     The other options are for "auto". `recompute` is what backward may compute again:
-    "nothing", "elementwise" operations (the default), also "reductions", or
-    "all" but contractions. `assumed_size` stands for sizes that are known only
+    "nothing", "elementwise" operations (the default), also "reductions", "all" but
+    contractions, or "contractions", too. `assumed_size` stands for sizes that are known only
     when the program runs; the default is 128. `derivative_bits`, 1 to 8, is what
     bounded derivatives may be rounded to, and `derivative_from_output` whether the
     derivative of an activation with one minimum may be computed, approximately,
     from its result and one bit; without them, derivatives are exact. With
-    `residual_budget`, a number of bytes, the choice is the one that takes the
-    least time and no more bytes than that, rather than the fewest bytes. `target`,
+    `residual_budget`, a number of bytes or text such as "2GB", the choice is the one
+    that takes the least time and no more bytes than that, rather than the fewest bytes.
+    `peak_budget` bounds what forward and backward take at once, by an estimate:
+    residuals, results, gradients and buffers, not arguments. `target`,
     "cpu" (the default) or "gpu", is the machine whose times decide.
 
     Raises fad.Error where fad cannot differentiate the function; it lists all
@@ -150,6 +153,7 @@ def nest(
         derivative_bits=derivative_bits,
         derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
+        peak_budget=peak_budget,
         target=target,
     )
     handle, description = _fad.nest(

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from operator import index
 from typing import Any
 
+from . import _fad
+
 
 def check_integer(name: str, value: int) -> int:
     """`value`; `name` is what the error calls it."""
@@ -57,14 +59,17 @@ def check_derivative_bits(bits: int | None) -> int | None:
     return bits
 
 
-def check_residual_budget(budget: int | None) -> int | None:
+def check_budget(name: str, budget: int | str | None) -> int | None:
+    """A number of bytes, or text such as "2GB"."""
     if budget is None:
         return None
-    budget = check_integer("residual_budget", budget)
+    if isinstance(budget, str):
+        budget = _fad.parse_bytes(name, budget)
+    budget = check_integer(name, budget)
     if budget < 0:
-        raise ValueError(f"residual_budget is {budget}; give a number of bytes")
+        raise ValueError(f"{name} is {budget}; give a number of bytes")
     if budget >= 2**63:
-        raise ValueError(f"residual_budget is {budget}, which is too large")
+        raise ValueError(f"{name} is {budget}, which is too large")
     return budget
 
 
@@ -87,7 +92,8 @@ def check_options(
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
-    residual_budget: int | None = None,
+    residual_budget: int | str | None = None,
+    peak_budget: int | str | None = None,
     target: str | None = None,
 ) -> dict[str, Any]:
     """The options of a selection for C++, by name, without those that have their
@@ -99,13 +105,15 @@ def check_options(
         derivative_bits=derivative_bits,
         derivative_from_output=derivative_from_output,
         residual_budget=residual_budget,
+        peak_budget=peak_budget,
     )
     options = {
         "recompute": check_recompute(recompute),
         "assumed_size": check_assumed_size(assumed_size),
         "derivative_bits": check_derivative_bits(derivative_bits),
         "derivative_from_output": bool(derivative_from_output) or None,
-        "residual_budget": check_residual_budget(residual_budget),
+        "residual_budget": check_budget("residual_budget", residual_budget),
+        "peak_budget": check_budget("peak_budget", peak_budget),
         "target": check_target(target),
     }
     return {name: value for name, value in options.items() if value is not None}

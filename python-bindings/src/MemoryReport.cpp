@@ -43,14 +43,6 @@ static Optimizer getOptimizer(const std::string &name) {
   throw nb::value_error(message.c_str());
 }
 
-static uint64_t getBudget(const std::string &text) {
-  if (std::optional<uint64_t> bytes = parseBytes(text))
-    return *bytes;
-  std::string message = "memory_budget is '" + text +
-                        "'; give a number of bytes, such as '11GB' or '8GiB'";
-  throw nb::value_error(message.c_str());
-}
-
 static nb::tuple
 reportOn(python::Module &module, const std::string &entry,
          const std::vector<int64_t> &wrt, const std::vector<int64_t> &results,
@@ -62,7 +54,7 @@ reportOn(python::Module &module, const std::string &entry,
   ReportRequest request = makeRequest(entry, wrt, results, policies, selection);
   request.sizes = {std::move(sizes), otherSizes};
   if (budget)
-    request.memoryBudget = getBudget(*budget);
+    request.memoryBudget = getBytes("memory_budget", *budget);
   request.optimizer = getOptimizer(optimizer);
   request.batch = batch;
   MemoryReport report =
@@ -111,6 +103,7 @@ static nb::tuple curveOf(python::Module &module, const std::string &entry,
 }
 
 void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
+  module.def("parse_bytes", getBytes, nb::arg("name"), nb::arg("text"));
   module.def("memory_report", reportOn, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policies"),
              nb::arg("sizes"), nb::arg("other_sizes").none(),

@@ -11,6 +11,7 @@
 #include "PolicyName.h"
 #include "fad/Pipelines/Plan.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace nb = nanobind;
@@ -28,13 +29,21 @@ static std::string plan(python::Module &module, const std::string &policyName,
     PassManager manager(op.getContext());
     manager.enableVerifier(false);
     manager.addNestedPass<func::FuncOp>(createFadExtractCoefficients());
-    manager.addNestedPass<func::FuncOp>(createFadSelectResiduals(options));
     if (failed(manager.run(*copy)))
       return failure();
     auto joint = *copy->getOps<func::FuncOp>().begin();
+    FailureOr<int64_t> peak = selectResiduals(joint, options);
+    // A framework that cannot have its budget wants the lowest peak, and says so.
+    if (failed(peak) ||
+        failed(checkBudget(joint, options,
+                           countKeptBytes(joint, options.assumedSize),
+                           /*peak=*/0)))
+      return failure();
     FailureOr<llvm::json::Value> described = describePlan(joint);
     if (failed(described))
       return failure();
+    if (options.peakBudget >= 0)
+      (*described->getAsObject())["peak"] = *peak;
     std::string text;
     llvm::raw_string_ostream(text) << *described;
     return text;

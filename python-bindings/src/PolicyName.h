@@ -43,6 +43,15 @@ inline Target getTarget(const std::string &name) {
   throw nanobind::value_error(message.c_str());
 }
 
+/// The number of bytes in `text`; `name` is what the error calls it.
+inline uint64_t getBytes(const std::string &name, const std::string &text) {
+  if (std::optional<uint64_t> bytes = parseBytes(text))
+    return *bytes;
+  std::string message = name + " is '" + text +
+                        "'; give a number of bytes, such as '11GB' or '8GiB'";
+  throw nanobind::value_error(message.c_str());
+}
+
 /// Sets `member` to the value of `name` in `options`, if that has one.
 template <typename T>
 void setOption(const nanobind::dict &options, const char *name, T &member) {
@@ -60,6 +69,7 @@ inline SelectionOptions getSelection(const nanobind::dict &options) {
   setOption(options, "derivative_bits", selection.derivativeBits);
   setOption(options, "derivative_from_output", selection.derivativeFromOutput);
   setOption(options, "residual_budget", selection.residualBudget);
+  setOption(options, "peak_budget", selection.peakBudget);
   selection.recompute = getRecomputeLevel(level);
   selection.target = getTarget(target);
   return selection;

@@ -37,9 +37,9 @@ struct RequestOptions : NestOptions {
   }
 
   /// The options of the policy auto.
-  SmallVector<Reference, 5> automatic = {recompute, derivativeBits,
-                                         derivativeFromOutput, assumedSize,
-                                         residualBudget};
+  SmallVector<Reference, 6> automatic = {
+      recompute,   derivativeBits, derivativeFromOutput,
+      assumedSize, residualBudget, peakBudget};
 
 private:
   llvm::cl::OptionCategory &category;

@@ -100,6 +100,8 @@ static LogicalResult checkOptions(const CommandLine &commandLine) {
   if (format == Format::curve &&
       (!hasAutomatic || commandLine.policies.size() > 1))
     return printError("the curve is of the policy auto; leave out --policy");
+  if (format == Format::curve && isGiven(commandLine.request.peakBudget))
+    return printError("the curve is of residuals; leave out --peak-budget");
   if (format == Format::curve && isGiven(commandLine.request.residualBudget))
     return printError(
         "the curve is of all budgets; leave out --residual-budget");

@@ -33,7 +33,8 @@ def Fad_RecomputeLevel : I32EnumAttr<"RecomputeLevel", "what backward may comput
     I32EnumAttrCase<"nothing", 0, "nothing">,
     I32EnumAttrCase<"elementwise", 1, "elementwise">,
     I32EnumAttrCase<"reductions", 2, "reductions">,
-    I32EnumAttrCase<"all", 3, "all">]> {
+    I32EnumAttrCase<"all", 3, "all">,
+    I32EnumAttrCase<"contractions", 4, "contractions">]> {
   let cppNamespace = "::mlir::fad";
   let genSpecializedAttr = 0;
 }

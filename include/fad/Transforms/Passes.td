@@ -265,10 +265,14 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
       that forward computes and those that backward reads. All values of the forward
       part are candidates, derivatives included. Backward computes the others again,
       as far as `recompute` allows: `nothing`; `elementwise` operations, broadcasts
-      and tensor slices; also `reductions`; or `all` but contractions and operations
-      with side effects. Given a `residual-budget`, `auto` takes the least time
-      within that many bytes instead. It takes the selection of another policy where
-      that has fewer bytes.
+      and tensor slices; also `reductions`; `all` but contractions and operations
+      with side effects; or `contractions`, too. Given a `residual-budget`, `auto`
+      takes the least time within that many bytes instead. It takes the selection of
+      another policy where that has fewer bytes. Given a `peak-budget`, it takes the
+      least time among selections with which forward and backward, by an estimate,
+      never take more than that many bytes at once, arguments not counted: results,
+      gradients, residuals, and the buffers of operations that do not fuse with
+      their readers.
 
     Constants, shapes, views (transposes, reshapes, broadcasts, borders), and values
     that depend on positions and scalars alone, such as a mask that is drawn from a
@@ -295,8 +299,8 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
     default, stands for a size that is known only when the program runs.
 
     Under all policies but `auto`, values of `recompute`, `derivative-bits`,
-    `derivative-from-output` and `residual-budget` other than the defaults are
-    errors.
+    `derivative-from-output`, `residual-budget` and `peak-budget` other than the
+    defaults are errors.
   }], selectionOptions);
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

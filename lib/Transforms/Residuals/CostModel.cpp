@@ -30,7 +30,7 @@ static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 
 /// Whether each element of the results depends on few elements of the operands,
 /// so that the operation fuses with its readers.
-static bool isElementwise(Operation *op) {
+bool fad::isElementwise(Operation *op) {
   if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
     return true;
   if (auto opaque = dyn_cast<OpaqueOp>(op))
@@ -91,7 +91,7 @@ static bool isRepeatable(Operation *op) {
          });
 }
 
-static bool isReduction(Operation *op) {
+bool fad::isReduction(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
     return opaque.getKind() == OpaqueKind::reduction;
   return isa<linalg::LinalgOp>(op) && !hasContraction(op);
@@ -100,7 +100,8 @@ static bool isReduction(Operation *op) {
 bool CostModel::mayRecompute(Operation *op) {
   if (recomputation->contains(op))
     return true;
-  if (!isRepeatable(op))
+  if (!isRepeatable(op) ||
+      llvm::any_of(op->getResults(), [&](Value v) { return kept.contains(v); }))
     return false;
   if (level == RecomputeLevel::nothing)
     return isElementwise(op) &&
@@ -115,6 +116,11 @@ bool CostModel::mayRecompute(Operation *op) {
     return isReduction(op);
   case RecomputeLevel::all:
     return isa<OpaqueOp>(op) ? isReduction(op) : !hasContraction(op);
+  case RecomputeLevel::contractions: {
+    auto opaque = dyn_cast<OpaqueOp>(op);
+    return !opaque || isReduction(op) ||
+           opaque.getKind() == OpaqueKind::contraction;
+  }
   }
   return false;
 }
@@ -213,7 +219,14 @@ Cost::Count CostModel::getRecomputeTime(Operation *op) {
     int64_t all = std::max<int64_t>(1, getElements(tensor));
     traffic += Cost::Count(bytes / all) * std::min(all, elements);
   }
-  Cost::Count time = getArithmeticTime(op, times) * Cost::Count(elements);
+  Cost::Count iterations = elements;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op);
+      structured && isContraction(structured)) {
+    iterations = 1;
+    for (int64_t size : structured.getStaticLoopRanges())
+      iterations *= ShapedType::isDynamic(size) ? assumedSize : size;
+  }
+  Cost::Count time = getArithmeticTime(op, times) * iterations;
   if (auto opaque = dyn_cast<OpaqueOp>(op))
     time += opaque.getTime();
   if (isApproximation(op))

@@ -18,6 +18,13 @@
 namespace mlir::fad {
 class Recomputation;
 
+/// Whether `op` computes each element of its results from those at the same
+/// place, or in few places, of its operands, so that it fuses with its readers.
+bool isElementwise(Operation *op);
+
+/// Whether `op` reduces its operand, without products of two operands.
+bool isReduction(Operation *op);
+
 /// The common work of elementwise operations that read the same tensors, such
 /// as a value and its derivative: transcendental functions, computed once if
 /// several of these operations are executed.
@@ -57,6 +64,12 @@ public:
     return approximations.contains(op);
   }
 
+  /// Declares values that backward may not compute again, even so.
+  void setKept(DenseSet<Value> values) { kept = std::move(values); }
+
+  /// Bytes of `value`; `nullopt` if its type does not determine them.
+  std::optional<int64_t> getBytes(Value value);
+
   /// The cost of saving `value`: its bytes, zero for live values; the time to
   /// read it in backward, and to write it if forward would not. A value whose
   /// type does not determine its size counts as huge.
@@ -74,8 +87,6 @@ public:
   SharedWork findSharedWork(Operation *op);
 
 private:
-  /// Bytes of `value`; `nullopt` if its type does not determine them.
-  std::optional<int64_t> getBytes(Value value);
   int64_t getElements(Value tensor);
   /// Whether repeating `op`, which is elementwise, takes less time than reading
   /// a result from memory.
@@ -87,6 +98,7 @@ private:
   TargetTimes times;
   Encodings encodings;
   DenseSet<Operation *> approximations;
+  DenseSet<Value> kept;
   SizeSymbols symbols;
   llvm::DenseMap<Value, std::optional<int64_t>> bytesOf;
 };

@@ -9,7 +9,6 @@
 #include "MinCutSelection.h"
 #include "CostModel.h"
 #include "Recomputation.h"
-#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -94,37 +93,81 @@ Cost ResidualNetwork::getCost(const llvm::BitVector &sinkSide) const {
   return cost;
 }
 
-ResidualNetwork::Cut ResidualNetwork::mix(Cut cut, const Cut &other,
-                                          int64_t budget) const {
-  llvm::BitVector differs = cut.sinkSide;
-  differs ^= other.sinkSide;
-  llvm::IntEqClasses parts(numNodes);
+ResidualNetwork::Difference
+ResidualNetwork::findDifference(const Cut &from, const Cut &to) const {
+  Difference result{from.sinkSide, llvm::IntEqClasses(numNodes), {}};
+  auto &[differs, parts, gains] = result;
+  differs ^= to.sinkSide;
   for (const Edge &edge : edges)
     if (differs[edge.from] && differs[edge.to])
       parts.join(edge.from, edge.to);
   parts.compress();
-  // No edge joins two components, so their gains add up.
-  std::vector<Cost> gains(parts.getNumClasses());
+  gains.resize(parts.getNumClasses());
   for (const Edge &edge : edges) {
     if (!differs[edge.from] && !differs[edge.to])
       continue;
     Cost &gain = gains[parts[differs[edge.from] ? edge.from : edge.to]];
-    if (!cut.sinkSide[edge.from] && cut.sinkSide[edge.to])
+    if (!from.sinkSide[edge.from] && from.sinkSide[edge.to])
       gain -= edge.cost;
-    if (!other.sinkSide[edge.from] && other.sinkSide[edge.to])
+    if (!to.sinkSide[edge.from] && to.sinkSide[edge.to])
       gain += edge.cost;
   }
-  llvm::BitVector taken(gains.size());
-  for (auto [part, gain] : llvm::enumerate(gains)) {
+  return result;
+}
+
+ResidualNetwork::Cut ResidualNetwork::mix(Cut cut, const Cut &other,
+                                          int64_t budget) const {
+  Difference difference = findDifference(cut, other);
+  llvm::BitVector taken(difference.gains.size());
+  for (auto [part, gain] : llvm::enumerate(difference.gains)) {
     if (gain.time >= 0 || cut.cost.bytes + gain.bytes > budget)
       continue;
     taken.set(part);
     cut.cost += gain;
   }
-  for (unsigned node : differs.set_bits())
-    if (taken[parts[node]])
+  for (unsigned node : difference.nodes.set_bits())
+    if (taken[difference.parts[node]])
       cut.sinkSide[node] = other.sinkSide[node];
   return cut;
+}
+
+std::vector<ResidualNetwork::Cut>
+ResidualNetwork::interpolate(const Cut &small, const Cut &fast,
+                             unsigned steps) const {
+  Difference difference = findDifference(small, fast);
+  const std::vector<Cost> &gains = difference.gains;
+  // Nodes have the order in which backward needs them, and so have components.
+  SmallVector<unsigned> order;
+  for (unsigned part = 0; part < gains.size(); ++part)
+    if (gains[part].time < 0)
+      order.push_back(part);
+  auto getTimePerByte = [&](unsigned part) {
+    return double(-gains[part].time) /
+           std::max<double>(1, double(gains[part].bytes));
+  };
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return getTimePerByte(a) > getTimePerByte(b);
+  });
+
+  std::vector<Cut> cuts;
+  Cut cut = small;
+  llvm::BitVector taken(gains.size());
+  for (unsigned step = 1; step < std::min<size_t>(steps, order.size()); ++step) {
+    size_t from = order.size() * (step - 1) / steps;
+    size_t to = order.size() * step / steps;
+    if (from == to)
+      continue;
+    taken.reset();
+    for (unsigned part : ArrayRef(order).slice(from, to - from)) {
+      taken.set(part);
+      cut.cost += gains[part];
+    }
+    for (unsigned node : difference.nodes.set_bits())
+      if (taken[difference.parts[node]])
+        cut.sinkSide[node] = fast.sinkSide[node];
+    cuts.push_back(cut);
+  }
+  return cuts;
 }
 
 Selection ResidualNetwork::getResiduals(const Cut &cut) const {

@@ -13,6 +13,7 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 namespace mlir::fad {
 class CostModel;
@@ -68,6 +69,12 @@ public:
   /// component of their difference is taken from `other` if it fits into the
   /// budget and takes less time.
   Cut mix(Cut cut, const Cut &other, int64_t budget) const;
+  /// Cuts between `small` and `fast`, which takes more bytes and less time: the
+  /// connected components of their difference change over, those that save the
+  /// most time a byte first, in up to `steps` groups. Among equals, values that
+  /// backward reads early come first.
+  std::vector<Cut> interpolate(const Cut &small, const Cut &fast,
+                               unsigned steps) const;
   /// The values that `cut` saves.
   Selection getResiduals(const Cut &cut) const;
 
@@ -76,6 +83,16 @@ private:
     unsigned from, to;
     Cost cost;
   };
+  /// The connected components of the difference of two cuts. No edge joins two
+  /// components, so their gains add up.
+  struct Difference {
+    /// The nodes that differ, and the component of each node.
+    llvm::BitVector nodes;
+    llvm::IntEqClasses parts;
+    /// The cost of each component's change from the first cut to the second.
+    std::vector<Cost> gains;
+  };
+  Difference findDifference(const Cut &from, const Cut &to) const;
   /// The node of `value`; a new node has no edges yet.
   unsigned getNode(Value value);
   /// The node of `op`, or the source if backward cannot execute it.

@@ -44,7 +44,7 @@ static Cut findFastest(const ResidualNetwork &network) {
 }
 
 std::vector<Selection> fad::findParetoFront(ArrayRef<Value> read,
-                                                   CostModel &costs) {
+                                            CostModel &costs, unsigned steps) {
   ResidualNetwork network(read, costs);
   std::vector<Cut> curve = {findFastest(network), network.solve()};
   // Each round looks between all neighbours.
@@ -62,9 +62,16 @@ std::vector<Selection> fad::findParetoFront(ArrayRef<Value> read,
       break;
   }
   std::vector<Selection> result;
-  for (const Cut &cut : curve)
-    if (result.empty() || cut.cost.bytes < result.back().cost.bytes)
-      result.push_back(network.getResiduals(cut));
+  for (size_t next = 0; next < curve.size(); ++next) {
+    if (next > 0 && steps > 0) {
+      std::vector<Cut> mixtures =
+          network.interpolate(curve[next], curve[next - 1], steps);
+      for (const Cut &cut : llvm::reverse(mixtures))
+        result.push_back(network.getResiduals(cut));
+    }
+    if (next == 0 || curve[next].cost.bytes < curve[next - 1].cost.bytes)
+      result.push_back(network.getResiduals(curve[next]));
+  }
   return result;
 }
 

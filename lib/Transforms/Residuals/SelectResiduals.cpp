@@ -12,6 +12,7 @@
 #include "Materialize.h"
 #include "MinCutSelection.h"
 #include "ParetoFront.h"
+#include "PeakBudget.h"
 #include "Recomputation.h"
 #include "Rule.h"
 #include "fad/Transforms/Passes.h"
@@ -58,16 +59,29 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 
 /// Selects the fewest bytes, then the least time, by a minimum cut; with a
 /// budget that is not below the fewest bytes, the least time within it.
-static void selectByCut(func::FuncOp function,
-                        const SelectionOptions &options) {
+/// The choice among the values `read`, and, with a budget for it, the peak.
+static Selection select(const JointFunction &joint, CostModel &costs,
+                        const SelectionOptions &options, int64_t &peak) {
+  if (options.peakBudget >= 0) {
+    PeakSelection least = findWithinPeak(joint, costs, options.peakBudget);
+    peak = least.peak;
+    return std::move(least.selection);
+  }
+  llvm::SetVector<Value> read = findReadValues(joint);
+  if (options.residualBudget >= 0)
+    return findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
+  return selectFewestBytes(read.getArrayRef(), costs);
+}
+
+/// Selects by a minimum cut. Returns the peak, if `options` have a budget for
+/// it.
+static int64_t selectByCut(func::FuncOp function,
+                           const SelectionOptions &options) {
+  int64_t peak = 0;
   prepareForCut(function, options,
                 [&](const JointFunction &joint, CostModel &costs,
                     const DerivativeFromOutputReasons &reasons) {
-    llvm::SetVector<Value> read = findReadValues(joint);
-    Selection least = options.residualBudget < 0
-                          ? selectFewestBytes(read.getArrayRef(), costs)
-                          : findWithinBudget(read.getArrayRef(), costs,
-                                             options.residualBudget);
+    Selection least = select(joint, costs, options, peak);
     ResidualChoice choice;
     choice.isSaved = [&](Value value) { return least.saved.contains(value); };
     choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
@@ -79,6 +93,7 @@ static void selectByCut(func::FuncOp function,
     };
     materialize(joint, choice);
   });
+  return peak;
 }
 
 /// Selects by the cut, or by the one of the rules of `policies` that keeps
@@ -146,14 +161,20 @@ int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
 
 LogicalResult fad::checkBudget(func::FuncOp function,
                                const SelectionOptions &options,
-                               int64_t bytes) {
+                               int64_t bytes, int64_t peak) {
+  StringRef advice = "; raise the budget, or let backward compute more again";
+  if (options.peakBudget >= 0 && peak > options.peakBudget)
+    return function.emitError("no choice of residuals keeps forward and "
+                              "backward within ")
+           << options.peakBudget << " bytes: the lowest peak is " << peak
+           << " bytes with recompute="
+           << stringifyRecomputeLevel(options.recompute) << advice;
   if (options.residualBudget < 0 || bytes <= options.residualBudget)
     return success();
   return function.emitError("no choice of residuals takes ")
          << options.residualBudget << " bytes or fewer: the least is " << bytes
          << " bytes with recompute="
-         << stringifyRecomputeLevel(options.recompute)
-         << "; raise the budget, or let backward compute more again";
+         << stringifyRecomputeLevel(options.recompute) << advice;
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,6 +241,9 @@ static LogicalResult checkOptions(func::FuncOp function,
     return function.emitError("derivative-bits is ")
            << options.derivativeBits
            << "; give 1 to 8 bits, or 0 to keep derivatives exactly";
+  if (options.residualBudget >= 0 && options.peakBudget >= 0)
+    return function.emitError("residual-budget and peak-budget are "
+                              "alternatives; give one of them");
   if (options.policy == Policy::automatic)
     return success();
   // An option without effect is an error.
@@ -230,6 +254,8 @@ static LogicalResult checkOptions(func::FuncOp function,
   };
   if (options.residualBudget >= 0)
     return fail("a residual-budget");
+  if (options.peakBudget >= 0)
+    return fail("a peak-budget");
   if (options.recompute != SelectionOptions().recompute)
     return fail("recompute=" + stringifyRecomputeLevel(options.recompute));
   if (options.derivativeBits != 0)
@@ -239,20 +265,24 @@ static LogicalResult checkOptions(func::FuncOp function,
   return success();
 }
 
-LogicalResult fad::selectResiduals(func::FuncOp function,
-                                   const SelectionOptions &options,
-                                   ArrayRef<Policy> rules) {
+FailureOr<int64_t> fad::selectResiduals(func::FuncOp function,
+                                        const SelectionOptions &options,
+                                        ArrayRef<Policy> rules) {
   if (failed(checkOptions(function, options)) ||
       failed(JointFunction::get(function)))
     return failure();
   dropResiduals(function);
-  if (options.policy == Policy::automatic)
+  int64_t peak = 0;
+  // A rule has no budget.
+  if (options.peakBudget >= 0)
+    peak = selectByCut(function, options);
+  else if (options.policy == Policy::automatic)
     selectLeast(function, options, rules);
   else
     selectByRule(function, options.policy);
   dropTape(function);
   dropCandidates(function);
-  return success();
+  return peak;
 }
 
 namespace {
@@ -271,9 +301,10 @@ struct FadSelectResidualsPass
       return;
     }
     SelectionOptions options = getSelection();
-    if (failed(selectResiduals(function, options)) ||
+    FailureOr<int64_t> peak = selectResiduals(function, options);
+    if (failed(peak) ||
         failed(checkBudget(function, options,
-                           countKeptBytes(function, assumedSize))))
+                           countKeptBytes(function, assumedSize), *peak)))
       return signalPassFailure();
     emitRemarks(function, options);
   }

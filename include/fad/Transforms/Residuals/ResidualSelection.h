@@ -20,11 +20,12 @@ inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
 /// Runs `fad-select-residuals` on the joint function `function`. A budget below
 /// the fewest bytes selects the fewest bytes; to find them, `auto` compares the
-/// selections of `rules`, too. Fails, with an error, if attributes or options
-/// are inconsistent.
-LogicalResult selectResiduals(func::FuncOp function,
-                              const SelectionOptions &options,
-                              ArrayRef<Policy> rules = kRules);
+/// selections of `rules`, too. A budget below the lowest peak selects that one.
+/// Returns the estimated peak of a selection with a budget for it, and 0 without
+/// one. Fails, with an error, if attributes or options are inconsistent.
+FailureOr<int64_t> selectResiduals(func::FuncOp function,
+                                   const SelectionOptions &options,
+                                   ArrayRef<Policy> rules = kRules);
 
 /// The bytes of `value`, where a dynamic size counts as `assumedSize`; the
 /// largest number if its type does not determine them.
@@ -36,10 +37,11 @@ int64_t getAssumedBytes(Value value, SizeSymbols &symbols,
 /// Residuals that only carry sizes do not count, since no policy selects them.
 int64_t countKeptBytes(func::FuncOp selected, int64_t assumedSize);
 
-/// Fails, with an error, if `bytes`, the fewest possible, exceed the budget.
+/// Fails, with an error, if `bytes`, the fewest possible, or `peak`, the lowest
+/// possible, exceed their budget.
 LogicalResult checkBudget(func::FuncOp function,
-                          const SelectionOptions &options,
-                          int64_t bytes);
+                          const SelectionOptions &options, int64_t bytes,
+                          int64_t peak);
 
 } // namespace mlir::fad
 

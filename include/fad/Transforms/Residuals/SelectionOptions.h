@@ -26,6 +26,7 @@ struct SelectionOptions {
   int64_t derivativeBits = 0;
   bool derivativeFromOutput = false;
   int64_t residualBudget = -1;
+  int64_t peakBudget = -1;
 };
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`
@@ -61,7 +62,7 @@ template <typename Base> struct WithSelectionOptions : Base {
 
   SelectionOptions getSelection() const {
     return {policy,         recompute,            target,        assumedSize,
-            derivativeBits, derivativeFromOutput, residualBudget};
+            derivativeBits, derivativeFromOutput, residualBudget, peakBudget};
   }
   void setSelection(const SelectionOptions &options) {
     policy = options.policy;
@@ -71,6 +72,7 @@ template <typename Base> struct WithSelectionOptions : Base {
     derivativeBits = options.derivativeBits;
     derivativeFromOutput = options.derivativeFromOutput;
     residualBudget = options.residualBudget;
+    peakBudget = options.peakBudget;
   }
 
   Option<Policy> policy{*this, "policy",
@@ -89,7 +91,9 @@ template <typename Base> struct WithSelectionOptions : Base {
           clEnumValN(RecomputeLevel::reductions, "reductions",
                      "And reductions, and so normalizations"),
           clEnumValN(RecomputeLevel::all, "all",
-                     "Everything but contractions and convolutions"))};
+                     "Everything but contractions and convolutions"),
+          clEnumValN(RecomputeLevel::contractions, "contractions",
+                     "And contractions and convolutions"))};
   Option<Target> target{
       *this, "target",
       llvm::cl::desc("The machine whose times decide between equal bytes"),
@@ -118,6 +122,12 @@ template <typename Base> struct WithSelectionOptions : Base {
                      "under the policy auto, which takes the least time within "
                      "them; -1: the fewest bytes"),
       llvm::cl::init(SelectionOptions().residualBudget)};
+  Option<long long, BytesParser> peakBudget{
+      *this, "peak-budget",
+      llvm::cl::desc("Bytes, such as 2GB, that forward and backward may take at "
+                     "once besides arguments under the policy auto, which takes "
+                     "the least time within them; -1: no limit"),
+      llvm::cl::init(SelectionOptions().peakBudget)};
 };
 
 } // namespace mlir::fad

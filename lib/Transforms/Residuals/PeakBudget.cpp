@@ -1,0 +1,77 @@
+//===- PeakBudget.cpp - Selection within a peak of memory -----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PeakBudget.h"
+#include "CostModel.h"
+#include "Materialize.h"
+#include "ParetoFront.h"
+#include "PeakModel.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The sizes of segments, as parts of the forward part.
+static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+
+/// The selections between two neighbours of a Pareto front that are tried.
+static constexpr unsigned kSteps = 8;
+
+std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
+                                              CostModel &costs) {
+  llvm::SetVector<Value> read = findReadValues(joint);
+  PeakModel model(joint, costs);
+  std::vector<PeakSelection> candidates;
+  auto consider = [&] {
+    for (Selection &selection :
+         findParetoFront(read.getArrayRef(), costs, kSteps)) {
+      if (selection.cost.isInfinite)
+        continue;
+      int64_t peak = model.getPeak(selection.saved);
+      candidates.push_back({std::move(selection), peak});
+    }
+  };
+  consider();
+  size_t numKept = 0;
+  for (int64_t parts : kParts) {
+    llvm::DenseSet<Value> kept = model.divide(model.getForwardBytes() / parts);
+    // Segments cannot be shorter than an operation.
+    if (kept.size() <= numKept)
+      continue;
+    numKept = kept.size();
+    costs.setKept(std::move(kept));
+    consider();
+  }
+  costs.setKept({});
+
+  llvm::stable_sort(candidates, [](const PeakSelection &a,
+                                   const PeakSelection &b) {
+    return std::tie(a.selection.cost.time, a.peak, a.selection.cost.bytes) <
+           std::tie(b.selection.cost.time, b.peak, b.selection.cost.bytes);
+  });
+  std::vector<PeakSelection> front;
+  for (PeakSelection &candidate : candidates)
+    if (front.empty() || candidate.peak < front.back().peak)
+      front.push_back(std::move(candidate));
+  // From the lowest peak back: what is faster may keep more, not less.
+  std::vector<PeakSelection> falling;
+  for (PeakSelection &candidate : llvm::reverse(front))
+    if (falling.empty() ||
+        candidate.selection.cost.bytes >= falling.back().selection.cost.bytes)
+      falling.push_back(std::move(candidate));
+  std::reverse(falling.begin(), falling.end());
+  return falling;
+}
+
+PeakSelection fad::findWithinPeak(const JointFunction &joint,
+                                  CostModel &costs, int64_t budget) {
+  std::vector<PeakSelection> front = findPeakFront(joint, costs);
+  auto fits = llvm::find_if(front, [&](const PeakSelection &candidate) {
+    return candidate.peak <= budget;
+  });
+  return std::move(fits == front.end() ? front.back() : *fits);
+}

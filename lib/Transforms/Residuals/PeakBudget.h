@@ -1,0 +1,40 @@
+//===- PeakBudget.h - Selection within a peak of memory -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_TRANSFORMS_RESIDUALS_PEAKBUDGET_H
+#define FAD_LIB_TRANSFORMS_RESIDUALS_PEAKBUDGET_H
+
+#include "MinCutSelection.h"
+#include "fad/Transforms/Utils/JointFunction.h"
+
+namespace mlir::fad {
+
+/// A selection, and the most bytes that forward and backward take at once.
+struct PeakSelection {
+  Selection selection;
+  int64_t peak;
+};
+
+/// Selections of growing time, falling peak, and bytes of residuals that do not
+/// grow. A minimum cut does not know the peak: backward may repeat all of a long
+/// part at once. So cuts of several networks compete, in which backward repeats
+/// segments of forward one by one, as in T. Chen, B. Xu, C. Zhang, C. Guestrin,
+/// "Training Deep Nets with Sublinear Memory Cost" (2016), but with segments of
+/// several sizes, and with the minimum cut in each. The candidates do not depend
+/// on a budget, so that a smaller one never has a higher peak.
+std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
+                                         CostModel &costs);
+
+/// The fastest of these within `budget` bytes; if none fits, the one of the
+/// lowest peak.
+PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
+                             int64_t budget);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_TRANSFORMS_RESIDUALS_PEAKBUDGET_H

@@ -1,0 +1,337 @@
+//===- PeakModel.cpp - Memory of a step under a selection -----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PeakModel.h"
+#include "CostModel.h"
+#include "Recomputation.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// The joint function by numbers
+//===----------------------------------------------------------------------===//
+
+/// Whether the results of `op` are in the memory of its operands, or take none.
+static bool isInPlace(Operation *op) {
+  if (auto opaque = dyn_cast<OpaqueOp>(op))
+    return opaque.getKind() == OpaqueKind::view;
+  return isView(op);
+}
+
+/// Whether the readers of `op` compute its results in their own kernels.
+static bool fuses(Operation *op) {
+  if (!isElementwise(op))
+    return false;
+  if (op->hasOneUse() && isReduction(*op->user_begin()))
+    return true;
+  return llvm::all_of(op->getUsers(), isElementwise);
+}
+
+unsigned PeakModel::getNumber(Value value) {
+  auto [it, isNew] = numberOf.try_emplace(value, values.size());
+  if (isNew) {
+    values.push_back(value);
+    nodeOf.push_back(-1);
+    bytes.push_back(0);
+    savedBytes.push_back(0);
+  }
+  return it->second;
+}
+
+void PeakModel::addNode(Operation *op, CostModel &costs) {
+  Node node{op};
+  forEachReadOperand(op, [&](Value operand) {
+    if (isa<TensorType>(operand.getType()))
+      node.reads.push_back(getNumber(operand));
+  });
+  node.isInPlace = isInPlace(op);
+  node.isFused = fuses(op);
+  for (Value result : op->getResults()) {
+    unsigned number = getNumber(result);
+    node.results.push_back(number);
+    nodeOf[number] = nodes.size();
+    bytes[number] = costs.getBytes(result).value_or(0);
+    Cost cost = costs.getSaveCost(result);
+    savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
+  }
+  nodes.push_back(std::move(node));
+}
+
+PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
+  Block &block = joint.getFunction().front();
+  DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
+  unsigned firstBackward = 0;
+  for (Operation &op : block.without_terminator()) {
+    addNode(&op, costs);
+    Node &node = nodes.back();
+    node.isBackward = dependent.contains(&op);
+    unsigned number = nodes.size() - 1;
+    (node.isBackward ? backward : forward).push_back(number);
+    if (node.isBackward && backward.size() == 1)
+      firstBackward = number;
+    if (!node.isBackward && !node.isInPlace && !node.isFused)
+      for (unsigned result : node.results)
+        forwardBytes += bytes[result];
+  }
+  for (auto [from, to] : {std::pair(joint.getResults(), &results),
+                          std::pair(joint.getGradients(), &gradients),
+                          std::pair(joint.getCotangents(), &cotangents)})
+    for (Value value : from)
+      to->push_back(getNumber(value));
+  for (unsigned cotangent : cotangents)
+    bytes[cotangent] = costs.getBytes(values[cotangent]).value_or(0);
+  if (!backward.empty())
+    sortForward(firstBackward);
+}
+
+void PeakModel::sortForward(unsigned firstBackward) {
+  SmallVector<unsigned> place(nodes.size());
+  for (unsigned number : forward) {
+    place[number] = number;
+    if (number < firstBackward)
+      continue;
+    place[number] = 0;
+    for (unsigned read : nodes[number].reads)
+      if (nodeOf[read] >= 0)
+        place[number] = std::max(place[number], place[nodeOf[read]]);
+  }
+  llvm::stable_sort(forward, [&](unsigned a, unsigned b) {
+    return place[a] < place[b];
+  });
+}
+
+llvm::BitVector PeakModel::findNeeded(llvm::BitVector wanted) const {
+  llvm::BitVector needed(nodes.size());
+  for (unsigned number : llvm::reverse(forward)) {
+    const Node &node = nodes[number];
+    if (llvm::none_of(node.results, [&](unsigned r) { return wanted[r]; }))
+      continue;
+    needed.set(number);
+    for (unsigned read : node.reads)
+      wanted.set(read);
+  }
+  return needed;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// The steps of forward and backward under one selection. A value has up to
+/// three copies: that of forward, that of backward, and that which is saved in
+/// another encoding.
+class PeakModel::Timeline {
+public:
+  Timeline(const PeakModel &model, const llvm::DenseSet<Value> &saved);
+
+  int64_t getPeak();
+  /// The values with a buffer at the end of any segment of forward: of segments
+  /// of about `bytes`.
+  llvm::DenseSet<Value> divide(int64_t bytes);
+
+private:
+  enum Copy { inForward, inBackward, encoded, numCopies };
+  struct Step {
+    unsigned node;
+    Copy copy;
+  };
+
+  unsigned get(unsigned value, Copy copy) const {
+    return copy * model.values.size() + value;
+  }
+  bool isEncoded(unsigned value) const {
+    return saved[value] && model.savedBytes[value] != 0 &&
+           model.savedBytes[value] < model.bytes[value];
+  }
+  /// Whether the step for `copy` of `node` fills a buffer with `result`.
+  bool hasBuffer(const Node &node, unsigned result, Copy copy) const;
+  /// The copy of `value` that a step of backward reads.
+  unsigned getInBackward(unsigned value) const;
+  /// Whether backward has `value` without computing it.
+  bool isGiven(unsigned value) const;
+  void addBackward(unsigned node);
+  void findLastReads();
+
+  const PeakModel &model;
+  llvm::BitVector saved, executed;
+  SmallVector<Step> steps;
+  unsigned numForward = 0;
+  /// For each copy, the last step that reads it.
+  SmallVector<unsigned> last;
+};
+
+PeakModel::Timeline::Timeline(const PeakModel &model,
+                              const llvm::DenseSet<Value> &selected)
+    : model(model), saved(model.values.size()), executed(model.nodes.size()) {
+  llvm::BitVector wanted(model.values.size());
+  for (Value value : selected)
+    if (auto it = model.numberOf.find(value); it != model.numberOf.end())
+      saved.set(it->second);
+  wanted = saved;
+  for (unsigned result : model.results)
+    wanted.set(result);
+  llvm::BitVector needed = model.findNeeded(wanted);
+  for (unsigned node : model.forward)
+    if (needed[node])
+      steps.push_back({node, inForward});
+  numForward = steps.size();
+  for (unsigned node : model.backward)
+    addBackward(node);
+  for (unsigned gradient : model.gradients)
+    if (!isGiven(gradient) && !executed[model.nodeOf[gradient]])
+      addBackward(model.nodeOf[gradient]);
+}
+
+bool PeakModel::Timeline::isGiven(unsigned value) const {
+  return model.nodeOf[value] < 0 || saved[value];
+}
+
+void PeakModel::Timeline::addBackward(unsigned first) {
+  SmallVector<unsigned> stack = {first};
+  while (!stack.empty()) {
+    unsigned number = stack.back();
+    size_t size = stack.size();
+    for (unsigned read : model.nodes[number].reads)
+      if (!isGiven(read) && !executed[model.nodeOf[read]])
+        stack.push_back(model.nodeOf[read]);
+    if (stack.size() != size) {
+      std::reverse(stack.begin() + size, stack.end());
+      continue;
+    }
+    stack.pop_back();
+    if (!executed.test(number))
+      steps.push_back({number, inBackward});
+    executed.set(number);
+  }
+}
+
+unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
+  if (!isGiven(value))
+    return get(value, inBackward);
+  return get(value, isEncoded(value) ? encoded : inForward);
+}
+
+bool PeakModel::Timeline::hasBuffer(const Node &node, unsigned result,
+                                    Copy copy) const {
+  if (node.isInPlace)
+    return false;
+  bool isSaved = copy == inForward && saved[result] && !isEncoded(result);
+  return isSaved || !node.isFused;
+}
+
+void PeakModel::Timeline::findLastReads() {
+  last.assign(numCopies * model.values.size(), 0);
+  unsigned end = steps.size();
+  for (unsigned result : model.results)
+    last[get(result, inForward)] = end;
+  for (unsigned gradient : model.gradients)
+    last[getInBackward(gradient)] = end;
+  for (unsigned time = end; time-- > 0;) {
+    auto [number, copy] = steps[time];
+    const Node &node = model.nodes[number];
+    unsigned until = time;
+    for (unsigned result : node.results)
+      if (!hasBuffer(node, result, copy))
+        until = std::max(until, last[get(result, copy)]);
+    for (unsigned read : node.reads) {
+      unsigned used =
+          copy == inForward ? get(read, inForward) : getInBackward(read);
+      last[used] = std::max(last[used], until);
+    }
+  }
+}
+
+int64_t PeakModel::Timeline::getPeak() {
+  findLastReads();
+  SmallVector<int64_t> freed(steps.size() + 1);
+  int64_t live = 0, peak = 0;
+  auto allocate = [&](unsigned number, int64_t size, unsigned time) {
+    live += size;
+    freed[std::max(time, last[number])] += size;
+  };
+  for (unsigned time = 0; time < steps.size(); ++time) {
+    if (time == numForward)
+      for (unsigned cotangent : model.cotangents)
+        allocate(get(cotangent, inForward), model.bytes[cotangent], time);
+    auto [number, copy] = steps[time];
+    const Node &node = model.nodes[number];
+    for (unsigned result : node.results) {
+      if (copy == inForward && isEncoded(result))
+        allocate(get(result, encoded), model.savedBytes[result], time);
+      if (hasBuffer(node, result, copy))
+        allocate(get(result, copy), model.bytes[result], time);
+    }
+    peak = std::max(peak, live);
+    live -= freed[time];
+  }
+  return peak;
+}
+
+int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
+  return Timeline(*this, saved).getPeak();
+}
+
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
+  findLastReads();
+  // What lives after each step besides results, and what the step adds.
+  SmallVector<int64_t> added(numForward), live(numForward + 1);
+  auto forEachBuffer = [&](unsigned time,
+                           llvm::function_ref<void(unsigned, unsigned)> visit) {
+    const Node &node = model.nodes[steps[time].node];
+    for (unsigned result : node.results) {
+      unsigned until = last[get(result, inForward)];
+      if (hasBuffer(node, result, inForward) && until < steps.size())
+        visit(result, std::min(std::max(until, time), numForward));
+    }
+  };
+  for (unsigned time = 0; time < numForward; ++time)
+    forEachBuffer(time, [&](unsigned value, unsigned until) {
+      added[time] += model.bytes[value];
+      live[time] += model.bytes[value];
+      live[until] -= model.bytes[value];
+    });
+  for (unsigned time = 1; time < numForward; ++time)
+    live[time] += live[time - 1];
+
+  SmallVector<unsigned> ends;
+  int64_t sum = 0;
+  unsigned best = 0;
+  bool hasBest = false;
+  for (unsigned time = 0; time < numForward; ++time) {
+    sum += added[time];
+    if (2 * sum < segment)
+      continue;
+    if (!hasBest || live[time] <= live[best])
+      best = time;
+    hasBest = true;
+    if (sum < segment)
+      continue;
+    ends.push_back(best);
+    time = best;
+    sum = 0;
+    hasBest = false;
+  }
+
+  llvm::DenseSet<Value> values;
+  for (unsigned time = 0; time < numForward; ++time)
+    forEachBuffer(time, [&](unsigned value, unsigned until) {
+      auto end = llvm::lower_bound(ends, time);
+      if (end != ends.end() && *end < until)
+        values.insert(model.values[value]);
+    });
+  return values;
+}
+
+llvm::DenseSet<Value> PeakModel::divide(int64_t segment) const {
+  return Timeline(*this, {}).divide(segment);
+}

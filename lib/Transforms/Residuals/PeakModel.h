@@ -1,0 +1,85 @@
+//===- PeakModel.h - Memory of a step under a selection -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_TRANSFORMS_RESIDUALS_PEAKMODEL_H
+#define FAD_LIB_TRANSFORMS_RESIDUALS_PEAKMODEL_H
+
+#include "MinCutSelection.h"
+#include "fad/Transforms/Utils/JointFunction.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace mlir::fad {
+
+/// The memory that forward and backward of a joint function take at once, under
+/// any selection of residuals.
+///
+/// Forward runs in program order; its operations in the backward part, which
+/// compute coefficients, run as soon as their operands are there. Backward runs
+/// in program order, too, and repeats an operation immediately before the first
+/// operation that needs it. A buffer lives from the operation that computes it
+/// to the last that reads it; results and gradients live to the end of the
+/// step, cotangents from the end of forward. Arguments do not count. Nothing is
+/// computed in place.
+///
+/// A view has no buffer, and neither has the result of an elementwise operation
+/// whose readers are elementwise, or one reduction, unless it is saved: a kernel
+/// has them all. Its operands live until that kernel.
+class PeakModel {
+public:
+  PeakModel(const JointFunction &joint, CostModel &costs);
+
+  /// The largest number of bytes at any time, if `saved` are the residuals.
+  int64_t getPeak(const llvm::DenseSet<Value> &saved) const;
+
+  /// The bytes of all buffers of the forward part.
+  int64_t getForwardBytes() const { return forwardBytes; }
+
+  /// Values that divide the forward part into segments: backward can compute
+  /// each segment again from the values of the division before it. A segment
+  /// has buffers of about `bytes`, and ends where the fewest bytes live.
+  llvm::DenseSet<Value> divide(int64_t bytes) const;
+
+private:
+  /// An operation of the joint function.
+  struct Node {
+    Operation *op;
+    /// Numbers of the values that it reads and computes.
+    SmallVector<unsigned, 4> reads, results;
+    bool isBackward = false;
+    /// Whether its results are in the memory of its operands, or take none.
+    bool isInPlace = false;
+    /// Whether its readers compute its results in their own kernels.
+    bool isFused = false;
+  };
+  class Timeline;
+
+  unsigned getNumber(Value value);
+  void addNode(Operation *op, CostModel &costs);
+  /// Sorts the operations of the forward part in the order of their execution;
+  /// `firstBackward` is the first operation that depends on a cotangent.
+  void sortForward(unsigned firstBackward);
+  /// The operations of the forward part that compute `wanted`, by number.
+  llvm::BitVector findNeeded(llvm::BitVector wanted) const;
+
+  SmallVector<Node> nodes;
+  /// The operations of the forward part, in the order of their execution, and
+  /// those that depend on a cotangent.
+  SmallVector<unsigned> forward, backward;
+  llvm::DenseMap<Value, unsigned> numberOf;
+  SmallVector<Value> values;
+  /// For each value: the node that computes it, or -1; its bytes; its bytes as
+  /// a residual.
+  SmallVector<int> nodeOf;
+  SmallVector<int64_t> bytes, savedBytes;
+  SmallVector<unsigned> results, gradients, cotangents;
+  int64_t forwardBytes = 0;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_TRANSFORMS_RESIDUALS_PEAKMODEL_H
