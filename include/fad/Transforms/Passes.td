@@ -271,8 +271,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
       another policy where that has fewer bytes. Given a `peak-budget`, it takes the
       least time among selections with which forward and backward, by an estimate,
       never take more than that many bytes at once, arguments not counted: results,
-      gradients, residuals, and the buffers of operations that do not fuse with
-      their readers.
+      gradients, residuals, and the result of each operation up to its last reader.
 
     Constants, shapes, views (transposes, reshapes, broadcasts, borders), and values
     that depend on positions and scalars alone, such as a mask that is drawn from a

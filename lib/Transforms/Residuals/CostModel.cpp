@@ -30,7 +30,7 @@ static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 
 /// Whether each element of the results depends on few elements of the operands,
 /// so that the operation fuses with its readers.
-bool fad::isElementwise(Operation *op) {
+static bool isElementwise(Operation *op) {
   if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
     return true;
   if (auto opaque = dyn_cast<OpaqueOp>(op))
@@ -91,7 +91,7 @@ static bool isRepeatable(Operation *op) {
          });
 }
 
-bool fad::isReduction(Operation *op) {
+static bool isReduction(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
     return opaque.getKind() == OpaqueKind::reduction;
   return isa<linalg::LinalgOp>(op) && !hasContraction(op);

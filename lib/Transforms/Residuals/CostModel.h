@@ -18,13 +18,6 @@
 namespace mlir::fad {
 class Recomputation;
 
-/// Whether `op` computes each element of its results from those at the same
-/// place, or in few places, of its operands, so that it fuses with its readers.
-bool isElementwise(Operation *op);
-
-/// Whether `op` reduces its operand, without products of two operands.
-bool isReduction(Operation *op);
-
 /// The common work of elementwise operations that read the same tensors, such
 /// as a value and its derivative: transcendental functions, computed once if
 /// several of these operations are executed.

@@ -24,15 +24,6 @@ static bool isInPlace(Operation *op) {
   return isView(op);
 }
 
-/// Whether the readers of `op` compute its results in their own kernels.
-static bool fuses(Operation *op) {
-  if (!isElementwise(op))
-    return false;
-  if (op->hasOneUse() && isReduction(*op->user_begin()))
-    return true;
-  return llvm::all_of(op->getUsers(), isElementwise);
-}
-
 unsigned PeakModel::getNumber(Value value) {
   auto [it, isNew] = numberOf.try_emplace(value, values.size());
   if (isNew) {
@@ -51,7 +42,6 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
       node.reads.push_back(getNumber(operand));
   });
   node.isInPlace = isInPlace(op);
-  node.isFused = fuses(op);
   for (Value result : op->getResults()) {
     unsigned number = getNumber(result);
     node.results.push_back(number);
@@ -75,7 +65,7 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
     (node.isBackward ? backward : forward).push_back(number);
     if (node.isBackward && backward.size() == 1)
       firstBackward = number;
-    if (!node.isBackward && !node.isInPlace && !node.isFused)
+    if (!node.isBackward && !node.isInPlace)
       for (unsigned result : node.results)
         forwardBytes += bytes[result];
   }
@@ -149,8 +139,6 @@ private:
     return saved[value] && model.savedBytes[value] != 0 &&
            model.savedBytes[value] < model.bytes[value];
   }
-  /// Whether the step for `copy` of `node` fills a buffer with `result`.
-  bool hasBuffer(const Node &node, unsigned result, Copy copy) const;
   /// The copy of `value` that a step of backward reads.
   unsigned getInBackward(unsigned value) const;
   /// Whether backward has `value` without computing it.
@@ -217,14 +205,6 @@ unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
   return get(value, isEncoded(value) ? encoded : inForward);
 }
 
-bool PeakModel::Timeline::hasBuffer(const Node &node, unsigned result,
-                                    Copy copy) const {
-  if (node.isInPlace)
-    return false;
-  bool isSaved = copy == inForward && saved[result] && !isEncoded(result);
-  return isSaved || !node.isFused;
-}
-
 void PeakModel::Timeline::findLastReads() {
   last.assign(numCopies * model.values.size(), 0);
   unsigned end = steps.size();
@@ -236,8 +216,8 @@ void PeakModel::Timeline::findLastReads() {
     auto [number, copy] = steps[time];
     const Node &node = model.nodes[number];
     unsigned until = time;
-    for (unsigned result : node.results)
-      if (!hasBuffer(node, result, copy))
+    if (node.isInPlace)
+      for (unsigned result : node.results)
         until = std::max(until, last[get(result, copy)]);
     for (unsigned read : node.reads) {
       unsigned used =
@@ -264,7 +244,7 @@ int64_t PeakModel::Timeline::getPeak() {
     for (unsigned result : node.results) {
       if (copy == inForward && isEncoded(result))
         allocate(get(result, encoded), model.savedBytes[result], time);
-      if (hasBuffer(node, result, copy))
+      if (!node.isInPlace)
         allocate(get(result, copy), model.bytes[result], time);
     }
     peak = std::max(peak, live);
@@ -290,7 +270,7 @@ llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
     const Node &node = model.nodes[steps[time].node];
     for (unsigned result : node.results) {
       unsigned until = last[get(result, inForward)];
-      if (hasBuffer(node, result, inForward) && until < steps.size())
+      if (!node.isInPlace && until < steps.size())
         visit(result, std::min(std::max(until, time), numForward));
     }
   };

@@ -23,12 +23,9 @@ namespace mlir::fad {
 /// in program order, too, and repeats an operation immediately before the first
 /// operation that needs it. A buffer lives from the operation that computes it
 /// to the last that reads it; results and gradients live to the end of the
-/// step, cotangents from the end of forward. Arguments do not count. Nothing is
-/// computed in place.
-///
-/// A view has no buffer, and neither has the result of an elementwise operation
-/// whose readers are elementwise, or one reduction, unless it is saved: a kernel
-/// has them all. Its operands live until that kernel.
+/// step, cotangents from the end of forward. Arguments do not count, and views
+/// have no buffer. Operations are neither fused nor executed in place: code that
+/// does so takes less, but for what its kernels need besides.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
@@ -53,8 +50,6 @@ private:
     bool isBackward = false;
     /// Whether its results are in the memory of its operands, or take none.
     bool isInPlace = false;
-    /// Whether its readers compute its results in their own kernels.
-    bool isFused = false;
   };
   class Timeline;
 
