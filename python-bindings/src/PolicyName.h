@@ -31,7 +31,8 @@ inline RecomputeLevel getRecomputeLevel(const std::string &name) {
     return *level;
   std::string message =
       "recompute is '" + name +
-      "'; choose one of 'nothing', 'elementwise', 'reductions', 'all'";
+      "'; choose one of 'nothing', 'elementwise', 'reductions', 'all', "
+      "'contractions'";
   throw nanobind::value_error(message.c_str());
 }
 

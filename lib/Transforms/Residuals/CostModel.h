@@ -62,6 +62,8 @@ public:
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value);
+  /// Elements of `tensor`; 0 if its type does not determine them.
+  int64_t getElements(Value tensor);
 
   /// The cost of saving `value`: its bytes, zero for live values; the time to
   /// read it in backward, and to write it if forward would not. A value whose
@@ -80,7 +82,6 @@ public:
   SharedWork findSharedWork(Operation *op);
 
 private:
-  int64_t getElements(Value tensor);
   /// Whether repeating `op`, which is elementwise, takes less time than reading
   /// a result from memory.
   bool isCheap(Operation *op);

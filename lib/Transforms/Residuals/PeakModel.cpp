@@ -9,6 +9,7 @@
 #include "PeakModel.h"
 #include "CostModel.h"
 #include "Recomputation.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -22,6 +23,33 @@ static bool isInPlace(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
     return opaque.getKind() == OpaqueKind::view;
   return isView(op);
+}
+
+/// The bytes of temporary tensors while a framework executes the scalar
+/// operations of `op` one by one on tensors.
+static int64_t getTemporaryBytes(Operation *op, int64_t numElements) {
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
+    return 0;
+  Block &body = op->getRegion(0).front();
+  int64_t live = 0, most = 0;
+  llvm::SmallDenseMap<Value, unsigned> uses;
+  auto getBytes = [&](Value scalar) {
+    return numElements * getScalarBytes(scalar.getType()).value_or(0);
+  };
+  for (Operation &inner : body.without_terminator()) {
+    if (matchPattern(&inner, m_Constant()))
+      continue;
+    for (Value result : inner.getResults()) {
+      uses[result] = llvm::range_size(result.getUses());
+      live += getBytes(result);
+    }
+    most = std::max(most, live);
+    for (Value operand : inner.getOperands())
+      if (auto it = uses.find(operand); it != uses.end() && --it->second == 0)
+        live -= getBytes(operand);
+  }
+  // What is left are the results, which count anyway.
+  return most - live;
 }
 
 unsigned PeakModel::getNumber(Value value) {
@@ -50,11 +78,19 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     Cost cost = costs.getSaveCost(result);
     savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
   }
+  if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
+      op->getNumResults() != 0)
+    node.temporaryBytes =
+        getTemporaryBytes(op, costs.getElements(op->getResult(0)));
   nodes.push_back(std::move(node));
 }
 
 PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
   Block &block = joint.getFunction().front();
+  isExecutedByOthers = llvm::any_of(block.getArguments(), [&](BlockArgument it) {
+    return joint.getFunction().getArgAttr(it.getArgNumber(),
+                                          FadDialect::kNodesAttr);
+  });
   DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
   unsigned firstBackward = 0;
   for (Operation &op : block.without_terminator()) {
@@ -247,7 +283,7 @@ int64_t PeakModel::Timeline::getPeak() {
       if (!node.isInPlace)
         allocate(get(result, copy), model.bytes[result], time);
     }
-    peak = std::max(peak, live);
+    peak = std::max(peak, live + node.temporaryBytes);
     live -= freed[time];
   }
   return peak;

@@ -50,6 +50,8 @@ private:
     bool isBackward = false;
     /// Whether its results are in the memory of its operands, or take none.
     bool isInPlace = false;
+    /// What it needs besides while it runs.
+    int64_t temporaryBytes = 0;
   };
   class Timeline;
 
@@ -73,6 +75,9 @@ private:
   SmallVector<int64_t> bytes, savedBytes;
   SmallVector<unsigned> results, gradients, cotangents;
   int64_t forwardBytes = 0;
+  /// Whether a framework executes the function, in which case new operations are
+  /// several ones for it.
+  bool isExecutedByOthers = false;
 };
 
 } // namespace mlir::fad

@@ -187,10 +187,11 @@ CHOICES = (
     *({"policy": policy} for policy in ("bp", "recompute", "fad", "auto")),
     *(
         {"policy": "auto", "recompute": level}
-        for level in ("nothing", "elementwise", "reductions", "all")
+        for level in ("nothing", "elementwise", "reductions", "all", "contractions")
     ),
     {"policy": "auto", "assumed_size": 1},
     {"policy": "auto", "residual_budget": 1 << 20},
+    {"policy": "auto", "peak_budget": "1MB", "recompute": "contractions"},
 )
 
 
@@ -270,7 +271,7 @@ class Errors(unittest.TestCase):
                 ValueError,
                 {"policy": "auto", "recompute": "some"},
                 "recompute is 'some'; choose one of 'nothing', 'elementwise', "
-                "'reductions', 'all'",
+                "'reductions', 'all', 'contractions'",
             ),
             (
                 ValueError,
@@ -353,7 +354,13 @@ class Errors(unittest.TestCase):
         for budget, error, message in (
             (-1, ValueError, "residual_budget is -1; give a number of bytes"),
             (2**63, ValueError, f"residual_budget is {2**63}, which is too large"),
-            ("1GB", TypeError, "residual_budget is '1GB', which is no integer"),
+            (0.5, TypeError, "residual_budget is 0.5, which is no integer"),
+            (
+                "much",
+                ValueError,
+                "residual_budget is 'much'; give a number of bytes, such as '11GB' or "
+                "'8GiB'",
+            ),
         ):
             with self.assertRaises(error) as caught:
                 fad.nest(module, policy="auto", residual_budget=budget)

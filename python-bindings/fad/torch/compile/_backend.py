@@ -66,8 +66,11 @@ def read_options(
         partitioner = make(**own)
     except TypeError as error:
         raise ValueError(f"options of the backend fad: {error}") from None
-    if engine == "eager" and (others or mode):
-        raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
+    if engine == "eager":
+        if others or mode:
+            raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
+        # The estimate of the peak is exact.
+        partitioner.reserve = 0.0
     if mode and mode != "default":
         others = {**torch._inductor.list_mode_options(mode), **others}
     return partitioner, engine, others

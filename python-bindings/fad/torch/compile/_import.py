@@ -14,3 +14,304 @@ from torch.utils._pytree import tree_leaves
 
 from ._kinds import find_kind, is_bound, is_part
 from ._times import estimate_time
+from ._scalars import FLOAT_TYPES, LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
+
+
+def is_tangent(node: fx.Node) -> bool:
+    return node.op == "placeholder" and "tangents" in str(node.target)
+
+
+class NotPlanned(Exception):
+    """A graph that has no form here. Its message is the reason."""
+
+
+@dataclass
+class Imported:
+    """The text of the function, and how to find the graph in it."""
+
+    text: str
+    # The tensor operands of each operation, by the name of its first result.
+    operands: dict[str, list[fx.Node]]
+    # The results of the function that are results of the graph.
+    results: list[fx.Node]
+
+
+@dataclass
+class _Importer:
+    graph: fx.Graph
+    num_forward_outputs: int
+    # The inputs that forward changes in place.
+    mutated: set[fx.Node]
+    lines: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    values: dict[fx.Node, str] = field(default_factory=dict)
+    types: dict[fx.Node, str] = field(default_factory=dict)
+    dependent: set[fx.Node] = field(default_factory=set)
+    empty: dict[str, str] = field(default_factory=dict)
+    operands: dict[str, list[fx.Node]] = field(default_factory=dict)
+    num_cotangents: int = 0
+
+    def run(self) -> Imported:
+        for node in self.graph.nodes:
+            if node.op == "placeholder":
+                self.add_argument(node)
+            elif node.op != "output":
+                self.add_node(node)
+        return self.finish()
+
+    # Types
+
+    def shape(self, value: torch.Tensor) -> tuple[int, ...]:
+        return tuple(optimization_hint(size, fallback=128) for size in value.shape)
+
+    def type(self, value: Any, is_dependent: bool = False) -> str:
+        """The type of `value`: its bytes count, and what depends on a cotangent is
+        made of floats, or it would end the dependence."""
+        if not isinstance(value, torch.Tensor):
+            return "tensor<f64>"
+        sizes = self.shape(value)
+        element = MLIR_TYPES.get(value.dtype)
+        if value.dtype.is_complex:
+            sizes, element = (*sizes, 2), f"f{4 * value.dtype.itemsize}"
+        elif element is None:
+            element = f"i{8 * value.dtype.itemsize}"
+        if is_dependent and not value.dtype.is_complex and element not in FLOAT_TYPES:
+            element = {1: "f8E5M2", 2: "f16", 4: "f32", 8: "f64"}[value.dtype.itemsize]
+        return f"tensor<{''.join(f'{size}x' for size in sizes)}{element}>"
+
+    def set(self, node: fx.Node, value: str) -> None:
+        self.values[node] = value
+        self.types[node] = self.type(node.meta.get("val"), node in self.dependent)
+
+    # Arguments
+
+    def add_argument(self, node: fx.Node) -> None:
+        if is_tangent(node):
+            self.dependent.add(node)
+        if not isinstance(node.meta.get("val"), torch.Tensor):
+            return
+        self.set(node, f"%{node.name}")
+        marks = [f'fad.nodes = ["{node.name}"]']
+        if is_tangent(node):
+            marks.append(f"fad.cotangent = {self.num_cotangents} : i64")
+            self.num_cotangents += 1
+        self.arguments.append(
+            f"%{node.name}: {self.types[node]} {{{', '.join(marks)}}}"
+        )
+        if node in self.mutated:
+            # Backward would see the new values: what it reads has to be a copy.
+            self.add_opaque(node, "clone", "keep", [node], [node])
+
+    # Operations
+
+    def add_node(self, node: fx.Node) -> None:
+        if any(used in self.dependent for used in node.all_input_nodes):
+            self.dependent.add(node)
+        if is_part(node) or node.op == "get_attr":
+            return
+        is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
+        if is_tensor and self.add_elementwise(node):
+            return
+        # The results of several, of which some may be parts of parts.
+        results, worklist = [], [node]
+        while worklist:
+            result = worklist.pop()
+            parts = [user for user in result.users if is_part(user)]
+            if not parts and self.is_value(result, node in self.dependent):
+                results.append(result)
+            worklist.extend(reversed(parts))
+        self.add_opaque(node, str(node.target), *self.describe(node), results)
+
+    def is_value(self, node: fx.Node, is_dependent: bool) -> bool:
+        """Whether `node` is a value here. Numbers and objects are none: PyTorch saves
+        what backward reads of them. But they hand dependence on."""
+        return isinstance(node.meta.get("val"), torch.Tensor) or is_dependent
+
+    def describe(self, node: fx.Node) -> tuple[str, list[fx.Node]]:
+        operands = [used for used in node.all_input_nodes if used in self.values]
+        kind = find_kind(node)
+        if not operands:
+            # A view of nothing, such as that of an integer, is no view. A tensor that
+            # no tensor determines, such as one of zeros, never has to be saved.
+            kind = {"view": "keep", "elementwise": "repeat"}.get(kind, kind)
+        return kind, operands
+
+    def add_opaque(
+        self,
+        node: fx.Node,
+        name: str,
+        kind: str,
+        operands: list[fx.Node],
+        results: list[fx.Node],
+    ) -> None:
+        if not results:
+            return
+        values = ", ".join(self.values[operand] for operand in operands)
+        before = ", ".join(self.types[operand] for operand in operands)
+        for number, result in enumerate(results):
+            if node in self.dependent:
+                self.dependent.add(result)
+            self.set(result, f"%{node.name}.r{number}")
+        names = ", ".join(f'"{result.name}"' for result in results)
+        after = ", ".join(self.types[result] for result in results)
+        left = ", ".join(self.values[result] for result in results)
+        time = estimate_time(node) if kind == "contraction" else 0
+        time = f" time {time}" if time else ""
+        self.lines.append(
+            f'{left} = fad.opaque "{name}" {kind}{time} ({values}) '
+            f"{{fad.nodes = [{names}]}} : ({before}) -> ({after})"
+        )
+        self.operands[results[0].name] = operands
+
+    def add_elementwise(self, node: fx.Node) -> bool:
+        """Adds `node` as an operation with a scalar body, where it has one."""
+        target: Any = node.target
+        rule = RULES.get(getattr(target, "overloadpacket", None))
+        if rule is None or is_bound(node) or not self.is_linear(node):
+            return False
+        value = node.meta["val"]
+        body, operands, inputs = Body(), [], []
+        for argument in node.args:
+            if isinstance(argument, fx.Node) and self.has_arithmetic(argument):
+                operands.append(Operand(f"%a{len(inputs)}", argument.meta["val"].dtype))
+                inputs.append(argument)
+            elif isinstance(argument, (bool, int, float)) or argument is None:
+                operands.append(None if argument is None else Operand(argument, None))
+            elif not isinstance(argument, torch.dtype):
+                return False
+        if not inputs or not set(node.kwargs) <= {"alpha", "rounding_mode", "memory_format"}:
+            return False
+        if any(isinstance(option, fx.Node) for option in node.kwargs.values()):
+            return False
+        options = {k: v for k, v in node.kwargs.items() if k != "memory_format"}
+        try:
+            result = rule(body, value.dtype, *operands, **options)
+        except Unsupported:
+            return False
+        self.add_body(node, body, result, inputs)
+        return True
+
+    def has_arithmetic(self, node: fx.Node) -> bool:
+        """Whether the type of `node` is the one that it has in PyTorch, and not one
+        that only carries its bytes."""
+        value = node.meta.get("val")
+        if node not in self.values or not isinstance(value, torch.Tensor):
+            return False
+        element = self.types[node][len("tensor<") : -1].rsplit("x", 1)[-1]
+        return MLIR_TYPES.get(value.dtype) == element
+
+    def is_linear(self, node: fx.Node) -> bool:
+        """Whether `node` is linear in the operands that depend on a cotangent. What
+        is not has no body: coefficients end there."""
+        if node not in self.dependent:
+            return True
+        packet = node.target.overloadpacket
+        if packet not in LINEAR:
+            return False
+        tensors = [
+            number
+            for number, argument in enumerate(node.args)
+            if not isinstance(argument, torch.dtype)
+        ]
+        linear = [number for number in tensors if node.args[number] in self.dependent]
+        places = LINEAR[packet]
+        if places is None:
+            return linear == tensors
+        return len(linear) == 1 and linear[0] in places
+
+    def add_body(
+        self, node: fx.Node, body: Body, result: str, inputs: list[fx.Node]
+    ) -> None:
+        value = node.meta["val"]
+        shape, to = self.shape(value), self.type(value)
+        element = MLIR_TYPES[value.dtype]
+        values = ", ".join(self.values[used] for used in inputs)
+        types = ", ".join(self.types[used] for used in inputs)
+        elements = [MLIR_TYPES[used.meta["val"].dtype] for used in inputs]
+        block = ", ".join(f"%a{i}: {kind}" for i, kind in enumerate(elements))
+        shapes = [self.shape(used.meta["val"]) for used in inputs]
+        lines = "\n".join(body.lines)
+        self.set(node, f"%{node.name}")
+        nodes = f'{{fad.nodes = ["{node.name}"]}}'
+        if all(other == shape for other in shapes):
+            self.lines.append(
+                f"%{node.name} = fad.elementwise ins({values} : {types}) attributes "
+                f"{nodes} -> {to} {{\n^bb0({block}):\n{lines}\n"
+                f"fad.yield {result} : {element}\n}}"
+            )
+        else:
+            maps = [_make_map(len(shape), other, shape) for other in shapes]
+            maps.append(_make_map(len(shape), shape, shape))
+            iterators = ", ".join(['"parallel"'] * len(shape))
+            self.lines.append(
+                f"%{node.name} = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
+                f"iterator_types = [{iterators}]}} ins({values} : {types}) "
+                f"outs({self.get_empty(to)} : {to}) attrs = {nodes} {{\n"
+                f"^bb0({block}, %out: {element}):\n{lines}\n"
+                f"linalg.yield {result} : {element}\n}} -> {to}"
+            )
+        self.operands[node.name] = inputs
+
+    def get_empty(self, type: str) -> str:
+        return self.empty.setdefault(type, f"%empty.{len(self.empty)}")
+
+    # Results
+
+    def finish(self) -> Imported:
+        outputs = tree_leaves(self.graph.output_node().args)
+        results = list(dict.fromkeys(self.tensors(outputs[: self.num_forward_outputs])))
+        values = [self.values[node] for node in results]
+        types = [self.types[node] for node in results]
+        marks = [""] * len(results)
+        cotangents = [a for a in self.arguments if "fad.cotangent" in a]
+        # Cotangents belong to results and gradients to arguments of their types;
+        # those of the graph may have others, so each has one of its own.
+        for index, cotangent in enumerate(cotangents):
+            type = cotangent.split(": ", 1)[1].split(" {", 1)[0]
+            self.arguments.append(f"%result.{index}: {type}")
+            values.insert(index, f"%result.{index}")
+            types.insert(index, type)
+            marks.insert(index, "")
+        # Arguments are numbered without cotangents.
+        number = len(self.arguments) - len(cotangents)
+        gradients = [
+            node
+            for node in dict.fromkeys(self.tensors(outputs[self.num_forward_outputs :]))
+            if node in self.dependent
+        ]
+        for index, node in enumerate(gradients):
+            self.arguments.append(f"%argument.{index}: {self.types[node]}")
+            values.append(self.values[node])
+            types.append(self.types[node])
+            marks.append(f" {{fad.gradient = {number} : i64}}")
+            number += 1
+        typed = ", ".join(t + mark for t, mark in zip(types, marks))
+        head = [f"{name} = tensor.empty() : {t}" for t, name in self.empty.items()]
+        text = "\n".join(
+            [f"func.func @joint({', '.join(self.arguments)}) -> ({typed}) {{"]
+            + head
+            + self.lines
+            + [f"return {', '.join(values)} : {', '.join(types)}", "}"]
+        )
+        return Imported(text, self.operands, [None] * len(cotangents) + results + gradients)
+
+    def tensors(self, nodes: Iterable[Any]) -> list[fx.Node]:
+        return [node for node in nodes if isinstance(node, fx.Node) and node in self.values]
+
+
+def _make_map(rank: int, shape: tuple[int, ...], to: tuple[int, ...]) -> str:
+    """The indexing map that broadcasts `shape`, from the last dimension on."""
+    shift = rank - len(shape)
+    dims = [f"d{dim}" for dim in range(rank)]
+    places = [
+        f"d{shift + dim}" if size == to[shift + dim] else "0"
+        for dim, size in enumerate(shape)
+    ]
+    return f"affine_map<({', '.join(dims)}) -> ({', '.join(places)})>"
+
+
+def import_joint(
+    graph: fx.Graph, num_forward_outputs: int, mutated: set[fx.Node]
+) -> Imported:
+    """The function of `graph`, whose first results are those of forward."""
+    return _Importer(graph, num_forward_outputs, mutated).run()

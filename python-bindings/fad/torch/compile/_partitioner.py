@@ -16,16 +16,20 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_
 from torch.utils._pytree import tree_leaves
 
 from ... import _fad
-from ..._module import get_handle, parse
+from ..._module import Module, get_handle, parse
 from ..._policy import check_options, check_policy
 from ._apply import apply_plan
 from ._hoist import hoist
 from ._import import NotPlanned, import_joint
 from ._layouts import keep_layouts
 
+
 # A budget that every selection keeps.
 _ANY_PEAK = 2**62
 
+# The part of a budget for what Inductor's kernels take besides what the estimate knows:
+# they fuse operations, so that operands of one live as long as those of the other.
+_INDUCTOR_RESERVE = 1 / 12
 
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
@@ -62,6 +66,7 @@ class Partitioner(CustomPartitionerFn):
     ) -> None:
         self.policy = check_policy(policy)
         self.fraction = _check_fraction(budget)
+        self.reserve = _INDUCTOR_RESERVE
         if budget is not None and recompute is None and policy == "auto":
             recompute = "contractions"
         self.options = check_options(
@@ -76,7 +81,13 @@ class Partitioner(CustomPartitionerFn):
         """Identifies fad's build and the options in PyTorch's caches."""
         folder = pathlib.Path(__file__).parent
         files = (_fad.__file__, *sorted(map(str, folder.glob("*.py"))))
-        options = self.policy, sorted(self.options.items()), self.has_decompositions
+        options = (
+            self.policy,
+            sorted(self.options.items()),
+            self.fraction,
+            self.reserve,
+            self.has_decompositions,
+        )
         return get_hash_for_files(files, repr(options))
 
     def __eq__(self, other: object) -> bool:
@@ -118,24 +129,27 @@ class Partitioner(CustomPartitionerFn):
             mutated = _find_mutated(graph, num_fwd_outputs)
             imported = import_joint(graph, num_fwd_outputs, mutated)
             module = parse(imported.text, filename="joint graph")
-            plan = self._plan(get_handle(module), _find_target(graph))
-            saved = apply_plan(graph, plan, imported, mutated)
+            options = {"target": _find_target(graph), **self.options}
+            saved = apply_plan(graph, self._plan(module, options), imported, mutated)
             hoist(graph, saved, mutated)
             return saved
 
-    def _plan(self, module: Any, target: str) -> dict[str, Any]:
-        options = {"target": target, **self.options}
+    def _plan(self, module: Module, options: dict[str, Any]) -> dict[str, Any]:
+        """The plan for `module`; with a budget, that of the least time within it."""
 
         def plan() -> dict[str, Any]:
-            return json.loads(_fad.plan(module, self.policy, **options))
+            return json.loads(_fad.plan(get_handle(module), self.policy, **options))
 
-        chosen = plan()
+        if "peak_budget" not in options:
+            return plan()
         if self.fraction:
-            options["peak_budget"] = int(self.fraction * chosen["peak"])
-            chosen = plan()
-        if chosen.get("peak", 0) > options.get("peak_budget", _ANY_PEAK):
+            options["peak_budget"] = int(self.fraction * plan()["peak"])
+        else:
+            options["peak_budget"] = int(options["peak_budget"] * (1 - self.reserve))
+        chosen = plan()
+        if chosen["peak"] > options["peak_budget"]:
             warnings.warn(
-                f"no selection of residuals keeps this graph within a peak of "
+                "no selection of residuals keeps this graph within a peak of "
                 f"{options['peak_budget']:,} bytes; the lowest is {chosen['peak']:,}",
                 RuntimeWarning,
                 stacklevel=2,
@@ -152,3 +166,138 @@ def _check_fraction(budget: Any) -> float | None:
             f"budget is {budget}; give a fraction between 0 and 1, or a number of bytes"
         )
     return budget
+
+
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """A search for garbage would visit all objects of the traced model, and a plan
+    makes no garbage that only a search finds."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def copy_graph(graph: fx.Graph) -> fx.Graph:
+    """A copy of a joint graph, whose nodes have the metadata of the original's."""
+    copy = fx.Graph()
+    copy.output(copy.graph_copy(graph, val_map={}))
+    copy.output_node().meta = dict(graph.output_node().meta)
+    return copy
+
+
+def _find_target(graph: fx.Graph) -> str:
+    """The target whose times count: that of the tensors."""
+    values = (node.meta.get("val") for node in graph.nodes)
+    tensors = (value for value in values if isinstance(value, torch.Tensor))
+    return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
+
+
+def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
+    """The inputs that forward changes: by an operation of the graph, or afterwards,
+    as the descriptions of its outputs say."""
+    mutated = set()
+    placeholders = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            placeholders[node.meta.get("desc")] = node
+        elif isinstance(node.target, torch._ops.OpOverload):
+            schema = node.target._schema
+            values = dict(zip((a.name for a in schema.arguments), node.args))
+            values.update(node.kwargs)
+            for argument in schema.arguments:
+                if argument.is_write:
+                    leaves = tree_leaves(values.get(argument.name))
+                    mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
+    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
+    for output in outputs[:num_fwd_outputs]:
+        changed = getattr(output, "mutated_input", None)
+        if changed is not None and changed in placeholders:
+            mutated.add(placeholders[changed])
+    return {node for node in mutated if node.op == "placeholder"}
+
+
+def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
+    """PyTorch's partition, with `choose` in the place of its choice. The joint graph
+    is never executed, so it is not compiled after each change."""
+    gm.graph.eliminate_dead_code()
+    if functorch_config.cse:
+        gm.graph = fx_graph_cse(gm.graph)
+    is_checkpointed = partitioners.has_recomputable_ops(gm)
+    if is_checkpointed:
+        gm = partitioners.cleanup_recompute_tags(gm, is_default_partition=False)
+    if not functorch_config.unsafe_allow_optimization_of_collectives:
+        partitioners.force_save_collectives(gm)
+    partitioners.force_save_effectful_ops(gm)
+    partitioners.force_save_bw_mutation_src(gm)
+    info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
+    if not info.required_bw_nodes:
+        return partitioners.default_partition(
+            gm,
+            joint_inputs,
+            num_fwd_outputs=num_fwd_outputs,
+            static_lifetime_input_indices=static,
+            static_lifetime_input_nodes=info.static_lifetime_input_nodes,
+        )
+    saved = choose(gm.graph, num_fwd_outputs)
+    gm.graph.eliminate_dead_code()
+    gm.graph.lint()
+    info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
+    saved = _close(gm.graph, info, saved)
+    if functorch_config._sync_decision_cross_ranks:
+        saved = partitioners._sync_decision_cross_ranks(gm.graph, saved)
+    numbers = [
+        node
+        for node in saved
+        if partitioners.is_sym_node(node)
+        and not partitioners._is_assert_only_symbool(node)
+    ]
+    objects = [node for node in saved if partitioners.is_opaque_node(node)]
+    tensors = [
+        node
+        for node in saved
+        if not partitioners.is_sym_node(node) and not partitioners.is_opaque_node(node)
+    ]
+    forward, backward = partitioners._extract_fwd_bwd_modules(
+        gm,
+        tensors,
+        saved_sym_nodes=numbers,
+        saved_opaque_nodes=objects,
+        num_fwd_outputs=num_fwd_outputs,
+        static_lifetime_input_nodes=info.static_lifetime_input_nodes,
+    )
+    if is_checkpointed and partitioners.has_recomputable_rng_ops(gm):
+        forward, backward = partitioners.functionalize_rng_ops(
+            gm, forward, backward, len(numbers)
+        )
+    backward = partitioners.reordering_to_mimic_autograd_engine(backward)
+    forward, backward = raise_getitems(forward), raise_getitems(backward)
+    forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)
+    backward = partitioners.thread_graphsafe_rng_from_hops(backward, is_backward=True)
+    keep_layouts(forward, backward, num_fwd_outputs)
+    return forward, backward
+
+
+def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
+    """`saved`, in the order of the graph, with the numbers and objects that backward
+    reads beside them: sizes, for example, which fad does not see."""
+    closed = set(saved)
+    worklist = [node for node in info.required_bw_nodes]
+    seen = set(worklist)
+    while worklist:
+        for used in worklist.pop().all_input_nodes:
+            if used in seen or used in closed or used in info.required_bw_nodes:
+                continue
+            seen.add(used)
+            is_tensor = isinstance(used.meta.get("val"), torch.Tensor)
+            if used.op == "placeholder" or (
+                not is_tensor
+                and (partitioners.is_sym_node(used) or partitioners.is_opaque_node(used))
+            ):
+                closed.add(used)
+            else:
+                worklist.append(used)
+    return [node for node in graph.nodes if node in closed]
