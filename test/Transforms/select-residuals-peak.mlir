@@ -6,8 +6,8 @@
 // RUN: not fad-opt %s --fad-select-residuals="recompute=contractions peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not fad-opt %s --fad-select-residuals="residual-budget=1 peak-budget=1" 2>&1 | FileCheck %s --check-prefix=BOTH
 
-// ERROR: residuals-peak.mlir:[[#@LINE+17]]:1: error: no choice of residuals keeps forward and backward within 1 bytes: the lowest peak is 640 bytes with recompute=contractions; raise the budget, or let backward compute more again
-// BOTH:  residuals-peak.mlir:[[#@LINE+16]]:1: error: residual-budget and peak-budget are alternatives; give one of them
+// ERROR: residuals-peak.mlir:[[#@LINE+15]]:1: error: no choice of residuals keeps forward and backward within 1 bytes: the lowest peak is 640 bytes with recompute=contractions; raise the budget, or let backward compute more again
+// BOTH:  residuals-peak.mlir:[[#@LINE+14]]:1: error: residual-budget and peak-budget are alternatives; give one of them
 
 // The whole of forward is saved where it fits.
 
