@@ -18,7 +18,7 @@ defvar selectionOptions = [{
     - `policy` (`auto`): what crosses from forward to backward: `bp`, `recompute`,
       `fad` or `auto`;
     - `recompute` (`elementwise`): what backward may compute again under `auto`:
-      `nothing`, `elementwise`, `reductions` or `all`;
+      `nothing`, `elementwise`, `reductions`, `all` or `contractions`;
     - `target` (`cpu`): the machine whose times decide between equal bytes, `cpu` or
       `gpu`;
     - `assumed-size` (128): what `auto` takes for a size that is known only when the
@@ -28,7 +28,9 @@ defvar selectionOptions = [{
     - `derivative-from-output` (false): lets `auto` compute the derivative of an
       activation with one minimum approximately, from the result and one bit;
     - `residual-budget` (-1): bytes, such as `50MB` or `64KiB`, that residuals may take
-      under `auto`, which takes the least time within them; -1: the fewest bytes.
+      under `auto`, which takes the least time within them; -1: the fewest bytes;
+    - `peak-budget` (-1): bytes that forward and backward may take at once besides
+      arguments under `auto`, which takes the least time within them; -1: no limit.
   }];
 
 #endif // FAD_TRANSFORMS_SELECTIONOPTIONS_TD

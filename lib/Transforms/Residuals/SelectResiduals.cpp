@@ -57,9 +57,9 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 // The policy that takes the least
 //===----------------------------------------------------------------------===//
 
-/// Selects the fewest bytes, then the least time, by a minimum cut; with a
-/// budget that is not below the fewest bytes, the least time within it.
-/// The choice among the values `read`, and, with a budget for it, the peak.
+/// The selection of the fewest bytes, then of the least time, by a minimum cut;
+/// with a budget that can be kept, of the least time within it. Sets `peak` with
+/// a budget for it.
 static Selection select(const JointFunction &joint, CostModel &costs,
                         const SelectionOptions &options, int64_t &peak) {
   if (options.peakBudget >= 0) {
@@ -73,8 +73,7 @@ static Selection select(const JointFunction &joint, CostModel &costs,
   return selectFewestBytes(read.getArrayRef(), costs);
 }
 
-/// Selects by a minimum cut. Returns the peak, if `options` have a budget for
-/// it.
+/// Selects by `select`. Returns the peak with a budget for it, and 0 without.
 static int64_t selectByCut(func::FuncOp function,
                            const SelectionOptions &options) {
   int64_t peak = 0;
