@@ -102,8 +102,10 @@ static int64_t selectByCut(func::FuncOp function,
 static void selectLeast(func::FuncOp function,
                         const SelectionOptions &options,
                         ArrayRef<Policy> policies) {
-  if (policies.empty())
-    return selectByCut(function, options);
+  if (policies.empty()) {
+    selectByCut(function, options);
+    return;
+  }
   OwningOpRef<func::FuncOp> least;
   int64_t leastBytes = 0;
   auto consider = [&](llvm::function_ref<void(func::FuncOp)> select) {
