@@ -21,9 +21,9 @@ def seed() -> None:
     torch.manual_seed(1)
 
 
-def compile_model(model: Model, name: str, inductor_bytes: int | None) -> Callable:
+def compile_model(model: Model, name: str, stock: "Reference | None") -> Callable:
     """A function that returns the loss of `model` as the configuration `name` has it;
-    budgets of fad are shares of `inductor_bytes`."""
+    budgets of fad are shares of what `stock` takes."""
     if name == "eager":
         return model.module
     # Each configuration is compiled anew.
@@ -43,7 +43,9 @@ def compile_model(model: Model, name: str, inductor_bytes: int | None) -> Callab
         options["fad.policy"] = policy
         if rest.startswith("budget-"):
             share = float(rest.removeprefix("budget-"))
-            options["fad.residual_budget"] = int(share * inductor_bytes)
+            options["fad.residual_budget"] = int(share * stock.bytes)
+        elif rest.startswith("peak-"):
+            options["fad.budget"] = int(float(rest.removeprefix("peak-")) * stock.peak)
         elif rest:
             options["fad.recompute"] = rest
     compiled = torch.compile(
@@ -195,6 +197,7 @@ class Reference:
         self.model = model
         self.step = compile_model(model, "inductor", None)
         self.bytes = count_saved(model, self.step, False)
+        self.peak = measure_peak(model, self.step)
         self.gradients = get_gradients(model, self.step)
 
 
@@ -206,7 +209,7 @@ def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]
         if name == "inductor":
             step = reference.step
         else:
-            step = compile_model(model, name, reference.bytes)
+            step = compile_model(model, name, reference)
         seconds = time.process_time() - begin
         figures = {
             "saved": count_saved(model, step, name == "eager"),

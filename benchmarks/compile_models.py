@@ -261,6 +261,8 @@ MAKERS: dict[str, Callable[[dict], Model]] = {
     "unet": make_unet,
     "frozen-relu": make_frozen,
     "mish": make_mish,
+    # Of many layers, for budgets.
+    "deep": make_llama,
 }
 # What runs in a second on one core. A model of two layers has the bytes of a layer
 # and its time in the same proportion as one of many.
@@ -275,6 +277,7 @@ SIZES: dict[str, dict] = {
     "unet": dict(width=64, batch=4, pixels=32, dropout=0.1),
     "frozen-relu": dict(layers=8, width=128, batch=8192),
     "mish": dict(width=1024, batch=1024),
+    "deep": dict(layers=8, width=192, heads=4, batch=8, length=256),
 }
 # What is compiled and run in a few seconds, for tests.
 QUICK: dict[str, dict] = {
@@ -288,6 +291,7 @@ QUICK: dict[str, dict] = {
     "unet": dict(width=8, batch=2, pixels=8, dropout=0.1),
     "frozen-relu": dict(layers=2, width=64, batch=64),
     "mish": dict(width=64, batch=64),
+    "deep": dict(layers=2, width=32, heads=2, batch=2, length=16),
 }
 
 

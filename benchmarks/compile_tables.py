@@ -3,13 +3,16 @@
 from typing import Any, Sequence
 
 MIB = 1 << 20
-# PyTorch's budgets are shares of what it would save, fad's of what Inductor saves.
+# PyTorch's budgets are shares of what it would save, fad's of what Inductor saves, and of
+# Inductor's peak.
 BUDGETS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 FAD_BUDGETS = (0.25, 0.4, 0.55, 0.7, 0.85)
+PEAKS = (0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 ORDER = (
     "inductor", "eager", "auto", "fad", "bp", "recompute", "auto-reductions", "aggressive",
     *(f"budget-{budget}" for budget in BUDGETS),
     *(f"auto-budget-{budget}" for budget in FAD_BUDGETS),
+    *(f"auto-peak-{budget}" for budget in PEAKS),
 )  # fmt: skip
 
 

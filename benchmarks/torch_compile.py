@@ -21,6 +21,7 @@ import compile_tables
 
 NAMES = (
     "bert", "gpt2", "llama", "vit", "convnext", "resnet", "t5", "unet", "frozen-relu", "mish",
+    "deep",
 )  # fmt: skip
 
 
@@ -32,7 +33,8 @@ def parse_arguments():
                         help=f"some of {', '.join(NAMES)}")  # fmt: skip
     parser.add_argument("--configurations", nargs="+", metavar="NAME", help=(
         "inductor, eager, aggressive, budget-SHARE (PyTorch's), auto, fad, bp, recompute, "
-        "auto-reductions, auto-budget-SHARE (of Inductor's bytes); all without"))  # fmt: skip
+        "auto-reductions, auto-budget-SHARE (of Inductor's bytes), auto-peak-SHARE (of its "
+        "peak); all without"))  # fmt: skip
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--seconds", type=float, help="begin no configuration after them")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")

@@ -39,3 +39,23 @@ func.func @sums(%x: tensor<4x8xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64}
   %dx = fad.opaque "backward" keep (%g, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4x8xf32>
   return %y, %dx : tensor<4xf32>, tensor<4x8xf32>
 }
+
+// The sum between two checkpoints is saved: from it, backward repeats the second one
+// without the first.
+
+// CHECK-LABEL: func @checkpoints(
+// CHECK:         %[[Y:.*]] = fad.opaque "first" repeat
+// CHECK:         %[[S:.*]] = fad.opaque "add" elementwise (%{{.*}}, %[[Y]])
+// CHECK:         %[[R:.*]] = fad.residual %[[S]]
+// CHECK-NOT:     fad.opaque "first"
+// CHECK:         fad.opaque "second" repeat (%[[R]])
+// CHECK-NOT:     fad.opaque "first"
+func.func @checkpoints(%x: tensor<8xf32>, %g: tensor<8xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<8xf32>, tensor<8xf32> {fad.gradient = 0 : i64}) {
+  %y = fad.opaque "first" repeat (%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %s = fad.opaque "add" elementwise (%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %z = fad.opaque "second" repeat (%s) : (tensor<8xf32>) -> tensor<8xf32>
+  %w = fad.opaque "last" keep (%z) : (tensor<8xf32>) -> tensor<8xf32>
+  %dx = fad.opaque "backward" keep (%g, %z) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %w, %dx : tensor<8xf32>, tensor<8xf32>
+}

@@ -292,9 +292,10 @@ def Fad_OpaqueOp : Op<Fad_Dialect, "opaque", [Pure]> {
     - `elementwise`, `reduction`: repeat it, at the level of that name of the option
       `recompute`; an elementwise operation fuses with its readers, and its time is
       that of its arithmetic alone;
-    - `contraction`: repeat it, at no level;
+    - `contraction`: repeat it, at the level `contractions`;
     - `repeat`: repeat it, at every level, as a checkpoint demands; its results are no
-      residuals.
+      residuals. What reads them and is of another kind is not repeated, unless it is
+      a view.
 
     `time` is that of one execution without reading operands and writing results, in
     units of the time that moving an eighth of a byte between memory and processor

@@ -108,7 +108,7 @@ CASES = {
 
 
 def check(case, partition):
-    """What is wrong with the model of the steps of `case`, or nothing."""
+    """What is wrong with the model of the steps of `case`, or nothing; and the peak."""
     make, shape = CASES[case]
     torch.manual_seed(0)
     torch._dynamo.reset()
@@ -141,12 +141,12 @@ def check(case, partition):
     print(f"{case}: measured {measured}, modelled {peak.bytes}, saved {peak.saved}, {peak.node}")
     # Numbers of the loss, and of buffers, are made outside the graph.
     if abs(measured - peak.bytes) > 256:
-        return "the model is wrong"
+        return "the model is wrong", measured
     if sum(count for _, count in peak.live) != peak.bytes:
-        return "what is alive at the peak has other bytes"
+        return "what is alive at the peak has other bytes", measured
     if (peak.node.graph is parts[0][1].graph) != peak.is_backward:
-        return "the peak is in the other graph"
-    return ""
+        return "the peak is in the other graph", measured
+    return "", measured
 
 
 def main():
@@ -157,10 +157,13 @@ def main():
     )
     wrong = 0
     for case in sys.argv[1:] or CASES:
-        for partition in partitions:
-            message = check(case, partition)
-            wrong += bool(message)
-            print(message, end="\n" if message else "")
+        messages, peaks = zip(*(check(case, partition) for partition in partitions))
+        # Only one checkpoint is repeated at a time.
+        if case == "checkpointed" and peaks[0] > 1.01 * peaks[-1]:
+            messages += (f"the peak is {peaks[0]}, and PyTorch's {peaks[-1]}",)
+        for message in filter(None, messages):
+            wrong += 1
+            print(f"{case}: {message}")
     print(f"{len(CASES)} modules, {wrong} wrong")
     return wrong != 0
 
