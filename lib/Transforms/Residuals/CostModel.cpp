@@ -97,19 +97,6 @@ static bool isReduction(Operation *op) {
   return isa<linalg::LinalgOp>(op) && !hasContraction(op);
 }
 
-/// Whether `op` reads a result of a checkpoint, or a view of one. If such
-/// operations were repeated, backward would repeat each checkpoint for the next
-/// one, and have all of them in memory at once.
-static bool followsCheckpoint(Operation *op) {
-  return llvm::any_of(op->getOperands(), [](Value operand) {
-    auto opaque = operand.getDefiningOp<OpaqueOp>();
-    while (opaque && opaque.getKind() == OpaqueKind::view &&
-           !opaque.getOperands().empty())
-      opaque = opaque.getOperands().front().getDefiningOp<OpaqueOp>();
-    return opaque && opaque.getKind() == OpaqueKind::repeat;
-  });
-}
-
 bool CostModel::mayRecompute(Operation *op) {
   if (recomputation->contains(op))
     return true;

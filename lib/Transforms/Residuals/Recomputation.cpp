@@ -34,6 +34,16 @@ void fad::forEachReadOperand(Operation *op,
   });
 }
 
+bool fad::followsCheckpoint(Operation *op) {
+  return llvm::any_of(op->getOperands(), [](Value operand) {
+    auto opaque = operand.getDefiningOp<OpaqueOp>();
+    while (opaque && opaque.getKind() == OpaqueKind::view &&
+           !opaque.getOperands().empty())
+      opaque = opaque.getOperands().front().getDefiningOp<OpaqueOp>();
+    return opaque && opaque.getKind() == OpaqueKind::repeat;
+  });
+}
+
 bool fad::mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges) {
   for (auto [loop, range] : llvm::enumerate(ranges))
     if (range != 1 && !map.isFunctionOfDim(loop))

@@ -25,6 +25,11 @@ bool isOverwritten(OpOperand &operand);
 /// view of its operand.
 bool isView(Operation *op);
 
+/// Whether `op` reads a result of a checkpoint, or a view of one. If such
+/// operations were repeated, backward would repeat each checkpoint for the next
+/// one, and have all of them in memory at once.
+bool followsCheckpoint(Operation *op);
+
 /// Whether `map` has every loop that, by `ranges`, runs more than once.
 bool mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges);
 

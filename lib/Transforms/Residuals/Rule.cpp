@@ -56,7 +56,11 @@ void Rule::findNeeded(const JointFunction &joint) {
 }
 
 bool Rule::isRecomputed(Operation *op) const {
-  if (recomputation.contains(op) || derived.contains(op))
+  if (recomputation.contains(op))
+    return true;
+  if (followsCheckpoint(op))
+    return false;
+  if (derived.contains(op))
     return true;
   bool isAdjoint = op->hasAttr(FadDialect::kAdjointOfAttr);
   // Derivatives of regions are the only candidates among values that only
