@@ -1,5 +1,6 @@
 """Policies and their options, checked."""
 
+import re
 from collections.abc import Iterable
 from operator import index
 from typing import Any
@@ -60,10 +61,15 @@ def check_derivative_bits(bits: int | None) -> int | None:
 
 
 def check_budget(name: str, budget: int | str | None) -> int | None:
-    """A number of bytes, or text such as "2GB"."""
+    """The bytes of `budget`, a number or text such as "2GB"; `name` is what errors call
+    it."""
     if budget is None:
         return None
+    if isinstance(budget, bool):
+        raise TypeError(f"{name} is {budget}; give a number of bytes")
     if isinstance(budget, str):
+        if re.fullmatch(r"\s*0?\.\d+\s*", budget):
+            raise ValueError(f"{name} is {budget!r}, which is less than a byte")
         budget = _fad.parse_bytes(name, budget)
     budget = check_integer(name, budget)
     if budget < 0:
@@ -107,6 +113,10 @@ def check_options(
         residual_budget=residual_budget,
         peak_budget=peak_budget,
     )
+    if residual_budget is not None and peak_budget is not None:
+        raise ValueError(
+            "residual_budget and peak_budget are alternatives; give one of them"
+        )
     options = {
         "recompute": check_recompute(recompute),
         "assumed_size": check_assumed_size(assumed_size),

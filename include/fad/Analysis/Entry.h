@@ -44,12 +44,15 @@ FailureOr<SmallVector<unsigned>> resolveResults(func::FuncOp function,
 /// results to differentiate.
 bool listsResults(func::FuncOp function, ArrayRef<int64_t> results);
 
+/// The name of the joint function of `@name`.
+std::string getJointName(StringRef name);
+/// The name of the function that `@joint` is the joint function of; `joint` if
+/// it has another form.
+StringRef getNameOfJoint(StringRef joint);
+
 /// The joint function that `fad-differentiate` makes of `@name`, and the
 /// forward function that `fad-split` makes of that; null if there is none.
 func::FuncOp findJoint(ModuleOp module, StringRef name);
-/// The name of the joint function of `@name`, and the name that it is made of.
-std::string getJointName(StringRef name);
-StringRef getNameOfJoint(StringRef joint);
 func::FuncOp findForward(ModuleOp module, StringRef name);
 
 /// The function that `fad.pullback` of `forward` names; null without the

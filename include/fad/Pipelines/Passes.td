@@ -25,8 +25,9 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
     derivatives of `bp`, and one of plain reverse mode, without regions. The copy that
     keeps the fewest bytes stays, or with a `residual-budget` the first copy within it.
     So `auto` keeps no more than another policy does. A copy other than the first that
-    cannot be differentiated is left out; with a `peak-budget`, so are all but the first; an optimization remark, `LeftOut` of the
-    category `fad-residuals`, has the reason.
+    cannot be differentiated is left out; an optimization remark, `LeftOut` of the
+    category `fad-residuals`, has the reason. With a `peak-budget`, the first copy
+    alone is tried.
   }], selectionOptions);
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"",

@@ -57,7 +57,7 @@ public:
     return approximations.contains(op);
   }
 
-  /// Declares values that backward may not compute again, even so.
+  /// Declares values that backward may not compute again, at any level.
   void setKept(DenseSet<Value> values) { kept = std::move(values); }
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.

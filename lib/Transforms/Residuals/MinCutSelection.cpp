@@ -152,11 +152,10 @@ ResidualNetwork::interpolate(const Cut &small, const Cut &fast,
   std::vector<Cut> cuts;
   Cut cut = small;
   llvm::BitVector taken(gains.size());
-  for (unsigned step = 1; step < std::min<size_t>(steps, order.size()); ++step) {
-    size_t from = order.size() * (step - 1) / steps;
-    size_t to = order.size() * step / steps;
-    if (from == to)
-      continue;
+  size_t numGroups = std::min<size_t>(steps, order.size());
+  for (size_t group = 1; group < numGroups; ++group) {
+    size_t from = order.size() * (group - 1) / numGroups;
+    size_t to = order.size() * group / numGroups;
     taken.reset();
     for (unsigned part : ArrayRef(order).slice(from, to - from)) {
       taken.set(part);

@@ -29,8 +29,7 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   auto consider = [&] {
     for (Selection &selection :
          findParetoFront(read.getArrayRef(), costs, kSteps)) {
-      if (selection.cost.isInfinite)
-        continue;
+      assert(!selection.cost.isInfinite && "segments end at values to save");
       int64_t peak = model.getPeak(selection.saved);
       candidates.push_back({std::move(selection), peak});
     }
@@ -57,13 +56,18 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   for (PeakSelection &candidate : candidates)
     if (front.empty() || candidate.peak < front.back().peak)
       front.push_back(std::move(candidate));
-  // From the lowest peak back: what is faster may keep more, not less.
+  // Between the fastest and the lowest peak, no selection keeps fewer bytes than
+  // a slower one.
+  Cost::Count fewest = front.back().selection.cost.bytes;
+  if (front.front().selection.cost.bytes < fewest)
+    return front;
   std::vector<PeakSelection> falling;
-  for (PeakSelection &candidate : llvm::reverse(front))
+  for (PeakSelection &candidate : front) {
+    Cost::Count bytes = candidate.selection.cost.bytes;
     if (falling.empty() ||
-        candidate.selection.cost.bytes >= falling.back().selection.cost.bytes)
+        (bytes >= fewest && bytes <= falling.back().selection.cost.bytes))
       falling.push_back(std::move(candidate));
-  std::reverse(falling.begin(), falling.end());
+  }
   return falling;
 }
 

@@ -20,8 +20,9 @@ struct PeakSelection {
   int64_t peak;
 };
 
-/// Selections of growing time, falling peak, and bytes of residuals that do not
-/// grow. A minimum cut does not know the peak: backward may repeat all of a long
+/// Selections of growing time and falling peak, from the fastest one to that of
+/// the lowest peak. Bytes of residuals do not grow from one to the next, unless
+/// the fastest selection keeps fewer than the last. A minimum cut does not know the peak: backward may repeat all of a long
 /// part at once. So cuts of several networks compete, in which backward repeats
 /// segments of forward one by one, as in T. Chen, B. Xu, C. Zhang, C. Guestrin,
 /// "Training Deep Nets with Sublinear Memory Cost" (2016), but with segments of
@@ -30,8 +31,8 @@ struct PeakSelection {
 std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          CostModel &costs);
 
-/// The fastest of these within `budget` bytes; if none fits, the one of the
-/// lowest peak.
+/// The fastest of these selections within `budget` bytes; if none fits, the one
+/// of the lowest peak.
 PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
                              int64_t budget);
 

@@ -9,10 +9,15 @@
 #include "PeakModel.h"
 #include "CostModel.h"
 #include "Recomputation.h"
+#include "fad/Analysis/Movement.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fad;
+
+/// The bytes of a tensor of unknown size: more than any budget.
+static constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
 
 //===----------------------------------------------------------------------===//
 // The joint function by numbers
@@ -22,18 +27,20 @@ using namespace mlir::fad;
 static bool isInPlace(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
     return opaque.getKind() == OpaqueKind::view;
-  return isView(op);
+  return matchPattern(op, m_Constant()) ||
+         isa<tensor::EmptyOp, tensor::DimOp>(op) ||
+         getMovement(op) == Movement::reshape;
 }
 
 /// The bytes of temporary tensors while a framework executes the scalar
 /// operations of `op` one by one on tensors.
-static int64_t getTemporaryBytes(Operation *op, int64_t numElements) {
+static Cost::Count getTemporaryBytes(Operation *op, Cost::Count numElements) {
   if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
     return 0;
   Block &body = op->getRegion(0).front();
-  int64_t live = 0, most = 0;
+  Cost::Count live = 0, most = 0;
   llvm::SmallDenseMap<Value, unsigned> uses;
-  auto getBytes = [&](Value scalar) {
+  auto getBytes = [&](Value scalar) -> Cost::Count {
     return numElements * getScalarBytes(scalar.getType()).value_or(0);
   };
   for (Operation &inner : body.without_terminator()) {
@@ -59,6 +66,7 @@ unsigned PeakModel::getNumber(Value value) {
     nodeOf.push_back(-1);
     bytes.push_back(0);
     savedBytes.push_back(0);
+    elements.push_back(0);
   }
   return it->second;
 }
@@ -74,7 +82,8 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     unsigned number = getNumber(result);
     node.results.push_back(number);
     nodeOf[number] = nodes.size();
-    bytes[number] = costs.getBytes(result).value_or(0);
+    bytes[number] = costs.getBytes(result).value_or(kUnknownBytes);
+    elements[number] = costs.getElements(result);
     Cost cost = costs.getSaveCost(result);
     savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
   }
@@ -111,7 +120,8 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
     for (Value value : from)
       to->push_back(getNumber(value));
   for (unsigned cotangent : cotangents)
-    bytes[cotangent] = costs.getBytes(values[cotangent]).value_or(0);
+    bytes[cotangent] =
+        costs.getBytes(values[cotangent]).value_or(kUnknownBytes);
   if (!backward.empty())
     sortForward(firstBackward);
 }
@@ -150,21 +160,22 @@ llvm::BitVector PeakModel::findNeeded(llvm::BitVector wanted) const {
 //===----------------------------------------------------------------------===//
 
 /// The steps of forward and backward under one selection. A value has up to
-/// three copies: that of forward, that of backward, and that which is saved in
-/// another encoding.
+/// four copies: that of forward, that of backward, that which is saved in
+/// another encoding, and that which backward decodes from it.
 class PeakModel::Timeline {
 public:
   Timeline(const PeakModel &model, const llvm::DenseSet<Value> &saved);
 
-  int64_t getPeak();
-  /// The values with a buffer at the end of any segment of forward: of segments
-  /// of about `bytes`.
+  Cost::Count getPeak();
+  /// The values that live at the ends of the segments of forward. A segment has
+  /// buffers of about `bytes`.
   llvm::DenseSet<Value> divide(int64_t bytes);
 
 private:
-  enum Copy { inForward, inBackward, encoded, numCopies };
+  enum Copy { inForward, inBackward, encoded, decoded, numCopies };
   struct Step {
-    unsigned node;
+    /// The number of a node; if `copy` is `decoded`, that of a value.
+    unsigned number;
     Copy copy;
   };
 
@@ -181,9 +192,11 @@ private:
   bool isGiven(unsigned value) const;
   void addBackward(unsigned node);
   void findLastReads();
+  /// What encoding or decoding `value` needs while it runs.
+  Cost::Count getCodeBytes(unsigned value, Copy copy) const;
 
   const PeakModel &model;
-  llvm::BitVector saved, executed;
+  llvm::BitVector saved, executed, isDecoded;
   SmallVector<Step> steps;
   unsigned numForward = 0;
   /// For each copy, the last step that reads it.
@@ -192,7 +205,8 @@ private:
 
 PeakModel::Timeline::Timeline(const PeakModel &model,
                               const llvm::DenseSet<Value> &selected)
-    : model(model), saved(model.values.size()), executed(model.nodes.size()) {
+    : model(model), saved(model.values.size()), executed(model.nodes.size()),
+      isDecoded(model.values.size()) {
   llvm::BitVector wanted(model.values.size());
   for (Value value : selected)
     if (auto it = model.numberOf.find(value); it != model.numberOf.end())
@@ -229,16 +243,22 @@ void PeakModel::Timeline::addBackward(unsigned first) {
       continue;
     }
     stack.pop_back();
-    if (!executed.test(number))
-      steps.push_back({number, inBackward});
+    if (executed.test(number))
+      continue;
     executed.set(number);
+    for (unsigned read : model.nodes[number].reads)
+      if (isEncoded(read) && !isDecoded.test(read)) {
+        isDecoded.set(read);
+        steps.push_back({read, decoded});
+      }
+    steps.push_back({number, inBackward});
   }
 }
 
 unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
   if (!isGiven(value))
     return get(value, inBackward);
-  return get(value, isEncoded(value) ? encoded : inForward);
+  return get(value, isEncoded(value) ? decoded : inForward);
 }
 
 void PeakModel::Timeline::findLastReads() {
@@ -250,6 +270,10 @@ void PeakModel::Timeline::findLastReads() {
     last[getInBackward(gradient)] = end;
   for (unsigned time = end; time-- > 0;) {
     auto [number, copy] = steps[time];
+    if (copy == decoded) {
+      last[get(number, encoded)] = time;
+      continue;
+    }
     const Node &node = model.nodes[number];
     unsigned until = time;
     if (node.isInPlace)
@@ -263,34 +287,57 @@ void PeakModel::Timeline::findLastReads() {
   }
 }
 
-int64_t PeakModel::Timeline::getPeak() {
+Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value,
+                                              Copy copy) const {
+  if (!model.isExecutedByOthers)
+    return 0;
+  Cost::Count elements = model.elements[value];
+  // Codes have 32 bits in two operations at a time; bits of a mask have them in
+  // eight parts one by one.
+  bool isMask = model.bytes[value] == model.elements[value];
+  return copy == inForward && isMask ? 2 * elements : 8 * elements;
+}
+
+Cost::Count PeakModel::Timeline::getPeak() {
   findLastReads();
-  SmallVector<int64_t> freed(steps.size() + 1);
-  int64_t live = 0, peak = 0;
+  SmallVector<Cost::Count> freed(steps.size() + 1);
+  Cost::Count live = 0, peak = 0;
   auto allocate = [&](unsigned number, int64_t size, unsigned time) {
     live += size;
     freed[std::max(time, last[number])] += size;
   };
-  for (unsigned time = 0; time < steps.size(); ++time) {
+  for (unsigned time = 0; time <= steps.size(); ++time) {
     if (time == numForward)
       for (unsigned cotangent : model.cotangents)
         allocate(get(cotangent, inForward), model.bytes[cotangent], time);
+    peak = std::max(peak, live);
+    if (time == steps.size())
+      break;
     auto [number, copy] = steps[time];
+    if (copy == decoded) {
+      allocate(get(number, decoded), model.bytes[number], time);
+      peak = std::max(peak, live + getCodeBytes(number, copy));
+      live -= freed[time];
+      continue;
+    }
     const Node &node = model.nodes[number];
+    Cost::Count temporary = node.temporaryBytes;
     for (unsigned result : node.results) {
-      if (copy == inForward && isEncoded(result))
+      if (copy == inForward && isEncoded(result)) {
         allocate(get(result, encoded), model.savedBytes[result], time);
+        temporary = std::max(temporary, getCodeBytes(result, copy));
+      }
       if (!node.isInPlace)
         allocate(get(result, copy), model.bytes[result], time);
     }
-    peak = std::max(peak, live + node.temporaryBytes);
+    peak = std::max(peak, live + temporary);
     live -= freed[time];
   }
   return peak;
 }
 
 int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
-  return Timeline(*this, saved).getPeak();
+  return saturate(Timeline(*this, saved).getPeak());
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,10 +347,10 @@ int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
 llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
   findLastReads();
   // What lives after each step besides results, and what the step adds.
-  SmallVector<int64_t> added(numForward), live(numForward + 1);
+  SmallVector<Cost::Count> added(numForward), live(numForward + 1);
   auto forEachBuffer = [&](unsigned time,
                            llvm::function_ref<void(unsigned, unsigned)> visit) {
-    const Node &node = model.nodes[steps[time].node];
+    const Node &node = model.nodes[steps[time].number];
     for (unsigned result : node.results) {
       unsigned until = last[get(result, inForward)];
       if (!node.isInPlace && until < steps.size())
@@ -320,7 +367,7 @@ llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
     live[time] += live[time - 1];
 
   SmallVector<unsigned> ends;
-  int64_t sum = 0;
+  Cost::Count sum = 0;
   unsigned best = 0;
   bool hasBest = false;
   for (unsigned time = 0; time < numForward; ++time) {

@@ -24,8 +24,9 @@ namespace mlir::fad {
 /// operation that needs it. A buffer lives from the operation that computes it
 /// to the last that reads it; results and gradients live to the end of the
 /// step, cotangents from the end of forward. Arguments do not count, and views
-/// have no buffer. Operations are neither fused nor executed in place: code that
-/// does so takes less, but for what its kernels need besides.
+/// have no buffer. Operations are neither fused nor executed in place, so the
+/// estimate is high for code that does so. Memory that a kernel takes for itself
+/// is not in the model.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
@@ -34,7 +35,7 @@ public:
   int64_t getPeak(const llvm::DenseSet<Value> &saved) const;
 
   /// The bytes of all buffers of the forward part.
-  int64_t getForwardBytes() const { return forwardBytes; }
+  int64_t getForwardBytes() const { return saturate(forwardBytes); }
 
   /// Values that divide the forward part into segments: backward can compute
   /// each segment again from the values of the division before it. A segment
@@ -51,7 +52,7 @@ private:
     /// Whether its results are in the memory of its operands, or take none.
     bool isInPlace = false;
     /// What it needs besides while it runs.
-    int64_t temporaryBytes = 0;
+    Cost::Count temporaryBytes = 0;
   };
   class Timeline;
 
@@ -70,11 +71,11 @@ private:
   llvm::DenseMap<Value, unsigned> numberOf;
   SmallVector<Value> values;
   /// For each value: the node that computes it, or -1; its bytes; its bytes as
-  /// a residual.
+  /// a residual; its elements.
   SmallVector<int> nodeOf;
-  SmallVector<int64_t> bytes, savedBytes;
+  SmallVector<int64_t> bytes, savedBytes, elements;
   SmallVector<unsigned> results, gradients, cotangents;
-  int64_t forwardBytes = 0;
+  Cost::Count forwardBytes = 0;
   /// Whether a framework executes the function, in which case new operations are
   /// several ones for it.
   bool isExecutedByOthers = false;

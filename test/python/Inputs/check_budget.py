@@ -68,7 +68,26 @@ class Chain(nn.Module):
         return y.square().mean()
 
 
+class Masks(nn.Module):
+    """Few-bit numbers, which take more memory while they are packed and unpacked."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(64, 256), nn.Linear(256, 1)
+        self.drop = nn.Dropout(0.3)
+        self.layers = nn.ModuleList(nn.Linear(256, 256) for _ in range(3))
+
+    def forward(self, x):
+        x = self.drop(self.first(x))
+        for layer in self.layers:
+            x = self.drop(F.relu(layer(x)))
+        return self.last(x).square().mean()
+
+
+# What packing takes is bounded, not known.
+FEW_BITS = "decoder", "masks"
 CASES = {
+    "masks": (Masks, (512, 64)),
     "decoder": (Decoder, (8, 64, 32)),
     "convolutions": (Convolutions, (4, 8, 16, 16)),
     "chain": (Chain, (256, 64)),
@@ -133,8 +152,11 @@ def check(case):
             peak = modelled.bytes
         print(f"{case}: budget {budget}, measured {peak}, saved {saved}")
         # The gradient of the loss is made outside the graph.
-        if abs(peak - partitioner.estimate) > 256 or partitioner.estimate > budget:
+        low = 0.9 if case in FEW_BITS else 1.0
+        if not low * partitioner.estimate - 256 <= peak <= partitioner.estimate + 256:
             yield f"the estimate is {partitioner.estimate}"
+        if partitioner.estimate > budget:
+            yield "no selection fits"
         if peak > before[0] or saved > before[1]:
             yield "a smaller budget takes more"
         before = peak, saved
@@ -145,12 +167,15 @@ def check(case):
 def check_options():
     """What is wrong with the options."""
     for options, message in (
-        ({"budget": "much"}, "peak_budget is 'much'; give a number of bytes, such as "
+        ({"budget": "much"}, "budget is 'much'; give a number of bytes, such as "
                              "'11GB' or '8GiB'"),
-        ({"budget": -1}, "peak_budget is -1; give a number of bytes"),
+        ({"budget": -1}, "budget is -1; give a number of bytes"),
         ({"budget": 1.5}, "budget is 1.5; give a fraction between 0 and 1, or a number of "
                           "bytes"),
-        ({"budget": 9, "policy": "fad"}, "peak_budget is an option of the policy 'auto', "
+        ({"budget": "0.5"}, "budget is '0.5', which is less than a byte"),
+        ({"budget": 9, "residual_budget": 9}, "budget and residual_budget are "
+                                              "alternatives; give one of them"),
+        ({"budget": 9, "policy": "fad"}, "budget is an option of the policy 'auto', "
                                          "which is not chosen"),
     ):
         try:

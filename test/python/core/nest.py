@@ -348,6 +348,12 @@ class Errors(unittest.TestCase):
 
     def test_residual_budget(self):
         module = fad.parse(LAYER)
+        with self.assertRaises(ValueError) as caught:
+            fad.nest(module, residual_budget=1, peak_budget=1)
+        self.assertEqual(
+            str(caught.exception),
+            "residual_budget and peak_budget are alternatives; give one of them",
+        )
         with self.assertRaises(fad.Error) as caught:
             fad.nest(module, policy="auto", residual_budget=1)
         self.assertIn("the least is", str(caught.exception))
@@ -355,6 +361,7 @@ class Errors(unittest.TestCase):
             (-1, ValueError, "residual_budget is -1; give a number of bytes"),
             (2**63, ValueError, f"residual_budget is {2**63}, which is too large"),
             (0.5, TypeError, "residual_budget is 0.5, which is no integer"),
+            (True, TypeError, "residual_budget is True; give a number of bytes"),
             (
                 "much",
                 ValueError,

@@ -20,9 +20,9 @@ inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
 /// Runs `fad-select-residuals` on the joint function `function`. A budget below
 /// the fewest bytes selects the fewest bytes; to find them, `auto` compares the
-/// selections of `rules`, too. A budget below the lowest peak selects that one.
-/// Returns the estimated peak of a selection with a budget for it, and 0 without
-/// one. Fails, with an error, if attributes or options are inconsistent.
+/// selections of `rules`, too. A `peakBudget` below the lowest peak selects the
+/// lowest peak. Returns the estimated peak if there is a `peakBudget`, else 0.
+/// Fails, with an error, if attributes or options are inconsistent.
 FailureOr<int64_t> selectResiduals(func::FuncOp function,
                                    const SelectionOptions &options,
                                    ArrayRef<Policy> rules = kRules);

@@ -44,8 +44,14 @@ class _Recorder(Partitioner):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             parts = super().__call__(gm, joint_inputs, **options)
-        told = [str(each.message) for each in caught]
-        reasons = [text for text in told if text.startswith(FALLBACK)]
+        reasons = []
+        for warning in caught:
+            if str(warning.message).startswith(FALLBACK):
+                reasons.append(str(warning.message))
+            else:
+                warnings.warn_explicit(
+                    warning.message, warning.category, warning.filename, warning.lineno
+                )
         self.graphs.append((parts, stock, reasons[0] if reasons else ""))
         return parts
 

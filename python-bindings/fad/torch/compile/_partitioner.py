@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from ... import _fad
 from ..._module import Module, get_handle, parse
-from ..._policy import check_options, check_policy
+from ..._policy import check_budget, check_options, check_policy
 from ._apply import apply_plan
 from ._hoist import hoist
 from ._import import NotPlanned, import_joint
@@ -45,8 +45,9 @@ class Partitioner(CustomPartitionerFn):
     them. With `derivative_bits`, bounded derivatives are approximate.
 
     `budget` bounds the peak of a step: what forward and backward of one graph take at
-    once besides parameters and inputs, by an estimate. It is a number of bytes, text
-    such as "2GB", or a fraction of the peak of the fastest selection. Backward may then
+    once besides parameters and inputs, by an estimate. It is an integer, a number of
+    bytes; text such as "2GB"; or a float, a fraction of the peak of the fastest
+    selection, so that 1.0 is the fastest and 1 is a byte. Backward may then
     repeat contractions, unless `recompute` says otherwise. Where no selection stays
     within the budget, the one of the lowest peak is taken, with a warning.
 
@@ -69,12 +70,16 @@ class Partitioner(CustomPartitionerFn):
         self.reserve = _INDUCTOR_RESERVE
         if budget is not None and recompute is None and policy == "auto":
             recompute = "contractions"
+        if budget is not None and policy != "auto":
+            raise ValueError("budget is an option of the policy 'auto', which is not chosen")
+        if budget is not None and residual_budget is not None:
+            raise ValueError("budget and residual_budget are alternatives; give one of them")
         self.options = check_options(
             [policy],
             recompute=recompute,
             derivative_bits=derivative_bits,
             residual_budget=residual_budget,
-            peak_budget=_ANY_PEAK if self.fraction else budget,
+            peak_budget=_ANY_PEAK if self.fraction else check_budget("budget", budget),
         )
 
     def uuid(self) -> Any:
@@ -142,15 +147,18 @@ class Partitioner(CustomPartitionerFn):
 
         if "peak_budget" not in options:
             return plan()
+        budget = options["peak_budget"]
+        reserve = 0.0 if self.fraction else self.reserve
         if self.fraction:
-            options["peak_budget"] = int(self.fraction * plan()["peak"])
-        else:
-            options["peak_budget"] = int(options["peak_budget"] * (1 - self.reserve))
+            # Both peaks are estimates, so that nothing has to be held in reserve.
+            budget = int(self.fraction * plan()["peak"])
+        options["peak_budget"] = int(budget * (1 - reserve))
         chosen = plan()
         if chosen["peak"] > options["peak_budget"]:
+            lowest = int(chosen["peak"] / (1 - reserve))
             warnings.warn(
-                "no selection of residuals keeps this graph within a peak of "
-                f"{options['peak_budget']:,} bytes; the lowest is {chosen['peak']:,}",
+                "no selection that fad tries keeps this graph within a peak of "
+                f"{budget:,} bytes; the lowest is {lowest:,}",
                 RuntimeWarning,
                 stacklevel=2,
             )

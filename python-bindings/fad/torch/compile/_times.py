@@ -3,7 +3,7 @@
 import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import optimization_hint
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
 aten = torch.ops.aten
@@ -13,7 +13,7 @@ aten = torch.ops.aten
 _CPU_UNITS = 4.0
 # On an A100 of 1,555 GB/s, 19.5 TFLOPS in f32 and f64, and 312 in 16 bits (NVIDIA A100
 # Tensor Core GPU, data sheet).
-_GPU_UNITS = {2: 0.04, 4: 0.64, 8: 0.64}
+_GPU_UNITS = {1: 0.04, 2: 0.04, 4: 0.64, 8: 0.64}
 
 
 def estimate_time(node: fx.Node) -> int:
@@ -30,8 +30,7 @@ def estimate_time(node: fx.Node) -> int:
         (node.args, node.kwargs, node),
     )
     operations = optimization_hint(count(*args, **kwargs, out_val=value), fallback=0)
-    first = next(leaf for leaf in (value if isinstance(value, (tuple, list)) else (value,)))
-    return round(operations * _get_units(first))
+    return round(operations * _get_units(tree_leaves(value)[0]))
 
 
 def _count_attention(query, key, value, *args, **kwargs) -> int:

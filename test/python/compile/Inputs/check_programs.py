@@ -26,7 +26,8 @@ from torch._inductor.decomposition import select_decomp_table
 from fad.torch.compile import Partitioner
 
 OPTIONS = [
-    *(("auto", {"recompute": level}) for level in ("nothing", "elementwise", "reductions", "all")),
+    *(("auto", {"recompute": level}) for level in ("nothing", "elementwise", "reductions", "all", "contractions")),
+    *(("auto", {"budget": budget}) for budget in (1, 0.5, 1.0)),
     *((policy, {}) for policy in ("bp", "recompute", "fad")),
     *(("auto", {"recompute": level, "residual_budget": budget})
       for level in ("elementwise", "all") for budget in (2_000, 100_000)),

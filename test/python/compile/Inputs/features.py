@@ -360,6 +360,29 @@ def random_order(compile):
     return [*values, torch.rand(3)]
 
 
+class _Noisy(torch.autograd.Function):
+    """Backward draws random numbers, which stand after those of forward."""
+
+    @staticmethod
+    def forward(context, x):
+        context.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(context, gradient):
+        (x,) = context.saved_tensors
+        return gradient * (torch.rand_like(x) + x)
+
+
+@feature
+def random_in_backward(compile):
+    def function(net, x):
+        return F.dropout(net(_Noisy.apply(x)), 0.4)
+
+    torch.manual_seed(6)
+    return run_function(compile, function, input(4, 16))
+
+
 # Training
 
 
