@@ -19,8 +19,6 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The bytes of a value whose type does not determine its size.
-static constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
 /// More than the time of any program whose tensors fit into a memory.
 static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 

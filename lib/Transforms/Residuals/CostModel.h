@@ -18,6 +18,9 @@
 namespace mlir::fad {
 class Recomputation;
 
+/// The bytes of a value whose type does not determine its size.
+inline constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
+
 /// The common work of elementwise operations that read the same tensors, such
 /// as a value and its derivative: transcendental functions, computed once if
 /// several of these operations are executed.

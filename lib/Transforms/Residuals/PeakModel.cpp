@@ -16,9 +16,6 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The bytes of a tensor of unknown size: more than any budget.
-static constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
-
 //===----------------------------------------------------------------------===//
 // The joint function by numbers
 //===----------------------------------------------------------------------===//
