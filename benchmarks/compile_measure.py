@@ -45,7 +45,8 @@ def compile_model(model: Model, name: str, stock: "Reference | None") -> Callabl
             share = float(rest.removeprefix("budget-"))
             options["fad.residual_budget"] = int(share * stock.bytes)
         elif rest.startswith("peak-"):
-            options["fad.budget"] = int(float(rest.removeprefix("peak-")) * stock.peak)
+            share = float(rest.removeprefix("peak-"))
+            options["fad.budget"] = int(share * measure_peak(model, stock.step))
         elif rest:
             options["fad.recompute"] = rest
     compiled = torch.compile(
@@ -197,7 +198,6 @@ class Reference:
         self.model = model
         self.step = compile_model(model, "inductor", None)
         self.bytes = count_saved(model, self.step, False)
-        self.peak = measure_peak(model, self.step)
         self.gradients = get_gradients(model, self.step)
 
 

@@ -47,6 +47,17 @@ def measure(fad_opt, folder, shape, policy, operations):
     }
 
 
+def find_growth(figures):
+    """What grows faster than the program, if anything; `figures` are those of a
+    program, of one twice as large, and of one four times as large."""
+    for name, slack in SLACK.items():
+        small, middle, large = (each[name] for each in figures)
+        # Linear is twice the growth; quadratic, four times.
+        if large - middle > 2.8 * (middle - small) + slack:
+            return f"{name} grow faster than the program: {small}, {middle}, {large}"
+    return ""
+
+
 def main():
     fad_opt, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,17 +66,17 @@ def main():
     for shape in SHAPES:
         taped = "--every" in sys.argv or shape == TAPED
         for policy in ["bp"] * taped + ["fad", "auto"]:
-            small, middle, large = (
-                measure(fad_opt, folder, shape, policy, factor * operations)
-                for factor in [1, 2, 4]
-            )
-            for name, slack in SLACK.items():
-                first = middle[name] - small[name]
-                second = large[name] - middle[name]
-                # Linear is twice the growth; quadratic, four times.
-                if second > 2.8 * first + slack:
-                    sys.exit(f"{shape}, {policy}: {name} grow faster than the "
-                             f"program: {small[name]}, {middle[name]}, {large[name]}")
+            def measure_all():
+                return [
+                    measure(fad_opt, folder, shape, policy, factor * operations)
+                    for factor in [1, 2, 4]
+                ]
+
+            # A system may take memory back while a program runs, which makes a peak
+            # smaller: only growth that is seen twice is growth.
+            wrong = find_growth(measure_all()) and find_growth(measure_all())
+            if wrong:
+                sys.exit(f"{shape}, {policy}: {wrong}")
             print(f"{shape}, {policy}: linear")
 
 
