@@ -294,8 +294,7 @@ def Fad_OpaqueOp : Op<Fad_Dialect, "opaque", [Pure]> {
       that of its arithmetic alone;
     - `contraction`: repeat it, at the level `contractions`;
     - `repeat`: repeat it, at every level, as a checkpoint demands; its results are no
-      residuals. What reads them and is of another kind is not repeated, unless it is
-      a view.
+      residuals. An operation that stands between two of this kind is not repeated.
 
     `time` is that of one execution without reading operands and writing results, in
     units of the time that moving an eighth of a byte between memory and processor

@@ -41,6 +41,9 @@ bool fad::followsCheckpoint(Operation *op) {
            !opaque.getOperands().empty())
       opaque = opaque.getOperands().front().getDefiningOp<OpaqueOp>();
     return opaque && opaque.getKind() == OpaqueKind::repeat;
+  }) && llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto opaque = dyn_cast<OpaqueOp>(user);
+    return opaque && opaque.getKind() == OpaqueKind::repeat;
   });
 }
 

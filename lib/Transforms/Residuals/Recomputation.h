@@ -25,8 +25,8 @@ bool isOverwritten(OpOperand &operand);
 /// view of its operand.
 bool isView(Operation *op);
 
-/// Whether `op` reads a result of a checkpoint, or a view of one. If such
-/// operations were repeated, backward would repeat each checkpoint for the next
+/// Whether `op` stands between two checkpoints: it reads a result of one, or a
+/// view of that, and the other reads its result. If such operations were repeated, backward would repeat each checkpoint for the next
 /// one, and have all of them in memory at once.
 bool followsCheckpoint(Operation *op);
 
