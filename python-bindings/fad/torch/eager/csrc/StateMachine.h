@@ -1,0 +1,148 @@
+//===- StateMachine.h - What an operator does to a sequence -----*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where operators arrive one by one, a finite state machine decides whether each
+// of them starts, continues, or ends a sequence whose derivative is computed in
+// forward mode. This file has the decisions alone: they depend on what is known
+// about the operands, and on nothing of a framework.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_STATEMACHINE_H
+#define FAD_EAGER_STATEMACHINE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace fad::eager {
+
+/// Fad is the paper's policy: what remains of a sequence is its derivative. Auto
+/// keeps what takes the fewest bytes.
+enum class Policy : uint8_t { Fad, Auto };
+
+/// The state of an operator: whether it has a fad operand, and whether it is a fad
+/// operator itself. NY starts a sequence, YY continues it, YN ends it.
+enum class State : uint8_t { NN, NY, YY, YN };
+
+/// What an operator computes from its differentiable operands.
+enum class Kind : uint8_t {
+  /// No elementwise function: nfad.
+  Other,
+  /// A sum of the operands, each times a number, plus a constant.
+  Linear,
+  /// A function of one operand that is linear on each of two intervals.
+  Piecewise,
+  /// The product of two operands.
+  Product,
+  /// Any other elementwise function.
+  Nonlinear
+};
+
+/// In which form the derivative of a value with respect to its source is there.
+enum class Derivative : uint8_t {
+  /// A number, as after a linear operator.
+  Number,
+  /// What one operator saved for its backward function, and a number.
+  Operator,
+  /// A tensor.
+  Tensor,
+  /// The operators that lead from the sources to the value.
+  Steps
+};
+
+/// What leads a gradient to a value in the graph of backward: a node, and which of
+/// its inputs.
+struct Source {
+  const void *node = nullptr;
+  uint32_t input = 0;
+
+  friend bool operator==(const Source &a, const Source &b) {
+    return a.node == b.node && a.input == b.input;
+  }
+  friend bool operator!=(const Source &a, const Source &b) { return !(a == b); }
+};
+
+/// What is known about a differentiable operand. The four parameters of the paper
+/// are isFAD, saved_tensors and fad_tensors, which are in `derivative` (both are on
+/// the tensor), and src_node, which is in `sources`.
+struct Operand {
+  /// Where a gradient of the operand goes.
+  Source self;
+  bool isFAD = false;
+  std::vector<Source> sources;
+  Derivative derivative = Derivative::Number;
+  /// Whether each operator of the sequence is linear or piecewise linear.
+  bool isPiecewise = true;
+};
+
+/// What an operator does. A, forward, and D, the update of the result, are of every
+/// state.
+struct Decision {
+  State state = State::NN;
+  /// Of the result, where it is a fad tensor: the heads of its sequence.
+  std::vector<Source> sources;
+  Derivative derivative = Derivative::Number;
+  bool isPiecewise = true;
+
+  bool isFAD() const { return state == State::NY || state == State::YY; }
+  /// B: the derivative of the result is computed now.
+  bool derives() const {
+    return state == State::YY && derivative == Derivative::Tensor;
+  }
+};
+
+/// The transition of an operator of the given kind on differentiable operands.
+/// Operands that need no gradient are constants and are left out.
+Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands);
+
+/// What an operator saves for its backward function.
+enum class Saves : uint8_t { Nothing, Input, Result };
+
+/// What is known about a fad tensor when an nfad operator reads it.
+struct Ending {
+  Derivative derivative = Derivative::Number;
+  bool isPiecewise = true;
+  /// Of Derivative::Operator: what the operator saves, and whether it is the only
+  /// one, so that its input is the source and its result the value.
+  Saves saves = Saves::Nothing;
+  bool isOnly = false;
+  /// Whether the reader saves the value, and can take a recomputed one instead.
+  bool readerSaves = false;
+};
+
+/// What backward finds of a sequence.
+enum class Kept : uint8_t {
+  /// A number.
+  Number,
+  /// What its only nonlinear operator saved.
+  Operator,
+  Tensor,
+  /// A bit for each element, where the derivative has two values.
+  Bits,
+  Sources
+};
+
+struct Choice {
+  Kept kept = Kept::Number;
+  /// The value that the reader saves is released, and computed again in backward.
+  bool recomputes = false;
+};
+
+/// C: what a sequence leaves for backward.
+Choice finish(Policy policy, const Ending &ending);
+
+std::string_view name(State state);
+std::string_view name(Kept kept);
+/// The components of the paper that a state executes, as in "A B D".
+std::string_view components(State state);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_STATEMACHINE_H

@@ -1,0 +1,186 @@
+//===- StateMachineTest.cpp - Transitions of eager sequences --------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateMachine.h"
+#include "gtest/gtest.h"
+#include <set>
+
+using namespace fad::eager;
+
+namespace {
+
+const int nodes[8] = {};
+Source node(int index) { return {&nodes[index], 0}; }
+/// Values that are no fad tensors are their own sources.
+Operand plain(int index) { return {node(index), false, {}, Derivative::Number, true}; }
+Operand fad(int index, Derivative derivative, std::vector<Source> sources = {node(0)},
+            bool isPiecewise = false) {
+  return {node(index), true, std::move(sources), derivative, isPiecewise};
+}
+
+constexpr Kind kinds[] = {Kind::Other, Kind::Linear, Kind::Piecewise, Kind::Product,
+                          Kind::Nonlinear};
+constexpr Derivative derivatives[] = {Derivative::Number, Derivative::Operator,
+                                      Derivative::Tensor, Derivative::Steps};
+
+/// Every operand that there is: two plain values, and fad values of the first, of the
+/// second, and of both.
+std::vector<Operand> allOperands() {
+  std::vector<Operand> all = {plain(0), plain(1)};
+  for (Derivative derivative : derivatives)
+    for (bool isPiecewise : {false, true})
+      for (std::vector<Source> sources :
+           {std::vector{node(0)}, std::vector{node(1)}, std::vector{node(0), node(1)}})
+        all.push_back(fad(2, derivative, sources, isPiecewise));
+  return all;
+}
+
+TEST(StateMachine, OneOperandUnderFad) {
+  // Rows are kinds without Other, columns the operand: plain, or fad with a number,
+  // what an operator saved, or a tensor.
+  constexpr Derivative N = Derivative::Number, O = Derivative::Operator,
+                       T = Derivative::Tensor;
+  const Derivative expected[4][4] = {{N, N, O, T}, {O, O, T, T}, {O, O, T, T}, {O, O, T, T}};
+  for (int kind = 1; kind < 5; ++kind)
+    for (int column = 0; column < 4; ++column) {
+      Operand operand = column ? fad(1, derivatives[column - 1]) : plain(0);
+      Decision decision = decide(Policy::Fad, kinds[kind], {operand});
+      EXPECT_EQ(decision.state, column ? State::YY : State::NY);
+      EXPECT_EQ(decision.sources, std::vector{node(0)});
+      EXPECT_EQ(decision.derivative, expected[kind - 1][column]) << kind << column;
+      EXPECT_EQ(decision.derives(), column && decision.derivative == T);
+    }
+}
+
+TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
+  for (Derivative a : {Derivative::Number, Derivative::Operator, Derivative::Tensor})
+    for (Derivative b : {Derivative::Number, Derivative::Operator, Derivative::Tensor})
+      for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {
+        bool isNumber = kind == Kind::Linear && a == b && a == Derivative::Number;
+        Decision decision = decide(Policy::Fad, kind, {fad(1, a), fad(2, b)});
+        EXPECT_EQ(decision.state, State::YY);
+        EXPECT_EQ(decision.derivative, isNumber ? Derivative::Number : Derivative::Tensor);
+      }
+  // The source itself counts, with derivative 1.
+  Decision decision = decide(Policy::Fad, Kind::Product, {plain(0), fad(1, Derivative::Operator)});
+  EXPECT_EQ(decision.state, State::YY);
+  EXPECT_EQ(decision.derivative, Derivative::Tensor);
+  // A square starts a sequence, and its own node is its derivative.
+  decision = decide(Policy::Fad, Kind::Product, {plain(0), plain(0)});
+  EXPECT_EQ(decision.state, State::NY);
+  EXPECT_EQ(decision.derivative, Derivative::Operator);
+}
+
+TEST(StateMachine, TwoSources) {
+  std::vector<Operand> gated = {fad(2, Derivative::Operator), plain(1)};
+  for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {
+    EXPECT_EQ(decide(Policy::Fad, kind, gated).state, State::YN);
+    EXPECT_EQ(decide(Policy::Auto, kind, gated).state,
+              kind == Kind::Product ? State::YY : State::YN);
+  }
+  Decision decision = decide(Policy::Auto, Kind::Product, gated);
+  EXPECT_EQ(decision.sources, (std::vector{node(0), node(1)}));
+  EXPECT_EQ(decision.derivative, Derivative::Steps);
+  // What follows has the same sources.
+  decision = decide(Policy::Auto, Kind::Linear, {fad(3, Derivative::Steps, decision.sources)});
+  EXPECT_EQ(decision.state, State::YY);
+  EXPECT_EQ(decision.derivative, Derivative::Steps);
+  // A scaled source is as large as the source.
+  EXPECT_EQ(decide(Policy::Auto, Kind::Product, {fad(2, Derivative::Number), plain(1)}).state,
+            State::YN);
+  // A third source ends it.
+  EXPECT_EQ(decide(Policy::Auto, Kind::Product,
+                   {fad(3, Derivative::Steps, {node(0), node(1)}), plain(4)})
+                .state,
+            State::YN);
+  // Inputs of one node are different sources.
+  Operand first = plain(0), second = plain(0);
+  second.self.input = 1;
+  EXPECT_EQ(decide(Policy::Fad, Kind::Product, {first, second}).state, State::NN);
+}
+
+TEST(StateMachine, EveryTransition) {
+  auto check = [](Policy policy, Kind kind, const std::vector<Operand> &operands) {
+    Decision decision = decide(policy, kind, operands);
+    bool hasFAD = false, hasSteps = false;
+    std::set<std::pair<const void *, uint32_t>> sources;
+    for (const Operand &operand : operands) {
+      hasFAD |= operand.isFAD;
+      hasSteps |= operand.isFAD && operand.derivative == Derivative::Steps;
+      for (const Source &source : operand.isFAD ? operand.sources : std::vector{operand.self})
+        sources.insert({source.node, source.input});
+    }
+    // The state is that of the operands and the operator, unless sources are too many.
+    if (decision.isFAD()) {
+      EXPECT_NE(kind, Kind::Other);
+      EXPECT_EQ(decision.state, hasFAD ? State::YY : State::NY);
+      EXPECT_EQ(decision.sources.size(), sources.size());
+      EXPECT_LE(sources.size(), policy == Policy::Auto ? 2u : 1u);
+    } else {
+      EXPECT_EQ(decision.state, hasFAD ? State::YN : State::NN);
+      EXPECT_TRUE(kind == Kind::Other || operands.empty() || sources.size() > 1);
+      EXPECT_FALSE(decision.derives());
+      return;
+    }
+    // NY saves what the framework does.
+    if (!hasFAD) {
+      EXPECT_TRUE(decision.derivative == Derivative::Number ||
+                  decision.derivative == Derivative::Operator);
+    }
+    // Steps come from Auto, and remain.
+    if (decision.derivative == Derivative::Steps) {
+      EXPECT_TRUE(policy == Policy::Auto || hasSteps);
+    }
+    if (hasSteps) {
+      EXPECT_EQ(decision.derivative, Derivative::Steps);
+    }
+    // Auto has tensors where bits can stand for them alone.
+    if (policy == Policy::Auto && decision.derives() && operands.size() == 2) {
+      EXPECT_TRUE(decision.isPiecewise);
+    }
+  };
+  std::vector<Operand> all = allOperands();
+  for (Policy policy : {Policy::Fad, Policy::Auto})
+    for (Kind kind : kinds) {
+      check(policy, kind, {});
+      for (const Operand &first : all) {
+        check(policy, kind, {first});
+        for (const Operand &second : all)
+          check(policy, kind, {first, second});
+      }
+    }
+}
+
+TEST(StateMachine, EveryEnding) {
+  for (Derivative derivative : derivatives)
+    for (bool isPiecewise : {false, true})
+      for (Saves saves : {Saves::Nothing, Saves::Input, Saves::Result})
+        for (bool isOnly : {false, true})
+          for (bool readerSaves : {false, true}) {
+            Ending ending = {derivative, isPiecewise, saves, isOnly, readerSaves};
+            Choice fad = finish(Policy::Fad, ending), best = finish(Policy::Auto, ending);
+            // The paper's policy leaves what the reader saves.
+            if (derivative != Derivative::Steps) {
+              EXPECT_FALSE(fad.recomputes);
+            }
+            EXPECT_EQ(fad.kept == Kept::Tensor, derivative == Derivative::Tensor);
+            EXPECT_EQ(best.kept == Kept::Bits,
+                      isPiecewise && (derivative == Derivative::Tensor ||
+                                      (derivative == Derivative::Operator && isOnly &&
+                                       saves == Saves::Result && !readerSaves)));
+            // What is computed again is what the reader saves, from a source that is
+            // there.
+            if (best.recomputes) {
+              EXPECT_TRUE(readerSaves);
+              EXPECT_TRUE(best.kept == Kept::Sources ||
+                          (best.kept == Kept::Operator && isOnly && saves == Saves::Input));
+            }
+          }
+}
+
+} // namespace
