@@ -1,10 +1,13 @@
-"""Plots of memory reports and curves, by matplotlib."""
+"""Plots of memory reports, curves and what autograd holds, by matplotlib."""
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._memory import MemoryReport, TimeMemoryCurve
+
+if TYPE_CHECKING:
+    from .torch import SavedMemory
 
 
 def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
@@ -80,4 +83,31 @@ def curve(
     axes.set_xlabel("MiB kept")
     axes.set_ylabel("time, in MiB that could be moved")
     axes.legend()
+    return axes
+
+
+def saved(
+    reports: "Mapping[str, SavedMemory]", axes: Any = None, by: str = "module"
+) -> Any:
+    """Draws what autograd holds, by "module" or by "operator", and returns the axes.
+
+    `reports` are those of `fad.torch.saved_memory` by name, such as those of a model in
+    eager PyTorch and nested: each row has a bar for each of them. `axes` are as for
+    `layers`."""
+    if by not in ("module", "operator"):
+        raise ValueError(f"by is {by!r}; choose 'module' or 'operator'")
+    sums = {name: getattr(report, f"by_{by}") for name, report in reports.items()}
+    rows = list(dict.fromkeys(row for each in sums.values() for row in each))
+    axes = _make_axes() if axes is None else axes
+    width = 0.8 / max(1, len(sums))
+    for number, (name, each) in enumerate(sums.items()):
+        places = [row - 0.4 + (number + 0.5) * width for row in range(len(rows))]
+        lengths = [each.get(row, 0) / 2**20 for row in rows]
+        axes.barh(places, lengths, width, label=name)
+    axes.set_yticks(range(len(rows)), [row or "(model)" for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("MiB held")
+    axes.set_title("What autograd holds between forward and backward")
+    if any(reports):
+        axes.legend()
     return axes

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ._errors import ExportError
 from ._export import Argument, Exported, Result, export
 from ._joint import export_joint
+from ._saved_memory import HeldTensor, SavedMemory, saved_memory
 from ._step import TrainStep, train_step
 
 if TYPE_CHECKING:
@@ -15,11 +16,14 @@ __all__ = [
     "ExportError",
     "Explanation",
     "Exported",
+    "HeldTensor",
     "Result",
+    "SavedMemory",
     "TrainStep",
     "explain",
     "export",
     "export_joint",
+    "saved_memory",
     "train_step",
 ]
 

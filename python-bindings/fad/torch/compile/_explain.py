@@ -10,6 +10,7 @@ from torch import fx
 from torch._functorch import partitioners
 from torch.utils._pytree import tree_leaves
 
+from .._state import find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
 from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
 from ._kinds import is_part
@@ -79,12 +80,12 @@ def explain(
     call = getattr(model, "_orig_mod", model)
     kwargs = dict(kwargs or {})
     recorder, engine, others = read_options(dict(options or {}), None, _Recorder)
-    state = _find_tensors((call, inputs, kwargs))
-    with _restored(state), ModuleWatch() as watch:
+    state = find_tensors((call, inputs, kwargs))
+    with restored(state), ModuleWatch() as watch:
         eager = _run_eager(lambda: call(*inputs, **kwargs), state, watch)
     if not eager.needs_gradient:
         raise ValueError("no result of the model needs a gradient, so nothing crosses")
-    with _restored(state), _own_compilations():
+    with restored(state), _own_compilations():
         capture = _make_capture(recorder, engine, others)
         torch.compile(call, backend=capture, dynamic=dynamic)(*inputs, **kwargs)
     if not recorder.graphs:
@@ -96,7 +97,7 @@ def explain(
     measurements = {}
     if time:
         trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
-        with _restored(state), _own_compilations():
+        with restored(state), _own_compilations():
             measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
     names = tuple(watch.names)
     return Explanation(
@@ -117,49 +118,6 @@ def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> C
     return lambda graph, inputs: compile_inductor(
         graph, inputs, recorder, patches, inner_compile=run
     )
-
-
-# The state of the model and of PyTorch
-
-
-def _find_tensors(values: Any) -> list[torch.Tensor]:
-    """The tensors of modules and of other values; those that functions refer to, too."""
-    found: dict[int, torch.Tensor] = {}
-    seen: set[int] = set()
-    worklist = tree_leaves(values)
-    while worklist:
-        value = worklist.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, torch.Tensor):
-            found[id(value)] = value
-        elif isinstance(value, torch.nn.Module):
-            worklist += [*value.parameters(), *value.buffers()]
-        elif hasattr(value, "__self__") or hasattr(value, "__closure__"):
-            worklist.append(getattr(value, "__self__", None))
-            for cell in getattr(value, "__closure__", None) or ():
-                with contextlib.suppress(ValueError):
-                    worklist += tree_leaves(cell.cell_contents)
-            code, names = getattr(value, "__code__", None), getattr(value, "__globals__", {})
-            for name in code.co_names if code else ():
-                if isinstance(names.get(name), (torch.nn.Module, torch.Tensor)):
-                    worklist.append(names[name])
-    return list(found.values())
-
-
-@contextlib.contextmanager
-def _restored(state: list[torch.Tensor]) -> Iterator[None]:
-    """Restores what the model changes, and random numbers."""
-    changed = [tensor for tensor in state if not tensor.requires_grad]
-    copies = [tensor.clone() for tensor in changed]
-    with torch.random.fork_rng():
-        try:
-            yield
-        finally:
-            with torch.no_grad():
-                for tensor, copy in zip(changed, copies):
-                    tensor.copy_(copy)
 
 
 @contextlib.contextmanager

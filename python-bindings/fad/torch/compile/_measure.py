@@ -5,8 +5,9 @@ import time
 from typing import Any, Callable, Sequence
 
 import torch
-from torch.profiler import ProfilerActivity, profile
 from torch.utils._pytree import tree_leaves
+
+from .._allocator import watch_allocator
 
 # How often each step runs for its time, after once for its compilation and its peak.
 _REPETITIONS = 9
@@ -32,24 +33,10 @@ def measure_peak(step: Callable[[], Any]) -> int:
     """The most bytes that PyTorch's allocator gives during `step`, beyond those of
     before."""
     if torch.cuda.is_available():
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        step()
-        torch.cuda.synchronize()
-        most = torch.cuda.max_memory_allocated() - before
+        most = watch_allocator(step, on_gpu=True)[1].peak
         if most:
             return most
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        result = step()
-    # The results end after the step, and so are freed outside.
-    del result
-    events = [e for e in profiler.profiler.kineto_results.events() if e.name() == "[memory]"]
-    alive = most = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        alive += event.nbytes()
-        most = max(most, alive)
-    return most
+    return watch_allocator(step, on_gpu=False)[1].peak
 
 
 def measure_times(steps: Sequence[Callable[[], Any]]) -> list[float]:

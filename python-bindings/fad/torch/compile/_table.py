@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Sequence
 
+from .._text import align
+
 if TYPE_CHECKING:
     from ._explanation import Explanation, Graph, Partition, SavedTensor
 
@@ -29,28 +31,14 @@ def make(explanation: Explanation) -> str:
     parts = [
         "What crosses from forward to backward, with the engine "
         f"{explanation.engine}; inputs and parameters do not count",
-        _align(rows, 1),
-        _align([["of module", *columns], *modules], 1),
+        align(rows, 1),
+        align([["of module", *columns], *modules], 1),
     ]
     return "\n\n".join(parts + [_describe(graph) for graph in explanation.graphs]) + "\n"
 
 
 def _show(count: int | None) -> str:
     return "-" if count is None else str(count)
-
-
-def _align(rows: Sequence[Sequence[str]], left: int) -> str:
-    """`rows` in columns, of which the first `left` are aligned on the left, and the one
-    after the last number as well."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if number < left else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
 
 
 def _describe(graph: Graph) -> str:

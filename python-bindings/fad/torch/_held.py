@@ -1,0 +1,167 @@
+"""What the nodes of an autograd graph hold.
+
+Each saved tensor of a node is read as it lies there (`SavedTensor.data`), without being
+unpacked. Unpacking raises where the tensor was changed in place, calls hooks, and makes a
+checkpoint compute again. Hooks of `torch.autograd.graph.saved_tensors_hooks` would
+see each tensor as it is saved, but they change what is measured: they turn off PyTorch's
+check of versions, and a node whose result they hold never dies."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch.utils._pytree import tree_leaves
+
+from ._requirements import torch
+from ._state import is_compiled
+
+_RAW = "_raw_saved_"
+# Nodes that no attribute of PyTorch reads, by their names: a function that lists what one
+# holds, with names.
+READERS: dict[str, Callable[[Any], Iterable[tuple[str, torch.Tensor]]]] = {}
+# A sequence number that stands for none, which nodes of leaves have.
+_NO_NUMBER = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Held:
+    """A tensor that `node` holds by `name`."""
+
+    node: Any
+    name: str
+    tensor: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What a function's graph holds: `held`, in the order of forward; the leaves that
+    get a gradient; and the names of nodes that hold what Python cannot see."""
+
+    held: list[Held]
+    leaves: list[torch.Tensor]
+    unseen: list[str]
+
+
+class ModuleMarks:
+    """Where each module begins and ends, in the sequence numbers that PyTorch gives to
+    nodes, while this is entered.
+
+    The hooks are those of the modules themselves. Modules that `torch.compile` has
+    compiled get none, nor do those inside of them, as they would be compiled again."""
+
+    def __init__(self, modules: Mapping[str, torch.nn.Module]) -> None:
+        self._names: dict[torch.nn.Module, str] = {}
+        for prefix, module in modules.items():
+            self._add(module, prefix)
+        self._numbers: list[int] = []
+        self._marks: list[str] = []
+        self._stack = [""]
+        self._hooks: list[Any] = []
+
+    def _add(self, module: torch.nn.Module, name: str) -> None:
+        if module in self._names or is_compiled(module):
+            return
+        self._names[module] = name
+        for child_name, child in module.named_children():
+            self._add(child, f"{name}.{child_name}" if name else child_name)
+
+    def __enter__(self) -> "ModuleMarks":
+        for module in self._names:
+            self._hooks += [
+                module.register_forward_pre_hook(self._begin),
+                module.register_forward_hook(self._end, always_call=True),
+            ]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def _mark(self) -> None:
+        self._numbers.append(torch._C._autograd._get_sequence_nr())
+        self._marks.append(self._stack[-1])
+
+    def _begin(self, module: torch.nn.Module, _: Any) -> None:
+        self._stack.append(self._names[module])
+        self._mark()
+
+    def _end(self, *_: Any) -> None:
+        self._stack.pop()
+        self._mark()
+
+    def find(self, node: Any) -> str:
+        """The innermost module that ran when `node` was made."""
+        place = bisect_right(self._numbers, node._sequence_nr()) - 1
+        return self._marks[place] if place >= 0 else ""
+
+
+def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) -> Graph:
+    """What the graph from `results` down to the tensors `stop` holds."""
+    seen = {each.grad_fn for each in stop if each.grad_fn is not None}
+    worklist = [each.grad_fn for each in results if each.grad_fn is not None]
+    nodes, leaves = [], {}
+    while worklist:
+        node = worklist.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, torch.Tensor):
+            leaves[id(variable)] = variable
+        else:
+            nodes.append(node)
+        worklist += [each for each, _ in node.next_functions if each is not None]
+    nodes.sort(key=lambda node: node._sequence_nr() % _NO_NUMBER)
+    held = [Held(node, *each) for node in nodes for each in _read(node)]
+    unseen = sorted({node.name() for node in nodes if _is_opaque(node)})
+    return Graph(held, list(leaves.values()), unseen)
+
+
+def _read(node: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    reader = READERS.get(node.name())
+    if reader is not None:
+        yield from reader(node)
+        return
+    for attribute in dir(node):
+        if attribute.startswith(_RAW):
+            saved = getattr(node, attribute)
+            saved = saved if isinstance(saved, (tuple, list)) else [saved]
+            for each in saved:
+                yield from _name(attribute[len(_RAW) :], each.data)
+    # What a function in Python keeps by itself.
+    for attribute, value in getattr(node, "__dict__", {}).items():
+        yield from _name(attribute, value)
+
+
+def _name(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    """The tensors of `value`: hooks may have packed one into something else."""
+    for leaf in tree_leaves(value):
+        if isinstance(leaf, torch.Tensor):
+            yield name, leaf
+
+
+def _is_opaque(node: Any) -> bool:
+    """Whether `node` is one of C++ that PyTorch has no attributes for, or one that
+    replaces another node, which has changed a part of a tensor in place."""
+    name = type(node).__name__
+    return node.name() not in READERS and name in ("CppFunction", "CopySlices")
+
+
+def find_storages(tensor: torch.Tensor) -> list[torch.UntypedStorage]:
+    """The storages that `tensor` keeps alive."""
+    if hasattr(tensor, "__tensor_flatten__"):
+        names, _ = tensor.__tensor_flatten__()
+        inner = [getattr(tensor, name) for name in names]
+    elif tensor.layout is torch.strided:
+        return [tensor.untyped_storage()]
+    elif tensor.layout is torch.sparse_coo:
+        inner = [tensor._indices(), tensor._values()]
+    elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        inner = [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+    elif tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        inner = [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+    else:
+        # PyTorch's library for layouts of its own: no storage, and no size known.
+        return []
+    return [storage for part in inner for storage in find_storages(part)]

@@ -1,0 +1,258 @@
+"""What autograd holds between forward and backward: `saved_memory`."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torch.utils._pytree import tree_leaves
+
+from ._allocator import is_on_gpu, watch_allocator
+from ._held import Graph, Held, ModuleMarks, find_storages, walk_graph
+from ._requirements import torch
+from ._state import find_modules, find_tensors, is_compiled, restored
+from ._text import align
+
+# So many tensors are listed in a table.
+_LISTED = 20
+
+
+@dataclass(frozen=True)
+class HeldTensor:
+    """A storage that autograd holds.
+
+    `operator` is the name of the first node in the order of forward that holds it, such
+    as "MulBackward0", `name` what the node has it as, and `module` the innermost module
+    that ran when the node was made; the model itself has the empty name. `shape` and
+    `dtype` are those of the tensor there. `bytes` are those of the whole storage. `kind`
+    is "saved", "result" for one that the function returns as well, or "parameter",
+    "buffer" or "input" for one that is alive anyway. `holders` are all nodes that hold
+    it, with their names of it."""
+
+    operator: str
+    name: str
+    module: str
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    bytes: int
+    kind: str
+    holders: tuple[str, ...]
+
+    @property
+    def counts(self) -> bool:
+        """Whether the bytes are kept for backward, and not alive anyway."""
+        return self.kind in ("saved", "result")
+
+
+@dataclass(frozen=True)
+class SavedMemory:
+    """What autograd holds after forward, and what the allocator gave.
+
+    `tensors` has each storage once, in the order of forward. `bytes` is the sum of those
+    that count: neither parameters nor buffers nor inputs. `resident` is what PyTorch's
+    allocator gave during forward and has not got back, with the results, `forward_peak`
+    the most during forward, and `peak` the most during forward and backward; each is
+    beyond what was there before, and None where it was not measured. `unseen` are the
+    names of nodes that hold what Python cannot see. `str(saved)` is `saved.table()`."""
+
+    tensors: tuple[HeldTensor, ...]
+    resident: int | None
+    forward_peak: int | None
+    peak: int | None
+    unseen: tuple[str, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.by_kind.get(kind, 0) for kind in ("saved", "result"))
+
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """The bytes of each kind; those of parameters, buffers and inputs, too."""
+        return self._sum(self.tensors, lambda tensor: tensor.kind)
+
+    @property
+    def by_operator(self) -> dict[str, int]:
+        """The bytes that count, by the node that holds them first."""
+        return self._sum(self._counted, lambda tensor: tensor.operator)
+
+    @property
+    def by_module(self) -> dict[str, int]:
+        """The bytes that count, by the module of that node."""
+        return self._sum(self._counted, lambda tensor: tensor.module)
+
+    @property
+    def _counted(self) -> list[HeldTensor]:
+        return [tensor for tensor in self.tensors if tensor.counts]
+
+    @staticmethod
+    def _sum(tensors: Any, key: Callable[[HeldTensor], str]) -> dict[str, int]:
+        sums: Counter[str] = Counter()
+        for tensor in tensors:
+            sums[key(tensor)] += tensor.bytes
+        return dict(sums)
+
+    def table(self) -> str:
+        """All of it as text."""
+        kinds = self.by_kind
+        rows = [["", "bytes"], ["held for backward", str(self.bytes)]]
+        if kinds.get("result"):
+            rows.append(["  of these, results", str(kinds["result"])])
+        alive = {"parameter": "parameters", "buffer": "buffers", "input": "inputs"}
+        for kind, name in alive.items():
+            if kinds.get(kind):
+                rows.append([f"not counted: {name}", str(kinds[kind])])
+        measured = {
+            "resident after forward": self.resident,
+            "peak of forward": self.forward_peak,
+            "peak of the step": self.peak,
+        }
+        rows += [[f"{k}, allocator", str(v)] for k, v in measured.items() if v is not None]
+        parts = ["What autograd holds between forward and backward", align(rows, 1)]
+        for title, sums in (("operator", self.by_operator), ("module", self.by_module)):
+            if sums:
+                counts = Counter(getattr(tensor, title) for tensor in self._counted)
+                table = [
+                    [name or "(model)", str(counts[name]), str(size)]
+                    for name, size in sums.items()
+                ]
+                parts.append(align([[f"by {title}", "tensors", "bytes"], *table], 1))
+        parts += self._list_largest()
+        if self.unseen:
+            parts.append(f"not seen: what {', '.join(self.unseen)} holds")
+        return "\n\n".join(parts) + "\n"
+
+    def _list_largest(self) -> list[str]:
+        largest = sorted(self._counted, key=lambda tensor: -tensor.bytes)
+        if not largest:
+            return []
+        rows = [["bytes", "tensor", "held by", "module"]]
+        for tensor in largest[:_LISTED]:
+            type_ = f"{tensor.dtype}[{','.join(map(str, tensor.shape))}]"
+            row = [str(tensor.bytes), type_, ", ".join(tensor.holders), tensor.module]
+            rows.append(row)
+        width = max(len(row[0]) for row in rows)
+        text = align([[row[0].rjust(width), *row[1:]] for row in rows], 4)
+        rest = len(largest) - _LISTED
+        return [text + (f"\n... and {rest} smaller ones" if rest > 0 else "")]
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        data = asdict(self)
+        for name in ("bytes", "by_kind", "by_operator", "by_module"):
+            data[name] = getattr(self, name)
+        return json.dumps(data, indent=2)
+
+    def plot(self, axes: Any = None, by: str = "module") -> Any:
+        """Draws the bytes by "module" or by "operator" as bars, and returns the axes.
+
+        `fad.plot.saved` draws several reports beside each other."""
+        from .. import plot
+
+        return plot.saved({"": self}, axes, by)
+
+
+def saved_memory(
+    fn: Callable[..., Any],
+    *inputs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    measure: bool = True,
+) -> SavedMemory:
+    """What autograd holds for the backward of `fn(*inputs, **kwargs)`.
+
+    `fn` is a module or a function, in eager PyTorch, nested by `fad.torch.nest`, or
+    compiled. It runs once for the graph, whose nodes are read without being unpacked, and
+    with `measure` once more, with backward, for the allocator. Buffers, random numbers
+    and `.grad` are as before afterwards. Only PyTorch's allocator is measured: that of
+    the GPU where a tensor is there, and else that of the CPU.
+
+    Raises ValueError where no result needs a gradient."""
+    kwargs = dict(kwargs or {})
+    known = find_tensors((fn, inputs, kwargs))
+    modules = {} if is_compiled(fn) else find_modules((fn, inputs, kwargs))
+
+    def call() -> list[torch.Tensor]:
+        leaves = tree_leaves(fn(*inputs, **kwargs))
+        found = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        if not any(leaf.requires_grad for leaf in found):
+            raise ValueError("no result of the function needs a gradient, so nothing is held")
+        return found
+
+    with restored(known):
+        with ModuleMarks(modules) as marks:
+            results = call()
+        graph = walk_graph(results, known)
+        tensors = _describe(graph, marks, results, known, tree_leaves((inputs, kwargs)))
+    differentiable = [tensor for tensor in known if tensor.requires_grad]
+    leaves = list({id(tensor): tensor for tensor in differentiable + graph.leaves}.values())
+    unseen = tuple(graph.unseen)
+    # Nothing of this run is alive in the next one.
+    del graph, results
+    resident = forward_peak = peak = None
+    if measure:
+        with restored(known):
+            forward, step = _measure(call, leaves, is_on_gpu([*known, *leaves]))
+        resident, forward_peak = forward.resident, forward.peak
+        peak = max(forward.peak, forward.resident + step.peak)
+    return SavedMemory(tensors, resident, forward_peak, peak, unseen)
+
+
+def _measure(
+    call: Callable[[], list[torch.Tensor]], leaves: list[torch.Tensor], on_gpu: bool
+) -> tuple[Any, Any]:
+    """What the allocator gives during forward, and then during backward."""
+    results, forward = watch_allocator(call, on_gpu)
+    trained = [result for result in results if result.requires_grad]
+
+    def step() -> Any:
+        ones = [torch.ones_like(result) for result in trained]
+        return torch.autograd.grad(trained, leaves, ones, allow_unused=True)
+
+    return forward, watch_allocator(step, on_gpu)[1]
+
+
+def _describe(
+    graph: Graph,
+    marks: ModuleMarks,
+    results: list[torch.Tensor],
+    known: list[torch.Tensor],
+    inputs: list[Any],
+) -> tuple[HeldTensor, ...]:
+    kinds: dict[int, str] = {}
+
+    def mark(tensors: list[Any], kind: str) -> None:
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor):
+                for storage in find_storages(tensor):
+                    kinds.setdefault(storage._cdata, kind)
+
+    is_parameter = {id(t): isinstance(t, torch.nn.Parameter) for t in known + graph.leaves}
+    mark([t for t in known + graph.leaves if is_parameter[id(t)]], "parameter")
+    mark([*inputs, *graph.leaves], "input")
+    mark(known, "buffer")
+    mark(results, "result")
+    first: dict[int, tuple[Held, int]] = {}
+    holders: dict[int, dict[str, None]] = {}
+    for held in graph.held:
+        for storage in find_storages(held.tensor):
+            first.setdefault(storage._cdata, (held, storage.nbytes()))
+            holder = f"{held.node.name()}.{held.name}"
+            holders.setdefault(storage._cdata, {})[holder] = None
+    return tuple(
+        HeldTensor(
+            operator=held.node.name(),
+            name=held.name,
+            module=marks.find(held.node),
+            shape=tuple(map(int, held.tensor.shape)),
+            dtype=str(held.tensor.dtype).removeprefix("torch."),
+            device=str(held.tensor.device),
+            bytes=size,
+            kind=kinds.get(storage, "saved"),
+            holders=tuple(holders[storage]),
+        )
+        for storage, (held, size) in first.items()
+    )
