@@ -1,5 +1,6 @@
-"""Applies plans with new nodes of signed bytes to graphs that read them: types of plans
-have no sign, those of PyTorch have."""
+"""Applies plans with new nodes of signed bytes and of truth values to graphs that read
+them. Types of plans have no sign, those of PyTorch have. Inductor fails where truth
+values that depend on positions are compared."""
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -33,6 +34,11 @@ def compare(op, value):
     return {"name": "fad_1", "op": op, "type": "i1", "args": ["fad_0", {"value": value}]}
 
 
+def compare_mask(op, value):
+    args = ["mask_1", value if isinstance(value, str) else {"value": value}]
+    return {"name": "fad_0", "op": f"arith.cmpi.{op}", "type": "i1", "args": args}
+
+
 # The new nodes, the operation that reads one of them, its operands, and what the graph
 # computes then for the mask [True, False] and x = [5, 7]: of 1 and -3, or of 1 and 253.
 CASES = {
@@ -48,6 +54,15 @@ CASES = {
     "unsigned comparison": (
         [select("fad_0"), compare("arith.cmpi.ult", -5)],
         "where_1", ["fad_1", "x_1", "convert_element_type"], [6, -6]),
+    "equal to false": (
+        [compare_mask("eq", False)], "where_1", ["fad_0", "x_1", "convert_element_type"], [2, 4]),
+    "equal to true": (
+        [compare_mask("eq", True)], "where_1", ["fad_0", "x_1", "convert_element_type"], [6, -6]),
+    "unequal to true": (
+        [compare_mask("ne", True)], "where_1", ["fad_0", "x_1", "convert_element_type"], [2, 4]),
+    # The second element alone is below zero, and its mask is False.
+    "equal masks": (
+        [compare_mask("eq", "lt")], "where_1", ["fad_0", "x_1", "convert_element_type"], [2, -6]),
 }  # fmt: skip
 
 
@@ -64,6 +79,9 @@ def check(new, reader, operands, expected):
     apply_plan(graph.graph, plan, imported, set())
     graph.graph.lint()
     graph.recompile()
+    for node in graph.graph.nodes:
+        if node.target in (aten.eq.Tensor, aten.ne.Tensor):
+            assert node.args[0].meta["val"].dtype is not torch.bool, node
     result = graph(mask, x).tolist()
     assert result == expected, (result, expected)
 

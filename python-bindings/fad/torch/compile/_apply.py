@@ -135,6 +135,10 @@ def _build(
         raise NotPlanned(f"{op} of {entry['type']} has no operation of PyTorch here")
     if target in (prims.convert_element_type.default, aten.view.dtype):
         return build(target, args[0], dtype)
+    # Inductor's ranges of values know no comparison of truth values.
+    is_equal = kinds == {torch.bool} and target is aten.eq.Tensor
+    if kinds == {torch.bool} and target in (aten.eq.Tensor, aten.ne.Tensor):
+        target = aten.bitwise_xor.Tensor
     # Numbers are operands of few operations of PyTorch.
     takes_numbers = target in _WITH_NUMBERS and isinstance(args[0], fx.Node)
     if not takes_numbers:
@@ -148,7 +152,8 @@ def _build(
             arg if isinstance(arg, fx.Node) else build(aten.full.default, [], arg, **options)
             for arg in numbers
         ]
-    return build(target, *args)
+    node = build(target, *args)
+    return build(aten.logical_not.default, node) if is_equal else node
 
 
 def _read_bytes(build: Builder, arg: Any, dtype: torch.dtype) -> Any:
