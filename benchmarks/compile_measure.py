@@ -11,47 +11,60 @@ from typing import Any, Callable
 import torch
 from torch._functorch import config as functorch_config
 
+from fad.torch.compile import _measure
+
 from compile_models import Model
+
 
 class Failed(Exception):
     """A configuration that has no figures. Its message is the reason."""
+
+
+def forget() -> None:
+    """Forgets all that is compiled, and lets one model be compiled often."""
+    torch._dynamo.reset()
+    torch._dynamo.config.recompile_limit = 100
 
 
 def seed() -> None:
     torch.manual_seed(1)
 
 
-def compile_model(model: Model, name: str, stock: "Reference | None") -> Callable:
-    """A function that returns the loss of `model` as the configuration `name` has it;
-    budgets of fad are shares of what `stock` takes."""
+def compile_model(
+    model: Model, name: str, stock: "Reference | None", engine: str = "inductor"
+) -> Callable:
+    """A function that returns the loss of `model` as the configuration `name` has it,
+    one of fad's with `engine`. Budgets of fad are shares of what `stock` takes: of the
+    bytes that it saves, or of its peak beyond the gradients."""
     if name == "eager":
         return model.module
-    # Each configuration is compiled anew.
-    torch._dynamo.reset()
     patch: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    backend = "inductor"
+    inner = "inductor"
     if name == "aggressive":
         patch["aggressive_recomputation"] = True
     elif name.startswith("budget-"):
         patch["activation_memory_budget"] = float(name.removeprefix("budget-"))
     elif name != "inductor":
-        import fad.torch.compile  # noqa: F401, registers the backend
-
-        backend = "fad"
+        inner = "fad"
         policy, _, rest = name.partition("-")
-        options["fad.policy"] = policy
-        if rest.startswith("budget-"):
-            share = float(rest.removeprefix("budget-"))
-            options["fad.residual_budget"] = int(share * stock.bytes)
-        elif rest.startswith("peak-"):
-            share = float(rest.removeprefix("peak-"))
-            options["fad.budget"] = int(share * measure_peak(model, stock.step))
+        options["fad.policy"], options["fad.engine"] = policy, engine
+        kind, _, share = rest.partition("-")
+        if kind == "residuals":
+            options["fad.residual_budget"] = int(float(share) * stock.bytes)
+        elif kind == "peak":
+            beyond = stock.peak - stock.gradient_bytes
+            options["fad.budget"] = stock.gradient_bytes + int(float(share) * beyond)
         elif rest:
             options["fad.recompute"] = rest
-    compiled = torch.compile(
-        model.module, backend=backend, options=options, fullgraph=True, dynamic=False
-    )
+
+    # A function of its own: what has an equal backend is compiled once, so that two
+    # configurations of Inductor would be one.
+    def backend(graph: torch.fx.GraphModule, inputs: Any) -> Callable:
+        keywords = {"options": options} if options else {}
+        return torch._dynamo.lookup_backend(inner)(graph, inputs, **keywords)
+
+    compiled = torch.compile(model.module, backend=backend, fullgraph=True, dynamic=False)
     # Compilation is by the first call and its backward part.
     with functorch_config.patch(patch), warnings.catch_warnings():
         warnings.filterwarnings("error", message="fad leaves this graph")
@@ -107,28 +120,7 @@ def measure_peak(model: Model, step: Callable) -> int:
     clear(model)
     gc.collect()
     seed()
-    if model.inputs[0].is_cuda:
-        torch.cuda.synchronize()
-        before = torch.cuda.memory_allocated()
-        torch.cuda.reset_peak_memory_stats()
-        step(*model.inputs).backward()
-        torch.cuda.synchronize()
-        return torch.cuda.max_memory_allocated() - before
-    activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
-        step(*model.inputs).backward()
-    events = [
-        event
-        for event in profile.profiler.kineto_results.events()
-        if event.name() == "[memory]"
-    ]
-    if not events:
-        raise Failed("the profiler has no events of the allocator")
-    now = peak = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        now += event.nbytes()
-        peak = max(peak, now)
-    return peak
+    return _measure.measure_peak(lambda: step(*model.inputs).backward())
 
 
 def get_gradients(model: Model, step: Callable) -> dict[str, torch.Tensor]:
@@ -173,18 +165,18 @@ def _time_step(model: Model, step: Callable) -> float:
 
 
 def measure_times(
-    model: Model, step: Callable, reference: Callable, repetitions: int
-) -> dict[str, float]:
-    """Seconds of a step, and their ratio to those of `reference`, in turns: medians."""
+    one: tuple[Model, Callable], other: tuple[Model, Callable], repetitions: int
+) -> dict[str, Any]:
+    """Seconds of a step of `one`, and their ratio to those of `other`, in turns: medians."""
     own, ratios = [], []
     for _ in range(2):
-        _time_step(model, reference), _time_step(model, step)
+        _time_step(*other), _time_step(*one)
     for number in range(repetitions):
-        pair = [(step, 0), (reference, 1)]
+        pair = [(one, 0), (other, 1)]
         times = [0.0, 0.0]
         # What runs first may find other caches.
-        for function, place in pair if number % 2 else pair[::-1]:
-            times[place] = _time_step(model, function)
+        for each, place in pair if number % 2 else pair[::-1]:
+            times[place] = _time_step(*each)
         own.append(times[0])
         ratios.append(times[0] / times[1])
     low, middle, high = statistics.quantiles(ratios, n=4)
@@ -196,34 +188,27 @@ class Reference:
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        forget()
         self.step = compile_model(model, "inductor", None)
         self.bytes = count_saved(model, self.step, False)
+        self.peak = measure_peak(model, self.step)
         self.gradients = get_gradients(model, self.step)
+        sizes = (value.untyped_storage().nbytes() for value in self.gradients.values())
+        # What each step has at its end.
+        self.gradient_bytes = sum(sizes)
 
 
 def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]:
     """The figures of the configuration `name`."""
     model = reference.model
-    begin = time.process_time()
     try:
         if name == "inductor":
             step = reference.step
         else:
             step = compile_model(model, name, reference)
-        seconds = time.process_time() - begin
-        figures = {
-            "saved": count_saved(model, step, name == "eager"),
-            "peak": measure_peak(model, step),
-            **measure_times(model, step, reference.step, repetitions),
-            "compile_seconds": seconds,
-        }
-        # Eager dropout has other masks.
-        if name != "eager" or not any(
-            isinstance(module, torch.nn.Dropout) and module.p
-            for module in model.module.modules()
-        ):
-            figures["error"] = compare(get_gradients(model, step), reference.gradients)
-        return figures
+        # A step that is compiled anew is another's.
+        with torch.compiler.set_stance("fail_on_recompile"):
+            return _measure_compiled(reference, step, name == "eager", repetitions)
     except (Failed, RuntimeError, RuntimeWarning) as error:
         lines = f"{type(error).__name__}: {error}".splitlines()
         reason = next((line for line in lines if "fad leaves" in line), lines[0])
@@ -233,3 +218,20 @@ def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]
         with contextlib.suppress(NameError):
             del step
         gc.collect()
+
+
+def _measure_compiled(
+    reference: Reference, step: Callable, is_eager: bool, repetitions: int
+) -> dict[str, Any]:
+    model = reference.model
+    figures = {
+        "saved": count_saved(model, step, is_eager),
+        "peak": measure_peak(model, step),
+        **measure_times((model, step), (model, reference.step), repetitions),
+    }
+    # Eager dropout has other masks.
+    if not is_eager or not any(
+        isinstance(module, torch.nn.Dropout) and module.p for module in model.module.modules()
+    ):
+        figures["error"] = compare(get_gradients(model, step), reference.gradients)
+    return figures

@@ -4,14 +4,29 @@ from typing import Any, Sequence
 
 MIB = 1 << 20
 # PyTorch's budgets are shares of what it would save, fad's of what Inductor saves, and of
-# Inductor's peak.
+# Inductor's peak beyond the gradients.
 BUDGETS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
-FAD_BUDGETS = (0.25, 0.4, 0.55, 0.7, 0.85)
-PEAKS = (0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+RESIDUALS = (0.4, 0.7)
+PEAKS = (0.2, 0.4, 0.6, 0.85, 1.0, 1.2, 1.4)
+# How much more memory or time of a point counts as none.
+TOLERANCE = 0.02
+# Dropout's masks drawn anew; rounding errors are far below.
+WRONG = 0.5
+# The tables, by what they show.
+TITLES = {
+    "saved": "MiB saved for backward, and their ratio to Inductor's",
+    "peak": "Peak of a step in MiB, with gradients, and its ratio to Inductor's",
+    "ratio": "Time of a step, as a ratio to Inductor's",
+    "error": "Largest error of a gradient, against Inductor's",
+    "points": (
+        "Configurations of fad's with no more peak and no more time than PyTorch's, "
+        f"within {TOLERANCE:.0%}"
+    ),
+}
 ORDER = (
     "inductor", "eager", "auto", "fad", "bp", "recompute", "auto-reductions", "aggressive",
     *(f"budget-{budget}" for budget in BUDGETS),
-    *(f"auto-budget-{budget}" for budget in FAD_BUDGETS),
+    *(f"auto-residuals-{budget}" for budget in RESIDUALS),
     *(f"auto-peak-{budget}" for budget in PEAKS),
 )  # fmt: skip
 
@@ -42,39 +57,107 @@ def _format(figures: dict[str, Any] | None, name: str, of: dict[str, Any] | None
     return f"{value / MIB:.1f}{share}"
 
 
-def print_tables(
-    data: dict[str, Any], models: Sequence[str], configurations: Sequence[str] | None
-) -> None:
-    """Prints a table of each figure: a line per configuration, a column per model."""
-    setting = data["setting"]
+def format_setting(setting: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
-    print(
+    return (
         f"{setting['device']}, {setting['machine']}, {setting['instructions']}, "
         f"{setting['threads']} threads; {versions}; {setting['clock']}"
     )
+
+
+def print_tables(
+    data: dict[str, Any],
+    models: Sequence[str],
+    configurations: Sequence[str] | None,
+    figures: Sequence[str],
+) -> None:
+    """Prints a table of each of `figures`, which are of `TITLES`: a line per
+    configuration, a column per model."""
+    print(format_setting(data["setting"]))
     models = [name for name in models if name in data["models"]]
     for name in models:
         sizes = data["models"][name]["sizes"]
         print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes.items()))
     counts = {
-        figures["repetitions"]
+        measured["repetitions"]
         for name in models
-        for figures in data["models"][name]["configurations"].values()
+        for measured in data["models"][name]["configurations"].values()
     }
     if counts:
         print(f"medians of {min(counts)} to {max(counts)} repetitions, in turns with Inductor's")
     rows = _get_rows(data, configurations)
-    for figure, title in (
-        ("saved", "MiB saved for backward, and their ratio to Inductor's"),
-        ("peak", "Peak of a step in MiB, with gradients, and its ratio to Inductor's"),
-        ("ratio", "Time of a step, as a ratio to Inductor's"),
-        ("error", "Largest error of a gradient, against Inductor's"),
-    ):
-        print(f"\n{title}\n")
-        print(" " * 17 + "".join(f"{name:>12}" for name in models))
+    for figure in figures:
+        if figure == "points":
+            _print_points(data, models)
+            continue
+        print(f"\n{TITLES[figure]}\n")
+        print(" " * 20 + "".join(f"{name:>12}" for name in models))
         for row in rows:
             cells = []
             for name in models:
                 own = data["models"][name]["configurations"]
                 cells.append(_format(own.get(row), figure, own.get("inductor")))
-            print(f"{row:17}" + "".join(f"{cell:>12}" for cell in cells))
+            print(f"{row:20}" + "".join(f"{cell:>12}" for cell in cells))
+
+
+def _get_points(own: dict[str, Any], is_fad: bool) -> dict[str, dict[str, Any]]:
+    """The measured points of fad, or those of PyTorch with `torch.compile`."""
+    return {
+        # All times are ratios to that of Inductor, which differs from itself by noise.
+        name: {**own[name], "ratio": 1.0} if name == "inductor" else own[name]
+        for name in ORDER
+        if name in own
+        and "failed" not in own[name]
+        and name != "eager"
+        and is_fad == name.startswith(("auto", "fad", "bp", "recompute"))
+    }
+
+
+def _compare(point: dict[str, Any], other: dict[str, Any]) -> tuple[float, float]:
+    """Peak and time of `point` as ratios to those of `other`."""
+    return point["peak"] / max(other["peak"], 1), point["ratio"] / other["ratio"]
+
+
+def find_dominating(
+    point: dict[str, Any], candidates: dict[str, dict[str, Any]]
+) -> tuple[str, tuple[float, float], bool]:
+    """The candidate that is nearest to having no more peak and no more time than `point`,
+    its ratios, and whether both are within the tolerance. Of several that are, the one
+    that has the least of one times the other."""
+    ratios = {name: _compare(candidate, point) for name, candidate in candidates.items()}
+    within = {name: each for name, each in ratios.items() if max(each) <= 1 + TOLERANCE}
+    if within:
+        best = min(within, key=lambda name: within[name][0] * within[name][1])
+        return best, within[best], True
+    nearest = min(ratios, key=lambda name: max(ratios[name]))
+    return nearest, ratios[nearest], False
+
+
+def _print_points(data: dict[str, Any], models: Sequence[str]) -> None:
+    """Prints for each of PyTorch's points one of fad's that needs no more of both."""
+    cells: dict[str, dict[str, str]] = {}
+    notes = []
+    for model in models:
+        own = data["models"][model]["configurations"]
+        candidates = _get_points(own, is_fad=True)
+        for name, point in _get_points(own, is_fad=False).items() if candidates else ():
+            best, (peak, time), is_within = find_dominating(point, candidates)
+            cell = best if is_within else "none"
+            if not is_within:
+                notes.append(
+                    f"{model} {name}: the nearest is {best}, with {peak:.2f} of its peak and "
+                    f"{time:.3f} of its time"
+                )
+            if point.get("error", 0) > WRONG:
+                cell += "!"
+            cells.setdefault(name, {})[model] = cell
+    print(f"\n{TITLES['points']}\n")
+    width = max([12, *(len(cell) + 2 for row in cells.values() for cell in row.values())])
+    columns = [name for name in models if any(name in row for row in cells.values())]
+    print(" " * 20 + "".join(f"{name:>{width}}" for name in columns))
+    for row, own in cells.items():
+        print(f"{row:20}" + "".join(f"{own.get(name, ''):>{width}}" for name in columns))
+    if any("!" in cell for row in cells.values() for cell in row.values()):
+        notes.append("! PyTorch's gradients are wrong there: dropout has another mask in backward")
+    if notes:
+        print("\n" + "\n".join(notes))

@@ -33,8 +33,8 @@ def parse_arguments():
                         help=f"some of {', '.join(NAMES)}")  # fmt: skip
     parser.add_argument("--configurations", nargs="+", metavar="NAME", help=(
         "inductor, eager, aggressive, budget-SHARE (PyTorch's), auto, fad, bp, recompute, "
-        "auto-reductions, auto-budget-SHARE (of Inductor's bytes), auto-peak-SHARE (of its "
-        "peak); all without"))  # fmt: skip
+        "auto-reductions, auto-residuals-SHARE (of Inductor's bytes), auto-peak-SHARE (of "
+        "its peak beyond the gradients); all without"))  # fmt: skip
     parser.add_argument("--repetitions", type=int, default=15)
     parser.add_argument("--seconds", type=float, help="begin no configuration after them")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")
@@ -42,6 +42,8 @@ def parse_arguments():
     parser.add_argument("--device", help="cpu or cuda; cuda where there is one")
     parser.add_argument("--json", type=pathlib.Path, help="reads and writes this file")
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="prints FILE")
+    parser.add_argument("--figures", nargs="+", choices=compile_tables.TITLES,
+                        default=list(compile_tables.TITLES), help="what tables show")  # fmt: skip
     arguments = parser.parse_args()
     if arguments.repetitions < 2:
         parser.error("--repetitions is at least 2")
@@ -130,7 +132,9 @@ def main():
         data = json.loads(arguments.table.read_text())
     else:
         data = run(parser, arguments)
-    compile_tables.print_tables(data, arguments.models, arguments.configurations)
+    compile_tables.print_tables(
+        data, arguments.models, arguments.configurations, arguments.figures
+    )
 
 
 if __name__ == "__main__":
