@@ -76,6 +76,10 @@ for feature, package in [
 ]:
     if has_package(package):
         config.available_features.add(feature)
+# What fad.torch.nest builds at its first use stays in the build folder.
+config.environment["FAD_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache")
+if "torch" in config.available_features and any(map(shutil.which, ["c++", "g++", "clang++"])):
+    config.available_features.add("torch-eager")
 
 
 def find_toolkit(part):

@@ -10,6 +10,7 @@ from ._step import TrainStep, train_step
 
 if TYPE_CHECKING:
     from .compile import Explanation, explain
+    from .eager import nest
 
 __all__ = [
     "Argument",
@@ -23,6 +24,7 @@ __all__ = [
     "explain",
     "export",
     "export_joint",
+    "nest",
     "saved_memory",
     "train_step",
 ]
@@ -34,4 +36,8 @@ def __getattr__(name: str) -> Any:
         from . import compile
 
         return getattr(compile, name)
+    if name == "nest":
+        from .eager import nest
+
+        return nest
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

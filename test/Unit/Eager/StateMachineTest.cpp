@@ -156,30 +156,34 @@ TEST(StateMachine, EveryTransition) {
     }
 }
 
+void checkEnding(const Ending &ending) {
+  Choice fad = finish(Policy::Fad, ending), best = finish(Policy::Auto, ending);
+  bool isTensor = ending.derivative == Derivative::Tensor;
+  bool isOperator = ending.derivative == Derivative::Operator;
+  // The paper's policy leaves what the reader saves.
+  EXPECT_FALSE(fad.recomputes && ending.derivative != Derivative::Steps);
+  EXPECT_EQ(fad.kept == Kept::Tensor, isTensor);
+  bool isShared = isOperator && ending.isLast && ending.saves == Saves::Result;
+  EXPECT_EQ(best.kept == Kept::Bits,
+            ending.isPiecewise && (isTensor || (isShared && !ending.readerSaves)));
+  // What is computed again is what the reader saves, from a source that is there. What
+  // the operator saves anyway is not.
+  if (best.recomputes) {
+    EXPECT_TRUE(ending.readerSaves);
+    EXPECT_FALSE(isShared);
+    EXPECT_TRUE(best.kept == Kept::Sources ||
+                (best.kept == Kept::Operator && ending.isFirst && ending.saves == Saves::Input));
+  }
+}
+
 TEST(StateMachine, EveryEnding) {
   for (Derivative derivative : derivatives)
     for (bool isPiecewise : {false, true})
       for (Saves saves : {Saves::Nothing, Saves::Input, Saves::Result})
-        for (bool isOnly : {false, true})
+        for (int where = 0; where < 4; ++where)
           for (bool readerSaves : {false, true}) {
-            Ending ending = {derivative, isPiecewise, saves, isOnly, readerSaves};
-            Choice fad = finish(Policy::Fad, ending), best = finish(Policy::Auto, ending);
-            // The paper's policy leaves what the reader saves.
-            if (derivative != Derivative::Steps) {
-              EXPECT_FALSE(fad.recomputes);
-            }
-            EXPECT_EQ(fad.kept == Kept::Tensor, derivative == Derivative::Tensor);
-            EXPECT_EQ(best.kept == Kept::Bits,
-                      isPiecewise && (derivative == Derivative::Tensor ||
-                                      (derivative == Derivative::Operator && isOnly &&
-                                       saves == Saves::Result && !readerSaves)));
-            // What is computed again is what the reader saves, from a source that is
-            // there.
-            if (best.recomputes) {
-              EXPECT_TRUE(readerSaves);
-              EXPECT_TRUE(best.kept == Kept::Sources ||
-                          (best.kept == Kept::Operator && isOnly && saves == Saves::Input));
-            }
+            bool isFirst = where & 1, isLast = where & 2;
+            checkEnding({derivative, isPiecewise, saves, isFirst, isLast, readerSaves});
           }
 }
 

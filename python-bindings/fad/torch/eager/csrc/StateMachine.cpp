@@ -93,7 +93,7 @@ Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands) 
 
 /// What is kept of a sequence with one nonlinear operator, under Auto.
 static Choice finishOperator(const Ending &ending) {
-  if (ending.isOnly && ending.saves == Saves::Result) {
+  if (ending.isLast && ending.saves == Saves::Result) {
     // The reader and the operator save the same tensor.
     if (!ending.readerSaves && ending.isPiecewise)
       return {Kept::Bits, false};
@@ -102,7 +102,7 @@ static Choice finishOperator(const Ending &ending) {
   if (!ending.readerSaves)
     return {Kept::Operator, false};
   // The operator keeps the source, from which the value is computed again.
-  if (ending.isOnly && ending.saves == Saves::Input)
+  if (ending.isFirst && ending.saves == Saves::Input)
     return {Kept::Operator, true};
   return {Kept::Sources, true};
 }

@@ -109,10 +109,10 @@ enum class Saves : uint8_t { Nothing, Input, Result };
 struct Ending {
   Derivative derivative = Derivative::Number;
   bool isPiecewise = true;
-  /// Of Derivative::Operator: what the operator saves, and whether it is the only
-  /// one, so that its input is the source and its result the value.
+  /// Of Derivative::Operator: what the operator saves, whether its input is the source,
+  /// and whether its result is the value.
   Saves saves = Saves::Nothing;
-  bool isOnly = false;
+  bool isFirst = false, isLast = false;
   /// Whether the reader saves the value, and can take a recomputed one instead.
   bool readerSaves = false;
 };

@@ -15,6 +15,11 @@ void Trace::release(Item item) {
     events.back().released.push_back(std::move(item));
 }
 
+void Trace::keep(std::string what) {
+  if (!events.empty())
+    events.back().kept.push_back({std::move(what), 0});
+}
+
 static void print(std::string &line, const char *verb, const std::vector<Item> &items) {
   const char *separator = verb;
   for (const Item &item : items) {
@@ -31,6 +36,7 @@ std::vector<std::string> Trace::take() {
     std::string line(name(event.state));
     line += "  " + event.name + "  " + event.components;
     print(line, "  saves ", event.saved);
+    print(line, "  keeps ", event.kept);
     print(line, "  releases ", event.released);
     lines.push_back(std::move(line));
   }

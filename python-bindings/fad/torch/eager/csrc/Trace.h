@@ -28,6 +28,7 @@ struct Event {
   /// The components that were executed, as in "A B D".
   std::string components;
   std::vector<Item> saved, released;
+  std::vector<Item> kept = {};
 };
 
 /// The operators of a thread while the trace is on.
@@ -36,6 +37,8 @@ public:
   void record(Event event) { events.push_back(std::move(event)); }
   /// What went with a tensor or a node after the last operator.
   void release(Item item);
+  /// What backward finds of a sequence that the last operator has ended.
+  void keep(std::string what);
   /// The lines so far, each as in
   ///   YY  mul  A B D  saves derivative 64 B  releases result of sigmoid 64 B
   std::vector<std::string> take();

@@ -1,0 +1,7 @@
+"""Nested forward differentiation of eager PyTorch: `fad.torch.nest`."""
+
+from ._extension import ExtensionError, build
+from ._nest import nest
+from ._trace import trace
+
+__all__ = ["ExtensionError", "build", "nest", "trace"]

@@ -1,0 +1,5 @@
+"""Builds the extension of fad.torch.nest: python -m fad.torch.eager"""
+
+from . import build
+
+print(build())

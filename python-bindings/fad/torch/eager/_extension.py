@@ -1,0 +1,157 @@
+"""The extension that sees PyTorch's operators: built for the installed release at first
+use, and kept in a folder of the user."""
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from .._requirements import torch
+
+#: The releases of PyTorch that the tests have run with. The extension uses classes of
+#: autograd whose layout differs from release to release.
+TESTED = ("2.13",)
+SOURCES = pathlib.Path(__file__).parent / "csrc"
+
+
+class ExtensionError(RuntimeError):
+    """The extension cannot be built or used here. The message says what to do."""
+
+
+def cache_folder() -> pathlib.Path:
+    """Where built extensions are: the folder FAD_CACHE_DIR, or `fad` in the user's
+    cache."""
+    if folder := os.environ.get("FAD_CACHE_DIR"):
+        return pathlib.Path(folder)
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(base) / "fad"
+
+
+def _check_release() -> None:
+    release = ".".join(torch.__version__.split(".")[:2])
+    if release not in TESTED and not os.environ.get("FAD_UNTESTED_TORCH"):
+        raise ExtensionError(
+            f"fad.torch.nest is tested with PyTorch {', '.join(TESTED)}, and this is "
+            f"{torch.__version__}; install a tested release, or set FAD_UNTESTED_TORCH=1 "
+            "in the environment to try this one"
+        )
+
+
+def _read_sources() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(SOURCES.iterdir())
+            if path.suffix in (".h", ".cpp")}
+
+
+def _key() -> str:
+    from ... import __version__
+
+    digest = hashlib.sha256()
+    parts = [torch.__version__, str(torch.version.git_version), __version__]
+    parts += [platform.machine(), str(torch.compiled_with_cxx11_abi())]
+    for part in parts:
+        digest.update(part.encode() + b"\0")
+    for name, text in _read_sources().items():
+        digest.update(name.encode() + b"\0" + text)
+    return digest.hexdigest()[:20]
+
+
+def library_path() -> pathlib.Path:
+    """Where the extension for this PyTorch is, or will be."""
+    return cache_folder() / f"eager-torch{torch.__version__}-{_key()}.so"
+
+
+def _find_compiler() -> str:
+    names = [os.environ["CXX"]] if os.environ.get("CXX") else ["c++", "g++", "clang++"]
+    for name in names:
+        if found := shutil.which(name):
+            return found
+    raise ExtensionError(
+        f"fad.torch.nest builds an extension at its first use, and there is no C++ "
+        f"compiler ({', '.join(names)}): install one, as in apt-get install g++, or name "
+        "one in the environment variable CXX"
+    )
+
+
+def _command(compiler: str, source: pathlib.Path, target: pathlib.Path) -> list[str]:
+    root = pathlib.Path(torch.__file__).parent
+    abi = int(torch.compiled_with_cxx11_abi())
+    includes = [SOURCES, root / "include", root / "include/torch/csrc/api/include"]
+    return [
+        compiler, "-O2", "-g0", "-std=c++20", "-fPIC", "-fvisibility=hidden", "-shared", "-w",
+        f"-D_GLIBCXX_USE_CXX11_ABI={abi}", *(f"-I{path}" for path in includes),
+        str(source), "-o", str(target),
+        f"-L{root / 'lib'}", "-lc10", "-ltorch_cpu", "-ltorch",
+    ]
+
+
+def _compile(target: pathlib.Path) -> None:
+    compiler = _find_compiler()
+    print(f"fad: building the extension of fad.torch.nest for PyTorch {torch.__version__} "
+          f"(once, about half a minute): {target}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        # One file takes the time of PyTorch's headers once.
+        source, built = pathlib.Path(folder, "eager.cpp"), pathlib.Path(folder, "eager.so")
+        names = [name for name in _read_sources() if name.endswith(".cpp")]
+        source.write_text("".join(f'#include "{name}"\n' for name in names))
+        result = subprocess.run(_command(compiler, source, built), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if result.returncode:
+            raise ExtensionError(
+                f"{compiler} could not build the extension of fad.torch.nest for PyTorch "
+                f"{torch.__version__}; it needs a compiler of C++20, which the environment "
+                f"variable CXX may name. It printed:\n{result.stdout[-4000:]}"
+            )
+        # Another process sees the whole file or none.
+        os.replace(built, target)
+
+
+@contextlib.contextmanager
+def _locked(path: pathlib.Path):
+    """One process at a time builds."""
+    import fcntl
+
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def build() -> pathlib.Path:
+    """Builds the extension unless it is there, and returns its path."""
+    _check_release()
+    path = library_path()
+    if path.exists():
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.with_suffix(".lock")):
+            if not path.exists():
+                _compile(path)
+    except OSError as error:
+        raise ExtensionError(
+            f"fad.torch.nest keeps its extension in {path.parent}, which failed ({error}); "
+            "set FAD_CACHE_DIR to a folder that can be written"
+        ) from error
+    return path
+
+
+@functools.cache
+def load() -> ctypes.PyDLL:
+    """The extension's functions."""
+    path = build()
+    key = torch._C._parse_dispatch_key("TESTING_ONLY_GenericWrapper")
+    if torch._C._dispatch_has_backend_fallback(key):
+        raise ExtensionError(
+            "fad.torch.nest needs PyTorch's dispatch keys for tests, which another library "
+            "of this process uses; do not load both"
+        )
+    library = ctypes.PyDLL(str(path))
+    library.fad_eager_take_trace.restype = ctypes.c_char_p
+    library.fad_eager_live_nodes.restype = ctypes.c_int64
+    return library

@@ -1,0 +1,94 @@
+"""`nest`: a context, a decorator, and a wrapper of modules."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .._requirements import torch
+from . import _state
+from ._module import nest_module
+
+
+class Nest:
+    """While it is entered, the thread's operators are nested."""
+
+    def __init__(self, policy: str, min_numel: int) -> None:
+        if policy not in _state.POLICIES:
+            raise ValueError(f'policy is "auto" or "fad", not {policy!r}')
+        if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
+            raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
+        self.policy, self.min_numel = policy, min_numel
+        self._before: list[tuple[int, ...]] = []
+
+    def __repr__(self) -> str:
+        return f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel})"
+
+    def __enter__(self) -> "Nest":
+        before = _state.get()
+        _state.replace((1, _state.POLICIES.index(self.policy), self.min_numel, before[3]))
+        self._before.append(before)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _state.replace(self._before.pop())
+
+    def __call__(self, target: Any) -> Any:
+        """A module that nests its forward, or a function that nests its body."""
+        if isinstance(target, torch.nn.Module):
+            return nest_module(target, self.policy, self.min_numel)
+        if not callable(target):
+            raise TypeError(f"nest takes a module or a function, not {type(target).__name__}")
+        return self._wrap(target)
+
+    def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        import inspect
+
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+
+        @functools.wraps(function)
+        def nested(*arguments: Any, **keywords: Any) -> Any:
+            with Nest(self.policy, self.min_numel):
+                return function(*arguments, **keywords)
+
+        return nested
+
+    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The mode is on between two yields, and off in the caller."""
+
+        @functools.wraps(function)
+        def nested(*arguments: Any, **keywords: Any) -> Any:
+            generator = function(*arguments, **keywords)
+            send, value = generator.send, None
+            while True:
+                try:
+                    with Nest(self.policy, self.min_numel):
+                        result = send(value)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    value = yield result
+                    send = generator.send
+                except GeneratorExit:
+                    generator.close()
+                    raise
+                except BaseException as error:
+                    send, value = generator.throw, error
+
+        return nested
+
+
+def nest(target: Any = None, *, policy: str = "auto", min_numel: int = 4096) -> Any:
+    """Nests forward differentiation into eager PyTorch: a sequence of elementwise
+    operators keeps for backward what takes the fewest bytes, and not what each operator
+    saves.
+
+    `with nest():` does so in a block, `nest(model)` returns a module that behaves as the
+    model and shares its state, `nest(function)` and `@nest()` wrap a function, of which a
+    generator's caller is left alone.
+
+    The policy "auto" keeps a sequence's sources, and backward computes the sequence
+    again; "fad" keeps the derivative, which forward computes on the way. Tensors with
+    fewer than `min_numel` elements are left to PyTorch."""
+    context = Nest(policy, min_numel)
+    return context if target is None else context(target)

@@ -1,0 +1,30 @@
+"""The state of a thread: whether operators are nested, and how."""
+
+import ctypes
+
+from ._extension import load
+
+_State = ctypes.c_int64 * 4
+POLICIES = ("fad", "auto")
+
+
+def get() -> tuple[int, ...]:
+    """Whether the mode is on, the policy's number, the fewest elements, and whether
+    operators are traced."""
+    state = _State()
+    load().fad_eager_get(state)
+    return tuple(state)
+
+
+def replace(state: tuple[int, ...]) -> None:
+    load().fad_eager_set(_State(*state))
+
+
+def live_nodes() -> int:
+    """How many nodes of nested sequences the process has."""
+    return load().fad_eager_live_nodes()
+
+
+def take_trace() -> list[str]:
+    """The lines of the thread's trace since the last call."""
+    return load().fad_eager_take_trace().decode().splitlines()

@@ -1,0 +1,23 @@
+"""What a nested program saves and releases, operator by operator."""
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _state
+from ._nest import nest
+
+
+def trace(function: Callable[..., Any], *arguments: Any, policy: str = "fad",
+          min_numel: int = 0) -> list[str]:
+    """Calls a function with its operators nested, and returns a line for each that starts,
+    continues or ends a sequence: its state, the components that were executed (A forward,
+    B derivative, C end, D update), what it saved, what was kept, and what was released."""
+    with nest(policy=policy, min_numel=min_numel):
+        before = _state.get()
+        _state.replace((*before[:3], 1))
+        _state.take_trace()
+        try:
+            function(*arguments)
+        finally:
+            _state.replace(before)
+        return _state.take_trace()

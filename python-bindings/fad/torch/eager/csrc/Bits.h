@@ -1,0 +1,25 @@
+//===- Bits.h - Derivatives with two values ------------------- -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_BITS_H
+#define FAD_EAGER_BITS_H
+
+#include <ATen/core/Tensor.h>
+
+namespace fad::eager {
+
+/// One bit for each element of a dense tensor on the CPU that has at most two different
+/// values, as bytes; undefined for other tensors. `values` are those of the bits 0 and 1.
+at::Tensor packBits(const at::Tensor &tensor, double values[2]);
+
+/// The tensor of such bits, in the shape, strides and type of another.
+at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::Tensor &like);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_BITS_H

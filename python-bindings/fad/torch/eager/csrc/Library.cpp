@@ -1,0 +1,69 @@
+//===- Library.cpp - What PyTorch and Python see --------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel.h"
+#include "SequenceNode.h"
+#include <torch/library.h>
+
+namespace fad::eager {
+namespace {
+struct Kernel final : c10::OperatorKernel {
+  explicit Kernel(const Operator &info) : info(info) {}
+  void operator()(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                  torch::jit::Stack *stack) {
+    runKernel(info, op, keys, stack);
+  }
+  const Operator &info;
+};
+} // namespace
+} // namespace fad::eager
+
+TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
+  m.fallback(torch::CppFunction::makeFallthrough());
+}
+
+TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&fad::eager::readBoxed>());
+}
+
+TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
+  for (const fad::eager::Operator &op : fad::eager::operators())
+    m.impl(op.name, torch::CppFunction::makeFromBoxedFunctor(
+                        std::make_unique<fad::eager::Kernel>(op)));
+}
+
+// What Python calls, through ctypes.
+#define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
+
+/// The thread's state: whether the mode is on, the policy, the fewest elements, and
+/// whether it is traced.
+FAD_EAGER_API void fad_eager_get(int64_t state[4]) {
+  using namespace fad::eager;
+  state[0] = c10::impl::tls_is_dispatch_key_included(modeKey);
+  state[1] = static_cast<int64_t>(options.policy);
+  state[2] = options.minNumel;
+  state[3] = options.isTraced;
+}
+
+FAD_EAGER_API void fad_eager_set(const int64_t state[4]) {
+  using namespace fad::eager;
+  c10::impl::tls_set_dispatch_key_included(modeKey, state[0] != 0);
+  options = {static_cast<Policy>(state[1]), state[2], state[3] != 0};
+}
+
+/// The lines of the thread's trace since the last call.
+FAD_EAGER_API const char *fad_eager_take_trace() {
+  static thread_local std::string text;
+  text.clear();
+  for (const std::string &line : fad::eager::trace.take())
+    text += line + "\n";
+  return text.c_str();
+}
+
+/// How many nodes of sequences the process has.
+FAD_EAGER_API int64_t fad_eager_live_nodes() { return fad::eager::SequenceNode::live; }

@@ -1,0 +1,190 @@
+//===- Reader.cpp - Operators that end sequences --------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Keys.h"
+#include "Operators.h"
+#include "Bits.h"
+#include "Recompute.h"
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/stack.h>
+#include <unordered_set>
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+
+/// Whether an operator consists of others, each of which is seen by itself.
+static bool isComposite(const c10::OperatorHandle &op) {
+  return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
+/// Whether the result of an operator is a view that stands for the whole tensor.
+static bool isView(const c10::OperatorName &name) {
+  static const std::unordered_set<std::string> views = {
+      "aten::view",    "aten::_unsafe_view", "aten::transpose", "aten::t",
+      "aten::permute", "aten::squeeze",      "aten::unsqueeze", "aten::_reshape_alias"};
+  return views.count(name.name) != 0;
+}
+
+/// A derivative with two values becomes bits.
+static void packDerivative(const at::Tensor &tensor, Value &value) {
+  Held &held = value.derivative();
+  at::AutoGradMode off(false);
+  PlainGuard guard;
+  at::Tensor derivative =
+      held.form == Derivative::Tensor
+          ? held.tensor
+          : callOwn(*held.own, filled(held.factor * held.before, tensor));
+  double values[2];
+  at::Tensor bits = packBits(derivative, values);
+  if (!bits.defined())
+    return;
+  if (!value.sequence) {
+    NodePtr own = tensor.grad_fn();
+    // References of the tensor, of this function, and of the value.
+    if (own.use_count() > 3)
+      return;
+    auto node = c10::make_intrusive<SequenceNode>();
+    for (const auto &edge : own->next_edges())
+      if (edge.is_valid() && node->sources.empty())
+        node->addSource(edge);
+    node->held.name = held.name;
+    auto input = node->add_input_metadata(tensor);
+    value.held.drop();
+    value.node = node.get();
+    value.sequence = node;
+    impl::set_gradient_edge(tensor, {std::move(node), input});
+  }
+  SequenceNode &node = *value.sequence;
+  node.held.drop();
+  node.held.form = Derivative::Tensor;
+  node.bits = bits;
+  std::copy(values, values + 2, node.values);
+}
+
+/// C: what a sequence leaves, once an operator that is no part of it reads its value.
+static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves) {
+  if (value.isFinished)
+    return;
+  value.isFinished = true;
+  Held &held = value.derivative();
+  Policy policy = value.step ? Policy::Auto : Policy::Fad;
+  Choice choice = finish(policy, {held.form, held.isPiecewise, held.saves, held.isFirst,
+                                  held.isLast, readerSaves});
+  // Of a first operator, the readers before have PyTorch's own node.
+  if (choice.kept == Kept::Sources && !value.sequence)
+    choice = {Kept::Operator, false};
+  value.isRecomputed = choice.recomputes;
+  switch (choice.kept) {
+  case Kept::Sources:
+    value.sequence->held.drop();
+    value.sequence->held.form = Derivative::Steps;
+    value.sequence->step = value.step;
+    break;
+  case Kept::Bits:
+    packDerivative(tensor, value);
+    break;
+  default:
+    break;
+  }
+  if (!choice.recomputes)
+    value.step.reset();
+  if (value.sequence)
+    value.sequence->isFinished = true;
+  if (isTraced())
+    trace.keep(std::string(name(choice.kept)));
+}
+
+namespace {
+/// A fad tensor that a reader reads.
+struct Reading {
+  at::Tensor tensor; ///< or a view of it
+  Value *value;      ///< of the tensor, not of the view
+  bool isSaved;      ///< by the reader's node
+};
+} // namespace
+
+/// Ends the sequence of one operand.
+static void read(const c10::OperatorHandle &op, size_t position, const at::Tensor &tensor,
+                 std::vector<Reading> &readings) {
+  Value *own = anyValueOf(tensor);
+  if (!own)
+    return removeKey(tensor);
+  at::Tensor base = own->base.defined() ? own->base : tensor;
+  Value *value = own->base.defined() ? anyValueOf(base) : own;
+  const auto &argument = op.schema().arguments()[position];
+  if (argument.alias_info()) {
+    // A view that is not followed, or a write.
+    bool isFollowed = isView(op.operator_name()) && at::GradMode::is_enabled();
+    if (!isFollowed && value)
+      value->isEscaped = true;
+    if (isFollowed && value)
+      readings.push_back({tensor, value, false});
+    return;
+  }
+  if (!at::GradMode::is_enabled() || !value)
+    return;
+  bool isSaved = savesArgument(op.operator_name(), position) && valueOf(base) == value;
+  finishValue(base, *value, isSaved);
+  if (value->isRecomputed)
+    readings.push_back({tensor, value, isSaved});
+  else
+    removeKey(tensor);
+}
+
+/// A view of a fad tensor, whose readers keep the tensor.
+static void follow(const at::Tensor &view, const Reading &reading) {
+  if (!view.is_view() || !reading.value->step || anyValueOf(view))
+    return;
+  auto value = c10::make_intrusive<Value>(view);
+  Value *from = anyValueOf(reading.tensor);
+  value->base = from && from->base.defined() ? from->base : reading.tensor;
+  attach(view, std::move(value));
+}
+
+void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack) {
+  if (isComposite(op))
+    return op.redispatchBoxed(
+        (keys - bothKeys) & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey),
+        stack);
+  if (isTraced())
+    trace.record({op.operator_name().name.substr(op.operator_name().name.find(':') + 2), State::YN,
+                  std::string(components(State::YN)), {}, {}});
+  std::vector<Reading> readings;
+  size_t count = op.schema().arguments().size();
+  for (size_t i = 0; i < count; ++i) {
+    const c10::IValue &argument = (*stack)[stack->size() - count + i];
+    auto visit = [&](const at::Tensor &tensor) {
+      if (tensor.defined() && tensor.key_set().has(tensorKey))
+        read(op, i, tensor, readings);
+    };
+    if (argument.isTensor())
+      visit(argument.toTensor());
+    else if (argument.isTensorList())
+      for (const at::Tensor &tensor : argument.toTensorVector())
+        visit(tensor);
+    else if (argument.isOptionalTensorList())
+      for (const std::optional<at::Tensor> tensor : argument.toOptionalTensorList())
+        if (tensor)
+          visit(*tensor);
+  }
+  redispatch(op, keys, stack);
+  size_t returns = op.schema().returns().size();
+  if (readings.empty() || !returns || !(*stack)[stack->size() - returns].isTensor())
+    return;
+  const at::Tensor &result = (*stack)[stack->size() - returns].toTensor();
+  for (const Reading &reading : readings) {
+    if (isView(op.operator_name()))
+      follow(result, reading);
+    else if (reading.isSaved && result.defined() && result.grad_fn())
+      replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);
+  }
+}
+
+} // namespace fad::eager

@@ -1,0 +1,205 @@
+//===- Steps.cpp - Operators that backward runs again ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Steps.h"
+#include "Value.h"
+#include <ATen/core/grad_mode.h>
+#include <c10/util/ScopeExit.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/variable.h>
+#include <unordered_set>
+
+namespace fad::eager {
+
+using torch::autograd::Edge;
+using torch::autograd::Node;
+namespace impl = torch::autograd::impl;
+
+Step::Step() {
+  static thread_local uint64_t next = 0;
+  number = next++;
+}
+
+Step::~Step() = default;
+
+at::Tensor aliasOf(const at::Tensor &tensor) {
+  c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  KeepEscaped guard(tensor);
+  return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(), false));
+}
+
+StepPtr recordSource(const at::Tensor &tensor, Source source) {
+  auto step = c10::make_intrusive<Step>();
+  step->source = source;
+  step->value = {aliasOf(tensor), static_cast<uint32_t>(tensor._version())};
+  return step;
+}
+
+StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments,
+               std::vector<std::pair<size_t, StepPtr>> operands) {
+  auto step = c10::make_intrusive<Step>();
+  step->op = op;
+  for (auto &[position, operand] : operands) {
+    arguments[position] = c10::IValue();
+    step->length = std::max(step->length, operand->length);
+  }
+  ++step->length;
+  for (c10::IValue &argument : arguments) {
+    if (!argument.isTensor() || !argument.toTensor().defined())
+      continue;
+    at::Tensor constant = argument.toTensor();
+    // A number is nobody else's.
+    if (constant.unsafeGetTensorImpl()->is_wrapped_number())
+      continue;
+    argument = aliasOf(constant);
+    step->constants.push_back(
+        {argument.toTensor(), static_cast<uint32_t>(constant._version())});
+  }
+  step->arguments = std::move(arguments);
+  step->operands = std::move(operands);
+  return step;
+}
+
+static void check(const Step::Constant &constant) {
+  TORCH_CHECK(static_cast<uint32_t>(constant.tensor._version()) == constant.version,
+              "fad.torch.nest: a tensor from which backward computes a sequence again, of shape ",
+              constant.tensor.sizes(), ", has been modified by an inplace operation: it is at "
+              "version ", constant.tensor._version(), "; expected version ", constant.version,
+              " instead. Write to a copy, or use fad.torch.nest(policy=\"fad\"), which keeps "
+              "derivatives.");
+}
+
+/// The steps that lead to `end`, in the order in which they were executed.
+static std::vector<Step *> order(const StepPtr &end) {
+  std::vector<Step *> all, open = {end.get()};
+  std::unordered_set<Step *> seen = {end.get()};
+  while (!open.empty()) {
+    Step *step = open.back();
+    open.pop_back();
+    all.push_back(step);
+    for (auto &[position, operand] : step->operands)
+      if (seen.insert(operand.get()).second)
+        open.push_back(operand.get());
+  }
+  std::sort(all.begin(), all.end(),
+            [](Step *a, Step *b) { return a->number < b->number; });
+  return all;
+}
+
+/// Runs the steps; `lead` returns what stands for a source, `visit` sees each result.
+template <typename Lead, typename Visit>
+static at::Tensor run(const StepPtr &end, Lead lead, Visit visit) {
+  PlainGuard guard;
+  std::unordered_map<Step *, at::Tensor> values;
+  for (Step *step : order(end)) {
+    if (!step->op) {
+      check(step->value);
+      values[step] = lead(*step);
+      continue;
+    }
+    for (const Step::Constant &constant : step->constants)
+      check(constant);
+    torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
+    for (auto &[position, operand] : step->operands)
+      stack[position] = values.at(operand.get());
+    step->op->callBoxed(stack);
+    values[step] = stack.back().toTensor();
+    visit(values[step]);
+  }
+  return values.at(end.get());
+}
+
+std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient, const Edge &needed) {
+  const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
+  if (!tasks || tasks->empty())
+    return node({gradient});
+  torch::autograd::edge_list edges = node.next_edges();
+  auto restore = c10::make_scope_exit([&] { node.next_edges() = std::move(edges); });
+  for (Edge &edge : node.next_edges())
+    if (edge.is_valid())
+      edge = needed;
+  return node({gradient});
+}
+
+at::Tensor compute(const StepPtr &end) {
+  at::AutoGradMode off(false);
+  return run(end, [](Step &step) { return step.value.tensor; }, [](const at::Tensor &) {});
+}
+
+const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sources,
+                                    c10::ArrayRef<Edge> edges) {
+  at::Tensor leaf = aliasOf(step.value.tensor);
+  auto found = std::find(sources.begin(), sources.end(), step.source);
+  if (edges.empty() || found == sources.end()) {
+    leaf.set_requires_grad(true);
+  } else {
+    // Hooks of the source see its gradient once, so another node stands before it.
+    impl::set_gradient_edge(leaf, edges[found - sources.begin()]);
+    leaf = leaf.view_as(leaf);
+  }
+  leaves.push_back({step.source, leaf, impl::gradient_edge(leaf)});
+  return leaves.back();
+}
+
+Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
+               c10::ArrayRef<Edge> edges) {
+  at::AutoGradMode on(true);
+  auto lead = [&](Step &step) {
+    for (const Leaf &leaf : leaves)
+      if (leaf.source == step.source)
+        return leaf.tensor;
+    return addLeaf(step, sources, edges).tensor;
+  };
+  result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
+}
+
+std::vector<at::Tensor> Replay::pullWithGraph(const at::Tensor &gradient,
+                                              c10::ArrayRef<Source> sources) {
+  torch::autograd::edge_list outputs;
+  for (const Source &source : sources)
+    for (const Leaf &leaf : leaves)
+      if (leaf.source == source)
+        outputs.push_back(leaf.edge);
+  return torch::autograd::Engine::get_default_engine().execute(
+      {impl::gradient_edge(result)}, {gradient}, /*keep_graph=*/true, /*create_graph=*/true,
+      /*accumulate_grad=*/false, outputs);
+}
+
+std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
+                                     c10::ArrayRef<Source> sources, const Edge &needed) {
+  at::AutoGradMode off(false);
+  PlainGuard guard;
+  std::unordered_map<Node *, at::Tensor> gradients;
+  gradients[nodes.back().get()] = gradient;
+  result.reset();
+  while (!nodes.empty()) {
+    auto node = std::move(nodes.back());
+    nodes.pop_back();
+    auto found = gradients.find(node.get());
+    if (found == gradients.end())
+      continue;
+    std::vector<at::Tensor> partial = callNode(*node, found->second, needed);
+    gradients.erase(found);
+    for (size_t i = 0; i < partial.size(); ++i) {
+      if (!partial[i].defined())
+        continue;
+      at::Tensor &sum = gradients[node->next_edge(i).function.get()];
+      sum = sum.defined() ? sum + partial[i] : partial[i];
+    }
+    node->release_variables();
+  }
+  std::vector<at::Tensor> all(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (const Leaf &leaf : leaves)
+      if (leaf.source == sources[i])
+        all[i] = gradients[leaf.edge.function.get()];
+  return all;
+}
+
+} // namespace fad::eager

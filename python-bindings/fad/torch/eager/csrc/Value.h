@@ -1,0 +1,100 @@
+//===- Value.h - What a fad tensor has for its derivative ----- -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_VALUE_H
+#define FAD_EAGER_VALUE_H
+
+#include "Keys.h"
+#include "Steps.h"
+#include <c10/core/TensorImpl.h>
+#include <torch/csrc/autograd/variable.h>
+
+namespace fad::eager {
+
+using NodePtr = c10::intrusive_ptr<torch::autograd::Node>;
+struct SequenceNode;
+
+/// The derivative of a value with respect to its source.
+struct Held {
+  Derivative form = Derivative::Number;
+  /// Of a number, the derivative. Of an operator, what is multiplied by after it, and
+  /// before it.
+  double factor = 1, before = 1;
+  /// PyTorch's own node of the operator.
+  NodePtr own;
+  Saves saves = Saves::Nothing;
+  bool isFirst = false, isLast = false;
+  at::Tensor tensor;
+  bool isPiecewise = true;
+  std::string name; ///< of the operator, for traces
+
+  void drop() {
+    own.reset();
+    tensor.reset();
+  }
+};
+
+/// On a fad tensor: the four parameters of the paper. It goes with the tensor, and takes
+/// along what no operator has read.
+struct Value : c10::BackendMeta {
+  c10::TensorImpl *tensor;
+  /// What the tensor's graph starts with, and the tensor's version; a tensor that has
+  /// others by now was changed.
+  torch::autograd::Node *node;
+  uint32_t version;
+  std::vector<Source> sources;
+  /// Of the first operator of a sequence, whose node is PyTorch's own.
+  Held held;
+  /// Of the others.
+  c10::intrusive_ptr<SequenceNode> sequence;
+  /// Under Policy::Auto, the operators so far.
+  StepPtr step;
+  /// Of a view of a fad tensor: the tensor.
+  at::Tensor base;
+  /// Whether somebody has an alias through which writes are not seen.
+  mutable bool isEscaped = false;
+  bool isFinished = false;
+  /// Whether readers need not keep the value.
+  bool isRecomputed = false;
+
+  explicit Value(const at::Tensor &tensor);
+  ~Value() override;
+
+  /// Copies of the tensor's description, as of `.data` and `detach()`, are no fad tensors.
+  c10::intrusive_ptr<c10::BackendMeta>
+  clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
+
+  Held &derivative();
+};
+
+/// The fad value of a tensor that is still what the sequence computed, or null.
+Value *valueOf(const at::Tensor &tensor);
+/// Also of a tensor that has changed.
+Value *anyValueOf(const at::Tensor &tensor);
+
+/// While it is alive, aliases of a fad tensor are not written to.
+struct KeepEscaped {
+  explicit KeepEscaped(const at::Tensor &tensor);
+  ~KeepEscaped();
+  c10::intrusive_ptr<Value> values[2];
+  bool wasEscaped[2] = {false, false};
+};
+
+/// Makes a tensor a fad tensor.
+void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value);
+/// Operators need not see the tensor any more.
+void removeKey(const at::Tensor &tensor);
+
+/// Whether a gradient of the node's results is asked for.
+bool hasHooks(torch::autograd::Node &node);
+
+Source sourceOf(const torch::autograd::Edge &edge);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_VALUE_H
