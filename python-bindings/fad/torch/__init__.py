@@ -1,5 +1,6 @@
 """PyTorch models: exported, and trained through fad."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._errors import ExportError
@@ -9,11 +10,15 @@ from ._saved_memory import HeldTensor, SavedMemory, saved_memory
 from ._step import TrainStep, train_step
 
 if TYPE_CHECKING:
+    from . import nn
+    from ._convert import Conversion, convert
+    from ._elementwise import elementwise
     from .compile import Explanation, explain
     from .eager import nest
 
 __all__ = [
     "Argument",
+    "Conversion",
     "ExportError",
     "Explanation",
     "Exported",
@@ -21,23 +26,33 @@ __all__ = [
     "Result",
     "SavedMemory",
     "TrainStep",
+    "convert",
+    "elementwise",
     "explain",
     "export",
     "export_joint",
     "nest",
+    "nn",
     "saved_memory",
     "train_step",
 ]
 
 
+# Where names come from that are imported when they are needed: what torch.compile needs
+# takes a second.
+_LATER = {
+    "Conversion": "._convert",
+    "Explanation": ".compile",
+    "convert": "._convert",
+    "elementwise": "._elementwise",
+    "explain": ".compile",
+    "nest": ".eager",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # Importing what torch.compile needs takes a second.
-    if name in ("Explanation", "explain"):
-        from . import compile
-
-        return getattr(compile, name)
-    if name == "nest":
-        from .eager import nest
-
-        return nest
+    if name == "nn":
+        return importlib.import_module(".nn", __name__)
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

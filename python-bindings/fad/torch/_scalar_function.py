@@ -1,0 +1,377 @@
+"""An elementwise function of Python as a function of MLIR.
+
+The function is traced once for each combination of types, by operations of PyTorch, and
+each becomes operations of one scalar body. Numbers of 16 bits are computed in f32 and
+rounded once, at the end."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import fx
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from ._kinks import get_kinks
+from ._requirements import torch
+from ._special import get_special
+from .compile._scalars import MLIR_TYPES, RULES, Body, Operand, Unsupported
+
+aten = torch.ops.aten
+# Types with arithmetic here.
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+_NARROW = (torch.float16, torch.bfloat16)
+# Of each argument, where it has a rank: any size does.
+_EXAMPLE = 5
+
+
+# PyTorch traces one function at once.
+_tracing = threading.RLock()
+
+
+class NotElementwise(TypeError):
+    """A function that has no kernel here; the message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What is known of an argument when a function is traced: the type of a tensor, and
+    whether that has rank 0, or the value of anything else."""
+
+    dtype: torch.dtype | None
+    is_scalar: bool = False
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class ScalarFunction:
+    """A function of elements of `dtypes` with a result of the type `result`: the lines of
+    a scalar body, and the value there that is the result."""
+
+    lines: str
+    value: str
+    dtypes: tuple[torch.dtype, ...]
+    result: torch.dtype
+
+    def make_module(self, hides_arguments: bool = False) -> str:
+        """The text of a module whose function `f` maps tensors of one dimension to one.
+
+        Arguments cost nothing to keep, so fad never keeps few bits instead. With
+        `hides_arguments`, they have a dimension of size 1 more, which is summed: then
+        what comes from them has to be kept."""
+        types = [MLIR_TYPES[dtype] for dtype in self.dtypes]
+        tensors = [f"tensor<?x{each}>" for each in types]
+        names = [f"%x{number}" for number in range(len(types))]
+        lines, given = [], tensors
+        if hides_arguments:
+            given = [f"tensor<?x1x{each}>" for each in types]
+            sums = [_sum(number, type) for number, type in enumerate(types)]
+            lines = [line for each in sums for line in each]
+            names = [f"%h{number}" for number in range(len(types))]
+        arguments = ", ".join(f"%x{i}: {each}" for i, each in enumerate(given))
+        block = ", ".join(f"%a{i}: {each}" for i, each in enumerate(types))
+        element = MLIR_TYPES[self.result]
+        result = f"tensor<?x{element}>"
+        lines += [
+            f"%r = fad.elementwise ins({', '.join(names)} : {', '.join(tensors)}) -> {result} {{",
+            f"^bb0({block}):",
+            self.lines,
+            f"fad.yield {self.value} : {element}",
+            "}",
+            f"return %r : {result}",
+        ]
+        return f"func.func @f({arguments}) -> {result} {{\n" + "\n".join(lines) + "\n}"
+
+
+def _sum(number: int, element: str) -> list[str]:
+    """`%h`, the sum of the argument `%x` along its dimension of size 1."""
+    given, result = f"tensor<?x1x{element}>", f"tensor<?x{element}>"
+    return [
+        f"%o{number} = arith.constant 0 : index",
+        f"%n{number} = tensor.dim %x{number}, %o{number} : {given}",
+        f"%e{number} = tensor.empty(%n{number}) : {result}",
+        f"%z{number} = arith.constant 0.0 : {element}",
+        f"%i{number} = linalg.fill ins(%z{number} : {element}) outs(%e{number} : {result}) "
+        f"-> {result}",
+        f"%h{number} = linalg.reduce {{ arith.addf }} ins(%x{number} : {given}) "
+        f"outs(%i{number} : {result}) dimensions = [1]",
+    ]
+
+
+def _activate(name: str, parameters: str = "") -> Callable[..., str]:
+    def rule(body: Body, dtype: torch.dtype, x: Operand) -> str:
+        if dtype not in FLOATS:
+            raise Unsupported
+        return body.add(f"{name} {x.read(body, dtype)} {parameters}: {MLIR_TYPES[dtype]}")
+
+    return rule
+
+
+def _gelu(body: Body, dtype: torch.dtype, x: Operand, *, approximate: str = "none") -> str:
+    parameters = "approximate <tanh> " if approximate == "tanh" else ""
+    return _activate("fad.gelu", parameters)(body, dtype, x)
+
+
+def _isnan(body: Body, _: Any, x: Operand) -> str:
+    value = x.read(body, x.dtype)
+    return body.add(f"arith.cmpf uno, {value}, {value} : {MLIR_TYPES[x.dtype]}")
+
+
+# What PyTorch's softplus has where nothing is given.
+_ONE, _TWENTY = Operand(1, None), Operand(20, None)
+
+
+def _softplus(
+    body: Body,
+    dtype: torch.dtype,
+    x: Operand,
+    beta: Operand = _ONE,
+    threshold: Operand = _TWENTY,
+) -> str:
+    if dtype not in FLOATS:
+        raise Unsupported
+    value, factor = x.read(body, dtype), beta.read(body, dtype)
+    scaled = body.apply("arith.mulf", dtype, value, factor)
+    smooth = body.apply("fad.softplus", dtype, scaled)
+    smooth = body.apply("arith.divf", dtype, smooth, factor)
+    beyond = body.apply("arith.cmpf ogt,", dtype, scaled, threshold.read(body, dtype))
+    return body.apply("arith.select", dtype, beyond, value, smooth)
+
+
+# Activations that fad has names for, and what else has a scalar body.
+_RULES: dict[Any, Callable[..., str]] = {
+    **RULES,
+    aten.gelu: _gelu,
+    aten.isnan: _isnan,
+    aten.mish: _activate("fad.mish"),
+    aten.silu: _activate("fad.silu"),
+    aten.softplus: _softplus,
+    torch.ops.fad.erfc: _activate("math.erfc"),
+    aten.erfc: _activate("math.erfc"),
+    **{
+        getattr(aten, name): _activate(f"math.{name}")
+        for name in "acos acosh asin asinh atan atanh cosh sinh".split()
+    },
+}
+_FILLED = (
+    aten.full,
+    aten.full_like,
+    aten.ones_like,
+    aten.scalar_tensor,
+    aten.zeros_like,
+)
+_KEPT = (aten._to_copy, aten.alias, aten.detach, aten.lift_fresh_copy)
+_BY_RESULT = (aten.exp, aten.relu, aten.sigmoid, aten.tanh)
+_FILL = {aten.ones_like: 1, aten.zeros_like: 0}
+
+
+def _log_sigmoid(x):
+    value = torch.minimum(x, torch.zeros_like(x)) - torch.log1p(torch.exp(-x.abs()))
+    return value, x.new_zeros(0)
+
+
+def _sign(x):
+    return torch.where(x > 0, 1.0, torch.where(x < 0, -1.0, 0.0)).to(x.dtype)
+
+
+def _make_decompositions() -> dict[Any, Callable[..., Any]]:
+    """PyTorch's, but for operations that have a body, and those of fad, whose derivatives
+    are PyTorch's at kinks, too."""
+    kinks = {
+        target: function
+        for target, function in get_kinks().items()
+        if target.overloadpacket not in _RULES
+        or target.overloadpacket in (aten.clamp, aten.clamp_min, aten.clamp_max)
+    }
+    table = {
+        target: function
+        for target, function in torch._decomp.decomposition_table.items()
+        if getattr(target, "overloadpacket", None) not in (*_RULES, *_FILLED, *_KEPT)
+    }
+    special = {
+        target: function
+        for target, function in get_special().items()
+        if target.overloadpacket not in _RULES
+    }
+    return {
+        **table,
+        **special,
+        **kinks,
+        aten.log_sigmoid_forward.default: _log_sigmoid,
+        aten.sign.default: _sign,
+        aten.sgn.default: _sign,
+    }
+
+
+def trace(
+    function: Callable[..., Any],
+    arguments: Sequence[Argument],
+    keywords: Mapping[str, Any],
+) -> ScalarFunction:
+    """`function` of `arguments` and `keywords`. Raises NotElementwise where it is no
+    function of single elements, or has an operation that fad has no body of."""
+    is_tensor = [each.dtype is not None for each in arguments]
+    tensors = [each for each in arguments if each.dtype is not None]
+
+    def call(*values: torch.Tensor) -> Any:
+        remaining = iter(values)
+        given = [
+            next(remaining) if tensor else each.value
+            for tensor, each in zip(is_tensor, arguments)
+        ]
+        return function(*given, **keywords)
+
+    result = _run(call, tensors)
+    wide = [
+        torch.ones(_shape(each), dtype=torch.float32 if each.dtype in _NARROW else each.dtype)
+        for each in tensors
+    ]
+    try:
+        # Inference tensors have no versions, which tracing may need.
+        with _tracing, torch.inference_mode(False), torch.no_grad():
+            graph = make_fx(call, _make_decompositions(), tracing_mode="real")(*wide)
+    except Exception as error:
+        raise NotElementwise(
+            f"{_name(function)} cannot be traced: {type(error).__name__}: {error}"
+        ) from error
+    graph.graph.eliminate_dead_code()
+    return _import(graph, function, tuple(each.dtype for each in tensors), result)
+
+
+def _shape(argument: Argument) -> tuple[int, ...]:
+    return () if argument.is_scalar else (_EXAMPLE,)
+
+
+def _run(call: Callable[..., Any], tensors: Sequence[Argument]) -> torch.dtype:
+    """The type of the result, which has the shape of the arguments."""
+    with torch.no_grad():
+        result = call(*(torch.ones(_shape(each), dtype=each.dtype) for each in tensors))
+    shape = () if all(each.is_scalar for each in tensors) else (_EXAMPLE,)
+    if not isinstance(result, torch.Tensor):
+        problem = f"returns a {type(result).__name__}, and not a tensor"
+    elif result.dtype not in FLOATS:
+        problem = f"returns numbers of {result.dtype}, which have no derivative"
+    elif tuple(result.shape) != shape:
+        problem = f"makes {tuple(result.shape)} of {shape}, so it is not elementwise"
+    else:
+        return result.dtype
+    raise NotElementwise(f"the function {problem}; call it as it is")
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__qualname__
+
+
+class _Importer:
+    """The scalar body of a traced graph."""
+
+    def __init__(
+        self, function: Callable[..., Any], dtype: torch.dtype | None = None
+    ) -> None:
+        """With `dtype`, floats have that type, and not that of the graph."""
+        self.name = _name(function)
+        self.dtype = dtype
+        self.body = Body()
+        self.values: dict[fx.Node, Operand] = {}
+
+    def run(self, graph: fx.GraphModule, operands: Sequence[Operand]) -> Operand:
+        placeholders = graph.graph.find_nodes(op="placeholder")
+        self.values.update(zip(placeholders, operands))
+        for node in graph.graph.nodes:
+            if node.op == "get_attr":
+                self.values[node] = self.read_constant(graph, node)
+            elif node.op == "call_function":
+                self.values[node] = self.convert(node)
+        (result,) = graph.graph.output_node().args
+        if isinstance(result, (list, tuple)):
+            (result,) = result
+        return self.values[result]
+
+    def read_constant(self, graph: fx.GraphModule, node: fx.Node) -> Operand:
+        """A tensor that is not an argument. One of rank 0 that the function makes itself
+        is a number."""
+        value = getattr(graph, str(node.target))
+        copies = (aten.alias.default, aten.lift_fresh_copy.default)
+        made = all(user.target in copies for user in node.users)
+        if made and value.numel() == 1:
+            return Operand(value.item(), None)
+        raise NotElementwise(
+            f"{self.name} reads a tensor that is no argument; make the tensor an argument"
+        )
+
+    def convert(self, node: fx.Node) -> Operand:
+        packet = getattr(node.target, "overloadpacket", None)
+        value = node.meta.get("val")
+        if packet in _FILLED:
+            number = _FILL.get(packet, node.args[-1])
+            if isinstance(number, (bool, int, float)):
+                return Operand(number, None)
+        if packet in (aten.lift_fresh_copy, aten.alias) or _is_same_view(node):
+            return self.values[node.args[0]]
+        rule = _RULES.get(packet)
+        dtype = value.dtype if isinstance(value, torch.Tensor) else None
+        if self.dtype is not None and dtype in FLOATS:
+            dtype = self.dtype
+        if packet is aten._to_copy and set(node.kwargs) <= {"dtype", "memory_format"}:
+            rule, options = RULES[aten.clone], {}
+        else:
+            options = {k: v for k, v in node.kwargs.items() if k != "memory_format"}
+        if rule is None or dtype is None:
+            raise self.refuse(node)
+        operands = [self.values.get(each, each) for each in node.args]
+        operands = [
+            Operand(each, None) if isinstance(each, (bool, int, float)) else each
+            for each in operands
+            if not isinstance(each, torch.dtype)
+        ]
+        if any(each is not None and not isinstance(each, Operand) for each in operands):
+            raise self.refuse(node)
+        try:
+            if all(each is None or each.dtype is None for each in operands):
+                # A number of numbers alone.
+                operands = [self.fix(each, dtype) for each in operands]
+            name = rule(self.body, dtype, *operands, **options)
+        except (Unsupported, TypeError):
+            raise self.refuse(node) from None
+        return Operand(name, dtype)
+
+    def fix(self, operand: Operand | None, dtype: torch.dtype) -> Operand | None:
+        if operand is None:
+            return None
+        return Operand(operand.read(self.body, dtype), dtype)
+
+    def refuse(self, node: fx.Node) -> NotElementwise:
+        return NotElementwise(
+            f"{self.name} uses {node.target}, of which fad has no kernel for single elements; "
+            "call the function as it is, or compile the model with "
+            'torch.compile(model, backend="fad")'
+        )
+
+
+def _is_same_view(node: fx.Node) -> bool:
+    """Whether `node` is its operand in another shape of as many elements. Elements keep
+    their order."""
+    packet = getattr(node.target, "overloadpacket", None)
+    if packet not in (aten.view, aten.expand, aten.unsqueeze, aten.squeeze, aten.reshape):
+        return False
+    before, after = node.args[0].meta["val"], node.meta["val"]
+    return before.shape == after.shape
+
+
+def _import(
+    graph: fx.GraphModule,
+    function: Callable[..., Any],
+    dtypes: tuple[torch.dtype, ...],
+    result: torch.dtype,
+) -> ScalarFunction:
+    operations = [node for node in graph.graph.nodes if node.op == "call_function"]
+    # One operation rounds once in any case, and these have their derivative by the result.
+    packets = [getattr(node.target, "overloadpacket", None) for node in operations]
+    is_single = len(packets) == 1 and packets[0] in _BY_RESULT and {*dtypes} == {result}
+    importer = _Importer(function, result if is_single else None)
+    body, operands = importer.body, []
+    for number, dtype in enumerate(dtypes):
+        wide = torch.float32 if dtype in _NARROW and not is_single else dtype
+        operands.append(Operand(body.convert(f"%a{number}", dtype, wide), wide))
+    value = importer.run(graph, operands).read(body, result)
+    return ScalarFunction("\n".join(body.lines), value, dtypes, result)
