@@ -17,33 +17,8 @@ sys.path.insert(0, __file__.rsplit("/compile/", 1)[0] + "/gradients/Inputs")
 import layers
 
 
-class Layer(torch.nn.Module):
-    """`function`, with the floats among `arguments` as parameters."""
-
-    def __init__(self, function, arguments):
-        super().__init__()
-        self.function = function
-        self.is_float = [value.is_floating_point() for value in arguments]
-        self.values = torch.nn.ParameterList(
-            value for value in arguments if value.is_floating_point()
-        )
-
-    def forward(self, *inputs):
-        values, inputs = iter(self.values), iter(inputs)
-        arguments = [next(values if f else inputs) for f in self.is_float]
-        return self.function(*arguments)
-
-
-def make_layer(case):
-    function, *arguments = case()
-    if isinstance(function, torch.nn.Module):
-        return function, arguments
-    inputs = [value for value in arguments if not value.is_floating_point()]
-    return Layer(function, arguments), inputs
-
-
 CASES = {
-    **{f"{name}.{group}": (lambda case=case: make_layer(case))
+    **{f"{name}.{group}": (lambda case=case: layers.make_module(case))
        for group, cases in layers.CASES.items() for name, case in cases.items()},
     **rare_layers.CASES,
 }  # fmt: skip

@@ -27,31 +27,10 @@ GROUPS = {
 }
 
 
-class Layer(torch.nn.Module):
-    """`function`, with the floats among `arguments` as parameters."""
-
-    def __init__(self, function, arguments):
-        super().__init__()
-        self.function = function
-        self.is_float = [value.is_floating_point() for value in arguments]
-        self.values = torch.nn.ParameterList(
-            value for value in arguments if value.is_floating_point()
-        )
-
-    def forward(self, *inputs):
-        values, inputs = iter(self.values), iter(inputs)
-        arguments = [next(values if f else inputs) for f in self.is_float]
-        return self.function(*arguments)
-
-
 def make(case):
     """The module of a case and its inputs."""
     torch.manual_seed(0)
-    function, *arguments = case()
-    if isinstance(function, torch.nn.Module):
-        return function, arguments
-    module = Layer(function, arguments)
-    return module, [value for value in arguments if not value.is_floating_point()]
+    return layers.make_module(case)
 
 
 def check(name, case, policies):

@@ -6,6 +6,32 @@ import torch.nn.functional as F
 from torch import randint, randn
 
 
+class Layer(torch.nn.Module):
+    """`function`, with the floats among `arguments` as parameters."""
+
+    def __init__(self, function, arguments):
+        super().__init__()
+        self.function = function
+        self.is_float = [value.is_floating_point() for value in arguments]
+        self.values = torch.nn.ParameterList(
+            value for value in arguments if value.is_floating_point()
+        )
+
+    def forward(self, *inputs):
+        values, inputs = iter(self.values), iter(inputs)
+        arguments = [next(values if f else inputs) for f in self.is_float]
+        return self.function(*arguments)
+
+
+def make_module(case):
+    """The module of a case and its inputs: a function's floats are parameters."""
+    function, *arguments = case()
+    if isinstance(function, torch.nn.Module):
+        return function, arguments
+    inputs = [value for value in arguments if not value.is_floating_point()]
+    return Layer(function, arguments), inputs
+
+
 def weighted(y):
     """A scalar whose gradient with respect to every element of `y` differs, and
     depends on `y`."""
