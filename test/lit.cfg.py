@@ -60,6 +60,10 @@ if not runs_in_python("import numpy, mpmath"):
         "to a Python that has them"
     )
 
+# What takes minutes, where lit has `--param nightly`, as check-fad-nightly gives it;
+# `%if nightly` has the same in a line of a test.
+if lit_config.params.get("nightly"):
+    config.available_features.add("nightly")
 if config.enable_python:
     config.available_features.add("fad-python")
 for feature, package in [

@@ -3,13 +3,14 @@ the program, not faster: copies of maps, lists of all operations for each of the
 and programs that passes blow up show there. The C library's `libmemusage.so`
 counts; no time is measured.
 
-Usage: check_allocations.py BIN FOLDER"""
+Usage: check_allocations.py BIN FOLDER [--every]. Without --every, one shape of programs
+is measured."""
 
-import os
 import pathlib
-import re
 import subprocess
 import sys
+
+from memusage import count_allocations
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks"))
 from programs import network, perceptron
@@ -18,24 +19,6 @@ OPERATIONS = {network: 56, perceptron: 40}
 # A joint function that has attributes, as another frontend's gets them.
 JOINT = "builtin.module(inline,func.func(fad-normalize),fad-differentiate{entry=f})"
 SINGLE = "--mlir-disable-threading"
-
-
-def count_allocations(command):
-    """The bytes that a program allocates, in all, and how often."""
-    run = subprocess.run(
-        [*command, "-o", "/dev/null"],
-        env={**os.environ, "LD_PRELOAD": "libmemusage.so"},
-        capture_output=True,
-        text=True,
-    )
-    if run.returncode:
-        sys.exit(f"{command} failed:\n{run.stderr}")
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", run.stderr)
-    total = re.search(r"heap total: (\d+)", plain)
-    if not total:
-        sys.exit(f"no count of allocations:\n{run.stderr}")
-    calls = re.findall(r"^\s*[mc]alloc\|\s+(\d+)", plain, re.MULTILINE)
-    return {"bytes": int(total[1]), "calls": sum(map(int, calls))}
 
 
 def make(command, path):
@@ -65,13 +48,15 @@ def list_commands(tools, folder, shape, operations):
 
 
 def main():
-    tools, folder = map(pathlib.Path, sys.argv[1:])
+    tools, folder = map(pathlib.Path, sys.argv[1:3])
+    shapes = OPERATIONS if "--every" in sys.argv else [network]
     folder.mkdir(parents=True, exist_ok=True)
     failed = False
-    for shape, operations in OPERATIONS.items():
+    for shape in shapes:
+        operations = OPERATIONS[shape]
         measured = [
             {
-                name: count_allocations(command)
+                name: count_allocations([*command, "-o", "/dev/null"])
                 for name, command in list_commands(
                     tools, folder, shape, factor * operations
                 ).items()

@@ -1,4 +1,4 @@
-"""Trains modules within ten budgets for the peak of memory: the allocator's peak is the
+"""Trains modules within four budgets for the peak of memory, or ten with --every: the allocator's peak is the
 estimate, no more than the budget, and falls with it, as do the bytes saved. Gradients
 are those without a budget, bit for bit. Kernels of convolutions take memory for
 themselves, which no graph shows: there the estimate is compared with the graphs."""
@@ -129,8 +129,8 @@ def train(case, **options):
     return partitioner, peak, [parameter.grad for parameter in model.parameters()]
 
 
-def check(case):
-    """What is wrong with the budgets of `case`."""
+def check(case, points):
+    """What is wrong with so many budgets of `case`."""
     _, _, expected = train(case)
     fastest, highest, _ = train(case, budget=1.0)
     with warnings.catch_warnings(record=True) as caught:
@@ -143,8 +143,9 @@ def check(case):
     if lowest > 0.75 * highest:
         yield f"the lowest peak is {lowest} of {highest}"
     before = highest, peak_bytes(*fastest.parts).saved
-    for step in range(10):
-        budget = fastest.estimate - (fastest.estimate - least.estimate) * step // 9
+    for step in range(points):
+        between = (fastest.estimate - least.estimate) * step // (points - 1)
+        budget = fastest.estimate - between
         partitioner, peak, gradients = train(case, budget=budget)
         modelled = peak_bytes(*partitioner.parts)
         saved = modelled.saved
@@ -193,8 +194,9 @@ def check_options():
 
 def main():
     wrong = 0
-    for case in sys.argv[1:] or CASES:
-        for message in check(case):
+    points = 10 if "--every" in sys.argv else 4
+    for case in CASES:
+        for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
     for message in check_options():
