@@ -76,7 +76,7 @@ FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
       FailureOr<int64_t> peak =
           selectResiduals(function, getSelection(), candidate.rules);
       if (failed(peak) ||
-          failed(checkBudget(function, getSelection(), /*bytes=*/0, *peak)))
+          failed(checkPeakBudget(function, getSelection(), *peak)))
         return failure();
     }
   return countKeptBytes(findJoint(module, name), assumedSize);
@@ -111,8 +111,8 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!JointFunction::isJoint(function))
       continue;
-    if (failed(checkBudget(function, getSelection(),
-                           countKeptBytes(function, assumedSize), /*peak=*/0)))
+    if (failed(checkResidualBudget(function, getSelection(),
+                                   countKeptBytes(function, assumedSize))))
       return failure();
     emitRemarks(function, getSelection());
   }

@@ -35,9 +35,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     FailureOr<int64_t> peak = selectResiduals(joint, options);
     // A framework that cannot have its budget wants the lowest peak, and says so.
     if (failed(peak) ||
-        failed(checkBudget(joint, options,
-                           countKeptBytes(joint, options.assumedSize),
-                           /*peak=*/0)))
+        failed(checkResidualBudget(
+            joint, options, countKeptBytes(joint, options.assumedSize))))
       return failure();
     FailureOr<llvm::json::Value> described = describePlan(joint);
     if (failed(described))

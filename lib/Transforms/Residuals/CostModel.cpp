@@ -98,7 +98,7 @@ static bool isReduction(Operation *op) {
 bool CostModel::mayRecompute(Operation *op) {
   if (recomputation->contains(op))
     return true;
-  if (!isRepeatable(op) || followsCheckpoint(op) ||
+  if (!isRepeatable(op) || isBetweenCheckpoints(op) ||
       llvm::any_of(op->getResults(), [&](Value v) { return kept.contains(v); }))
     return false;
   if (level == RecomputeLevel::nothing)

@@ -34,7 +34,7 @@ void fad::forEachReadOperand(Operation *op,
   });
 }
 
-bool fad::followsCheckpoint(Operation *op) {
+bool fad::isBetweenCheckpoints(Operation *op) {
   return llvm::any_of(op->getOperands(), [](Value operand) {
     auto opaque = operand.getDefiningOp<OpaqueOp>();
     while (opaque && opaque.getKind() == OpaqueKind::view &&

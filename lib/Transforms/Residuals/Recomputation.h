@@ -26,9 +26,10 @@ bool isOverwritten(OpOperand &operand);
 bool isView(Operation *op);
 
 /// Whether `op` stands between two checkpoints: it reads a result of one, or a
-/// view of that, and the other reads its result. If such operations were repeated, backward would repeat each checkpoint for the next
-/// one, and have all of them in memory at once.
-bool followsCheckpoint(Operation *op);
+/// view of that, and the other reads its result. If such operations were
+/// repeated, backward would repeat each checkpoint for the next one, and have all
+/// of them in memory at once.
+bool isBetweenCheckpoints(Operation *op);
 
 /// Whether `map` has every loop that, by `ranges`, runs more than once.
 bool mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges);

@@ -58,7 +58,7 @@ void Rule::findNeeded(const JointFunction &joint) {
 bool Rule::isRecomputed(Operation *op) const {
   if (recomputation.contains(op))
     return true;
-  if (followsCheckpoint(op))
+  if (isBetweenCheckpoints(op))
     return false;
   if (derived.contains(op))
     return true;

@@ -160,22 +160,30 @@ int64_t fad::countKeptBytes(func::FuncOp selected, int64_t assumedSize) {
   return saturate(sum);
 }
 
-LogicalResult fad::checkBudget(func::FuncOp function,
-                               const SelectionOptions &options,
-                               int64_t bytes, int64_t peak) {
-  StringRef advice = "; raise the budget, or let backward compute more again";
-  if (options.peakBudget >= 0 && peak > options.peakBudget)
-    return function.emitError("no choice of residuals keeps forward and "
-                              "backward within ")
-           << options.peakBudget << " bytes: the lowest peak is " << peak
-           << " bytes with recompute="
-           << stringifyRecomputeLevel(options.recompute) << advice;
+static constexpr StringLiteral kAdvice =
+    "; raise the budget, or let backward compute more again";
+
+LogicalResult fad::checkResidualBudget(func::FuncOp function,
+                                       const SelectionOptions &options,
+                                       int64_t bytes) {
   if (options.residualBudget < 0 || bytes <= options.residualBudget)
     return success();
   return function.emitError("no choice of residuals takes ")
          << options.residualBudget << " bytes or fewer: the least is " << bytes
          << " bytes with recompute="
-         << stringifyRecomputeLevel(options.recompute) << advice;
+         << stringifyRecomputeLevel(options.recompute) << kAdvice;
+}
+
+LogicalResult fad::checkPeakBudget(func::FuncOp function,
+                                   const SelectionOptions &options,
+                                   int64_t peak) {
+  if (options.peakBudget < 0 || peak <= options.peakBudget)
+    return success();
+  return function.emitError("no choice of residuals keeps forward and "
+                            "backward within ")
+         << options.peakBudget << " bytes: the lowest peak is " << peak
+         << " bytes with recompute="
+         << stringifyRecomputeLevel(options.recompute) << kAdvice;
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,9 +311,9 @@ struct FadSelectResidualsPass
     }
     SelectionOptions options = getSelection();
     FailureOr<int64_t> peak = selectResiduals(function, options);
-    if (failed(peak) ||
-        failed(checkBudget(function, options,
-                           countKeptBytes(function, assumedSize), *peak)))
+    if (failed(peak) || failed(checkPeakBudget(function, options, *peak)) ||
+        failed(checkResidualBudget(function, options,
+                                   countKeptBytes(function, assumedSize))))
       return signalPassFailure();
     emitRemarks(function, options);
   }

@@ -37,11 +37,15 @@ int64_t getAssumedBytes(Value value, SizeSymbols &symbols,
 /// Residuals that only carry sizes do not count, since no policy selects them.
 int64_t countKeptBytes(func::FuncOp selected, int64_t assumedSize);
 
-/// Fails, with an error, if `bytes`, the fewest possible, or `peak`, the lowest
-/// possible, exceed their budget.
-LogicalResult checkBudget(func::FuncOp function,
-                          const SelectionOptions &options, int64_t bytes,
-                          int64_t peak);
+/// Fails, with an error, if `bytes`, the fewest possible, exceed the budget of
+/// residuals.
+LogicalResult checkResidualBudget(func::FuncOp function,
+                                  const SelectionOptions &options,
+                                  int64_t bytes);
+
+/// Fails, with an error, if `peak`, the lowest possible, exceeds its budget.
+LogicalResult checkPeakBudget(func::FuncOp function,
+                              const SelectionOptions &options, int64_t peak);
 
 } // namespace mlir::fad
 
