@@ -83,8 +83,8 @@ Cost MinCut::solve(unsigned source, unsigned sink) {
   while (!total.isInfinite && findDistances(source, sink)) {
     next.assign(getNumNodes(), 0);
     // A path of infinite edges carries any flow, so the search ends.
-    for (Cost flow = augment(source, sink);
-         !total.isInfinite && Cost() < flow; flow = augment(source, sink))
+    for (Cost flow = augment(source, sink); !total.isInfinite && Cost() < flow;
+         flow = augment(source, sink))
       total += flow;
   }
   sinkSide.assign(getNumNodes(), total.isInfinite);

@@ -147,7 +147,7 @@ static std::optional<double> fold(Operation *op, Numbers operands) {
   for (auto [operand, number] : llvm::zip_equal(op->getOperands(), operands))
     known[operand] = getConstant(operand.getType(), number);
   return foldConstants(op, known) ? getNumber(known[op->getResult(0)])
-                                : std::nullopt;
+                                  : std::nullopt;
 }
 
 /// The evaluation of `op`; null if it is unknown.

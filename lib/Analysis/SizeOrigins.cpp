@@ -37,8 +37,7 @@ Size fad::asSize(OpFoldResult index) {
   return {value, kIndex};
 }
 
-void fad::visitReified(Size size,
-                       llvm::function_ref<void(OpFoldResult)> use) {
+void fad::visitReified(Size size, llvm::function_ref<void(OpFoldResult)> use) {
   auto result = dyn_cast<OpResult>(size.first);
   if (!result)
     return;
@@ -166,10 +165,9 @@ static bool areEqual(Size size, Size like, KnownSizes &known) {
     if (current == like || yieldsEqual(current, like, known))
       return true;
     // From outside, no way leads to the argument of a body.
-    bool isReachable =
-        !like.first || !current.first ||
-        like.first.getParentRegion()->isAncestor(
-            current.first.getParentRegion());
+    bool isReachable = !like.first || !current.first ||
+                       like.first.getParentRegion()->isAncestor(
+                           current.first.getParentRegion());
     if (isReachable && seen.insert(current).second)
       appendEqualSizes(current, worklist);
   }

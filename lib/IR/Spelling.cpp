@@ -97,9 +97,8 @@ static Formula callKeepingNaN(const Formula &x, double bound, Whole whole) {
     if (isa<DropOp>(op))
       return arith::bitEnumContainsAll(cast<DropOp>(op).getFastmath(),
                                        arith::FastMathFlags::nnan);
-    return isa<KeepOp>(op) &&
-           (whole == Whole::smooth ||
-            !op->hasAttr(FadDialect::kSharesTiesAttr));
+    return isa<KeepOp>(op) && (whole == Whole::smooth ||
+                               !op->hasAttr(FadDialect::kSharesTiesAttr));
   };
   SmallVector<Formula> forms;
   for (StringRef name :

@@ -62,8 +62,9 @@ void AdjointBuilder::addCotangents(ValueRange values,
       addCotangent(value, cotangent);
 }
 
-LogicalResult AdjointBuilder::checkCaptures(
-    Operation *op, llvm::function_ref<bool(OpOperand &)> isCovered) {
+LogicalResult
+AdjointBuilder::checkCaptures(Operation *op,
+                              llvm::function_ref<bool(OpOperand &)> isCovered) {
   LogicalResult valid = success();
   visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *operand) {
     Operation *reader = operand->getOwner();

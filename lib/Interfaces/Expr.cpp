@@ -291,18 +291,16 @@ Expr fad::copysign(const Expr &magnitude, const Expr &sign) {
   return binary<math::CopySignOp>(magnitude, sign, std::copysign);
 }
 Expr fad::max(const Expr &lhs, const Expr &rhs) {
-  return binary<arith::MaximumFOp>(
-      lhs, rhs, [](double a, double b) {
-        bool takesFirst = a > b || (a == b && !std::signbit(a));
-        return takesFirst || std::isnan(a) ? a : b;
-      });
+  return binary<arith::MaximumFOp>(lhs, rhs, [](double a, double b) {
+    bool takesFirst = a > b || (a == b && !std::signbit(a));
+    return takesFirst || std::isnan(a) ? a : b;
+  });
 }
 Expr fad::min(const Expr &lhs, const Expr &rhs) {
-  return binary<arith::MinimumFOp>(
-      lhs, rhs, [](double a, double b) {
-        bool takesFirst = a < b || (a == b && std::signbit(a));
-        return takesFirst || std::isnan(a) ? a : b;
-      });
+  return binary<arith::MinimumFOp>(lhs, rhs, [](double a, double b) {
+    bool takesFirst = a < b || (a == b && std::signbit(a));
+    return takesFirst || std::isnan(a) ? a : b;
+  });
 }
 Expr fad::pow(const Expr &base, const Expr &exponent) {
   if (exponent.isConstant(0))

@@ -26,15 +26,15 @@ static bool hasWork(ModuleOp module) {
   return module
       .walk([&](Operation *op) {
         auto symbol = dyn_cast<SymbolOpInterface>(op);
-        return WalkResult(failure(isa<CallOpInterface, ml_program::GlobalOp>(op) ||
-                                  (symbol && op != module && symbol.isPrivate())));
+        return WalkResult(
+            failure(isa<CallOpInterface, ml_program::GlobalOp>(op) ||
+                    (symbol && op != module && symbol.isPrivate())));
       })
       .wasInterrupted();
 }
 
 namespace {
-struct FadInlineCallsPass
-    : fad::impl::FadInlineCallsBase<FadInlineCallsPass> {
+struct FadInlineCallsPass : fad::impl::FadInlineCallsBase<FadInlineCallsPass> {
   void runOnOperation() override {
     if (!hasWork(getOperation()))
       return markAllAnalysesPreserved();

@@ -73,8 +73,8 @@ void HeldDiagnostics::leaveOut() {
   auto [loc, reason] = *std::exchange(error, std::nullopt);
   // A remark may be printed as a diagnostic.
   isHolding = false;
-  if (auto remark = remark::missed(loc, remark::RemarkOpts::name("LeftOut")
-                                            .category("fad-residuals")))
+  if (auto remark = remark::missed(
+          loc, remark::RemarkOpts::name("LeftOut").category("fad-residuals")))
     remark << remark::detail::Remark::Arg("Because", reason);
   isHolding = true;
 }

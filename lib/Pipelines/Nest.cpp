@@ -70,8 +70,7 @@ void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());
   // Operands that are found to be equal become one in canonicalization.
-  pm.addNestedPass<func::FuncOp>(
-      createFadSimplify({/*mergeFirst=*/true}));
+  pm.addNestedPass<func::FuncOp>(createFadSimplify({/*mergeFirst=*/true}));
   pm.addPass(createFadRematerialize());
 }
 

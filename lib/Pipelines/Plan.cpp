@@ -96,11 +96,9 @@ void Planner::visitResidual(ResidualOp residual) {
   auto type = dyn_cast<RankedTensorType>(residual.getType());
   int64_t bits = 0;
   if (type && type.hasStaticShape() && type.getElementType().isIntOrFloat())
-    bits = type.getNumElements() *
-           std::max(8u, type.getElementTypeBitWidth());
-  saved.push_back(json::Object{{"name", name},
-                               {"bytes", bits / 8},
-                               {"reason", residual.getReason()}});
+    bits = type.getNumElements() * std::max(8u, type.getElementTypeBitWidth());
+  saved.push_back(json::Object{
+      {"name", name}, {"bytes", bits / 8}, {"reason", residual.getReason()}});
   references.try_emplace(residual, name);
   if (isNew.contains(residual.getValue()))
     isNew.insert(residual);

@@ -167,8 +167,8 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
       curve.assumedSize = options.assumedSize;
     return true;
   };
-  if (failed(forEachJoint(*prepared, differentiate, Policy::automatic, run,
-                          take)))
+  if (failed(
+          forEachJoint(*prepared, differentiate, Policy::automatic, run, take)))
     return failure();
   curve.points = findFront(std::move(points));
   return curve;

@@ -45,8 +45,7 @@ struct FadSelectLeastPass
 
   void runOnOperation() override {
     FailureOr<func::FuncOp> function = findEntry(getOperation(), entry);
-    if (failed(function) ||
-        failed(selectLeast(function->getSymName().str())))
+    if (failed(function) || failed(selectLeast(function->getSymName().str())))
       signalPassFailure();
   }
 

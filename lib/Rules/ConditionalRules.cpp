@@ -73,9 +73,8 @@ void ConditionalAdjoint::yield(Block &block, ArrayRef<Value> values,
   SmallVector<Value> yielded;
   for (Value value : values) {
     Value cotangent = found.lookup(value);
-    yielded.push_back(cotangent
-                          ? cotangent
-                          : makeZerosLike(rewriter, op->getLoc(), value));
+    yielded.push_back(cotangent ? cotangent
+                                : makeZerosLike(rewriter, op->getLoc(), value));
   }
   scf::YieldOp::create(rewriter, op->getLoc(), yielded);
 }
@@ -85,8 +84,8 @@ LogicalResult ConditionalAdjoint::run() {
   Operation *unfinished = createLike(TypeRange());
   SmallVector<Found> found(op->getNumRegions());
   LogicalResult valid = success();
-  for (auto [from, to, cotangents] : llvm::zip_equal(
-           op->getRegions(), unfinished->getRegions(), found))
+  for (auto [from, to, cotangents] :
+       llvm::zip_equal(op->getRegions(), unfinished->getRegions(), found))
     if (failed(buildBranch(from.front(), to.emplaceBlock(), cotangents)))
       valid = failure();
   SmallVector<Value> values;
@@ -94,8 +93,7 @@ LogicalResult ConditionalAdjoint::run() {
     if (llvm::any_of(
             found, [&](const Found &branch) { return branch.contains(value); }))
       values.push_back(value);
-  for (auto [to, cotangents] :
-       llvm::zip_equal(unfinished->getRegions(), found))
+  for (auto [to, cotangents] : llvm::zip_equal(unfinished->getRegions(), found))
     yield(to.front(), values, cotangents);
 
   Operation *finished = createLike(TypeRange(ValueRange(values)));

@@ -214,8 +214,7 @@ void LoopAdjoint::yieldCotangents() {
 }
 
 void LoopAdjoint::addCapturedCotangents() {
-  captured.remove_if(
-      [&](Value value) { return !adjoint.hasCotangent(value); });
+  captured.remove_if([&](Value value) { return !adjoint.hasCotangent(value); });
   if (captured.empty())
     return;
   rewriter.setInsertionPoint(backward);
@@ -401,6 +400,4 @@ struct Loop : AdjointRule<Loop, scf::ForOp> {
 };
 } // namespace
 
-void fad::attachLoopRule(MLIRContext *context) {
-  attachRules<Loop>(context);
-}
+void fad::attachLoopRule(MLIRContext *context) { attachRules<Loop>(context); }

@@ -52,12 +52,11 @@ struct Concat : AdjointRule<Concat, tensor::ConcatOp> {
     SmallVector<Value> operands;
     for (Value input : op.getInputs()) {
       SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
-      operands.push_back(adjoint.isVaried(input)
-                             ? extractSlice(
-                                   b, loc,
-                                   cast<RankedTensorType>(input.getType()),
-                                   cotangents.front(), offsets, sizes, ones)
-                             : Value());
+      operands.push_back(
+          adjoint.isVaried(input)
+              ? extractSlice(b, loc, cast<RankedTensorType>(input.getType()),
+                             cotangents.front(), offsets, sizes, ones)
+              : Value());
       start = addSizes(b, loc, start, sizes[op.getDim()]);
     }
     adjoint.addCotangents(op.getInputs(), operands);

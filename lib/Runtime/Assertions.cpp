@@ -165,10 +165,9 @@ void OperationAsserter::checkReshape(tensor::ReshapeOp op) {
 void OperationAsserter::checkSlice(OffsetSizeAndStrideOpInterface slice,
                                    Value whole) {
   Value zero = index(0), one = index(1);
-  for (auto [dim, offset, size, stride] :
-       llvm::enumerate(values(slice.getMixedOffsets()),
-                       values(slice.getMixedSizes()),
-                       values(slice.getMixedStrides()))) {
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           values(slice.getMixedOffsets()), values(slice.getMixedSizes()),
+           values(slice.getMixedStrides()))) {
     // The last index may wrap, so the test compares the number of steps that
     // fit.
     Value extent = this->size(whole, dim);
@@ -180,9 +179,8 @@ void OperationAsserter::checkSlice(OffsetSizeAndStrideOpInterface slice,
                                          subtract(zero, stride));
     Value steps = arith::DivUIOp::create(
         builder, loc, room, arith::MaxUIOp::create(builder, loc, step, one));
-    Value fits =
-        either(compare(CmpIPredicate::ule, subtract(size, one), steps),
-               compare(CmpIPredicate::eq, stride, zero));
+    Value fits = either(compare(CmpIPredicate::ule, subtract(size, one), steps),
+                        compare(CmpIPredicate::eq, stride, zero));
     Value inside = arith::AndIOp::create(
         builder, loc, compare(CmpIPredicate::ult, offset, extent), fits);
     check(either(compare(CmpIPredicate::eq, size, zero), inside),
@@ -196,9 +194,9 @@ void OperationAsserter::checkInsertion(tensor::InsertSliceOp op) {
   int64_t sourceDim = 0;
   for (auto [dim, given] : llvm::enumerate(sizes))
     if (!dropped[dim])
-      check(compare(CmpIPredicate::eq, given,
-                    size(op.getSource(), sourceDim++)),
-            "the slice has another size than what is inserted");
+      check(
+          compare(CmpIPredicate::eq, given, size(op.getSource(), sourceDim++)),
+          "the slice has another size than what is inserted");
   checkSlice(op, op.getDest());
 }
 
@@ -302,15 +300,15 @@ Value OperationAsserter::tryAll(AffineExpr expr, ArrayRef<Value> loops,
   // Indices advance as the digits of a number do, the last one fastest, until
   // the first one is at its end or `expr` is outside.
   Value zero = index(0), one = index(1);
-  Value firstEnd = arith::SelectOp::create(builder, loc, isEmpty, zero,
-                                           loops[read.front()]);
+  Value firstEnd =
+      arith::SelectOp::create(builder, loc, isEmpty, zero, loops[read.front()]);
   SmallVector<Value> inits(read.size(), zero);
   inits.push_back(arith::ConstantIntOp::create(builder, loc, 1, 1));
   auto isNext = [&](OpBuilder &, Location, ValueRange state) {
     Value isLeft = compare(CmpIPredicate::slt, state.front(), firstEnd);
     scf::ConditionOp::create(
-        builder, loc,
-        arith::AndIOp::create(builder, loc, isLeft, state.back()), state);
+        builder, loc, arith::AndIOp::create(builder, loc, isLeft, state.back()),
+        state);
   };
   auto advance = [&](OpBuilder &, Location, ValueRange state) {
     // Loops that `expr` does not read are arbitrary.

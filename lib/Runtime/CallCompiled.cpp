@@ -101,9 +101,9 @@ CompiledModule::unpack(const Function &function, ArrayRef<int64_t> block,
     }
     const auto *words = reinterpret_cast<const int64_t *>(address);
     auto *allocated = reinterpret_cast<void *>(words[kAllocated]);
-    auto *elements = reinterpret_cast<char *>(words[kAligned]) +
-                     words[kOffset] *
-                         getHostElementSize(result.type.getElementType());
+    auto *elements =
+        reinterpret_cast<char *>(words[kAligned]) +
+        words[kOffset] * getHostElementSize(result.type.getElementType());
     std::shared_ptr<void> &owner = owners[allocated];
     if (!owner)
       owner = std::shared_ptr<void>(allocated, freeBuffer);

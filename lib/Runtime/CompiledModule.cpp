@@ -165,8 +165,7 @@ LogicalResult CompiledModule::createEngine(ModuleOp module, bool quickly) {
 
   ExecutionEngineOptions options;
   // Level 3 is meant for kernels, and takes long for networks.
-  auto optimize = [quickly,
-                   target = machine->get()](llvm::Module *llvmModule) {
+  auto optimize = [quickly, target = machine->get()](llvm::Module *llvmModule) {
     simplifyInterface(*llvmModule);
     bool isNetwork = splitFunctions(*llvmModule);
     unsigned level = quickly ? 1 : isNetwork ? 2 : 3;
@@ -174,8 +173,8 @@ LogicalResult CompiledModule::createEngine(ModuleOp module, bool quickly) {
                                      target)(llvmModule);
   };
   options.transformer = optimize;
-  options.jitCodeGenOptLevel = quickly ? llvm::CodeGenOptLevel::Less
-                                       : llvm::CodeGenOptLevel::Default;
+  options.jitCodeGenOptLevel =
+      quickly ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   auto created = ExecutionEngine::create(module, options, std::move(*machine));

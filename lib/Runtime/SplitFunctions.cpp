@@ -87,8 +87,8 @@ static void markDistinct(llvm::Function &function) {
   for (llvm::Argument &parameter : function.args()) {
     if (!parameter.getType()->isPointerTy())
       continue;
-    const llvm::Value *object = llvm::getUnderlyingObject(
-        call->getArgOperand(parameter.getArgNo()));
+    const llvm::Value *object =
+        llvm::getUnderlyingObject(call->getArgOperand(parameter.getArgNo()));
     if (isAllocation(object) && uses.lookup(object) == 1)
       parameter.addAttr(llvm::Attribute::NoAlias);
   }

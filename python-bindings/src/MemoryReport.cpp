@@ -92,8 +92,7 @@ static nb::tuple curveOf(python::Module &module, const std::string &entry,
                          const std::vector<int64_t> &wrt,
                          const std::vector<int64_t> &results,
                          const nb::dict &selection) {
-  ReportRequest request =
-      makeRequest(entry, wrt, results, {"auto"}, selection);
+  ReportRequest request = makeRequest(entry, wrt, results, {"auto"}, selection);
   TimeMemoryCurve curve =
       module.run([&](ModuleOp op) { return measureCurve(op, request); });
   nb::list points;

@@ -61,7 +61,8 @@ static nb::tuple describe(NestedPair &pair) {
 static nb::tuple nest(python::Module &module, const std::string &entry,
                       const std::vector<int64_t> &wrt,
                       const std::vector<int64_t> &results,
-                      const std::string &policyName, const nb::dict &selection) {
+                      const std::string &policyName,
+                      const nb::dict &selection) {
   NestOptions options;
   options.entry = entry;
   options.setSelection(getSelection(selection));

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Pipelines/Plan.h"
 #include "Bindings.h"
 #include "Module.h"
 #include "PolicyName.h"
-#include "fad/Pipelines/Plan.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Pass/PassManager.h"
@@ -33,10 +33,11 @@ static std::string plan(python::Module &module, const std::string &policyName,
       return failure();
     auto joint = *copy->getOps<func::FuncOp>().begin();
     FailureOr<int64_t> peak = selectResiduals(joint, options);
-    // A framework that cannot have its budget wants the lowest peak, and says so.
+    // A framework that cannot have its budget wants the lowest peak, and says
+    // so.
     if (failed(peak) ||
-        failed(checkResidualBudget(
-            joint, options, countKeptBytes(joint, options.assumedSize))))
+        failed(checkResidualBudget(joint, options,
+                                   countKeptBytes(joint, options.assumedSize))))
       return failure();
     FailureOr<llvm::json::Value> described = describePlan(joint);
     if (failed(described))

@@ -21,9 +21,9 @@ void EscapingStream::write_impl(const char *data, size_t size) {
   };
   for (unsigned char byte : llvm::StringRef(data, size)) {
     bool followsLead = std::exchange(isPending, byte == kLead);
-    bool isControl =
-        (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F ||
-        (followsLead && byte >= 0x80 && byte < 0xA0);
+    bool isControl = (byte < 0x20 && byte != '\n' && byte != '\t') ||
+                     byte == 0x7F ||
+                     (followsLead && byte >= 0x80 && byte < 0xA0);
     if (followsLead && isControl)
       escape(kLead);
     else if (followsLead)

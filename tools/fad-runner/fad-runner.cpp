@@ -270,11 +270,11 @@ LogicalResult Runner::estimateMemory(const NestOptions *options) {
     return arguments[argument].getShape()[dim];
   };
   auto estimated =
-      options ? estimatePeak(pair.forward, pair.backward, sizeOf,
-                             options->reuseResiduals)
-              : estimatePeak(
-                    copy->lookupSymbol<func::FuncOp>(entry.getSymName()),
-                    sizeOf);
+      options
+          ? estimatePeak(pair.forward, pair.backward, sizeOf,
+                         options->reuseResiduals)
+          : estimatePeak(copy->lookupSymbol<func::FuncOp>(entry.getSymName()),
+                         sizeOf);
   if (failed(estimated))
     return failure();
   statistics.estimated = *estimated;

@@ -133,8 +133,7 @@ struct RoundF64ToBF16 : OpRewritePattern<arith::TruncFOp> {
 /// LLVM's minimumnum and maximumnum without signed zeros: the same values by
 /// the same instructions. LLVM 22 leaves elements out when it vectorizes a loop
 /// that reduces by its minnum or maxnum.
-template <typename OpTy>
-struct LowerMinMaxNum : OpRewritePattern<OpTy> {
+template <typename OpTy> struct LowerMinMaxNum : OpRewritePattern<OpTy> {
   LowerMinMaxNum(MLIRContext *context, StringRef intrinsic)
       : OpRewritePattern<OpTy>(context), intrinsic(intrinsic) {}
 
@@ -173,8 +172,8 @@ struct MathToLibmPass : fad::impl::FadMathToLibmBase<MathToLibmPass> {
     RewritePatternSet calls(&getContext());
     populateMathToLibmConversionPatterns(calls);
     // Some calls are in f32 for operations on bf16.
-    if (failed(applyPatternsGreedily(getOperation(), std::move(calls),
-                                     config)) ||
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(calls), config)) ||
         failed(expandBF16(getOperation())))
       return signalPassFailure();
     if (failed(hidden.restore()))

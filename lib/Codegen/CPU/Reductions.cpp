@@ -25,11 +25,11 @@ static Operation *getCombination(linalg::GenericOp op, BlockArgument old) {
   unsigned index = old.getArgNumber() - op.getNumDpsInputs();
   Value result = op.getBody()->getTerminator()->getOperand(index);
   Operation *combination = result.getDefiningOp();
-  bool combines = combination && old.hasOneUse() && result.hasOneUse() &&
-                  *old.user_begin() == combination &&
-                  isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp,
-                      arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
-                      combination);
+  bool combines =
+      combination && old.hasOneUse() && result.hasOneUse() &&
+      *old.user_begin() == combination &&
+      isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
+          arith::MaxNumFOp, arith::MinNumFOp>(combination);
   return combines ? combination : nullptr;
 }
 
@@ -118,13 +118,12 @@ LogicalResult fad::emitReduction(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<OpFoldResult> ivs(row.outerIVs);
   ivs.push_back(rewriter.getIndexAttr(0));
   SmallVector<Value> first;
-  for (auto [output, old] : llvm::zip_equal(op.getDpsInitsMutable(),
-                                            op.getRegionOutputArgs())) {
+  for (auto [output, old] :
+       llvm::zip_equal(op.getDpsInitsMutable(), op.getRegionOutputArgs())) {
     Value value = load(rewriter, op, output, ivs);
     Type type = value.getType();
-    first.push_back(convertTo(rewriter, value,
-                              getCombination(op, old) ? getWideType(type)
-                                                      : type));
+    first.push_back(convertTo(
+        rewriter, value, getCombination(op, old) ? getWideType(type) : type));
   }
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);

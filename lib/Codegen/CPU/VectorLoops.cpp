@@ -125,9 +125,9 @@ static linalg::GenericOp createSlice(OpBuilder &b, linalg::GenericOp op,
     maps.push_back(hasInner ? b.getMultiDimIdentityMap(1)
                             : AffineMap::get(1, 0, b.getContext()));
   }
-  auto sliced = linalg::GenericOp::create(
-      b, op.getLoc(), TypeRange(), inputs, outputs, maps,
-      ArrayRef(utils::IteratorType::parallel));
+  auto sliced =
+      linalg::GenericOp::create(b, op.getLoc(), TypeRange(), inputs, outputs,
+                                maps, ArrayRef(utils::IteratorType::parallel));
   IRMapping mapping;
   op.getRegion().cloneInto(&sliced.getRegion(), mapping);
   return sliced;

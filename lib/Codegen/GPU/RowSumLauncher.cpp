@@ -36,9 +36,8 @@ void fad::launchRowSum(OpBuilder &builder, linalg::GenericOp op,
   auto divide = [&](Value number, Value divisor) -> Value {
     return arith::CeilDivUIOp::create(b, number, divisor);
   };
-  Value height =
-      arith::MaxUIOp::create(b, divide(rows, buffers.constant(kMaxParts)),
-                             buffers.constant(kMinRows));
+  Value height = arith::MaxUIOp::create(
+      b, divide(rows, buffers.constant(kMaxParts)), buffers.constant(kMinRows));
   Value parts = divide(rows, height);
   Value threads = buffers.constant(
       op->getAttrOfType<IntegerAttr>(FadDialect::kBlockSizeAttr).getInt());

@@ -134,12 +134,11 @@ static Value gather(OpBuilder &builder, GenericOp op, unsigned number,
   if (map.isIdentity())
     return operand;
   ImplicitLocOpBuilder b(loc, builder);
-  return createGeneric(b, operand, empty,
-                       {map, builder.getMultiDimIdentityMap(rank)},
-                       /*reductions=*/0,
-                       [](ImplicitLocOpBuilder &, ValueRange arguments) {
-                         return arguments[0];
-                       });
+  return createGeneric(
+      b, operand, empty, {map, builder.getMultiDimIdentityMap(rank)},
+      /*reductions=*/0, [](ImplicitLocOpBuilder &, ValueRange arguments) {
+        return arguments[0];
+      });
 }
 
 /// `tensor` as a matrix, the first `split` dimensions of which are one.

@@ -77,8 +77,7 @@ Expr fad::erfcOfLarge(const Expr &x, const Expr &density,
                       const Polynomial &polynomial, double factor,
                       llvm::function_ref<Expr(const Expr &)> reciprocal) {
   Multiple multiple = matchMultiple(x).value_or(Multiple{x, 1});
-  Expr t = reciprocal(
-      fma(multiple.x, multiple.factor * polynomial.scale, 1));
+  Expr t = reciprocal(fma(multiple.x, multiple.factor * polynomial.scale, 1));
   return density * (evaluatePolynomial(polynomial.coefficients, t, factor) * t);
 }
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llvm/Support/JSON.h"
 #include "fad/Pipelines/MemoryReport.h"
 #include "mlir/Support/DebugStringHelper.h"
-#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace mlir::fad;

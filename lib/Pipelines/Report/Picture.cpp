@@ -47,11 +47,13 @@ private:
   struct Style {
     StringLiteral color, meaning;
   };
-  static constexpr Style kStyles[] = {
-      {"#ffffff", "argument or result"}, {"#a1d99b", "elementwise region"},
-      {"#e5e5e5", "other operation"},    {"#fdae6b", "computed in backward"},
-      {"#9ecae1", "adjoint"},            {"#fb6a4a", "kept"},
-      {"#fee0d2", "alive anyway"}};
+  static constexpr Style kStyles[] = {{"#ffffff", "argument or result"},
+                                      {"#a1d99b", "elementwise region"},
+                                      {"#e5e5e5", "other operation"},
+                                      {"#fdae6b", "computed in backward"},
+                                      {"#9ecae1", "adjoint"},
+                                      {"#fb6a4a", "kept"},
+                                      {"#fee0d2", "alive anyway"}};
 
   /// Adds a node with two lines of text, and details such as the location in
   /// the source, and edges from `sources` to it.
@@ -243,8 +245,7 @@ void Painter::print(raw_ostream &os) {
   os << "digraph " << quote(joint.getFunction().getSymName()) << " {\n"
      << "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
   auto printCluster = [&](StringRef name, StringRef text) {
-    os << "  subgraph cluster_" << name << " {\n    label=\"" << name
-       << "\";\n"
+    os << "  subgraph cluster_" << name << " {\n    label=\"" << name << "\";\n"
        << text << "  }\n";
   };
   printCluster("forward", parts[0]);
@@ -260,8 +261,7 @@ void Painter::print(raw_ostream &os) {
   os << "}\n";
 }
 
-void fad::drawJoint(const JointFunction &joint,
-                    const SelectionOptions &options,
+void fad::drawJoint(const JointFunction &joint, const SelectionOptions &options,
                     const ArgumentSizes &sizes, raw_ostream &os) {
   Painter(joint, options, sizes).print(os);
 }

@@ -94,10 +94,11 @@ static SmallVector<double> getSteps(double magnitude) {
   return steps;
 }
 
-llvm::Expected<double>
-WeightedFunction::getError(unsigned argument, const HostTensor &gradient,
-                           double scale, const Direction &direction,
-                           double bound) const {
+llvm::Expected<double> WeightedFunction::getError(unsigned argument,
+                                                  const HostTensor &gradient,
+                                                  double scale,
+                                                  const Direction &direction,
+                                                  double bound) const {
   // The argument, stepped to either side.
   auto plus = arguments[argument].clone();
   if (!plus)

@@ -228,9 +228,8 @@ llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
                 1e-6 * function->getNorm()});
   for (const Direction &direction :
        chooseDirections(gradient, result.argument)) {
-    auto error =
-        function->getError(result.argument, gradient, scale, direction,
-                           GradientCheck::kDifferenceBound);
+    auto error = function->getError(result.argument, gradient, scale, direction,
+                                    GradientCheck::kDifferenceBound);
     if (!error)
       return error.takeError();
     result.differenceError = std::max(result.differenceError, *error);
@@ -301,12 +300,10 @@ llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
   return result;
 }
 
-FailureOr<SmallVector<GradientCheck>>
-fad::checkGradients(ModuleOp module, const NestOptions &options,
-                    const NestedFunction *nested,
-                    ArrayRef<HostTensor> arguments,
-                    ArrayRef<HostTensor> cotangents,
-                    ArrayRef<Gradient> gradients) {
+FailureOr<SmallVector<GradientCheck>> fad::checkGradients(
+    ModuleOp module, const NestOptions &options, const NestedFunction *nested,
+    ArrayRef<HostTensor> arguments, ArrayRef<HostTensor> cotangents,
+    ArrayRef<Gradient> gradients) {
   FailureOr<GradientChecker> checker =
       GradientChecker::create(module, options, nested);
   if (failed(checker))

@@ -48,10 +48,10 @@ static std::optional<int64_t> findInvalidDivisor(AffineMap map) {
   std::optional<int64_t> invalid;
   map.walkExprs([&](AffineExpr expr) {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (!binary || !llvm::is_contained({AffineExprKind::Mod,
-                                        AffineExprKind::FloorDiv,
-                                        AffineExprKind::CeilDiv},
-                                       expr.getKind()))
+    if (!binary ||
+        !llvm::is_contained({AffineExprKind::Mod, AffineExprKind::FloorDiv,
+                             AffineExprKind::CeilDiv},
+                            expr.getKind()))
       return;
     auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
     if (divisor && divisor.getValue() <= 0)

@@ -35,8 +35,7 @@ static std::optional<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (auto [size, known] : llvm::zip_equal(sizes.front(), type.getShape()))
     if (ShapedType::isDynamic(known))
-      dynamic.push_back(
-          getValueOrCreateConstantIndexOp(b, op->getLoc(), size));
+      dynamic.push_back(getValueOrCreateConstantIndexOp(b, op->getLoc(), size));
   return dynamic;
 }
 
@@ -91,12 +90,11 @@ groupDropped(const llvm::SmallBitVector &dropped) {
 template <typename Op>
 static bool stepsAndDrops(Op op, const llvm::SmallBitVector &dropped) {
   return dropped.any() &&
-         llvm::any_of(
-             llvm::zip_equal(op.getMixedSizes(), op.getMixedStrides()),
-             [](auto each) {
-               auto [size, stride] = each;
-               return !isOneInteger(size) && !isOneInteger(stride);
-             });
+         llvm::any_of(llvm::zip_equal(op.getMixedSizes(), op.getMixedStrides()),
+                      [](auto each) {
+                        auto [size, stride] = each;
+                        return !isOneInteger(size) && !isOneInteger(stride);
+                      });
 }
 
 /// Splits a slice into one that keeps its dimensions and a reshape that drops
@@ -217,8 +215,8 @@ struct PadNothing : OpRewritePattern<tensor::PadOp> {
       rewriter.replaceOpWithNewOp<linalg::FillOp>(op, border, empty);
       return success();
     }
-    auto generate = tensor::GenerateOp::create(rewriter, loc,
-                                               op.getResultType(), *sizes);
+    auto generate =
+        tensor::GenerateOp::create(rewriter, loc, op.getResultType(), *sizes);
     rewriter.inlineRegionBefore(op.getRegion(), generate.getBody(),
                                 generate.getBody().end());
     rewriter.replaceOp(op, generate);
@@ -254,8 +252,7 @@ struct CollapseNothing : OpRewritePattern<tensor::CollapseShapeOp> {
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
                                 PatternRewriter &rewriter) const override {
     ArrayRef<int64_t> shape = op.getSrcType().getShape();
-    if (!llvm::is_contained(shape, 0) ||
-        !ShapedType::isDynamicShape(shape))
+    if (!llvm::is_contained(shape, 0) || !ShapedType::isDynamicShape(shape))
       return failure();
     std::optional<SmallVector<Value>> sizes = getDynamicSizes(rewriter, op);
     if (!sizes)
@@ -276,8 +273,7 @@ struct FadSimplifySlicesPass
     patterns.add<DropAfterExtract, ExpandBeforeInsert>(&getContext(),
                                                        /*benefit=*/2);
     patterns.add<CollapseNothing, ConcatenateElements, ConcatenateNothing,
-                 PadNothing,
-                 RemoveUnitStrides<tensor::ExtractSliceOp>,
+                 PadNothing, RemoveUnitStrides<tensor::ExtractSliceOp>,
                  RemoveUnitStrides<tensor::InsertSliceOp>>(&getContext());
     ChangeListener listener;
     walkAndApplyPatterns(getOperation(), std::move(patterns), &listener);

@@ -33,9 +33,8 @@ void fad::populateRaisePatterns(RewritePatternSet &patterns) {
 #define GET_OP_LIST
 #include "fad/IR/Activations.cpp.inc"
       >(patterns);
-  raise::addRaisePattern(
-      patterns, math::ExpM1Op::getOperationName(),
-      {{exp(raise::variable()) - 1}, raise::Shared::kept});
+  raise::addRaisePattern(patterns, math::ExpM1Op::getOperationName(),
+                         {{exp(raise::variable()) - 1}, raise::Shared::kept});
   raise::populateFoldTruncPatterns(patterns);
 }
 

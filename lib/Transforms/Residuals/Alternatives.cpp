@@ -111,7 +111,7 @@ private:
 
 Selection Chooser::solve(ArrayRef<Value> values) {
   return selectFewestBytes(values, costs,
-                            [&](Value value) { return resolve(value); });
+                           [&](Value value) { return resolve(value); });
 }
 
 Reads Chooser::getReads(Value value) const {

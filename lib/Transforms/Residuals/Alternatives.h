@@ -39,11 +39,10 @@ void chooseAlternatives(const JointFunction &joint, CostModel &costs);
 /// offers approximate derivatives where the options allow them, and chooses
 /// among alternatives. Then calls `cut` with what is left to choose from, and
 /// with the reasons to keep operands of approximate derivatives.
-void prepareForCut(
-    func::FuncOp function, const SelectionOptions &options,
-    llvm::function_ref<void(const JointFunction &, CostModel &,
-                            const DerivativeFromOutputReasons &)>
-        cut);
+void prepareForCut(func::FuncOp function, const SelectionOptions &options,
+                   llvm::function_ref<void(const JointFunction &, CostModel &,
+                                           const DerivativeFromOutputReasons &)>
+                       cut);
 
 } // namespace fad
 } // namespace mlir

@@ -171,8 +171,8 @@ Cost CostModel::getSaveCost(Value value) {
   if (std::optional<Encoding> encoding = findEncoding(value)) {
     Cost::Count elements = getElements(value);
     cost.bytes = (elements * encoding->getBits() + 7) / 8;
-    cost.time = 16 * cost.bytes +
-                times.arithmetic * encoding->levels.size() * elements;
+    cost.time =
+        16 * cost.bytes + times.arithmetic * encoding->levels.size() * elements;
   }
   return cost;
 }

@@ -40,8 +40,7 @@ public:
   CostModel(const Recomputation &recomputation, const SelectionOptions &options,
             RecomputeLevel level)
       : recomputation(&recomputation), level(level),
-        assumedSize(options.assumedSize),
-        times(getTargetTimes(options.target)),
+        assumedSize(options.assumedSize), times(getTargetTimes(options.target)),
         encodings(options.derivativeBits) {}
   CostModel(const Recomputation &recomputation, const SelectionOptions &options)
       : CostModel(recomputation, options, options.recompute) {}

@@ -121,7 +121,7 @@ double Fitter::invert(double s, double low, double high) {
 }
 
 DerivativeFromOutput::Side Fitter::interpolate(double end, double limit,
-                                     unsigned degree) {
+                                               unsigned degree) {
   DerivativeFromOutput::Side side;
   side.largest = getDistance(end);
   // At the ends: the derivative is 0 at the minimum, and at its limit.

@@ -47,8 +47,8 @@ struct DerivativeFromOutput {
 /// `derivative`, both functions of one argument; `nullopt` if there is no
 /// single minimum, or no polynomial of moderate degree is close.
 std::optional<DerivativeFromOutput>
-findDerivativeFromOutput(ScalarFunction &activation,
-                         ScalarFunction &derivative, FloatType type);
+findDerivativeFromOutput(ScalarFunction &activation, ScalarFunction &derivative,
+                         FloatType type);
 
 /// The reason for keeping the operands of an operation that computes such a
 /// derivative.

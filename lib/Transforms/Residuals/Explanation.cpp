@@ -30,8 +30,7 @@ class Explainer {
 public:
   Explainer(const JointFunction &joint, const SelectionOptions &options)
       : joint(joint), options(options), backward(findBackward(joint)),
-        recomputation(joint),
-        costs(recomputation, options),
+        recomputation(joint), costs(recomputation, options),
         anyCosts(recomputation, options, RecomputeLevel::all) {}
 
   Explanation run();

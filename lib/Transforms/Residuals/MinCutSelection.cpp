@@ -181,9 +181,8 @@ Selection ResidualNetwork::getResiduals(const Cut &cut) const {
   return result;
 }
 
-Selection
-fad::selectFewestBytes(ArrayRef<Value> read, CostModel &costs,
-                        llvm::function_ref<Value(Value)> resolve) {
+Selection fad::selectFewestBytes(ArrayRef<Value> read, CostModel &costs,
+                                 llvm::function_ref<Value(Value)> resolve) {
   ResidualNetwork network(read, costs, resolve);
   return network.getResiduals(network.solve());
 }

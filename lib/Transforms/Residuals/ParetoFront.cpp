@@ -76,7 +76,7 @@ std::vector<Selection> fad::findParetoFront(ArrayRef<Value> read,
 }
 
 Selection fad::findWithinBudget(ArrayRef<Value> read, CostModel &costs,
-                                     int64_t budget) {
+                                int64_t budget) {
   ResidualNetwork network(read, costs);
   Cut fast = findFastest(network);
   if (fast.cost.bytes <= budget)

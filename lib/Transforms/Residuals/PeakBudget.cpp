@@ -47,17 +47,17 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   }
   costs.setKept({});
 
-  llvm::stable_sort(candidates, [](const PeakSelection &a,
-                                   const PeakSelection &b) {
-    return std::tie(a.selection.cost.time, a.peak, a.selection.cost.bytes) <
-           std::tie(b.selection.cost.time, b.peak, b.selection.cost.bytes);
-  });
+  llvm::stable_sort(
+      candidates, [](const PeakSelection &a, const PeakSelection &b) {
+        return std::tie(a.selection.cost.time, a.peak, a.selection.cost.bytes) <
+               std::tie(b.selection.cost.time, b.peak, b.selection.cost.bytes);
+      });
   std::vector<PeakSelection> front;
   for (PeakSelection &candidate : candidates)
     if (front.empty() || candidate.peak < front.back().peak)
       front.push_back(std::move(candidate));
-  // Between the fastest and the lowest peak, no selection keeps fewer bytes than
-  // a slower one.
+  // Between the fastest and the lowest peak, no selection keeps fewer bytes
+  // than a slower one.
   Cost::Count fewest = front.back().selection.cost.bytes;
   if (front.front().selection.cost.bytes < fewest)
     return front;
@@ -71,8 +71,8 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   return falling;
 }
 
-PeakSelection fad::findWithinPeak(const JointFunction &joint,
-                                  CostModel &costs, int64_t budget) {
+PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
+                                  int64_t budget) {
   std::vector<PeakSelection> front = findPeakFront(joint, costs);
   auto fits = llvm::find_if(front, [&](const PeakSelection &candidate) {
     return candidate.peak <= budget;

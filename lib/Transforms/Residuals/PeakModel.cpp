@@ -93,10 +93,11 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
 
 PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
   Block &block = joint.getFunction().front();
-  isExecutedByOthers = llvm::any_of(block.getArguments(), [&](BlockArgument it) {
-    return joint.getFunction().getArgAttr(it.getArgNumber(),
-                                          FadDialect::kNodesAttr);
-  });
+  isExecutedByOthers =
+      llvm::any_of(block.getArguments(), [&](BlockArgument it) {
+        return joint.getFunction().getArgAttr(it.getArgNumber(),
+                                              FadDialect::kNodesAttr);
+      });
   DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
   unsigned firstBackward = 0;
   for (Operation &op : block.without_terminator()) {
@@ -134,9 +135,8 @@ void PeakModel::sortForward(unsigned firstBackward) {
       if (nodeOf[read] >= 0)
         place[number] = std::max(place[number], place[nodeOf[read]]);
   }
-  llvm::stable_sort(forward, [&](unsigned a, unsigned b) {
-    return place[a] < place[b];
-  });
+  llvm::stable_sort(
+      forward, [&](unsigned a, unsigned b) { return place[a] < place[b]; });
 }
 
 llvm::BitVector PeakModel::findNeeded(llvm::BitVector wanted) const {
@@ -284,8 +284,7 @@ void PeakModel::Timeline::findLastReads() {
   }
 }
 
-Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value,
-                                              Copy copy) const {
+Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
   if (!model.isExecutedByOthers)
     return 0;
   Cost::Count elements = model.elements[value];

@@ -25,8 +25,8 @@ namespace mlir::fad {
 /// to the last that reads it; results and gradients live to the end of the
 /// step, cotangents from the end of forward. Arguments do not count, and views
 /// have no buffer. Operations are neither fused nor executed in place, so the
-/// estimate is high for code that does so. Memory that a kernel takes for itself
-/// is not in the model.
+/// estimate is high for code that does so. Memory that a kernel takes for
+/// itself is not in the model.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
@@ -76,8 +76,8 @@ private:
   SmallVector<int64_t> bytes, savedBytes, elements;
   SmallVector<unsigned> results, gradients, cotangents;
   Cost::Count forwardBytes = 0;
-  /// Whether a framework executes the function, in which case new operations are
-  /// several ones for it.
+  /// Whether a framework executes the function, in which case new operations
+  /// are several ones for it.
   bool isExecutedByOthers = false;
 };
 

@@ -35,16 +35,20 @@ void fad::forEachReadOperand(Operation *op,
 }
 
 bool fad::isBetweenCheckpoints(Operation *op) {
-  return llvm::any_of(op->getOperands(), [](Value operand) {
-    auto opaque = operand.getDefiningOp<OpaqueOp>();
-    while (opaque && opaque.getKind() == OpaqueKind::view &&
-           !opaque.getOperands().empty())
-      opaque = opaque.getOperands().front().getDefiningOp<OpaqueOp>();
-    return opaque && opaque.getKind() == OpaqueKind::repeat;
-  }) && llvm::any_of(op->getUsers(), [](Operation *user) {
-    auto opaque = dyn_cast<OpaqueOp>(user);
-    return opaque && opaque.getKind() == OpaqueKind::repeat;
-  });
+  return llvm::any_of(
+             op->getOperands(),
+             [](Value operand) {
+               auto opaque = operand.getDefiningOp<OpaqueOp>();
+               while (opaque && opaque.getKind() == OpaqueKind::view &&
+                      !opaque.getOperands().empty())
+                 opaque =
+                     opaque.getOperands().front().getDefiningOp<OpaqueOp>();
+               return opaque && opaque.getKind() == OpaqueKind::repeat;
+             }) &&
+         llvm::any_of(op->getUsers(), [](Operation *user) {
+           auto opaque = dyn_cast<OpaqueOp>(user);
+           return opaque && opaque.getKind() == OpaqueKind::repeat;
+         });
 }
 
 bool fad::mentionsAllLoops(AffineMap map, ArrayRef<int64_t> ranges) {

@@ -27,8 +27,8 @@ bool isView(Operation *op);
 
 /// Whether `op` stands between two checkpoints: it reads a result of one, or a
 /// view of that, and the other reads its result. If such operations were
-/// repeated, backward would repeat each checkpoint for the next one, and have all
-/// of them in memory at once.
+/// repeated, backward would repeat each checkpoint for the next one, and have
+/// all of them in memory at once.
 bool isBetweenCheckpoints(Operation *op);
 
 /// Whether `map` has every loop that, by `ranges`, runs more than once.

@@ -8,8 +8,8 @@
 
 #include "mlir/IR/Remarks.h"
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Residuals/Explanation.h"
+#include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

@@ -58,8 +58,8 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 //===----------------------------------------------------------------------===//
 
 /// The selection of the fewest bytes, then of the least time, by a minimum cut;
-/// with a budget that can be kept, of the least time within it. Sets `peak` with
-/// a budget for it.
+/// with a budget that can be kept, of the least time within it. Sets `peak`
+/// with a budget for it.
 static Selection select(const JointFunction &joint, CostModel &costs,
                         const SelectionOptions &options, int64_t &peak) {
   if (options.peakBudget >= 0) {
@@ -80,18 +80,23 @@ static int64_t selectByCut(func::FuncOp function,
   prepareForCut(function, options,
                 [&](const JointFunction &joint, CostModel &costs,
                     const DerivativeFromOutputReasons &reasons) {
-    Selection least = select(joint, costs, options, peak);
-    ResidualChoice choice;
-    choice.isSaved = [&](Value value) { return least.saved.contains(value); };
-    choice.getEncoding = [&](Value value) { return costs.findEncoding(value); };
-    choice.getOperandReason = [&](Operation *op) -> ResidualReason {
-      if (auto it = reasons.find(op); it != reasons.end())
-        return {it->second.text, it->second.error};
-      return {isa<ElementwiseOp>(op) ? "source of a region"
-                                     : "read by an adjoint"};
-    };
-    materialize(joint, choice);
-  });
+                  Selection least = select(joint, costs, options, peak);
+                  ResidualChoice choice;
+                  choice.isSaved = [&](Value value) {
+                    return least.saved.contains(value);
+                  };
+                  choice.getEncoding = [&](Value value) {
+                    return costs.findEncoding(value);
+                  };
+                  choice.getOperandReason =
+                      [&](Operation *op) -> ResidualReason {
+                    if (auto it = reasons.find(op); it != reasons.end())
+                      return {it->second.text, it->second.error};
+                    return {isa<ElementwiseOp>(op) ? "source of a region"
+                                                   : "read by an adjoint"};
+                  };
+                  materialize(joint, choice);
+                });
   return peak;
 }
 
@@ -99,8 +104,7 @@ static int64_t selectByCut(func::FuncOp function,
 /// fewer bytes, if `auto` may repeat the operations that the rule repeats. Each
 /// selection is made on a copy. The cut is optimal for one choice of
 /// alternatives, but not all choices are tried.
-static void selectLeast(func::FuncOp function,
-                        const SelectionOptions &options,
+static void selectLeast(func::FuncOp function, const SelectionOptions &options,
                         ArrayRef<Policy> policies) {
   if (policies.empty()) {
     selectByCut(function, options);
@@ -129,11 +133,11 @@ int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
                              int64_t assumedSize) {
   // The size of packed numbers is not a sum of products.
   if (auto pack = value.getDefiningOp<PackOp>())
-    return saturate((Cost::Count(getAssumedBytes(pack.getCodes(), symbols,
-                                                 assumedSize)) *
-                         pack.getBits() +
-                     7) /
-                    8);
+    return saturate(
+        (Cost::Count(getAssumedBytes(pack.getCodes(), symbols, assumedSize)) *
+             pack.getBits() +
+         7) /
+        8);
   constexpr uint64_t most = std::numeric_limits<int64_t>::max();
   std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
   if (!bytes)

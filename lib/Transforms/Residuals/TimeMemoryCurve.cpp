@@ -19,8 +19,7 @@ using namespace mlir;
 using namespace mlir::fad;
 
 static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
-                    func::FuncOp function,
-                    const SelectionOptions &options) {
+                    func::FuncOp function, const SelectionOptions &options) {
   prepareForCut(
       function, options,
       [&](const JointFunction &joint, CostModel &costs, const auto &) {
@@ -44,8 +43,7 @@ static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,
 }
 
 SmallVector<TimeMemoryPoint>
-fad::findTimeMemoryCurve(func::FuncOp joint,
-                         const SelectionOptions &options,
+fad::findTimeMemoryCurve(func::FuncOp joint, const SelectionOptions &options,
                          ArrayRef<Policy> rules) {
   SmallVector<TimeMemoryPoint> points;
   if (failed(JointFunction::get(joint)))

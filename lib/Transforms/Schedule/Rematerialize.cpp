@@ -156,9 +156,9 @@ bool Rematerializer::isAliveAt(Value value, Operation *reader) const {
   });
 }
 
-SmallVector<Operation *>
-Rematerializer::findBackwardSlice(Operation *op, Operation *reader,
-                                  unsigned maxSlice) {
+SmallVector<Operation *> Rematerializer::findBackwardSlice(Operation *op,
+                                                           Operation *reader,
+                                                           unsigned maxSlice) {
   uint64_t allowance = getResultBytes(op) / 4 * kMaxQuarters;
   llvm::SetVector<Operation *> slice;
   slice.insert(op);
@@ -243,8 +243,7 @@ bool Rematerializer::run() {
       break;
     last = estimate();
   }
-  if (!last ||
-      last->getPeak() > first->getPeak() - first->getPeak() / kMinGain)
+  if (!last || last->getPeak() > first->getPeak() - first->getPeak() / kMinGain)
     undo();
   // Originals that were read behind the peak only, and queries of sizes.
   return eraseDeadOps(block) || !clones.empty();

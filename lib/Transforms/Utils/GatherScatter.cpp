@@ -191,8 +191,8 @@ private:
 
     auto type = RankedTensorType::get(shape, sourceType.getElementType());
     SmallVector<OpFoldResult> fromSteps(from.size(), one), toSteps(rank, one);
-    Value slice = extractSlice(b, loc, type, op.getSource(), from, fromSizes,
-                               fromSteps);
+    Value slice =
+        extractSlice(b, loc, type, op.getSource(), from, fromSizes, fromSteps);
     return insertSlice(b, loc, slice, result, to, toSizes, toSteps);
   }
 };

@@ -225,8 +225,8 @@ bool Linearity::visitMovement(Operation *op) {
   if (getMovement(op) == Movement::none && !isa<ScatterAddOp>(op))
     return false;
   // Places and sizes are integers.
-  SmallVector<Value> data = llvm::filter_to_vector(
-      op->getOperands(), [](Value operand) {
+  SmallVector<Value> data =
+      llvm::filter_to_vector(op->getOperands(), [](Value operand) {
         return isa<FloatType>(getElementTypeOrSelf(operand));
       });
   for (Region &region : op->getRegions())

@@ -79,8 +79,7 @@ static std::optional<bool> takesGreater(arith::SelectOp select) {
 
 namespace {
 /// A sum or difference of a select and a distance.
-template <typename SumOp>
-struct ShareTies : OpRewritePattern<SumOp> {
+template <typename SumOp> struct ShareTies : OpRewritePattern<SumOp> {
   using OpRewritePattern<SumOp>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(SumOp op,

@@ -35,8 +35,8 @@ protected:
   /// The operation that a slice of `size` elements of an empty tensor becomes.
   Operation *slice(RankedTensorType type, OpFoldResult size) {
     Location loc = builder.getUnknownLoc();
-    Value nothing = tensor::EmptyOp::create(builder, loc, getType({0}),
-                                            ValueRange());
+    Value nothing =
+        tensor::EmptyOp::create(builder, loc, getType({0}), ValueRange());
     OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
     return fad::extractSlice(builder, loc, type, nothing, zero, size, one)
         .getDefiningOp();
@@ -54,10 +54,10 @@ TEST_F(SlicesTest, NothingOfNothingIsEmpty) {
 }
 
 TEST_F(SlicesTest, UnknownSizeOfNothingIsZeros) {
-  Value size = arith::ConstantIndexOp::create(builder,
-                                              builder.getUnknownLoc(), 3);
-  auto splat = dyn_cast<tensor::SplatOp>(
-      slice(getType({ShapedType::kDynamic}), size));
+  Value size =
+      arith::ConstantIndexOp::create(builder, builder.getUnknownLoc(), 3);
+  auto splat =
+      dyn_cast<tensor::SplatOp>(slice(getType({ShapedType::kDynamic}), size));
   ASSERT_TRUE(splat);
   EXPECT_TRUE(matchPattern(splat.getInput(), m_PosZeroFloat()));
   EXPECT_EQ(splat.getDynamicSizes().front(), size);

@@ -18,8 +18,8 @@
 
 using namespace mlir::fad;
 
-/// A function that adds a number to all elements of an array, `count` times, each
-/// time to another array.
+/// A function that adds a number to all elements of an array, `count` times,
+/// each time to another array.
 static std::string writeChain(int count) {
   std::string text = "declare ptr @malloc(i64)\n"
                      "define ptr @chain(ptr %p0) {\n"
@@ -40,8 +40,8 @@ loop{0}:
   br i1 %done{0}, label %b{2}, label %loop{0}
 )",
                           i, i - 1, i + 1);
-  return text + llvm::formatv("b{0}:\n  ret ptr %p{1}\n}\n", count + 1, count)
-                    .str();
+  return text +
+         llvm::formatv("b{0}:\n  ret ptr %p{1}\n}\n", count + 1, count).str();
 }
 
 namespace {

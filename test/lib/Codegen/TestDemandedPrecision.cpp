@@ -20,10 +20,13 @@
 using namespace mlir;
 
 namespace {
-struct TestDemandedPrecisionPass : PassWrapper<TestDemandedPrecisionPass, OperationPass<>> {
+struct TestDemandedPrecisionPass
+    : PassWrapper<TestDemandedPrecisionPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestDemandedPrecisionPass)
 
-  StringRef getArgument() const override { return "test-fad-demanded-precision"; }
+  StringRef getArgument() const override {
+    return "test-fad-demanded-precision";
+  }
   StringRef getDescription() const override {
     return "Print the range of each float and how precise it has to be";
   }

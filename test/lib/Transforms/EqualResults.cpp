@@ -130,12 +130,12 @@ bool Comparison::areEqual(Operation *selected, Operation *joint) {
           OperationEquivalence::IgnoreDiscardableAttrs);
   op->destroy();
   jointOp->destroy();
-  return equal && llvm::all_of(llvm::zip_equal(selected->getRegions(),
-                                               joint->getRegions()),
-                               [&](auto pair) {
-                                 return areEqual(std::get<0>(pair),
-                                                 std::get<1>(pair));
-                               });
+  return equal &&
+         llvm::all_of(
+             llvm::zip_equal(selected->getRegions(), joint->getRegions()),
+             [&](auto pair) {
+               return areEqual(std::get<0>(pair), std::get<1>(pair));
+             });
 }
 
 /// What is executed in `block` whether its results are read or not.

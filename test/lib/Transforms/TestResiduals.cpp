@@ -20,8 +20,8 @@
 #include "Residuals/MinCutSelection.h"
 #include "Residuals/Recomputation.h"
 #include "fad/Transforms/Passes.h"
-#include "fad/Transforms/Utils/JointFunction.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -223,8 +223,7 @@ struct TestResidualsPass
     Recomputation again(*joint);
     CostModel newCosts(again, getOptions(level));
     llvm::SetVector<Value> read = findRead(*joint);
-    print(json, "chosen",
-          selectFewestBytes(read.getArrayRef(), newCosts).cost);
+    print(json, "chosen", selectFewestBytes(read.getArrayRef(), newCosts).cost);
     if (auto least =
             test::findLeastCost(read.getArrayRef(), newCosts, maxStates))
       print(json, "cut", *least);

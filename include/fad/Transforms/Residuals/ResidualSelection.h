@@ -29,8 +29,7 @@ FailureOr<int64_t> selectResiduals(func::FuncOp function,
 
 /// The bytes of `value`, where a dynamic size counts as `assumedSize`; the
 /// largest number if its type does not determine them.
-int64_t getAssumedBytes(Value value, SizeSymbols &symbols,
-                        int64_t assumedSize);
+int64_t getAssumedBytes(Value value, SizeSymbols &symbols, int64_t assumedSize);
 
 /// The bytes that `selected`, a joint function with selected residuals, keeps
 /// besides arguments and results. A dynamic size counts as `assumedSize`.

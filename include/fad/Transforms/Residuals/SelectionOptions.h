@@ -61,8 +61,9 @@ template <typename Base> struct WithSelectionOptions : Base {
   WithSelectionOptions(const WithSelectionOptions &other) : Base(other) {}
 
   SelectionOptions getSelection() const {
-    return {policy,         recompute,            target,        assumedSize,
-            derivativeBits, derivativeFromOutput, residualBudget, peakBudget};
+    return {policy,         recompute,      target,
+            assumedSize,    derivativeBits, derivativeFromOutput,
+            residualBudget, peakBudget};
   }
   void setSelection(const SelectionOptions &options) {
     policy = options.policy;
@@ -75,10 +76,9 @@ template <typename Base> struct WithSelectionOptions : Base {
     peakBudget = options.peakBudget;
   }
 
-  Option<Policy> policy{*this, "policy",
-                        llvm::cl::desc("What crosses from forward to backward"),
-                        llvm::cl::init(SelectionOptions().policy),
-                        getPolicyValues()};
+  Option<Policy> policy{
+      *this, "policy", llvm::cl::desc("What crosses from forward to backward"),
+      llvm::cl::init(SelectionOptions().policy), getPolicyValues()};
   Option<RecomputeLevel> recompute{
       *this, "recompute",
       llvm::cl::desc("What backward may compute again under the policy auto"),
@@ -124,9 +124,10 @@ template <typename Base> struct WithSelectionOptions : Base {
       llvm::cl::init(SelectionOptions().residualBudget)};
   Option<long long, BytesParser> peakBudget{
       *this, "peak-budget",
-      llvm::cl::desc("Bytes, such as 2GB, that forward and backward may take at "
-                     "once besides arguments under the policy auto, which takes "
-                     "the least time within them; -1: no limit"),
+      llvm::cl::desc(
+          "Bytes, such as 2GB, that forward and backward may take at "
+          "once besides arguments under the policy auto, which takes "
+          "the least time within them; -1: no limit"),
       llvm::cl::init(SelectionOptions().peakBudget)};
 };
 

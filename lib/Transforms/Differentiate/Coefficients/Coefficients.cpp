@@ -391,6 +391,6 @@ void Factorer::run() {
 }
 
 void fad::factorRegion(RewriterBase &rewriter, const LinearRegion &region,
-                      const Linearity &linearity) {
+                       const Linearity &linearity) {
   Factorer(rewriter, region, linearity).run();
 }

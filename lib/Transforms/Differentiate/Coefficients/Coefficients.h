@@ -23,7 +23,7 @@ namespace fad {
 /// A region stays as it is if it reads its coefficients already, or if these
 /// would take more bytes than their operands.
 void factorRegion(RewriterBase &rewriter, const LinearRegion &region,
-                 const Linearity &linearity);
+                  const Linearity &linearity);
 
 } // namespace fad
 } // namespace mlir

@@ -106,7 +106,7 @@ static bool isFactorable(Operation *op, const Linearity &linearity) {
 }
 
 SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
-                                   const Linearity &linearity) {
+                                                 const Linearity &linearity) {
   SmallVector<LinearRegion> regions;
   SmallVector<unsigned> numReads;
   DenseMap<Operation *, unsigned> regionOf;

@@ -32,7 +32,7 @@ using LinearRegion = SmallVector<Operation *>;
 /// The maximal linear regions of `joint`, in program order. A value with users
 /// in several regions, or outside of regions, is a result of its own region.
 SmallVector<LinearRegion> findLinearRegions(const JointFunction &joint,
-                              const Linearity &linearity);
+                                            const Linearity &linearity);
 
 } // namespace mlir::fad
 

@@ -231,10 +231,10 @@ Value SumEmitter::emitGeneric(ScalarBody body, AffineMap outMap,
   // A sum of many terms is accumulated in the tangent type, else it is rounded
   // right away.
   Type elementType = reduces ? body.sum.getType() : type.getElementType();
-  Value init = reduces ? makeZeros(builder, loc, sizes, elementType)
-                       : tensor::EmptyOp::create(builder, loc, sizes,
-                                                 elementType)
-                             .getResult();
+  Value init = reduces
+                   ? makeZeros(builder, loc, sizes, elementType)
+                   : tensor::EmptyOp::create(builder, loc, sizes, elementType)
+                         .getResult();
   Expr sum = convert(Expr(eb, body.sum), elementType);
   BlockArgument out = body.block->addArgument(elementType, loc);
   if (reduces)
@@ -288,8 +288,7 @@ Value SumEmitter::emitAccumulation(ScalarBody body, AffineMap map) {
 /// inserted, where it is static, as upstream's verifier compares them.
 static OpFoldResult refineSize(OpBuilder &b, OpFoldResult size,
                                ArrayRef<int64_t> shape, unsigned dim) {
-  return ShapedType::isDynamic(shape[dim]) ? size
-                                           : b.getIndexAttr(shape[dim]);
+  return ShapedType::isDynamic(shape[dim]) ? size : b.getIndexAttr(shape[dim]);
 }
 
 Value SumEmitter::addUnitDims(Value sum, const OperandAccess &access) {

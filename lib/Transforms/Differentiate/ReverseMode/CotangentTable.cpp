@@ -82,8 +82,7 @@ static bool takesAll(tensor::ExtractSliceOp slice, int64_t dim) {
   if (!isConstantIntValue(slice.getMixedOffsets()[dim], 0) ||
       !isConstantIntValue(slice.getMixedStrides()[dim], 1))
     return false;
-  return areEqual(asSize(slice.getMixedSizes()[dim]),
-                  {slice.getSource(), dim});
+  return areEqual(asSize(slice.getMixedSizes()[dim]), {slice.getSource(), dim});
 }
 
 namespace {
@@ -178,9 +177,9 @@ Value CotangentTable::addSlices(Value value, const Sum &sum) {
              [&](const Slice &earlier) { return overlap(earlier, slice); }));
     Value term = slice.cotangent;
     if (!first) {
-      Value part = extractSlice(b, loc, op.getResultType(), whole,
-                                op.getMixedOffsets(), op.getMixedSizes(),
-                                op.getMixedStrides());
+      Value part =
+          extractSlice(b, loc, op.getResultType(), whole, op.getMixedOffsets(),
+                       op.getMixedSizes(), op.getMixedStrides());
       term = createSum(b, loc, part, term);
     }
     whole = insertSlice(b, loc, term, whole, op.getMixedOffsets(),

@@ -207,8 +207,8 @@ buildDerivatives(AdjointBuilder &adjoint, ElementwiseOp op, unsigned index,
   for (unsigned result : results) {
     Derivative &derivative = derivatives.emplace_back();
     Expr tangent = body.tangents.lookup(op.getYield().getOperand(result));
-    if (auto constant = dyn_cast_or_null<FloatAttr>(
-            constants.lookup(tangent.getValue())))
+    if (auto constant =
+            dyn_cast_or_null<FloatAttr>(constants.lookup(tangent.getValue())))
       tangent = constant.getValueAsDouble();
     if (!tangent || tangent.isConstant()) {
       derivative.constant = tangent ? tangent.getConstant() : 0;

@@ -62,11 +62,10 @@ public:
     return table.contains(value);
   }
   Value takeCotangent(Value value) override { return table.take(value); }
-  llvm::SetVector<Value>
-  findCaptured(MutableArrayRef<Region> regions) override;
-  LogicalResult
-  differentiateBlock(Block &from, IRMapping &mapping, ValueRange cotangents,
-                     llvm::function_ref<void()> finish) override;
+  llvm::SetVector<Value> findCaptured(MutableArrayRef<Region> regions) override;
+  LogicalResult differentiateBlock(Block &from, IRMapping &mapping,
+                                   ValueRange cotangents,
+                                   llvm::function_ref<void()> finish) override;
 
 private:
   // The address of an erased value may be reused.
