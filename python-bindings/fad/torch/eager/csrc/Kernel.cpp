@@ -222,18 +222,18 @@ static void promote(const at::Tensor &tensor, Value &value, const Edge &source,
   if (value.sequence)
     return;
   NodePtr own = tensor.grad_fn();
-  // References of the tensor, of this function, and of the value.
-  size_t expected = value.held.own ? 3 : 2;
+  // References of the tensor and of this function.
+  size_t expected = 2;
   for (const Edge &edge : reader.next_edges())
     expected += edge.function.get() == own.get();
   if (own.use_count() > expected)
     return;
   auto node = c10::make_intrusive<SequenceNode>();
-  node->held = std::move(value.held);
+  node->held = value.derivative();
   node->addSource(source);
   auto input = node->add_input_metadata(tensor);
   value.node = node.get();
-  value.sequence = node;
+  value.sequence = node.get();
   impl::set_gradient_edge(tensor, {std::move(node), input});
 }
 
@@ -274,7 +274,7 @@ static void describe(const Call &call, const Value *value, const at::Tensor &res
     event.components = "A D";
   if (value) {
     auto bytes = static_cast<int64_t>(result.nbytes());
-    const Held &held = const_cast<Value *>(value)->derivative();
+    Held held = value->derivative();
     if (held.form == Derivative::Operator)
       event.saved = {{(held.saves == Saves::Input ? "input of " : "result of ") + held.name, bytes}};
     if (held.form == Derivative::Tensor)
@@ -289,6 +289,7 @@ static void start(Call &call, const at::Tensor &result) {
   value->sources = call.decision.sources;
   NodePtr own = result.grad_fn();
   value->held = deriveHeld(call, own, result);
+  value->held.own.reset();
   value->step = recordCall(call);
   if (isTraced())
     describe(call, value.get(), result);
@@ -326,7 +327,7 @@ static void extend(Call &call, const at::Tensor &result) {
   impl::set_gradient_edge(result, {node, input});
   auto value = c10::make_intrusive<Value>(result);
   value->sources = call.decision.sources;
-  value->sequence = std::move(node);
+  value->sequence = node.get();
   value->step = std::move(step);
   if (isTraced())
     describe(call, value.get(), result);

@@ -33,7 +33,7 @@ static bool isView(const c10::OperatorName &name) {
 
 /// A derivative with two values becomes bits.
 static void packDerivative(const at::Tensor &tensor, Value &value) {
-  Held &held = value.derivative();
+  Held held = value.derivative();
   at::AutoGradMode off(false);
   PlainGuard guard;
   at::Tensor derivative =
@@ -46,8 +46,8 @@ static void packDerivative(const at::Tensor &tensor, Value &value) {
     return;
   if (!value.sequence) {
     NodePtr own = tensor.grad_fn();
-    // References of the tensor, of this function, and of the value.
-    if (own.use_count() > 3)
+    // References of the tensor, of this function, and of the derivative.
+    if (own.use_count() > 2 + (held.own ? 1 : 0))
       return;
     auto node = c10::make_intrusive<SequenceNode>();
     for (const auto &edge : own->next_edges())
@@ -55,9 +55,8 @@ static void packDerivative(const at::Tensor &tensor, Value &value) {
         node->addSource(edge);
     node->held.name = held.name;
     auto input = node->add_input_metadata(tensor);
-    value.held.drop();
     value.node = node.get();
-    value.sequence = node;
+    value.sequence = node.get();
     impl::set_gradient_edge(tensor, {std::move(node), input});
   }
   SequenceNode &node = *value.sequence;
@@ -72,7 +71,7 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
   if (value.isFinished)
     return;
   value.isFinished = true;
-  Held &held = value.derivative();
+  Held held = value.derivative();
   Policy policy = value.step ? Policy::Auto : Policy::Fad;
   Choice choice = finish(policy, {held.form, held.isPiecewise, held.saves, held.isFirst,
                                   held.isLast, readerSaves});
@@ -113,10 +112,12 @@ struct Reading {
 static void read(const c10::OperatorHandle &op, size_t position, const at::Tensor &tensor,
                  std::vector<Reading> &readings) {
   Value *own = anyValueOf(tensor);
-  if (!own)
+  if (!own || !own->isCurrent())
     return removeKey(tensor);
   at::Tensor base = own->base.defined() ? own->base : tensor;
   Value *value = own->base.defined() ? anyValueOf(base) : own;
+  if (value && !value->isCurrent())
+    value = nullptr;
   const auto &argument = op.schema().arguments()[position];
   if (argument.alias_info()) {
     // A view that is not followed, or a write.

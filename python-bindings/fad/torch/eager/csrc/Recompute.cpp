@@ -73,9 +73,10 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor, Value &value
     return;
   PlainGuard guard;
   KeepEscaped keep(tensor);
-  bool isSteps = value.sequence && value.sequence->held.form == Derivative::Steps;
-  saved.register_hooks(std::make_unique<Recompute>(
-      value.step, isSteps ? value.sequence : c10::intrusive_ptr<SequenceNode>(), *data));
+  c10::intrusive_ptr<SequenceNode> node;
+  if (value.sequence && value.sequence->held.form == Derivative::Steps)
+    node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(value.sequence);
+  saved.register_hooks(std::make_unique<Recompute>(value.step, std::move(node), *data));
 }
 
 void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor, Value &value) {

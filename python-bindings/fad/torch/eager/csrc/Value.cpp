@@ -30,14 +30,14 @@ Value::Value(const at::Tensor &tensor)
       version(static_cast<uint32_t>(tensor._version())) {}
 
 Value::~Value() {
-  if (!sequence || sequence->isFinished)
+  // A tensor that something refers to weakly has let go of its node already.
+  if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
     return;
   // Without an edge of an operator that is no part of the sequence, nothing needs the
-  // derivative any more. Operators that no dispatcher has seen leave an edge, too.
-  int64_t others = static_cast<int64_t>(sequence.use_count()) - 1 - sequence->skips;
-  if (nodeOf(tensor) == sequence.get())
-    --others;
-  if (others <= 0)
+  // derivative any more. Operators that no dispatcher has seen leave an edge, too. The
+  // other references are the tensor's and this one.
+  auto node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(sequence);
+  if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips <= 0)
     sequence->drop();
   else
     sequence->isFinished = true;
@@ -52,7 +52,19 @@ Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
   return nullptr;
 }
 
-Held &Value::derivative() { return sequence ? sequence->held : held; }
+bool Value::isCurrent() const {
+  return nodeOf(tensor) == node &&
+         static_cast<uint32_t>(tensor->version_counter().current_version()) == version;
+}
+
+Held Value::derivative() const {
+  if (sequence)
+    return sequence->held;
+  Held copy = held;
+  if (held.form == Derivative::Operator)
+    copy.own = NodePtr::unsafe_reclaim_from_nonowning(node);
+  return copy;
+}
 
 Value *anyValueOf(const at::Tensor &tensor) {
   return dynamic_cast<Value *>(tensor.unsafeGetTensorImpl()->get_backend_meta());
@@ -61,8 +73,7 @@ Value *anyValueOf(const at::Tensor &tensor) {
 Value *valueOf(const at::Tensor &tensor) {
   Value *value = anyValueOf(tensor);
   if (!value || value->isEscaped || value->base.defined() ||
-      value->tensor != tensor.unsafeGetTensorImpl() || nodeOf(value->tensor) != value->node ||
-      static_cast<uint32_t>(tensor._version()) != value->version)
+      value->tensor != tensor.unsafeGetTensorImpl() || !value->isCurrent())
     return nullptr;
   if (value->sequence && value->sequence->isReleased)
     return nullptr;

@@ -48,10 +48,11 @@ struct Value : c10::BackendMeta {
   torch::autograd::Node *node;
   uint32_t version;
   std::vector<Source> sources;
-  /// Of the first operator of a sequence, whose node is PyTorch's own.
+  /// Of the first operator of a sequence, whose node is PyTorch's own. The tensor owns
+  /// its node; a hook of the node may refer to the tensor, so neither is owned here.
   Held held;
-  /// Of the others.
-  c10::intrusive_ptr<SequenceNode> sequence;
+  /// Of the others, the same node, or null.
+  SequenceNode *sequence = nullptr;
   /// Under Policy::Auto, the operators so far.
   StepPtr step;
   /// Of a view of a fad tensor: the tensor.
@@ -69,7 +70,10 @@ struct Value : c10::BackendMeta {
   c10::intrusive_ptr<c10::BackendMeta>
   clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
 
-  Held &derivative();
+  /// Whether the tensor still has the graph and the version that it had.
+  bool isCurrent() const;
+  /// Of a current value.
+  Held derivative() const;
 };
 
 /// The fad value of a tensor that is still what the sequence computed, or null.
