@@ -295,10 +295,21 @@ QUICK: dict[str, dict] = {
 }
 
 
+# How many times as much a batch is on a GPU: what keeps one busy.
+GPU_BATCHES = 8
+
+
+def get_sizes(name: str, device: str, quick: bool) -> dict:
+    """The sizes of the model `name`, of which the batch depends on the device."""
+    sizes = (QUICK if quick else SIZES)[name]
+    factor = GPU_BATCHES if device.startswith("cuda") else 1
+    return {**sizes, "batch": factor * sizes["batch"]}
+
+
 def make_model(name: str, device: str, quick: bool) -> Model:
     """The model `name` in training mode, the same at each call."""
     torch.manual_seed(0)
-    model = MAKERS[name]((QUICK if quick else SIZES)[name])
+    model = MAKERS[name](get_sizes(name, device, quick))
     return Model(
         model.module.to(device).train(),
         tuple(tensor.to(device) for tensor in model.inputs),

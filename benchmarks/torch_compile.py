@@ -101,7 +101,7 @@ def run(parser, arguments):
     begin = time.monotonic()
     data = load(arguments.json, describe(device))
     for name in arguments.models:
-        sizes = (compile_models.QUICK if arguments.quick else compile_models.SIZES)[name]
+        sizes = compile_models.get_sizes(name, device, arguments.quick)
         entry = data["models"].setdefault(name, {"sizes": sizes, "configurations": {}})
         if entry["sizes"] != sizes:
             sys.exit(f"{arguments.json} has {name} in other sizes: {entry['sizes']}")
