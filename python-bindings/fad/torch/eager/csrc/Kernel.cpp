@@ -216,15 +216,19 @@ static StepPtr recordCall(const Call &call) {
 }
 
 /// A first operator's value gets a node that what it saved can be taken from, unless
-/// some operator other than `reader` has an edge to PyTorch's.
-static void promote(const at::Tensor &tensor, Value &value, const Edge &source,
-                    const torch::autograd::Node &reader) {
+/// some operator other than the call's, whose node is `reader` and whose result has the
+/// derivative `result`, has an edge to PyTorch's.
+static void promote(const Call &call, const at::Tensor &tensor, Value &value,
+                    const Edge &source, const torch::autograd::Node &reader,
+                    const Held &result) {
   if (value.sequence)
     return;
   NodePtr own = tensor.grad_fn();
-  // References of the tensor and of this function.
-  size_t expected = 2;
+  // References of the tensor, of this function, and of a result that shares the node.
+  size_t expected = 2 + (result.own == own ? 1 : 0);
   for (const Edge &edge : reader.next_edges())
+    expected += edge.function.get() == own.get();
+  for (const Edge &edge : call.edges)
     expected += edge.function.get() == own.get();
   if (own.use_count() > expected)
     return;
@@ -320,7 +324,7 @@ static void extend(Call &call, const at::Tensor &result) {
       if (call.values[i]->sources.size() == 1)
         for (size_t k = 0; k < sources.size(); ++k)
           if (node->sources[k] == call.values[i]->sources[0])
-            promote(call.tensors[i], *call.values[i], sources[k], *own);
+            promote(call, call.tensors[i], *call.values[i], sources[k], *own, node->held);
       node->skip(impl::gradient_edge(call.tensors[i]));
     }
   auto input = node->add_input_metadata(result);

@@ -1,0 +1,22 @@
+"""Activations as models spell them out."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def silu(x):
+    return x * torch.sigmoid(x)
+
+
+def mish(x):
+    return x * torch.tanh(F.softplus(x))
+
+
+def gelu(x):
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))
+    return 0.5 * x * (1.0 + torch.tanh(inner))
+
+
+ACTIVATIONS = {"GELU": gelu, "SiLU": silu, "Mish": mish}
