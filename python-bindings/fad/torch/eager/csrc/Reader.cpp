@@ -75,6 +75,7 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
   Policy policy = value.step ? Policy::Auto : Policy::Fad;
   Choice choice = finish(policy, {held.form, held.isPiecewise, held.saves, held.isFirst,
                                   held.isLast, readerSaves});
+  held.drop();
   // Of a first operator, the readers before have PyTorch's own node.
   if (choice.kept == Kept::Sources && !value.sequence)
     choice = {Kept::Operator, false};

@@ -45,6 +45,11 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     return value.detach().as_strided(sizes, strides, offset);
   }
 
+  std::optional<std::pair<c10::SafePyObject, c10::SafePyObject>>
+  retrieve_unpack_hook_data() const override {
+    TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
+  }
+
   /// The node of the sequence needs the same values: they are left for it.
   at::Tensor compute() {
     std::lock_guard<std::mutex> lock(step->mutex);

@@ -10,6 +10,7 @@
 #include "Bits.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/graph_task.h>
 
@@ -72,9 +73,7 @@ void SequenceNode::drop() {
 void SequenceNode::release_variables() { drop(); }
 
 void SequenceNode::compiled_args(torch::dynamo::autograd::CompiledNodeArgs &) const {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, "fad.torch.nest: compiled autograd cannot trace the backward of a nested sequence; "
-             "leave nest() out where compiled autograd is on, or call backward outside of it");
+  TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
 }
 
 at::Tensor filled(double number, const at::Tensor &like) {
@@ -108,17 +107,35 @@ void SequenceNode::checkSkipped() {
   }
 }
 
-/// The product with a derivative that has no derivative of its own.
+namespace {
+/// The derivative of a derivative that is constant wherever it has one.
+struct Zero : torch::autograd::Node {
+  using Node::Node;
+  std::string name() const override { return "FadZeroBackward"; }
+  variable_list apply(variable_list &&gradients) override {
+    if (!gradients[0].defined())
+      return {at::Tensor()};
+    return {at::zeros_like(gradients[0])};
+  }
+};
+} // namespace
+
+/// The product with a derivative, whose own derivative is zero or an error.
 at::Tensor SequenceNode::multiply(const at::Tensor &gradient, at::Tensor derivative) {
-  if (at::GradMode::is_enabled() && held.form == Derivative::Tensor && !bits.defined()) {
+  if (at::GradMode::is_enabled()) {
     derivative = derivative.detach();
-    auto error = c10::make_intrusive<torch::autograd::Error>(
-        "fad.torch.nest(policy=\"fad\") keeps derivatives, and not what they were computed "
-        "from: there is no second derivative. Use fad.torch.nest(), whose policy \"auto\" has "
-        "one, or leave nest() where create_graph=True is used.",
-        torch::autograd::edge_list{next_edge(0)});
-    auto input = error->add_input_metadata(derivative);
-    impl::set_gradient_edge(derivative, {std::move(error), input});
+    torch::autograd::edge_list edges = {next_edge(0)};
+    NodePtr node;
+    if (held.isPiecewise)
+      node = c10::make_intrusive<Zero>(std::move(edges));
+    else
+      node = c10::make_intrusive<torch::autograd::Error>(
+          "fad.torch.nest(policy=\"fad\") keeps derivatives, and not what they were computed "
+          "from: there is no second derivative. Use fad.torch.nest(), whose policy \"auto\" "
+          "has one, or leave nest() where create_graph=True is used.",
+          std::move(edges));
+    auto input = node->add_input_metadata(derivative);
+    impl::set_gradient_edge(derivative, {std::move(node), input});
   }
   return gradient * derivative;
 }

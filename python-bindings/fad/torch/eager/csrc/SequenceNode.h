@@ -14,6 +14,10 @@
 
 namespace fad::eager {
 
+inline constexpr const char *compiledAutogradMessage =
+    "fad.torch.nest: compiled autograd cannot trace the backward of a nested sequence; call "
+    "backward without compiled autograd, or leave nest() out";
+
 /// Leads from a value to the sources of its sequence. Edges after those lead to the
 /// values between, which it skips: no gradient goes there, but a gradient that is asked
 /// for makes autograd come here, where it is an error and not a wrong number.

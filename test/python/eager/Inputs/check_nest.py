@@ -1,0 +1,178 @@
+"""Compares gradients and kept bytes of nested sequences with eager PyTorch's."""
+
+import contextlib
+import gc
+
+import torch
+import torch.nn.functional as F
+from activations import ACTIVATIONS, gelu, silu
+from checks import Checks, raises
+from torch import nn
+
+import fad.torch
+from fad.torch._allocator import watch_allocator
+from fad.torch.eager._state import live_nodes
+
+OPERATORS = {
+    "linear": lambda x: 3 - (2 * x + 1) / 4,
+    "of itself": lambda x: x - 0.5 * x,
+    "square": lambda x: x * x,
+    "quotient": lambda x: (x + 1) / (x * x + 2),
+    "reciprocal": lambda x: 1 / (1 + torch.exp(-x)),
+    "constant": lambda x: torch.sigmoid(x * CONSTANT) * CONSTANT,
+    "broadcast": lambda x: torch.tanh(x * CONSTANT[:, :1]) + CONSTANT[:1],
+    "piecewise": lambda x: F.hardtanh(F.leaky_relu(x, 0.1) * 2),
+    "two pieces": lambda x: F.relu(x) - 0.5 * F.relu(-x),
+    "absolute": lambda x: (x.abs() * 2).clamp(max=1.5),
+    "logarithm": lambda x: torch.log1p(torch.exp(x)).sqrt(),
+    "trigonometric": lambda x: torch.sin(x) * torch.cos(2 * x) + torch.tan(0.1 * x),
+    "built in": lambda x: F.silu(F.gelu(x) + F.mish(x)) + F.elu(x) + F.softplus(x),
+    "hard": lambda x: F.hardswish(x) + F.hardsigmoid(x) + torch.erf(x).expm1(),
+    "power": lambda x: (x**2 + 1) ** 0.5 + (x**2 + 1).rsqrt().log(),
+    "one operator": torch.tanh,
+    "scaled": lambda x: 3 * torch.tanh(0.5 * x),
+    **ACTIVATIONS,
+}
+torch.manual_seed(0)
+CONSTANT = torch.randn(6, 8, dtype=torch.double)
+WEIGHT = torch.randn(8, 8, dtype=torch.double, requires_grad=True)
+READERS = {
+    "matmul": lambda y: y @ WEIGHT,
+    "transposed": lambda y: WEIGHT @ y.t(),
+    "view": lambda y: F.linear(y.view(2, 3, 8), WEIGHT),
+    "sum": lambda y: y.sum(0),
+    "norm": lambda y: F.layer_norm(y, (8,)),
+    "several": lambda y: (y @ WEIGHT, y.mean(), (y * 2).sigmoid() @ WEIGHT),
+    "nothing": lambda y: y,
+}
+
+
+def nest(policy):
+    return fad.torch.nest(policy=policy, min_numel=0) if policy else contextlib.nullcontext()
+
+
+def loss_of(results):
+    results = results if isinstance(results, tuple) else (results,)
+    return sum(result.square().sum() for result in results)
+
+
+def gradients(function, reader, policy, inputs=()):
+    torch.manual_seed(1)
+    x = torch.randn(6, 8, dtype=torch.double, requires_grad=True)
+    with nest(policy):
+        loss = loss_of(reader(function(x)))
+    first = torch.autograd.grad(loss, (x, WEIGHT), allow_unused=True, retain_graph=True)
+    again = torch.autograd.grad(loss, x)
+    x.grad = WEIGHT.grad = None
+    with nest(policy):
+        loss_of(reader(function(x * 1))).backward()
+    return [*first, *again, x.grad, WEIGHT.grad]
+
+
+def same(found, expected, exactly):
+    for one, other in zip(found, expected, strict=True):
+        if (one is None) != (other is None):
+            return False
+        if one is not None and not torch.allclose(one, other, rtol=1e-12, atol=1e-13):
+            return False
+        if exactly and one is not None and not torch.equal(one, other):
+            return False
+    return True
+
+
+def check_gradients(check):
+    for name, function in OPERATORS.items():
+        for kind, reader in READERS.items():
+            expected = gradients(function, reader, None)
+            for policy in ("auto", "fad"):
+                check(f"{name}, {kind}, {policy}",
+                      lambda: same(gradients(function, reader, policy), expected, False))
+    # Backward repeats what forward and autograd do, bit for bit.
+    for name in ACTIVATIONS:
+        expected = gradients(ACTIVATIONS[name], READERS["matmul"], None)
+        check(f"{name}, bits", lambda: same(
+            gradients(ACTIVATIONS[name], READERS["matmul"], "auto"), expected, True))
+
+
+def check_second(check):
+    x = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
+    for name in ("GELU", "scaled", "quotient", "two pieces"):
+        function = nest("auto")(OPERATORS[name])
+        check(f"{name}, second derivative",
+              lambda: torch.autograd.gradgradcheck(function, (x,)))
+    check("second derivative of a derivative", lambda: raises(
+        'policy "auto" has one', lambda: torch.autograd.gradgradcheck(nest("fad")(gelu), (x,))))
+
+    def gated(gate, up):
+        with nest("auto"):
+            return (F.silu(gate) * up) * 0.5
+
+    y = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
+    check("gated", lambda: torch.autograd.gradcheck(gated, (x, y))
+          and torch.autograd.gradgradcheck(gated, (x, y)))
+
+
+class Layer(nn.Module):
+    """Two matrix products, and what stands between."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.up, self.down = nn.Linear(8, 512), nn.Linear(512, 8)
+        self.function = function
+
+    def forward(self, x):
+        return self.down(self.function(self.up(x))).sum()
+
+
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.up = nn.Linear(8, 512), nn.Linear(8, 512)
+        self.down = nn.Linear(512, 8)
+
+    def forward(self, x):
+        return self.down(F.silu(self.gate(x)) * self.up(x)).sum()
+
+
+def tensors_kept(model, policy):
+    """In tensors of the width between."""
+    x = torch.randn(64, 8)
+    nested = nest(policy)(model) if policy else model
+    nested(x)
+    _, allocated = watch_allocator(lambda: nested(x), False)
+    return round(allocated.resident / (64 * 512 * 4), 1)
+
+
+def check_kept(check):
+    for name, model, eager, auto, derivative in [
+        ("GELU", Layer(gelu), 5, 1, 2),
+        ("SiLU", Layer(silu), 3, 1, 2),
+        ("Mish", Layer(ACTIVATIONS["Mish"]), 3, 1, 2),
+        ("built in", Layer(F.silu), 2, 1, 2),
+        ("result", Layer(torch.tanh), 1, 1, 1),
+        ("bits", Layer(lambda x: F.relu(x).sum(0, keepdim=True)), 1, 0, 1),
+        ("gated", Gated(), 4, 2, 4),
+    ]:
+        for policy, expected in ((None, eager), ("auto", auto), ("fad", derivative)):
+            check(f"{name} keeps {expected} under {policy}",
+                  lambda: tensors_kept(model, policy) == expected
+                  or print(tensors_kept(model, policy)) or False)
+
+
+def check_lives(check):
+    model = nest("auto")(Layer(gelu))
+    x = torch.randn(4, 8)
+    for _ in range(200):
+        model(x).backward()
+        model(x)
+    gc.collect()
+    check("no node is left", lambda: live_nodes() == 0)
+
+
+if __name__ == "__main__":
+    check = Checks()
+    check_gradients(check)
+    check_second(check)
+    check_kept(check)
+    check_lives(check)
+    check.finish()
