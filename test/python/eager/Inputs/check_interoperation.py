@@ -1,0 +1,363 @@
+"""Compares models with nested sequences with eager PyTorch under its other features."""
+
+import copy
+import pickle
+import threading
+
+import torch
+import torch.func as functional
+import torch.nn.functional as F
+from activations import gelu, silu
+from checks import Checks, raises
+from torch import nn
+from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.checkpoint import checkpoint
+
+import fad.torch
+from fad.torch.eager import _state
+
+
+def nest(target=None, policy="auto"):
+    return fad.torch.nest(target, policy=policy, min_numel=0)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(8, 16), nn.Linear(16, 8)
+
+    def forward(self, x):
+        return self.down(gelu(self.up(x)))
+
+
+torch.manual_seed(0)
+MODEL = Model().double()
+X = torch.randn(4, 8, dtype=torch.double)
+
+
+def gradients(run, model=MODEL):
+    model.zero_grad()
+    run(model, X.clone().requires_grad_()).square().sum().backward()
+    return [parameter.grad.clone() for parameter in model.parameters()]
+
+
+def agrees(run, reference=lambda model, x: model(x), tolerance=1e-12, model=MODEL):
+    """Whether a run in nest() and one of a nested model have eager's gradients."""
+    expected = gradients(reference, model)
+    for policy in ("auto", "fad"):
+
+        def inside(model, x):
+            with nest(policy=policy):
+                return run(model, x)
+
+        def outside(model, x):
+            return run(nest(model, policy), x)
+
+        for call in (inside, outside):
+            for one, other in zip(gradients(call, model), expected, strict=True):
+                torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance)
+
+
+def check_backward(check):
+    for reentrant in (True, False):
+        check(f"checkpoint, {reentrant}", lambda: agrees(
+            lambda model, x: checkpoint(model, x, use_reentrant=reentrant)))
+
+    def anomaly(model, x):
+        with torch.autograd.detect_anomaly(check_nan=True):
+            return model(x)
+
+    def offloaded(model, x):
+        with torch.autograd.graph.save_on_cpu():
+            return model(x)
+
+    def cast(model, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return model(x.float()).float()
+
+    def ignore(_):
+        return None
+
+    def hooked(model, x):
+        handles = [model.up.register_forward_hook(lambda *a: None),
+                   model.up.register_full_backward_hook(lambda *a: None)]
+        result = model(x)
+        result.register_hook(ignore)
+        for handle in handles:
+            handle.remove()
+        return result
+
+    check("anomaly mode", lambda: agrees(anomaly))
+    check("offloading", lambda: agrees(offloaded))
+    check("autocast", lambda: agrees(cast, cast, 2e-2, copy.deepcopy(MODEL).float()))
+    check("hooks", lambda: agrees(hooked))
+    check("inference", lambda: agrees(lambda model, x: (no_graph(model, x), model(x))[1]))
+
+
+def no_graph(model, x):
+    with torch.inference_mode():
+        model(x.clone())
+    with torch.no_grad():
+        model(x)
+
+
+def check_transforms(check):
+    x = X[0].clone()
+
+    def batched(function):
+        return functional.vmap(functional.grad(lambda x: function(x).sum()))(X)
+
+    transforms = {
+        "grad": lambda f: functional.grad(lambda x: f(x).sum())(x),
+        "jvp": lambda f: functional.jvp(f, (x,), (x,))[1],
+        "hessian": lambda f: functional.hessian(lambda x: f(x).sum())(x),
+        "vmap": batched,
+    }
+
+    def dual(function):
+        with forward_ad.dual_level():
+            made = forward_ad.make_dual(x.clone().requires_grad_(), x)
+            return forward_ad.unpack_dual(function(made)).tangent
+
+    def traced(function):
+        made = make_fx(lambda x: torch.autograd.grad(function(x).sum(), x)[0])
+        leaf = x.clone().requires_grad_()
+        return made(leaf)(leaf)
+
+    for name, transform in {**transforms, "dual numbers": dual, "make_fx": traced}.items():
+        def both(policy):
+            with nest(policy=policy):
+                found = transform(gelu)
+            torch.testing.assert_close(found, transform(gelu))
+        for policy in ("auto", "fad"):
+            check(f"{name}, {policy}", lambda: both(policy))
+
+
+def check_compile(check):
+    def compiled(model, x):
+        torch._dynamo.reset()
+        return torch.compile(model, backend="aot_eager")(x)
+
+    def within(model, x):
+        torch._dynamo.reset()
+
+        def function(x):
+            with nest():
+                return model(x)
+        return torch.compile(function, backend="eager")(x)
+
+    check("torch.compile", lambda: agrees(compiled))
+    check("nest in torch.compile", lambda: agrees(within))
+
+    def compiled_autograd(policy):
+        loss = nest(MODEL, policy)(X).sum()
+        with torch._dynamo.compiled_autograd._enable(lambda graph: graph):
+            loss.backward()
+
+    for policy in ("auto", "fad"):
+        check(f"compiled autograd, {policy}", lambda: raises(
+            "call backward without compiled autograd", lambda: compiled_autograd(policy)))
+
+
+def check_scope(check):
+    def is_on():
+        return bool(_state.get()[0])
+
+    def fails():
+        with nest():
+            raise KeyError("in the middle")
+
+    def other_thread():
+        found = []
+        with nest():
+            thread = threading.Thread(target=lambda: found.append(is_on()))
+            thread.start()
+            thread.join()
+        return found == [False]
+
+    def generator():
+        @nest
+        def numbers():
+            yield is_on()
+            got = yield is_on()
+            return got
+        made = numbers()
+        return next(made) and not is_on() and next(made) and not is_on()
+
+    def nested():
+        with nest(policy="fad"):
+            outer = _state.get()
+            with nest():
+                inner = _state.get()
+            return _state.get() == outer != inner
+
+    check("exception", lambda: raises("in the middle", fails) and not is_on())
+    check("thread", other_thread)
+    check("generator", generator)
+    check("one in another", nested)
+    check("policy", lambda: raises('policy is "auto" or "fad"', lambda: nest(policy="none")))
+    check("elements", lambda: raises("is a number of elements",
+                                     lambda: fad.torch.nest(min_numel=-1)))
+    check("neither", lambda: raises("takes a module or a function", lambda: nest(3)))
+
+
+def check_module(check):
+    model = copy.deepcopy(MODEL)
+    nested = nest(model)
+
+    def shares():
+        nested.eval()
+        return (list(nested.state_dict()) == list(model.state_dict()) and not model.training
+                and nested.up.weight is model.up.weight and isinstance(nested, Model))
+
+    def moves():
+        nested.float()
+        return model.up.weight.dtype == torch.float and nested(X.float()).dtype == torch.float
+
+    def copies():
+        for made in (copy.deepcopy(nested), pickle.loads(pickle.dumps(nested))):
+            assert type(made) is type(nested) and made.up.weight is not model.up.weight
+            made.double()
+            torch.testing.assert_close(made(X), nested.double()(X))
+            assert "FadBackward" in str(walk(made(X)))
+
+    def hooks():
+        called = []
+        handle = nested.register_forward_hook(lambda *a: called.append(1))
+        nested(X), model(X)
+        handle.remove()
+        return len(called) == 2
+
+    check("state", shares)
+    check("moves", moves)
+    check("copies", copies)
+    check("module hooks", hooks)
+    check("script", lambda: raises("inside of `with fad.torch.nest():`", lambda: nest(
+        torch.jit.trace(MODEL, X))))
+
+
+def walk(tensor):
+    """The names of a graph's nodes."""
+    found, open_nodes = set(), [tensor.grad_fn]
+    while open_nodes:
+        node = open_nodes.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            open_nodes += [each for each, _ in node.next_functions]
+    return {node.name() for node in found}
+
+
+def check_values(check):
+    def after_use(ask):
+        x = X.clone().requires_grad_()
+        with nest():
+            s = torch.sigmoid(x)
+            y = x * s
+        ask(s, y)
+
+    def grad(s, y):
+        torch.autograd.grad(y.sum(), s)
+
+    def hook(s, y):
+        s.register_hook(lambda g: None)
+        y.sum().backward()
+
+    def retained(s, y):
+        s.retain_grad()
+        y.sum().backward()
+
+    for ask in (grad, hook, retained):
+        check(f"gradient of a skipped value, {ask.__name__}", lambda: raises(
+            "before the value is used", lambda: after_use(ask)))
+
+    def before_use():
+        x = X.clone().requires_grad_()
+        with nest():
+            s = torch.sigmoid(x)
+            s.retain_grad()
+            (x * s).sum().backward()
+        return torch.equal(s.grad, X)
+
+    def changed_source():
+        x = X * 1
+        x.requires_grad_()
+        with nest():
+            h = x * 1
+            y = silu(h * 1) @ MODEL.up.weight.t()
+        with torch.no_grad():
+            x.add_(1)
+        y.sum().backward()
+
+    def changed_value(write):
+        """A write to what a reader has saved: eager refuses, this is right."""
+        x = X.clone().requires_grad_()
+        weight = MODEL.up.weight.detach().t().clone().requires_grad_()
+        with nest():
+            value = silu(x)
+            z = value @ weight
+        write(value)
+        z.sum().backward()
+        expected = silu(X).t() @ torch.ones(4, 16, dtype=torch.double)
+        torch.testing.assert_close(weight.grad, expected)
+
+    def written_before(write):
+        """A write before the reader saves it is what the reader saves."""
+        x = X.clone().requires_grad_()
+        weight = MODEL.up.weight.detach().t().clone().requires_grad_()
+        with nest():
+            value = silu(x)
+            write(value)
+            (value @ weight).sum().backward()
+        expected = value.detach().t() @ torch.ones(4, 16, dtype=torch.double)
+        torch.testing.assert_close(weight.grad, expected)
+
+    def add(value):
+        with torch.no_grad():
+            value.add_(1)
+
+    writes = {"in place": add, "through data": lambda value: value.data.add_(1),
+              "through numpy": lambda value: value.detach().numpy().__iadd__(1)}
+    check("hook before use", before_use)
+    check("changed source", lambda: raises("Write to a copy", changed_source))
+    for name, write in writes.items():
+        check(f"changed value, {name}", lambda: changed_value(write))
+        check(f"written before, {name}", lambda: written_before(write))
+    check("twice", lambda: raises("second time", twice))
+    check("custom function", custom_function)
+
+
+def twice():
+    loss = nest(MODEL)(X).sum()
+    loss.backward()
+    loss.backward()
+
+
+class Identity(torch.autograd.Function):
+    """Reads its operand where no dispatcher sees it."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+def custom_function():
+    expected = torch.autograd.functional.jacobian(lambda x: F.silu(x).sum(), X)
+    for policy in ("auto", "fad"):
+        x = X.clone().requires_grad_()
+        with nest(policy=policy):
+            y = Identity.apply(silu(x))
+        y.sum().backward()
+        torch.testing.assert_close(x.grad, expected)
+
+
+if __name__ == "__main__":
+    check = Checks()
+    for part in (check_backward, check_transforms, check_compile, check_scope, check_module,
+                 check_values):
+        part(check)
+    check.finish()
