@@ -25,6 +25,7 @@ MEBIBYTE = 1 << 20
 MARK = "compile_gpu.py"
 BENCHMARKS = (
     MARK, "torch_compile.py", "compile_measure.py", "compile_models.py", "compile_tables.py",
+    "equal_memory.py", "equal_models.py",
 )  # fmt: skip
 # For tests of LLVM; some need libraries that are not installed.
 LEFT_OUT = re.compile("Test|Gtest|Testing")

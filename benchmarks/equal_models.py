@@ -1,0 +1,51 @@
+"""Models for equal_memory.py: BERT and ResNet of transformers, with activations that are
+compositions of other operations."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from compile_models import Model, make_bert, make_resnet
+
+
+class Gelu(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        inner = 0.7978845608028654 * (x + 0.044715 * (x * x * x))
+        return 0.5 * x * (1.0 + torch.tanh(inner))
+
+
+class Silu(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sigmoid(x)
+
+
+class Mish(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.tanh(F.softplus(x))
+
+
+ACTIVATIONS = {"gelu": Gelu, "silu": Silu, "mish": Mish}
+MAKERS = {"bert-base": make_bert, "bert-large": make_bert, "resnet-50": make_resnet}
+
+
+def _replace(module: nn.Module, activation: str) -> int:
+    """Puts `activation` where the module has its own, and returns how many those are."""
+    count = 0
+    for name, child in module.named_children():
+        if isinstance(child, nn.ReLU) or type(child).__name__ == "GELUActivation":
+            setattr(module, name, ACTIVATIONS[activation]())
+            count += 1
+        else:
+            count += _replace(child, activation)
+    return count
+
+
+def make_model(name: str, activation: str, sizes: dict, device: str) -> Model:
+    """The model `name` in training mode, the same at each call."""
+    torch.manual_seed(0)
+    model = MAKERS[name](sizes)
+    if not _replace(model.module, activation):
+        raise ValueError(f"{name} has no activation to replace")
+    return Model(
+        model.module.to(device).train(), tuple(tensor.to(device) for tensor in model.inputs)
+    )
