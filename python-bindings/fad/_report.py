@@ -78,7 +78,7 @@ def memory_report(
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
-    residual_budget: int | None = None,
+    residual_budget: int | str | None = None,
     memory_budget: int | str | None = None,
     optimizer: str = "none",
     batch: int = 1,
@@ -150,7 +150,7 @@ def draw_residuals(
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
-    residual_budget: int | None = None,
+    residual_budget: int | str | None = None,
     target: str | None = None,
 ) -> str:
     """A picture of a function with the residuals of a policy, in the language of

@@ -33,17 +33,18 @@ static std::string plan(python::Module &module, const std::string &policyName,
       return failure();
     auto joint = *copy->getOps<func::FuncOp>().begin();
     FailureOr<int64_t> peak = selectResiduals(joint, options);
-    // A framework that cannot have its budget wants the lowest peak, and says
-    // so.
-    if (failed(peak) ||
-        failed(checkResidualBudget(joint, options,
-                                   countKeptBytes(joint, options.assumedSize))))
+    if (failed(peak))
       return failure();
+    int64_t bytes = countKeptBytes(joint, options.assumedSize);
     FailureOr<llvm::json::Value> described = describePlan(joint);
     if (failed(described))
       return failure();
+    // A framework that cannot have its budget wants the least that there is, and
+    // says so.
     if (options.peakBudget >= 0)
       (*described->getAsObject())["peak"] = *peak;
+    if (options.residualBudget >= 0)
+      (*described->getAsObject())["bytes"] = bytes;
     std::string text;
     llvm::raw_string_ostream(text) << *described;
     return text;

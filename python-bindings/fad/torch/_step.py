@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import torch.utils._pytree as pytree
@@ -207,7 +207,7 @@ def train_step(
     assumed_size: Optional[int] = None,
     derivative_bits: Optional[int] = None,
     derivative_from_output: bool = False,
-    residual_budget: Optional[int] = None,
+    residual_budget: Union[int, str, None] = None,
     check: bool = True,
     outputs: bool = False,
 ) -> TrainStep:

@@ -165,6 +165,23 @@ def check(case, points):
             yield "gradients differ"
 
 
+def check_residuals():
+    """What is wrong with a budget for what is saved: where it cannot be kept, the least is
+    saved, with a warning."""
+    saved = []
+    for budget in "1MB", 1:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            partitioner, _, _ = train("chain", recompute="all", residual_budget=budget)
+        saved.append(peak_bytes(*partitioner.parts).saved)
+        messages = [str(each.message) for each in caught if "no selection" in str(each.message)]
+        end = f"no selection that fad tries saves no more than 1 bytes; the lowest is {saved[-1]:,}"
+        if messages != ([] if budget == "1MB" else [end]):
+            yield f"with {budget} saved, warnings are {messages}"
+    if not saved[1] < saved[0] <= 1_000_000:
+        yield f"budgets save {saved}"
+
+
 def check_options():
     """What is wrong with the options."""
     for options, message in (
@@ -199,7 +216,7 @@ def main():
         for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
-    for message in check_options():
+    for message in (*check_residuals(), *check_options()):
         wrong += 1
         print(message)
     print(f"{len(CASES)} modules, {wrong} wrong")

@@ -114,6 +114,9 @@ def find_kind(node: fx.Node) -> str:
     ):
         if packet in packets:
             return kind
+    # A copy to another device is no conversion of elements.
+    if packet is aten._to_copy and node.kwargs.get("device") is None:
+        return "elementwise"
     return "elementwise" if torch.Tag.pointwise in target.tags else "keep"
 
 

@@ -41,15 +41,15 @@ class Partitioner(CustomPartitionerFn):
 
     The arguments are some of those of `fad.nest`: `policy` selects the residuals,
     `recompute` lists the operations that backward may repeat, and with
-    `residual_budget`, a number of bytes, the selection takes the least time within
-    them. With `derivative_bits`, bounded derivatives are approximate.
+    `residual_budget`, a number of bytes or text such as "2GB", the selection takes the
+    least time within them. With `derivative_bits`, bounded derivatives are approximate.
 
     `budget` bounds the peak of a step: what forward and backward of one graph take at
     once besides parameters and inputs, by an estimate. It is an integer, a number of
     bytes; text such as "2GB"; or a float, a fraction of the peak of the fastest
     selection, so that 1.0 is the fastest and 1 is a byte. Backward may then
     repeat contractions, unless `recompute` says otherwise. Where no selection stays
-    within the budget, the one of the lowest peak is taken, with a warning.
+    within a budget, the lowest that there is is taken, with a warning.
 
     A graph that fad cannot plan is split by PyTorch's partitioner, with a warning."""
 
@@ -145,6 +145,10 @@ class Partitioner(CustomPartitionerFn):
         def plan() -> dict[str, Any]:
             return json.loads(_fad.plan(get_handle(module), self.policy, **options))
 
+        if "residual_budget" in options:
+            chosen = plan()
+            self._warn("saves no more than", options["residual_budget"], chosen["bytes"])
+            return chosen
         if "peak_budget" not in options:
             return plan()
         budget = options["peak_budget"]
@@ -156,13 +160,18 @@ class Partitioner(CustomPartitionerFn):
         chosen = plan()
         if chosen["peak"] > options["peak_budget"]:
             lowest = int(chosen["peak"] / (1 - reserve))
+            self._warn("keeps this graph within a peak of", budget, lowest)
+        return chosen
+
+    def _warn(self, what: str, budget: int, lowest: int) -> None:
+        """Warns where no selection has its budget."""
+        if lowest > budget:
             warnings.warn(
-                "no selection that fad tries keeps this graph within a peak of "
-                f"{budget:,} bytes; the lowest is {lowest:,}",
+                f"no selection that fad tries {what} {budget:,} bytes; the lowest is "
+                f"{lowest:,}",
                 RuntimeWarning,
                 stacklevel=2,
             )
-        return chosen
 
 
 def _check_fraction(budget: Any) -> float | None:
