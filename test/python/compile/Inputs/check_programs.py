@@ -1,11 +1,12 @@
 """Gradients of random programs under every policy and combination of options.
 
-usage: check_programs.py [--count N] [--seed SEED] [--all]
+usage: check_programs.py [--count N] [--seed SEED] [--all] [--engine ENGINE]
 
 Each program is traced once by AOTAutograd, with Inductor's decompositions or without;
 PyTorch executes both parts operation by operation. Gradients, results and buffers have
 to be PyTorch's. With --all, each program has all combinations of options, and otherwise
-two of them."""
+three of them. With the engine "inductor", Inductor compiles each program, with one
+combination of options, and as it is."""
 
 import argparse
 import copy
@@ -24,6 +25,7 @@ from torch._functorch import partitioners
 from torch._inductor.decomposition import select_decomp_table
 
 from fad.torch.compile import Partitioner
+from fad.torch.compile._backend import compile_inductor
 
 OPTIONS = [
     *(("auto", {"recompute": level}) for level in ("nothing", "elementwise", "reductions", "all", "contractions")),
@@ -34,7 +36,12 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-def compile_with(partition, is_decomposed):
+def compile_with(partition, is_decomposed, engine):
+    if engine == "inductor":
+        if not isinstance(partition, Partitioner):
+            return "inductor"
+        return lambda graph, inputs: compile_inductor(graph, inputs, partition, {})
+
     def run(graph, _):
         return make_boxed_func(graph.forward)
 
@@ -54,7 +61,7 @@ def step(program, call, x):
     return [*results, *grads, *program.buffers()]
 
 
-def check(seed, combinations, is_dynamic):
+def check(seed, combinations, is_dynamic, engine):
     """What is wrong with the program of `seed`, if anything."""
     program = Program(seed)
     x = torch.randn(ROWS, COLUMNS, dtype=torch.float64)
@@ -66,7 +73,9 @@ def check(seed, combinations, is_dynamic):
         call = other
         if partition:
             call = torch.compile(
-                other, backend=compile_with(partition, is_decomposed), dynamic=is_dynamic
+                other,
+                backend=compile_with(partition, is_decomposed, engine),
+                dynamic=is_dynamic,
             )
         return step(other, call, x)
 
@@ -96,6 +105,7 @@ def main():
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--engine", choices=("eager", "inductor"), default="eager")
     parser.add_argument("--traceback", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -105,9 +115,10 @@ def main():
     failed = 0
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         choice = random.Random(seed)
-        combinations = every if arguments.all else choice.sample(every, 3)
+        number = 3 if arguments.engine == "eager" else 1
+        combinations = every if arguments.all else choice.sample(every, number)
         try:
-            wrong = check(seed, combinations, choice.random() < 0.2)
+            wrong = check(seed, combinations, choice.random() < 0.2, arguments.engine)
         except Exception as error:
             wrong = f"{type(error).__name__}: {str(error).strip()[:400]}"
             if arguments.traceback:
