@@ -192,7 +192,8 @@ def scalars(compile):
 def strides(compile):
     x = input(16, 4)
     torch.manual_seed(0)
-    layers = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.SiLU(), nn.Conv2d(8, 4, 1)
+    # A bias before a normalization has a gradient of zero but for rounding.
+    layers = nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.SiLU(), nn.Conv2d(8, 4, 1)
     images = nn.Sequential(*layers).to(memory_format=torch.channels_last)
     y = input(2, 3, 8, 8, grad=False).to(memory_format=torch.channels_last).requires_grad_()
     every_other = input(4, 32)
@@ -389,7 +390,8 @@ def random_in_backward(compile):
 @feature
 def normalization(compile):
     torch.manual_seed(0)
-    layers = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.BatchNorm2d(8, momentum=0.3)
+    norms = nn.BatchNorm2d(8), nn.BatchNorm2d(8, momentum=0.3)
+    layers = nn.Conv2d(3, 8, 3, bias=False), norms[0], nn.ReLU(), norms[1]
     model = nn.Sequential(*layers)
     call = compile(model)
     values = [each for _ in range(2) for each in backward(model, call, input(2, 3, 8, 8))]
