@@ -113,12 +113,14 @@ def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) ->
             nodes.append(node)
         worklist += [each for each, _ in node.next_functions if each is not None]
     nodes.sort(key=lambda node: node._sequence_nr() % _NO_NUMBER)
-    held = [Held(node, *each) for node in nodes for each in _read(node)]
-    unseen = sorted({node.name() for node in nodes if _is_opaque(node)})
-    return Graph(held, list(leaves.values()), unseen)
+    unseen = {node.name() for node in nodes if _is_opaque(node)}
+    held = [Held(node, *each) for node in nodes for each in _read(node, unseen)]
+    return Graph(held, list(leaves.values()), sorted(unseen))
 
 
-def _read(node: Any) -> Iterator[tuple[str, torch.Tensor]]:
+def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
+    """What `node` holds, by name; the names of what hooks of C++ have replaced go to
+    `unseen`."""
     reader = READERS.get(node.name())
     if reader is not None:
         yield from reader(node)
@@ -127,8 +129,14 @@ def _read(node: Any) -> Iterator[tuple[str, torch.Tensor]]:
         if attribute.startswith(_RAW):
             saved = getattr(node, attribute)
             saved = saved if isinstance(saved, (tuple, list)) else [saved]
+            name = attribute[len(_RAW) :]
             for each in saved:
-                yield from _name(attribute[len(_RAW) :], each.data)
+                try:
+                    data = each.data
+                except RuntimeError:
+                    unseen.add(f"{node.name()}.{name}")
+                else:
+                    yield from _name(name, data)
     # What a function in Python keeps by itself.
     for attribute, value in getattr(node, "__dict__", {}).items():
         yield from _name(attribute, value)
