@@ -149,9 +149,16 @@ const Edge *SequenceNode::findNeeded() const {
 }
 
 variable_list SequenceNode::pullSteps(const at::Tensor &gradient, const Edge &needed) {
-  if (at::GradMode::is_enabled())
+  if (at::GradMode::is_enabled()) {
+    // PyTorch's node may have saved its result, and the second gradient would go through the
+    // hooks of that; here it goes through the operators, and past the value.
+    TORCH_CHECK(!hasHooks(*this),
+                "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
+                "retain_grad, and its second derivative is asked for. Compute the value "
+                "outside of nest() where create_graph=True is used.");
     return Replay(step, sources, {next_edges().data(), sources.size()})
         .pullWithGraph(gradient, sources);
+  }
   std::unique_ptr<Replay> replay;
   {
     std::lock_guard<std::mutex> lock(step->mutex);
