@@ -1,0 +1,291 @@
+"""Random programs of eager PyTorch: elementwise operators in sequences, and all that may
+happen to their values meanwhile.
+
+A program is a list of instructions on numbered values, all of them matrices of one size,
+and a way to ask for gradients. `run` executes one, so the same program can be executed
+in several ways."""
+
+import contextlib
+import random
+from dataclasses import dataclass, field
+
+import torch
+import torch.nn.functional as F
+
+SIZE = 3
+
+UNARY = {
+    "abs": torch.abs,
+    "clamp": lambda x: torch.clamp(x, -0.5, 0.75),
+    "cos": torch.cos,
+    "elu": F.elu,
+    "erf": torch.erf,
+    "exp": lambda x: torch.exp(-torch.abs(x)),
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "hardtanh": F.hardtanh,
+    "leaky_relu": F.leaky_relu,
+    "log": lambda x: torch.log(x * x + 1.5),
+    "mish": F.mish,
+    "neg": torch.neg,
+    "new_gelu": lambda x: 0.5 * x * (1.0 + torch.tanh(0.8 * (x + 0.045 * torch.pow(x, 3.0)))),
+    "pow": lambda x: torch.pow(torch.tanh(x), 3.0),
+    "reciprocal": lambda x: torch.reciprocal(x * x + 1.0),
+    "relu": torch.relu,
+    "rsub": lambda x: 1.0 - x,
+    "scale": lambda x: x * 0.7,
+    "shift": lambda x: x + 0.3,
+    "sigmoid": torch.sigmoid,
+    "silu": F.silu,
+    "sin": torch.sin,
+    "softplus": F.softplus,
+    "sqrt": lambda x: torch.sqrt(torch.sigmoid(x)),
+    "tanh": torch.tanh,
+}
+BINARY = {
+    "add": torch.add,
+    "add_alpha": lambda x, y: torch.add(x, y, alpha=-0.5),
+    "div": lambda x, y: x / (y * y + 1.0),
+    "gate": lambda x, y: F.silu(x) * y,
+    "mul": torch.mul,
+    "sub": torch.sub,
+}
+# What is no part of a sequence, and reads values.
+CONSUMERS = {
+    "cat": lambda x: torch.cat([x[:1], x[1:]]),
+    "clone": torch.clone,
+    "cumsum": lambda x: torch.cumsum(x, 0) * 0.5,
+    "flip": lambda x: torch.flip(x, (1,)),
+    "layer_norm": lambda x: F.layer_norm(x, (SIZE,)),
+    "mean": lambda x: x - x.mean(0, keepdim=True),
+    "softmax": lambda x: torch.softmax(x, 1),
+    "tril": torch.tril,
+}
+VIEWS = {
+    "alias": lambda x: x[:, :],
+    "expand": lambda x: x[0].expand(SIZE, SIZE),
+    "reshape": lambda x: x.reshape(-1).view(SIZE, SIZE),
+    "transpose": lambda x: x.t(),
+    "unsqueeze": lambda x: x.unsqueeze(0).squeeze(0),
+}
+IN_PLACE = {
+    "add_": lambda x: x.add_(0.25),
+    "add_self_": lambda x: x.add_(x.detach() * 0.5),
+    "copy_row_": lambda x: x[0].copy_(x[1].detach()),
+    "mul_": lambda x: x.mul_(0.8),
+    "relu_": torch.relu_,
+    "row_": lambda x: x[0].mul_(0.5),
+    "tanh_": torch.tanh_,
+    "transpose_": lambda x: x.t().mul_(1.1),
+}
+REQUESTS = ("backward", "grad", "grad_inner", "twice", "second", "backward_inputs")
+
+
+@dataclass
+class Program:
+    """`leaves` says of each leaf whether it needs a gradient. An instruction is its kind,
+    the name of an operator, and the numbers of the values that it reads; -1 and -2 are a
+    row and a number that are leaves, too. `inner` are values whose gradients are asked
+    for, `used` those that the loss consists of."""
+
+    seed: int
+    leaves: list[bool]
+    instructions: list[tuple] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
+    request: str = "backward"
+    inner: list[int] = field(default_factory=list)
+    backward_nested: bool = False
+
+
+def generate(seed):
+    """The program with this number."""
+    rng = random.Random(seed)
+    program = Program(seed, [True] + [rng.random() < 0.8 for _ in range(rng.randrange(3))])
+    alive = list(range(len(program.leaves)))
+    count = len(alive)
+
+    def pick():
+        # What is new is read the most, so that sequences become long.
+        return alive[-1] if rng.random() < 0.5 else rng.choice(alive)
+
+    for _ in range(rng.randint(3, 18)):
+        roll, kind, operands, name = rng.random(), None, (pick(),), ""
+        makes = True
+        if roll < 0.44:
+            kind, name = "unary", rng.choice(list(UNARY))
+        elif roll < 0.62:
+            kind, name = "binary", rng.choice(list(BINARY))
+            other = pick() if rng.random() < 0.8 else rng.choice((-1, -2))
+            operands = (operands[0], other)
+            if other >= 0 and rng.random() < 0.5:
+                operands = operands[::-1]
+        elif roll < 0.70:
+            kind, name = "consumer", rng.choice(list(CONSUMERS))
+        elif roll < 0.74:
+            kind, operands = "matmul", (operands[0], pick())
+        elif roll < 0.80:
+            kind, name = "view", rng.choice(list(VIEWS))
+        elif roll < 0.85:
+            kind, name, makes = "in_place", rng.choice(list(IN_PLACE)), False
+            inner = [each for each in alive if each >= len(program.leaves)]
+            if not inner:
+                continue
+            operands = (rng.choice(inner),)
+        elif roll < 0.87:
+            kind = "detach"
+        elif roll < 0.90:
+            kind, name = "no_grad", rng.choice(list(UNARY))
+        elif roll < 0.93:
+            kind, makes = rng.choice((("hook", False), ("retain", False)))
+        elif roll < 0.96:
+            kind, makes = "toggle", False
+        elif len(alive) > 2:
+            kind, makes = "delete", False
+            inner = [each for each in alive[:-1] if each >= len(program.leaves)]
+            if not inner:
+                continue
+            operands = (rng.choice(inner),)
+            alive.remove(operands[0])
+        else:
+            continue
+        program.instructions.append((kind, name, operands))
+        if makes:
+            alive.append(count)
+            count += 1
+    program.used = rng.sample(alive, min(len(alive), rng.randint(1, 3)))
+    if alive[-1] not in program.used:
+        program.used.append(alive[-1])
+    program.request = rng.choice(REQUESTS)
+    if program.request in ("grad_inner", "backward_inputs"):
+        program.inner = rng.sample(alive, min(len(alive), rng.randint(1, 2)))
+    program.backward_nested = rng.random() < 0.3
+    return program
+
+
+def describe(program):
+    """The program as text, to repeat it by hand."""
+    lines = [f"leaves {program.leaves}"]
+    number = len(program.leaves)
+    for kind, name, operands in program.instructions:
+        made = f"v{number} = " if kind in _MAKING else ""
+        number += bool(made)
+        lines.append(f"{made}{kind} {name} {operands}")
+    lines.append(f"loss of {program.used}; {program.request} {program.inner}")
+    return "\n".join(lines)
+
+
+_MAKING = ("unary", "binary", "consumer", "matmul", "view", "detach", "no_grad")
+
+
+class _Execution:
+    """Values of a program. With `copies`, each operator reads a copy of its operands and
+    returns a copy, so that no change in place reaches what is saved."""
+
+    def __init__(self, program, copies):
+        self.program, self.copies = program, copies
+        generator = torch.Generator().manual_seed(program.seed)
+
+        def make(*shape):
+            return torch.rand(*shape, generator=generator, dtype=torch.float64) * 2 - 1
+
+        self.leaves = [make(SIZE, SIZE).requires_grad_(each) for each in program.leaves]
+        self.small = [make(()).requires_grad_(), make(SIZE).requires_grad_()]
+        self.weights = [make(SIZE, SIZE) for _ in range(4)]
+        self.values = list(self.leaves)
+        self.retained = []
+
+    def read(self, number):
+        value = self.values[number] if number >= 0 else self.small[number]
+        return value.clone() if self.copies else value
+
+    def write(self, value):
+        self.values.append(value.clone() if self.copies else value)
+
+    def execute(self, kind, name, operands):
+        if kind == "hook":
+            self.values[operands[0]].register_hook(lambda gradient: gradient * 1.25)
+        elif kind == "retain":
+            value = self.values[operands[0]]
+            value.retain_grad()
+            self.retained.append(value)
+        elif kind == "delete":
+            self.values[operands[0]] = None
+        elif kind == "in_place":
+            IN_PLACE[name](self.values[operands[0]])
+        elif kind == "view":
+            # Views of what is changed later see the change.
+            self.values.append(VIEWS[name](self.values[operands[0]]))
+        elif kind == "detach":
+            self.values.append(self.values[operands[0]].detach())
+        elif kind == "no_grad":
+            with torch.no_grad():
+                self.write(UNARY[name](self.read(operands[0])))
+        elif kind == "matmul":
+            self.write(self.read(operands[0]) @ self.read(operands[1]) * 0.5)
+        else:
+            table = {"unary": UNARY, "binary": BINARY, "consumer": CONSUMERS}[kind]
+            self.write(table[name](*(self.read(each) for each in operands)))
+
+    def make_loss(self):
+        terms = [
+            (self.read(number) * weight).sum()
+            for number, weight in zip(self.program.used, self.weights)
+        ]
+        return sum(terms[1:], terms[0])
+
+    def ask(self, loss):
+        """The gradients that the program asks for."""
+        request = self.program.request
+        leaves = [leaf for leaf in self.leaves + self.small if leaf.requires_grad]
+        inner = [self.values[number] for number in self.program.inner]
+        inner = [value for value in inner if value.requires_grad]
+        if request == "grad":
+            return torch.autograd.grad(loss, leaves, allow_unused=True)
+        if request == "grad_inner":
+            return torch.autograd.grad(loss, leaves + inner, allow_unused=True)
+        if request == "twice":
+            first = torch.autograd.grad(loss, leaves, allow_unused=True, retain_graph=True)
+            return first + torch.autograd.grad(loss, leaves, allow_unused=True)
+        if request == "second":
+            found = torch.autograd.grad(loss, leaves, allow_unused=True, create_graph=True)
+            total = sum(g.square().sum() for g in found if g is not None)
+            second = [None] * len(leaves)
+            if isinstance(total, torch.Tensor) and total.requires_grad:
+                second = torch.autograd.grad(total, leaves, allow_unused=True)
+            # Where a derivative is constant, an operator may have no second one, or zeros.
+            second = [
+                torch.zeros_like(leaf) if gradient is None else gradient
+                for leaf, gradient in zip(leaves, second)
+            ]
+            return (*(g if g is None else g.detach() for g in found), *second)
+        if request == "backward_inputs":
+            for value in inner:
+                if not value.is_leaf:
+                    value.retain_grad()
+            loss.backward(inputs=leaves + inner)
+            return [value.grad for value in leaves + inner]
+        loss.backward()
+        return [leaf.grad for leaf in leaves]
+
+
+def run(program, nest=contextlib.nullcontext, copies=False, spoil=None):
+    """The loss, and then all gradients, of `program`, whose instructions are within
+    `nest()`, but for those between two of the kind "toggle". `spoil` may change an
+    execution before gradients are asked for."""
+    execution = _Execution(program, copies)
+    nested, remaining = True, list(program.instructions)
+    while remaining:
+        with nest() if nested else contextlib.nullcontext():
+            while remaining:
+                instruction = remaining.pop(0)
+                if instruction[0] == "toggle":
+                    break
+                execution.execute(*instruction)
+        nested = not nested
+    with nest() if program.backward_nested else contextlib.nullcontext():
+        loss = execution.make_loss()
+        if spoil is not None:
+            spoil(execution, loss)
+        gradients = execution.ask(loss)
+    retained = [value.grad for value in execution.retained]
+    return [loss.detach(), *gradients, *retained]
