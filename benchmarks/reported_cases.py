@@ -296,7 +296,8 @@ def measure_rounded(engine: str, is_quick: bool) -> Result:
         case.module(*case.inputs)
     most = sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
     table.rows[0]["saved"] = most
-    saved = [table.add(name, each)["saved"] for name, each in (("PyTorch", Stock()), ("fad", Fad()))]
+    choices = {"PyTorch": Stock(), "fad": Fad()}
+    saved = [table.add(name, each)["saved"] for name, each in choices.items()]
     says = [f"{_mib(count)} MiB saved, eager {_mib(most)}" for count in saved]
     return table.finish(
         Verdict(saved[0] > most, says[0]), Verdict(saved[1] <= most + SLACK, says[1])
