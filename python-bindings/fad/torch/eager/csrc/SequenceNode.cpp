@@ -149,16 +149,9 @@ const Edge *SequenceNode::findNeeded() const {
 }
 
 variable_list SequenceNode::pullSteps(const at::Tensor &gradient, const Edge &needed) {
-  if (at::GradMode::is_enabled()) {
-    // PyTorch's node may have saved its result, and the second gradient would go through the
-    // hooks of that; here it goes through the operators, and past the value.
-    TORCH_CHECK(!hasHooks(*this),
-                "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
-                "retain_grad, and its second derivative is asked for. Compute the value "
-                "outside of nest() where create_graph=True is used.");
+  if (at::GradMode::is_enabled())
     return Replay(step, sources, {next_edges().data(), sources.size()})
         .pullWithGraph(gradient, sources);
-  }
   std::unique_ptr<Replay> replay;
   {
     std::lock_guard<std::mutex> lock(step->mutex);
@@ -177,6 +170,12 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
   if (!gradient.defined() || !needed)
     return result;
   TORCH_CHECK(!isReleased, torch::autograd::ERR_BACKWARD_TWICE);
+  // PyTorch's node may have saved its result, and the second gradient would go through the
+  // hooks of that; here it goes past the value.
+  TORCH_CHECK(!at::GradMode::is_enabled() || holdsNothing() || !hasHooks(*this),
+              "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
+              "retain_grad, and its second derivative is asked for. Compute the value "
+              "outside of nest() where create_graph=True is used.");
   PlainGuard guard;
   if (bits.defined()) {
     result[0] = multiply(gradient, unpackBits(bits, values, gradient));
