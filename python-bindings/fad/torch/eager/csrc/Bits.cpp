@@ -67,4 +67,23 @@ at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::
   return result;
 }
 
+at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
+                        const double values[2]) {
+  at::Tensor dense = gradient.contiguous();
+  at::Tensor result = at::empty(dense.sizes(), dense.options().requires_grad(false));
+  const uint8_t *bytes = bits.const_data_ptr<uint8_t>();
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_multiply_bits", [&] {
+        const scalar_t both[2] = {static_cast<scalar_t>(values[0]),
+                                  static_cast<scalar_t>(values[1])};
+        const scalar_t *from = dense.const_data_ptr<scalar_t>();
+        scalar_t *to = result.mutable_data_ptr<scalar_t>();
+        for (int64_t i = 0, count = dense.numel(); i < count; ++i) {
+          scalar_t factor = both[bytes[i / 8] >> (i % 8) & 1];
+          to[i] = factor == scalar_t(0) ? factor : static_cast<scalar_t>(from[i] * factor);
+        }
+      });
+  return result;
+}
+
 } // namespace fad::eager

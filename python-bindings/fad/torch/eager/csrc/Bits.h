@@ -20,6 +20,11 @@ at::Tensor packBits(const at::Tensor &tensor, double values[2]);
 /// The tensor of such bits, in the shape, strides and type of another.
 at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::Tensor &like);
 
+/// The product of a gradient and the tensor of such bits. Where the tensor is zero, so is
+/// the product, as in PyTorch's own derivatives of piecewise functions.
+at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
+                        const double values[2]);
+
 } // namespace fad::eager
 
 #endif // FAD_EAGER_BITS_H

@@ -82,7 +82,8 @@ static bool collect(Call &call) {
     if (!tensor.defined())
       continue;
     if (!tensor.requires_grad()) {
-      if (tensor.is_inference())
+      auto *meta = impl::get_autograd_meta(tensor);
+      if (tensor.is_inference() || (meta && meta->fw_grad_))
         return false;
       continue;
     }
@@ -91,8 +92,11 @@ static bool collect(Call &call) {
     Value *value = valueOf(tensor);
     if (value && (value->isFinished && options.policy == Policy::Auto))
       value = nullptr;
-    if (value && options.policy == Policy::Auto && (!value->step || value->step->length >= maxLength))
-      return false;
+    if (value && options.policy == Policy::Auto) {
+      StepPtr steps = value->steps();
+      if (!steps || steps->length >= maxLength)
+        return false;
+    }
     Operand operand;
     call.edges.push_back(impl::gradient_edge(tensor));
     operand.self = sourceOf(call.edges.back());
@@ -205,7 +209,7 @@ static StepPtr recordCall(const Call &call) {
   std::vector<std::pair<size_t, StepPtr>> operands;
   StepPtr source;
   for (size_t i = 0; i < call.positions.size(); ++i) {
-    StepPtr step = call.values[i] ? call.values[i]->step : StepPtr();
+    StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
     if (!step) {
       bool isSame = source && source->source == call.known[i].self;
       step = source = isSame ? source : recordSource(call.tensors[i], call.known[i].self);
@@ -316,7 +320,7 @@ static void extend(Call &call, const at::Tensor &result) {
   auto node = c10::make_intrusive<SequenceNode>();
   node->held = std::move(held);
   if (node->held.form == Derivative::Steps)
-    node->step = step;
+    node->step = std::move(step);
   for (Edge &edge : sources)
     node->addSource(edge);
   for (size_t i = 0; i < call.tensors.size(); ++i)

@@ -72,7 +72,8 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
     return;
   value.isFinished = true;
   Held held = value.derivative();
-  Policy policy = value.step ? Policy::Auto : Policy::Fad;
+  StepPtr steps = value.steps();
+  Policy policy = steps ? Policy::Auto : Policy::Fad;
   Choice choice = finish(policy, {held.form, held.isPiecewise, held.saves, held.isFirst,
                                   held.isLast, readerSaves});
   held.drop();
@@ -84,7 +85,8 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
   case Kept::Sources:
     value.sequence->held.drop();
     value.sequence->held.form = Derivative::Steps;
-    value.sequence->step = value.step;
+    value.sequence->step = steps;
+    value.step.reset();
     break;
   case Kept::Bits:
     packDerivative(tensor, value);
@@ -141,7 +143,7 @@ static void read(const c10::OperatorHandle &op, size_t position, const at::Tenso
 
 /// A view of a fad tensor, whose readers keep the tensor.
 static void follow(const at::Tensor &view, const Reading &reading) {
-  if (!view.is_view() || !reading.value->step || anyValueOf(view))
+  if (!view.is_view() || !reading.value->steps() || anyValueOf(view))
     return;
   auto value = c10::make_intrusive<Value>(view);
   Value *from = anyValueOf(reading.tensor);

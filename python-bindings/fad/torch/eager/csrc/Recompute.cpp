@@ -8,6 +8,7 @@
 
 #include "Recompute.h"
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/generated/Functions.h>
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
@@ -32,17 +33,21 @@ namespace {
 /// In the place of a saved tensor, where it came from. A write to the tensor after it was
 /// saved is not seen, and changes nothing: the value is what it was.
 struct Recompute : torch::autograd::SavedVariableHooks {
-  Recompute(StepPtr step, c10::intrusive_ptr<SequenceNode> node, const at::Tensor &tensor)
-      : step(std::move(step)), node(std::move(node)), sizes(tensor.sizes().vec()),
-        strides(tensor.strides().vec()), offset(tensor.storage_offset()) {}
+  Recompute(StepPtr step, c10::intrusive_ptr<SequenceNode> node, c10::TensorImpl *whole,
+            const at::Tensor &tensor)
+      : step(std::move(step)), node(std::move(node)), layout(whole->strides().vec()),
+        sizes(tensor.sizes().vec()), strides(tensor.strides().vec()),
+        offset(tensor.storage_offset()) {}
 
   void call_pack_hook(const at::Tensor &) override {}
 
   at::Tensor call_unpack_hook() override {
-    at::Tensor value = compute();
+    at::Tensor value = compute().detach();
     at::AutoGradMode off(false);
     PlainGuard guard;
-    return value.detach().as_strided(sizes, strides, offset);
+    if (!value.strides().equals(layout))
+      value = at::empty_strided(value.sizes(), layout, value.options()).copy_(value);
+    return value.as_strided(sizes, strides, offset);
   }
 
   std::optional<std::pair<c10::SafePyObject, c10::SafePyObject>>
@@ -63,7 +68,8 @@ struct Recompute : torch::autograd::SavedVariableHooks {
 
   StepPtr step;
   c10::intrusive_ptr<SequenceNode> node;
-  std::vector<int64_t> sizes, strides;
+  /// The strides of the whole value, and what the reader has of it.
+  std::vector<int64_t> layout, sizes, strides;
   int64_t offset;
 };
 } // namespace
@@ -81,7 +87,8 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor, Value &value
   c10::intrusive_ptr<SequenceNode> node;
   if (value.sequence && value.sequence->held.form == Derivative::Steps)
     node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(value.sequence);
-  saved.register_hooks(std::make_unique<Recompute>(value.step, std::move(node), *data));
+  saved.register_hooks(
+      std::make_unique<Recompute>(value.steps(), std::move(node), value.tensor, *data));
 }
 
 void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor, Value &value) {

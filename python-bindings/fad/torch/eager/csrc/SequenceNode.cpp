@@ -148,15 +148,11 @@ const Edge *SequenceNode::findNeeded() const {
   return nullptr;
 }
 
-variable_list SequenceNode::pullSteps(const at::Tensor &gradient, const Edge &needed) {
+variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
+                                      const at::Tensor &gradient, const Edge &needed) {
   if (at::GradMode::is_enabled())
     return Replay(step, sources, {next_edges().data(), sources.size()})
         .pullWithGraph(gradient, sources);
-  std::unique_ptr<Replay> replay;
-  {
-    std::lock_guard<std::mutex> lock(step->mutex);
-    replay = std::move(step->shared);
-  }
   if (!replay)
     replay = std::make_unique<Replay>(step);
   return replay->pull(gradient, sources, needed);
@@ -164,6 +160,11 @@ variable_list SequenceNode::pullSteps(const at::Tensor &gradient, const Edge &ne
 
 variable_list SequenceNode::apply(variable_list &&gradients) {
   checkSkipped();
+  std::unique_ptr<Replay> replay;
+  if (step) {
+    std::lock_guard<std::mutex> lock(step->mutex);
+    replay = std::move(step->shared);
+  }
   variable_list result(num_outputs());
   const at::Tensor &gradient = gradients[0];
   const Edge *needed = findNeeded();
@@ -178,7 +179,9 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
               "outside of nest() where create_graph=True is used.");
   PlainGuard guard;
   if (bits.defined()) {
-    result[0] = multiply(gradient, unpackBits(bits, values, gradient));
+    result[0] = at::GradMode::is_enabled()
+                    ? multiply(gradient, unpackBits(bits, values, gradient))
+                    : multiplyBits(gradient, bits, values);
     return result;
   }
   auto times = [](const at::Tensor &tensor, double number) {
@@ -195,7 +198,7 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
     result[0] = multiply(gradient, held.tensor);
     break;
   case Derivative::Steps: {
-    variable_list pulled = pullSteps(gradient, *needed);
+    variable_list pulled = pullSteps(std::move(replay), gradient, *needed);
     std::move(pulled.begin(), pulled.end(), result.begin());
     break;
   }

@@ -60,7 +60,8 @@ private:
   const torch::autograd::Edge *findNeeded() const;
   void releaseSkipped();
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
-  torch::autograd::variable_list pullSteps(const at::Tensor &gradient,
+  torch::autograd::variable_list pullSteps(std::unique_ptr<Replay> replay,
+                                            const at::Tensor &gradient,
                                             const torch::autograd::Edge &needed);
 };
 

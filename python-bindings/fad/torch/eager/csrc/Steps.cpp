@@ -132,6 +132,12 @@ at::Tensor compute(const StepPtr &end) {
   return run(end, [](Step &step) { return step.value.tensor; }, [](const at::Tensor &) {});
 }
 
+/// A parameter may get other memory, by `.data = `, and keep its node.
+static bool isSame(const at::Tensor &a, const at::Tensor &b) {
+  return a.storage().is_alias_of(b.storage()) && a.sizes().equals(b.sizes()) &&
+         a.strides().equals(b.strides()) && a.storage_offset() == b.storage_offset();
+}
+
 const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sources,
                                     c10::ArrayRef<Edge> edges) {
   at::Tensor leaf = aliasOf(step.value.tensor);
@@ -152,7 +158,7 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   at::AutoGradMode on(true);
   auto lead = [&](Step &step) {
     for (const Leaf &leaf : leaves)
-      if (leaf.source == step.source)
+      if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
         return leaf.tensor;
     return addLeaf(step, sources, edges).tensor;
   };
@@ -162,13 +168,12 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
 std::vector<at::Tensor> Replay::pullWithGraph(const at::Tensor &gradient,
                                               c10::ArrayRef<Source> sources) {
   torch::autograd::edge_list outputs;
-  for (const Source &source : sources)
-    for (const Leaf &leaf : leaves)
-      if (leaf.source == source)
-        outputs.push_back(leaf.edge);
-  return torch::autograd::Engine::get_default_engine().execute(
+  for (const Leaf &leaf : leaves)
+    outputs.push_back(leaf.edge);
+  std::vector<at::Tensor> found = torch::autograd::Engine::get_default_engine().execute(
       {impl::gradient_edge(result)}, {gradient}, /*keep_graph=*/true, /*create_graph=*/true,
       /*accumulate_grad=*/false, outputs);
+  return collect(found, sources);
 }
 
 std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
@@ -194,11 +199,19 @@ std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
     }
     node->release_variables();
   }
+  std::vector<at::Tensor> found;
+  for (const Leaf &leaf : leaves)
+    found.push_back(gradients[leaf.edge.function.get()]);
+  return collect(found, sources);
+}
+
+std::vector<at::Tensor> Replay::collect(const std::vector<at::Tensor> &found,
+                                        c10::ArrayRef<Source> sources) const {
   std::vector<at::Tensor> all(sources.size());
   for (size_t i = 0; i < sources.size(); ++i)
-    for (const Leaf &leaf : leaves)
-      if (leaf.source == sources[i])
-        all[i] = gradients[leaf.edge.function.get()];
+    for (size_t k = 0; k < leaves.size(); ++k)
+      if (leaves[k].source == sources[i] && found[k].defined())
+        all[i] = all[i].defined() ? all[i] + found[k] : found[k];
   return all;
 }
 

@@ -92,6 +92,10 @@ private:
   const Leaf &addLeaf(const Step &step, c10::ArrayRef<Source> sources,
                       c10::ArrayRef<torch::autograd::Edge> edges);
 
+  /// The gradients of the sources, of those of the leaves.
+  std::vector<at::Tensor> collect(const std::vector<at::Tensor> &found,
+                                  c10::ArrayRef<Source> sources) const;
+
   at::Tensor result;
   std::vector<Leaf> leaves;
   /// In the order of execution.

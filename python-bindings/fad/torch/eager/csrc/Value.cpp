@@ -66,6 +66,10 @@ Held Value::derivative() const {
   return copy;
 }
 
+StepPtr Value::steps() const {
+  return sequence && sequence->step ? sequence->step : step;
+}
+
 Value *anyValueOf(const at::Tensor &tensor) {
   return dynamic_cast<Value *>(tensor.unsafeGetTensorImpl()->get_backend_meta());
 }

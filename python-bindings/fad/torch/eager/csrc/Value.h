@@ -53,7 +53,7 @@ struct Value : c10::BackendMeta {
   Held held;
   /// Of the others, the same node, or null.
   SequenceNode *sequence = nullptr;
-  /// Under Policy::Auto, the operators so far.
+  /// Under Policy::Auto, the operators so far, unless they are the node's.
   StepPtr step;
   /// Of a view of a fad tensor: the tensor.
   at::Tensor base;
@@ -74,6 +74,8 @@ struct Value : c10::BackendMeta {
   bool isCurrent() const;
   /// Of a current value.
   Held derivative() const;
+  /// The operators so far, or null.
+  StepPtr steps() const;
 };
 
 /// The fad value of a tensor that is still what the sequence computed, or null.
