@@ -1,8 +1,11 @@
 """Compares models with nested sequences with eager PyTorch under its other features."""
 
+import contextlib
 import copy
+import gc
 import pickle
 import threading
+import weakref
 
 import torch
 import torch.func as functional
@@ -323,6 +326,56 @@ def check_values(check):
     for name, write in writes.items():
         check(f"changed value, {name}", lambda: changed_value(write))
         check(f"written before, {name}", lambda: written_before(write))
+    def other_memory():
+        """A parameter gets other memory, and keeps its node."""
+        found = []
+        for context in (nest, contextlib.nullcontext):
+            parameter = nn.Parameter(X.clone())
+            with context():
+                half = parameter * 0.5
+                parameter.data = X + 1
+                (half * parameter.tanh()).sum().backward()
+            found.append(parameter.grad)
+        torch.testing.assert_close(*found)
+
+    def infinite_gradient():
+        found = []
+        for context in (nest, contextlib.nullcontext):
+            x = X.clone().requires_grad_()
+            with context():
+                total = F.relu(x).sum()
+            total.backward(torch.tensor(float("inf"), dtype=torch.double))
+            found.append(x.grad)
+        torch.testing.assert_close(*found)
+
+    def outlives():
+        x = (X * 1).requires_grad_()
+        with nest():
+            source = x * 1
+            kept = F.layer_norm(source, (8,))
+            value = silu(kept)
+            (value @ MODEL.up.weight.t()).sum().backward()
+        reference = weakref.ref(kept.untyped_storage())
+        del source, kept
+        gc.collect()
+        return reference() is None and value.shape == X.shape
+
+    def tangent_of_constant():
+        x = X.clone().requires_grad_()
+        found = []
+        with forward_ad.dual_level():
+            scale = forward_ad.make_dual(X, torch.ones_like(X))
+            for context in (nest, contextlib.nullcontext):
+                with context():
+                    y = torch.sigmoid(x * scale) * x
+                gradient, = torch.autograd.grad(y.sum(), x)
+                found.append(forward_ad.unpack_dual(gradient).tangent)
+        torch.testing.assert_close(*found)
+
+    check("other memory", other_memory)
+    check("infinite gradient", infinite_gradient)
+    check("a value that outlives backward", outlives)
+    check("tangent of a constant", tangent_of_constant)
     check("twice", lambda: raises("second time", twice))
     check("custom function", custom_function)
 
