@@ -8,7 +8,7 @@
 
 #include "SequenceNode.h"
 #include "Bits.h"
-#include <ATen/core/grad_mode.h>
+#include <ATen/ATen.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
