@@ -46,8 +46,9 @@ static void packDerivative(const at::Tensor &tensor, Value &value) {
     return;
   if (!value.sequence) {
     NodePtr own = tensor.grad_fn();
-    // References of the tensor, of this function, and of the derivative.
-    if (own.use_count() > 2 + (held.own ? 1 : 0))
+    // References of the tensor, of this function, and of the derivative. Hooks belong to
+    // the node that they were registered with.
+    if (own.use_count() > 2 + (held.own ? 1 : 0) || hasHooks(*own))
       return;
     auto node = c10::make_intrusive<SequenceNode>();
     for (const auto &edge : own->next_edges())
