@@ -40,6 +40,10 @@ static void packDerivative(const at::Tensor &tensor, Value &value) {
       held.form == Derivative::Tensor
           ? held.tensor
           : callOwn(*held.own, filled(held.factor * held.before, tensor));
+  // Where a backward with create_graph reads the value, PyTorch's node computes nothing
+  // that this backward does not ask for.
+  if (!derivative.defined())
+    return;
   double values[2];
   at::Tensor bits = packBits(derivative, values);
   if (!bits.defined())
