@@ -31,11 +31,13 @@ ORDER = (
 )  # fmt: skip
 
 
-def _get_rows(data: dict[str, Any], names: Sequence[str] | None) -> list[str]:
+def _get_rows(
+    data: dict[str, Any], models: Sequence[str], names: Sequence[str] | None
+) -> list[str]:
     present = {
         configuration
-        for model in data["models"].values()
-        for configuration in model["configurations"]
+        for model in models
+        for configuration in data["models"][model]["configurations"]
     }
     return [name for name in names or ORDER if name in present]
 
@@ -85,7 +87,7 @@ def print_tables(
     }
     if counts:
         print(f"medians of {min(counts)} to {max(counts)} repetitions, in turns with Inductor's")
-    rows = _get_rows(data, configurations)
+    rows = _get_rows(data, models, configurations)
     for figure in figures:
         if figure == "points":
             _print_points(data, models)
