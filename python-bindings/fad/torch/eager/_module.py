@@ -57,6 +57,10 @@ def nest_module(model: torch.nn.Module, policy: str, min_numel: int) -> torch.nn
     if "forward" in model.__dict__:
         raise TypeError("fad.torch.nest(model): the model's forward was replaced on the "
                         "instance; call the model inside of `with fad.torch.nest():`")
+    if model._compiled_call_impl is not None:
+        raise TypeError("fad.torch.nest(model): model.compile() was called, after which "
+                        "forward is not; nest the model first, or use "
+                        'torch.compile(model, backend="fad")')
     kind = getattr(type(model), "_fad_nested", (type(model),))[0]
     made = _nested_class(kind, policy, min_numel)
     nested = made.__new__(made)

@@ -17,7 +17,8 @@ class Nest:
             raise ValueError(f'policy is "auto" or "fad", not {policy!r}')
         if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
             raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
-        self.policy, self.min_numel = policy, min_numel
+        # The extension counts in 64 bits.
+        self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
         self._before: list[tuple[int, ...]] = []
 
     def __repr__(self) -> str:
@@ -43,6 +44,9 @@ class Nest:
     def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         import inspect
 
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError("nest takes no coroutines, which run after their call; use "
+                            "`with fad.torch.nest():` between two `await`s")
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 

@@ -36,7 +36,9 @@ static const c10::DispatchKeySet foreignKeys(
 /// nodes compute what was asked for alone.
 static bool isOurs(c10::DispatchKeySet keys) {
   return at::GradMode::is_enabled() && keys.has_any(c10::autograd_dispatch_keyset) &&
-         !keys.has_any(foreignKeys) && !torch::autograd::get_current_graph_task_exec_info() && !c10::impl::TorchDispatchModeTLS::any_modes_set() &&
+         !keys.has_any(foreignKeys) &&
+         !torch::autograd::get_current_graph_task_exec_info() &&
+         !c10::impl::TorchDispatchModeTLS::any_modes_set() &&
          at::SavedTensorDefaultHooks::get_tls_state().stack.empty();
 }
 
@@ -90,8 +92,13 @@ static bool collect(Call &call) {
     if (call.positions.size() == 2 || !isSupported(tensor))
       return false;
     Value *value = valueOf(tensor);
-    if (value && (value->isFinished && options.policy == Policy::Auto))
+    // What Auto left of a sequence leads to its sources alone.
+    if (value && value->isFinished &&
+        (options.policy == Policy::Auto || value->policy == Policy::Auto))
       value = nullptr;
+    // A sequence has one policy: another one begins at the value, once it is finished.
+    if (value && value->policy != options.policy)
+      return false;
     if (value && options.policy == Policy::Auto) {
       StepPtr steps = value->steps();
       if (!steps || steps->length >= maxLength)
@@ -284,7 +291,8 @@ static void describe(const Call &call, const Value *value, const at::Tensor &res
     auto bytes = static_cast<int64_t>(result.nbytes());
     Held held = value->derivative();
     if (held.form == Derivative::Operator)
-      event.saved = {{(held.saves == Saves::Input ? "input of " : "result of ") + held.name, bytes}};
+      event.saved = {
+          {(held.saves == Saves::Input ? "input of " : "result of ") + held.name, bytes}};
     if (held.form == Derivative::Tensor)
       event.saved = {{"derivative", bytes}};
   }

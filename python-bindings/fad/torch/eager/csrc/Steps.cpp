@@ -9,6 +9,8 @@
 #include "Steps.h"
 #include "Value.h"
 #include <ATen/core/grad_mode.h>
+#include <atomic>
+#include <c10/core/InferenceMode.h>
 #include <c10/util/ScopeExit.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/graph_task.h>
@@ -22,8 +24,9 @@ using torch::autograd::Node;
 namespace impl = torch::autograd::impl;
 
 Step::Step() {
-  static thread_local uint64_t next = 0;
-  number = next++;
+  // A sequence may go on in another thread.
+  static std::atomic<uint64_t> next{0};
+  number = next.fetch_add(1, std::memory_order_relaxed);
 }
 
 Step::~Step() = default;
@@ -155,6 +158,8 @@ const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sour
 
 Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
                c10::ArrayRef<Edge> edges) {
+  // Backward may be called where tensors have no nodes.
+  c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
   auto lead = [&](Step &step) {
     for (const Leaf &leaf : leaves)

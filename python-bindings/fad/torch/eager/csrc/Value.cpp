@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Keys.h"
 #include "SequenceNode.h"
 
 namespace fad::eager {
@@ -27,7 +28,7 @@ static Node *nodeOf(c10::TensorImpl *tensor) {
 
 Value::Value(const at::Tensor &tensor)
     : tensor(tensor.unsafeGetTensorImpl()), node(nodeOf(this->tensor)),
-      version(static_cast<uint32_t>(tensor._version())) {}
+      version(static_cast<uint32_t>(tensor._version())), policy(options.policy) {}
 
 Value::~Value() {
   // A tensor that something refers to weakly has let go of its node already.

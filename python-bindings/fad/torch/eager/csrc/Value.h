@@ -48,6 +48,8 @@ struct Value : c10::BackendMeta {
   torch::autograd::Node *node;
   uint32_t version;
   std::vector<Source> sources;
+  /// That of the mode in which the value was computed.
+  Policy policy;
   /// Of the first operator of a sequence, whose node is PyTorch's own. The tensor owns
   /// its node; a hook of the node may refer to the tensor, so neither is owned here.
   Held held;
