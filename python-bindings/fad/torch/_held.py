@@ -7,7 +7,7 @@ see each tensor as it is saved, but they change what is measured: they turn off 
 check of versions, and a node whose result they hold never dies."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,6 @@ from ._requirements import torch
 from ._state import is_compiled
 
 _RAW = "_raw_saved_"
-# Nodes that no attribute of PyTorch reads, by their names: a function that lists what one
-# holds, with names.
-READERS: dict[str, Callable[[Any], Iterable[tuple[str, torch.Tensor]]]] = {}
 # A sequence number that stands for none, which nodes of leaves have.
 _NO_NUMBER = 2**64 - 1
 
@@ -121,10 +118,6 @@ def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) ->
 def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
     """What `node` holds, by name; the names of what hooks of C++ have replaced go to
     `unseen`."""
-    reader = READERS.get(node.name())
-    if reader is not None:
-        yield from reader(node)
-        return
     for attribute in dir(node):
         if attribute.startswith(_RAW):
             saved = getattr(node, attribute)
@@ -152,8 +145,7 @@ def _name(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
 def _is_opaque(node: Any) -> bool:
     """Whether `node` is one of C++ that PyTorch has no attributes for, or one that
     replaces another node, which has changed a part of a tensor in place."""
-    name = type(node).__name__
-    return node.name() not in READERS and name in ("CppFunction", "CopySlices")
+    return type(node).__name__ in ("CppFunction", "CopySlices")
 
 
 def find_storages(tensor: torch.Tensor) -> list[torch.UntypedStorage]:
