@@ -1,14 +1,17 @@
 """Elementwise functions of Python as functions of autograd, on fad's kernels."""
 
 import functools
+import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
 from torch.autograd import forward_ad
 
 from ._elementwise_kernel import Kernel, Residual, check_kernel, get_kernel
+from ._reads import ReadsObject, ReadsTensor, make_key
 from ._requirements import torch
-from ._scalar_function import FLOATS, Argument, trace
+from ._scalar_function import FLOATS, Argument, NotElementwise, get_name, trace
 
 KEEPS = ("auto", "source", "derivative")
 _CHOOSE_SOURCE = (
@@ -26,9 +29,10 @@ def elementwise(
     """`fn`, an elementwise function of tensors, as one kernel forward and one backward.
 
     The result is called as `fn` is, and has the same values, gradients and types; also a
-    decorator. Tensors are positional arguments. All else is a constant of the kernel,
-    and each constant makes a kernel of its own. `fn` is traced at the first call with
-    each combination of types, compiled, and compared with itself at some numbers.
+    decorator. Tensors are positional arguments. All else, and what `fn` reads by name, is
+    a constant of the kernel, and each constant makes a kernel of its own. `fn` is traced
+    at the first call with each combination of types, compiled, and compared with itself
+    at some numbers.
 
     `keep` says what backward gets. "auto", the default, is the result where the
     derivative is a function of it, and otherwise the arguments. "source" is the
@@ -60,6 +64,9 @@ class _Plan:
     """A kernel, and how it is used: `keep` as for `elementwise`, and the function of the
     tensors alone."""
 
+    # Whether the function reads what it did.
+    is_current: Callable[[], bool]
+
     def __init__(self, kernel: Kernel, keep: str, call: Callable, wrt: tuple[int, ...]):
         self.kernel, self.keep, self.call, self.wrt = kernel, keep, call, wrt
         arguments = {r.number for r in kernel.residuals if r.kind == "argument"}
@@ -78,6 +85,17 @@ class Elementwise:
         self._fn, self._keep, self._bits = fn, keep, derivative_bits
         self._plans: dict[Any, _Plan] = {}
         functools.update_wrapper(self, fn, updated=())
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # A decorated function is found by its name, as functions are.
+        found: Any = sys.modules.get(getattr(self, "__module__", None) or "")
+        name = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else super().__reduce_ex__(protocol)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_plans": {}}
@@ -116,18 +134,18 @@ class Elementwise:
         return result if target is None else target.copy_(result)
 
     def _find_plan(self, args: Any, keywords: Any, needs: Any, in_place: bool) -> _Plan:
+        if any(isinstance(each, torch.Tensor) for each in keywords.values()):
+            raise TypeError("tensors are positional arguments")
         is_autocast = torch.is_autocast_enabled("cpu")
-        key = (
-            tuple(
-                (each.dtype, not each.dim()) if isinstance(each, torch.Tensor) else each
-                for each in args
-            ),
-            tuple(map(type, args)),
-            tuple(keywords.items()),
-            needs,
-            in_place,
-            is_autocast and torch.get_autocast_dtype("cpu"),
+        # The tensors of the first call are not kept.
+        given = tuple(None if isinstance(each, torch.Tensor) else each for each in args)
+        tensors = tuple(
+            (each.dtype, not each.dim()) if isinstance(each, torch.Tensor) else None
+            for each in args
         )
+        reads = self._read(given, keywords)
+        autocast = is_autocast and torch.get_autocast_dtype("cpu")
+        key = reads, tensors, needs, in_place, autocast, torch.get_default_dtype()
         try:
             plan = self._plans.get(key)
         except TypeError:
@@ -136,12 +154,24 @@ class Elementwise:
                 "can be compared, such as numbers"
             ) from None
         if plan is None:
-            plan = self._plans[key] = self._make_plan(args, keywords, needs, in_place)
+            plan = self._make_plan(args, keywords, needs, in_place)
+            plan.is_current = lambda: self._read(given, keywords) == reads
+            self._plans[key] = plan
         return plan
 
+    def _read(self, given: tuple, keywords: Any) -> Any:
+        try:
+            return make_key(self._fn, given, (given, keywords))
+        except ReadsTensor:
+            problem = "a tensor that is no argument; make the tensor an argument"
+        except ReadsObject as error:
+            problem = (
+                f"an object of {error}, which can change unnoticed; make the numbers that it "
+                "gives arguments"
+            )
+        raise NotElementwise(f"{get_name(self._fn)} reads {problem}")
+
     def _make_plan(self, args: Any, keywords: Any, needs: Any, in_place: bool) -> _Plan:
-        if any(isinstance(each, torch.Tensor) for each in keywords.values()):
-            raise TypeError("tensors are positional arguments")
         tensors = [each for each in args if isinstance(each, torch.Tensor)]
         all_scalar = not any(each.dim() for each in tensors)
         arguments = [
@@ -298,6 +328,11 @@ class FadElementwise(torch.autograd.Function):
 def _differentiate_again(ctx, plan, tensors, cotangent):
     """The gradients by PyTorch's operations, which can be differentiated again."""
     enabled, dtype = ctx.autocast
+    if not plan.is_current():
+        raise RuntimeError(
+            "the function reads a number that has changed since its call, so its second "
+            "derivatives are unknown; make the number an argument"
+        )
     with torch.enable_grad(), torch.autocast("cpu", dtype, enabled):
         # Gradients are those of these values, however they depend on each other.
         views = [tensor.view_as(tensor) for tensor in tensors]

@@ -193,29 +193,41 @@ def check_kernel(
         (2 * torch.randn(_SAMPLES, generator=generator, dtype=torch.float64)).to(dtype)
         for dtype in dtypes
     ]
-    exact = [tensor.double().clone() for tensor in tensors]
-    for index in wrt:
-        exact[index].requires_grad_()
-    with torch.enable_grad():
-        expected = call(*exact)
-        gradients: Sequence[torch.Tensor | None] = [None] * len(wrt)
-        if expected.requires_grad:
-            inputs = [exact[index] for index in wrt]
-            gradients = torch.autograd.grad(expected.sum(), inputs, allow_unused=True)
     result, own = kernel.forward(tensors)
     residuals = kernel.gather(tensors, result, own)
-    found = kernel.backward(residuals, torch.ones(_SAMPLES, dtype=kernel.result))
+    found = [result, *kernel.backward(residuals, torch.ones(_SAMPLES, dtype=kernel.result))]
     tolerance = max(_TOLERANCES[dtype] for dtype in (*dtypes, kernel.result))
-    pairs = [("value", result, expected.detach())]
-    for each, gradient in zip(found, gradients):
-        known = torch.zeros(_SAMPLES) if gradient is None else gradient
-        pairs.append(("gradient", each, known))
-    for kind, each, known in pairs:
-        if not torch.allclose(
-            each.double(), known.double(), tolerance, tolerance, equal_nan=True
-        ):
+
+    def find_difference(examples: list[torch.Tensor]) -> str | None:
+        for number, (each, known) in enumerate(zip(found, _differentiate(call, examples, wrt))):
+            one, other = each.double(), known.double()
+            if not torch.allclose(one, other, tolerance, tolerance, equal_nan=True):
+                return "gradient" if number else "value"
+        return None
+
+    kind = find_difference([tensor.double() for tensor in tensors])
+    if kind is not None:
+        # The function may depend on the type, as by torch.finfo.
+        kind = find_difference(tensors)
+        if kind is not None:
             raise NotElementwise(
                 f"the {kind} of {name} by fad's kernel is not that of the function; where "
                 "its gradient is not the derivative of its operations, or where it depends "
                 "on more than its arguments, call the function as it is"
             )
+
+
+def _differentiate(
+    call: Callable[..., torch.Tensor], tensors: Sequence[torch.Tensor], wrt: Sequence[int]
+) -> list[torch.Tensor]:
+    """The value of `call`, and the gradients of its sum."""
+    with torch.inference_mode(False), torch.enable_grad():
+        examples = [tensor.detach().clone() for tensor in tensors]
+        inputs = [examples[index].requires_grad_() for index in wrt]
+        # What is written in place may not be a leaf.
+        result = call(*(each.view_as(each) for each in examples))
+        gradients: Sequence[torch.Tensor | None] = [None] * len(wrt)
+        if result.requires_grad:
+            gradients = torch.autograd.grad(result.sum(), inputs, allow_unused=True)
+    zero = torch.zeros(len(result))
+    return [result.detach(), *(zero if each is None else each for each in gradients)]

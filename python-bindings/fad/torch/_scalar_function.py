@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import fx
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._kinks import get_kinks
 from ._requirements import torch
@@ -21,8 +22,8 @@ aten = torch.ops.aten
 # Types with arithmetic here.
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _NARROW = (torch.float16, torch.bfloat16)
-# Of each argument, where it has a rank: any size does.
-_EXAMPLE = 5
+# Shapes of arguments that have a rank. The function must be the same for all.
+_EXAMPLES = (5,), (3, 40009)
 
 
 # PyTorch traces one function at once.
@@ -221,32 +222,97 @@ def trace(
         ]
         return function(*given, **keywords)
 
-    result = _run(call, tensors)
-    wide = [
-        torch.ones(_shape(each), dtype=torch.float32 if each.dtype in _NARROW else each.dtype)
-        for each in tensors
+    found = [_trace(function, call, tensors, shape) for shape in _EXAMPLES]
+    if found[0] != found[1]:
+        raise NotElementwise(
+            f"{get_name(function)} computes something else for another rank or size; call it "
+            "as it is"
+        )
+    return found[0]
+
+
+def _trace(
+    function: Callable[..., Any],
+    call: Callable[..., Any],
+    tensors: Sequence[Argument],
+    shape: tuple[int, ...],
+) -> ScalarFunction:
+    """The function of `tensors`, which have the shape `shape`, or rank 0."""
+    result = _run(function, call, tensors, shape)
+    examples = [
+        torch.ones(() if each.is_scalar else shape, dtype=each.dtype) for each in tensors
     ]
     try:
         # Inference tensors have no versions, which tracing may need.
         with _tracing, torch.inference_mode(False), torch.no_grad():
-            graph = make_fx(call, _make_decompositions(), tracing_mode="real")(*wide)
+            graph = make_fx(call, _make_decompositions(), tracing_mode="real")(*examples)
     except Exception as error:
         raise NotElementwise(
-            f"{_name(function)} cannot be traced: {type(error).__name__}: {error}"
+            f"{get_name(function)} cannot be traced: {type(error).__name__}: {error}"
         ) from error
     graph.graph.eliminate_dead_code()
     return _import(graph, function, tuple(each.dtype for each in tensors), result)
 
 
-def _shape(argument: Argument) -> tuple[int, ...]:
-    return () if argument.is_scalar else (_EXAMPLE,)
+class _Refused(RuntimeError):
+    """Not a TypeError, which operators of tensors take for another type of operand."""
 
 
-def _run(call: Callable[..., Any], tensors: Sequence[Argument]) -> torch.dtype:
+class _Watch(TorchDispatchMode):
+    """Refuses what a graph does not show."""
+
+    def __torch_dispatch__(self, target, types, args=(), kwargs=None):
+        if not torch.is_grad_enabled():
+            self.refuse_gradient()
+        if target is aten._local_scalar_dense.default:
+            raise _Refused(
+                "cannot be traced: it reads the number of a tensor; make the number an argument"
+            )
+        return target(*args, **(kwargs or {}))
+
+    def refuse_gradient(self) -> None:
+        raise _Refused(
+            "has operations with a gradient of their own, as under torch.no_grad() or in an "
+            "autograd function, of which fad has no kernel; call the function as it is"
+        )
+
+    def check_nodes(self, result: torch.Tensor) -> None:
+        """Refuses nodes of autograd functions."""
+        nodes, known = [result.grad_fn], set()
+        while nodes:
+            node = nodes.pop()
+            if node is None or node in known:
+                continue
+            known.add(node)
+            if isinstance(node, torch.autograd.function.BackwardCFunction):
+                self.refuse_gradient()
+            nodes.extend(each for each, _ in node.next_functions)
+
+
+def _run(
+    function: Callable[..., Any],
+    call: Callable[..., Any],
+    tensors: Sequence[Argument],
+    shape: tuple[int, ...],
+) -> torch.dtype:
     """The type of the result, which has the shape of the arguments."""
-    with torch.no_grad():
-        result = call(*(torch.ones(_shape(each), dtype=each.dtype) for each in tensors))
-    shape = () if all(each.is_scalar for each in tensors) else (_EXAMPLE,)
+    watch = _Watch()
+    with torch.inference_mode(False), torch.enable_grad():
+        examples = [
+            torch.ones(
+                () if each.is_scalar else shape, dtype=each.dtype, requires_grad=True
+            ).clone()
+            for each in tensors
+        ]
+        try:
+            with watch:
+                result = call(*examples)
+            if isinstance(result, torch.Tensor):
+                watch.check_nodes(result)
+        except _Refused as error:
+            raise NotElementwise(f"{get_name(function)} {error}") from None
+    if all(each.is_scalar for each in tensors):
+        shape = ()
     if not isinstance(result, torch.Tensor):
         problem = f"returns a {type(result).__name__}, and not a tensor"
     elif result.dtype not in FLOATS:
@@ -258,7 +324,8 @@ def _run(call: Callable[..., Any], tensors: Sequence[Argument]) -> torch.dtype:
     raise NotElementwise(f"the function {problem}; call it as it is")
 
 
-def _name(function: Callable[..., Any]) -> str:
+def get_name(function: Callable[..., Any]) -> str:
+    """What messages call `function`."""
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
@@ -266,11 +333,13 @@ class _Importer:
     """The scalar body of a traced graph."""
 
     def __init__(
-        self, function: Callable[..., Any], dtype: torch.dtype | None = None
+        self,
+        function: Callable[..., Any],
+        dtypes: Mapping[torch.dtype, torch.dtype],
     ) -> None:
-        """With `dtype`, floats have that type, and not that of the graph."""
-        self.name = _name(function)
-        self.dtype = dtype
+        """Types of the graph that `dtypes` has are others here."""
+        self.name = get_name(function)
+        self.dtypes = dtypes
         self.body = Body()
         self.values: dict[fx.Node, Operand] = {}
 
@@ -310,8 +379,7 @@ class _Importer:
             return self.values[node.args[0]]
         rule = _RULES.get(packet)
         dtype = value.dtype if isinstance(value, torch.Tensor) else None
-        if self.dtype is not None and dtype in FLOATS:
-            dtype = self.dtype
+        dtype = self.dtypes.get(dtype, dtype)
         if packet is aten._to_copy and set(node.kwargs) <= {"dtype", "memory_format"}:
             rule, options = RULES[aten.clone], {}
         else:
@@ -368,10 +436,14 @@ def _import(
     # One operation rounds once in any case, and these have their derivative by the result.
     packets = [getattr(node.target, "overloadpacket", None) for node in operations]
     is_single = len(packets) == 1 and packets[0] in _BY_RESULT and {*dtypes} == {result}
-    importer = _Importer(function, result if is_single else None)
+    if is_single:
+        types = dict.fromkeys(FLOATS, result)
+    else:
+        types = {dtype: torch.float32 for dtype in dtypes if dtype in _NARROW}
+    importer = _Importer(function, types)
     body, operands = importer.body, []
     for number, dtype in enumerate(dtypes):
-        wide = torch.float32 if dtype in _NARROW and not is_single else dtype
+        wide = types.get(dtype, dtype)
         operands.append(Operand(body.convert(f"%a{number}", dtype, wide), wide))
     value = importer.run(graph, operands).read(body, result)
     return ScalarFunction("\n".join(body.lines), value, dtypes, result)

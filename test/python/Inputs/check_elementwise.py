@@ -1,9 +1,13 @@
 """Compares functions that fad.torch.elementwise makes with the functions themselves."""
 
+import collections
 import copy
 import math
+import pickle
 import threading
+import types
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
@@ -175,6 +179,7 @@ def check_modes():
     assert not y.requires_grad
     with torch.inference_mode():
         torch.testing.assert_close(GELU(torch.ones(3)), new_gelu(torch.ones(3)))
+        assert torch.equal(elementwise(lambda x: x * x)(torch.ones(3)), torch.ones(3))
     # Under autocast, the function casts as PyTorch does.
     w = torch.randn(3, 3, requires_grad=True)
     with torch.autocast("cpu", torch.bfloat16):
@@ -266,6 +271,163 @@ def check_sharing():
     torch.testing.assert_close(clone(torch.ones(3), 2.0), scale(torch.ones(3), 2.0))
 
 
+def check_constants():
+    """Constants are the same where their types and values are."""
+    x = torch.tensor([-2.0, 0.5, 3.0])
+    divide = elementwise(lambda x, z: x / z)
+    for zero in (0.0, -0.0):
+        assert torch.equal(divide(x, zero), x / zero)
+    by_type = elementwise(lambda x, *, n=1: x * 10 if n is True else x * n)
+    for n in (1, True, 1.0):
+        assert torch.equal(by_type(x, n=n), x * 10 if n is True else x)
+    by_numpy = elementwise(lambda x, n: x * float(n))
+    for n in (np.float32(2), np.float32(3)):
+        assert torch.equal(by_numpy(x, n), x * float(n))
+    by_types = elementwise(lambda x, c: x * 9 if isinstance(c[0][0], float) else x)
+    for each in (1, 1.0, True):
+        assert torch.equal(by_types(x, ((each,),)), x * 9 if type(each) is float else x)
+    for _ in range(2):
+        divide(x, math.nan)
+    assert len(divide._plans) == 3
+
+
+SCALE, SETTINGS = 2.0, {"scale": 2.0}
+NUMBERS = types.SimpleNamespace(one=1.0, other=2.0)
+
+
+def by_global(x):
+    return x * SCALE
+
+
+def by_helper(x):
+    return by_global(x) + SETTINGS["scale"] + NUMBERS.one * by_other(x)
+
+
+def by_other(x):
+    return x * NUMBERS.other
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor, self.inner = 3.0, torch.nn.Sequential(torch.nn.LeakyReLU(0.5))
+        self.weight = torch.nn.Parameter(torch.ones(3))
+
+    @property
+    def half(self):
+        return self.factor / 2
+
+    def multiply(self, x):
+        return x * self.half
+
+    @elementwise
+    def scale(self, x):
+        return self.multiply(self.inner(x))
+
+    def forward(self, x):
+        return self.multiply(self.inner(x)) if self.training else self.inner(x)
+
+
+def check_reads():
+    """Results are those of what the function reads now."""
+    global SCALE
+    x = torch.tensor([-2.0, 0.5, 3.0], requires_grad=True)
+    captured, listed = 2.0, [1.0, (2.0,)]
+
+    def by_cell(x):
+        return x * captured + listed[1][0]
+
+    def compare_all():
+        for own, function in pairs:
+            compare(own, function, x)
+
+    module = Scaled()
+    wrapped = fad.torch.nn.ElementwiseModule(module)
+    pairs = [(elementwise(f), f) for f in (by_cell, by_global, by_helper)]
+    pairs += [(wrapped, module), (module.scale, lambda x: module.multiply(module.inner(x)))]
+    compare_all()
+    result = elementwise(by_cell, keep="source")(x)
+    captured, listed[1], SCALE, SETTINGS["scale"] = 3.0, (4.0,), 5.0, 6.0
+    compare_all()
+    call = lambda: torch.autograd.grad(result.sum(), x, create_graph=True)  # noqa: E731
+    expect(RuntimeError, "has changed since its call", call)
+    NUMBERS.other = 5.0
+    compare_all()
+    module.factor, module.inner[0].negative_slope = 7.0, 0.25
+    compare_all()
+    wrapped.eval()
+    compare_all()
+    by_default = elementwise(lambda x: x * torch.tensor(0.1).double().to(x.dtype))
+    y = torch.ones(3, dtype=torch.float64)
+    for dtype in (torch.float32, torch.float64):
+        torch.set_default_dtype(dtype)
+        assert torch.equal(by_default(y), torch.full_like(y, torch.tensor(0.1).item()))
+    torch.set_default_dtype(torch.float32)
+    number, numbers = torch.tensor(2.0), collections.deque([2.0])
+    for function in (lambda x: x * number.item(), lambda x: x * float(number)):
+        expect(TypeError, "make the tensor an argument", lambda: elementwise(function)(x))
+    expect(TypeError, "an object of deque", lambda: elementwise(lambda x: x * numbers[0])(x))
+
+
+def check_types():
+    """A function sees the types of its tensors."""
+    for dtype in (torch.float16, torch.bfloat16, torch.float32):
+        x = torch.tensor([1.0, 60.0, math.inf, -math.inf], dtype=dtype)
+        for function in (
+            lambda x: torch.nan_to_num(x) * 1,
+            lambda x: x.masked_fill(x > 50, torch.finfo(x.dtype).min),
+            lambda x: x.clamp(min=torch.finfo(x.dtype).tiny),
+        ):
+            compare(elementwise(function), function, x)
+
+
+def check_shapes():
+    x = torch.ones(3)
+    for function in (
+        lambda x: x * x.dim(),
+        lambda x: x * 2 if x.shape[-1] > 1000 else x,
+        lambda x: x / x.numel(),
+    ):
+        expect(TypeError, "another rank or size", lambda: elementwise(function)(x))
+    by_shape = lambda x: x * torch.full(x.shape, 2.0)  # noqa: E731
+    compare(elementwise(by_shape), by_shape, torch.randn(2, 3))
+
+
+@elementwise
+def decorated(x):
+    return torch.sin(x) * x
+
+
+def check_decorator():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    own = pickle.loads(pickle.dumps(elementwise(new_gelu)))
+    assert torch.equal(own(torch.ones(3)), GELU(torch.ones(3)))
+    module = Scaled()
+    x = torch.tensor([-2.0, 3.0])
+    assert torch.equal(module.scale(x), torch.tensor([-1.5, 4.5]))
+    assert torch.equal(Scaled.scale(module, x), module.scale(x))
+
+
+class Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return -gradient
+
+
+class Bounded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(-127, 127)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
 class Straight(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -285,6 +447,11 @@ def check_errors():
             y = x * x
         return y * x
 
+    def untracked_beyond(x):
+        with torch.no_grad():
+            factor = (x.abs() - 20).clamp(min=0)
+        return x * (1 + factor)
+
     for function, text in (
         (lambda x: x / x.sum(), "which fad has no kernel"),
         (lambda x: x.reshape(1, -1), "so it is not elementwise"),
@@ -294,8 +461,11 @@ def check_errors():
         (lambda x: F.dropout(x, 0.5), "which fad has no kernel"),
         (lambda x: x if x.sum() > 0 else -x, "cannot be traced"),
         (lambda x: x.detach() * x, "detach"),
-        (Straight.apply, "the gradient of"),
-        (untracked, "the gradient of"),
+        (Straight.apply, "a gradient of their own"),
+        (Bounded.apply, "a gradient of their own"),
+        (lambda x: Reversed.apply(x) * 2, "a gradient of their own"),
+        (untracked, "a gradient of their own"),
+        (untracked_beyond, "a gradient of their own"),
     ):
         expect(TypeError, text, lambda: elementwise(function)(x))
     expect(TypeError, "positional", lambda: GATE(x, b=x))
@@ -330,6 +500,11 @@ CHECKS = (
     check_nesting,
     check_threads,
     check_sharing,
+    check_constants,
+    check_reads,
+    check_types,
+    check_shapes,
+    check_decorator,
     check_errors,
     check_numbers,
 )
