@@ -7,6 +7,7 @@ import sys
 import features
 import operators  # noqa: F401, more features
 import train
+import training  # noqa: F401, more features
 import walk
 
 # Types of few digits, in which Inductor rounds less often.

@@ -1,9 +1,10 @@
-"""Activations as models spell them out."""
+"""Activations as models spell them out, and a model with one."""
 
 import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 
 def silu(x):
@@ -20,3 +21,12 @@ def gelu(x):
 
 
 ACTIVATIONS = {"GELU": gelu, "SiLU": silu, "Mish": mish}
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(8, 16), nn.Linear(16, 8)
+
+    def forward(self, x):
+        return self.down(gelu(self.up(x)))

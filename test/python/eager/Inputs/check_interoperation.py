@@ -10,7 +10,7 @@ import weakref
 import torch
 import torch.func as functional
 import torch.nn.functional as F
-from activations import gelu, silu
+from activations import Model, gelu, silu
 from checks import Checks, raises
 from torch import nn
 from torch.autograd import forward_ad
@@ -23,15 +23,6 @@ from fad.torch.eager import _state
 
 def nest(target=None, policy="auto"):
     return fad.torch.nest(target, policy=policy, min_numel=0)
-
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.up, self.down = nn.Linear(8, 16), nn.Linear(16, 8)
-
-    def forward(self, x):
-        return self.down(gelu(self.up(x)))
 
 
 torch.manual_seed(0)
