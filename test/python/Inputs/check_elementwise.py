@@ -1,15 +1,15 @@
 """Compares functions that fad.torch.elementwise makes with the functions themselves."""
 
-import collections
 import copy
 import math
 import pickle
 import threading
-import types
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from elementwise_checks import compare, differentiate, expect
+from elementwise_reads import Scaled, check_reads
 from torch.utils.checkpoint import checkpoint
 
 import fad.torch
@@ -27,27 +27,6 @@ def gate(a, b):
 
 
 GELU, GATE = elementwise(new_gelu), elementwise(gate)
-
-
-def differentiate(function, *tensors):
-    leaves = [tensor.detach().clone().requires_grad_() for tensor in tensors]
-    result = function(*leaves)
-    weights = torch.linspace(-1, 2, result.numel(), dtype=result.dtype).reshape(result.shape)
-    return [result.detach(), *torch.autograd.grad(result, leaves, weights)]
-
-
-def compare(own, function, *tensors, **tolerances):
-    for one, other in zip(differentiate(own, *tensors), differentiate(function, *tensors)):
-        torch.testing.assert_close(one, other, **tolerances)
-
-
-def expect(kind, text, call):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), error
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
 
 
 def check_gradients():
@@ -289,84 +268,6 @@ def check_constants():
     for _ in range(2):
         divide(x, math.nan)
     assert len(divide._plans) == 3
-
-
-SCALE, SETTINGS = 2.0, {"scale": 2.0}
-NUMBERS = types.SimpleNamespace(one=1.0, other=2.0)
-
-
-def by_global(x):
-    return x * SCALE
-
-
-def by_helper(x):
-    return by_global(x) + SETTINGS["scale"] + NUMBERS.one * by_other(x)
-
-
-def by_other(x):
-    return x * NUMBERS.other
-
-
-class Scaled(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.factor, self.inner = 3.0, torch.nn.Sequential(torch.nn.LeakyReLU(0.5))
-        self.weight = torch.nn.Parameter(torch.ones(3))
-
-    @property
-    def half(self):
-        return self.factor / 2
-
-    def multiply(self, x):
-        return x * self.half
-
-    @elementwise
-    def scale(self, x):
-        return self.multiply(self.inner(x))
-
-    def forward(self, x):
-        return self.multiply(self.inner(x)) if self.training else self.inner(x)
-
-
-def check_reads():
-    """Results are those of what the function reads now."""
-    global SCALE
-    x = torch.tensor([-2.0, 0.5, 3.0], requires_grad=True)
-    captured, listed = 2.0, [1.0, (2.0,)]
-
-    def by_cell(x):
-        return x * captured + listed[1][0]
-
-    def compare_all():
-        for own, function in pairs:
-            compare(own, function, x)
-
-    module = Scaled()
-    wrapped = fad.torch.nn.ElementwiseModule(module)
-    pairs = [(elementwise(f), f) for f in (by_cell, by_global, by_helper)]
-    pairs += [(wrapped, module), (module.scale, lambda x: module.multiply(module.inner(x)))]
-    compare_all()
-    result = elementwise(by_cell, keep="source")(x)
-    captured, listed[1], SCALE, SETTINGS["scale"] = 3.0, (4.0,), 5.0, 6.0
-    compare_all()
-    call = lambda: torch.autograd.grad(result.sum(), x, create_graph=True)  # noqa: E731
-    expect(RuntimeError, "has changed since its call", call)
-    NUMBERS.other = 5.0
-    compare_all()
-    module.factor, module.inner[0].negative_slope = 7.0, 0.25
-    compare_all()
-    wrapped.eval()
-    compare_all()
-    by_default = elementwise(lambda x: x * torch.tensor(0.1).double().to(x.dtype))
-    y = torch.ones(3, dtype=torch.float64)
-    for dtype in (torch.float32, torch.float64):
-        torch.set_default_dtype(dtype)
-        assert torch.equal(by_default(y), torch.full_like(y, torch.tensor(0.1).item()))
-    torch.set_default_dtype(torch.float32)
-    number, numbers = torch.tensor(2.0), collections.deque([2.0])
-    for function in (lambda x: x * number.item(), lambda x: x * float(number)):
-        expect(TypeError, "make the tensor an argument", lambda: elementwise(function)(x))
-    expect(TypeError, "an object of deque", lambda: elementwise(lambda x: x * numbers[0])(x))
 
 
 def check_types():
