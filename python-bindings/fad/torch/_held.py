@@ -6,15 +6,13 @@ checkpoint compute again. Hooks of `torch.autograd.graph.saved_tensors_hooks` wo
 see each tensor as it is saved, but they change what is measured: they turn off PyTorch's
 check of versions, and a node whose result they hold never dies."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
 from ._requirements import torch
-from ._state import is_compiled
 
 _RAW = "_raw_saved_"
 # A sequence number that stands for none, which nodes of leaves have.
@@ -38,59 +36,6 @@ class Graph:
     held: list[Held]
     leaves: list[torch.Tensor]
     unseen: list[str]
-
-
-class ModuleMarks:
-    """Where each module begins and ends, in the sequence numbers that PyTorch gives to
-    nodes, while this is entered.
-
-    The hooks are those of the modules themselves. Modules that `torch.compile` has
-    compiled get none, nor do those inside of them, as they would be compiled again."""
-
-    def __init__(self, modules: Mapping[str, torch.nn.Module]) -> None:
-        self._names: dict[torch.nn.Module, str] = {}
-        for prefix, module in modules.items():
-            self._add(module, prefix)
-        self._numbers: list[int] = []
-        self._marks: list[str] = []
-        self._stack = [""]
-        self._hooks: list[Any] = []
-
-    def _add(self, module: torch.nn.Module, name: str) -> None:
-        if module in self._names or is_compiled(module):
-            return
-        self._names[module] = name
-        for child_name, child in module.named_children():
-            self._add(child, f"{name}.{child_name}" if name else child_name)
-
-    def __enter__(self) -> "ModuleMarks":
-        for module in self._names:
-            self._hooks += [
-                module.register_forward_pre_hook(self._begin),
-                module.register_forward_hook(self._end, always_call=True),
-            ]
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        for hook in self._hooks:
-            hook.remove()
-
-    def _mark(self) -> None:
-        self._numbers.append(torch._C._autograd._get_sequence_nr())
-        self._marks.append(self._stack[-1])
-
-    def _begin(self, module: torch.nn.Module, _: Any) -> None:
-        self._stack.append(self._names[module])
-        self._mark()
-
-    def _end(self, *_: Any) -> None:
-        self._stack.pop()
-        self._mark()
-
-    def find(self, node: Any) -> str:
-        """The innermost module that ran when `node` was made."""
-        place = bisect_right(self._numbers, node._sequence_nr()) - 1
-        return self._marks[place] if place >= 0 else ""
 
 
 def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) -> Graph:

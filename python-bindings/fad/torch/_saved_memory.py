@@ -9,9 +9,10 @@ from typing import Any
 from torch.utils._pytree import tree_leaves
 
 from ._allocator import is_on_gpu, watch_allocator
-from ._held import Graph, Held, ModuleMarks, find_storages, walk_graph
+from ._held import Graph, Held, find_storages, walk_graph
+from ._modules import ModuleMarks
+from ._referred import find_modules, find_tensors, is_compiled, restored
 from ._requirements import torch
-from ._state import find_modules, find_tensors, is_compiled, restored
 from ._text import align
 
 # So many tensors are listed in a table.

@@ -160,6 +160,8 @@ void checkEnding(const Ending &ending) {
   Choice fad = finish(Policy::Fad, ending), best = finish(Policy::Auto, ending);
   bool isTensor = ending.derivative == Derivative::Tensor;
   bool isOperator = ending.derivative == Derivative::Operator;
+  EXPECT_FALSE(reason(Policy::Fad, ending, fad).empty());
+  EXPECT_FALSE(reason(Policy::Auto, ending, best).empty());
   // The paper's policy leaves what the reader saves.
   EXPECT_FALSE(fad.recomputes && ending.derivative != Derivative::Steps);
   EXPECT_EQ(fad.kept == Kept::Tensor, isTensor);

@@ -10,14 +10,15 @@ from torch import fx
 from torch._functorch import partitioners
 from torch.utils._pytree import tree_leaves
 
-from .._state import find_tensors, restored
+from .._modules import ModuleWatch
+from .._referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
 from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
 from ._kinds import is_part
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes, get_tensors, identify_storage, peak_bytes
-from ._places import ModuleWatch, find_line, find_module
+from ._places import find_line, find_module
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
@@ -81,7 +82,8 @@ def explain(
     kwargs = dict(kwargs or {})
     recorder, engine, others = read_options(dict(options or {}), None, _Recorder)
     state = find_tensors((call, inputs, kwargs))
-    with restored(state), ModuleWatch() as watch:
+    watch = ModuleWatch(find_modules((call, inputs, kwargs)))
+    with restored(state), watch:
         eager = _run_eager(lambda: call(*inputs, **kwargs), state, watch)
     if not eager.needs_gradient:
         raise ValueError("no result of the model needs a gradient, so nothing crosses")
@@ -99,9 +101,8 @@ def explain(
         trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
         with restored(state), _own_compilations():
             measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
-    names = tuple(watch.names)
     return Explanation(
-        engine, graphs, eager.bytes, eager.by_module, measurements, names
+        engine, graphs, eager.bytes, eager.by_module, measurements, watch.names
     )
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import Any, Collection
+from typing import Collection
 
 import torch
 from torch import fx
@@ -35,42 +35,3 @@ def find_module(node: fx.Node, names: Collection[str]) -> str:
         if name in names:
             return name
     return ""
-
-
-class ModuleWatch:
-    """The name of the innermost module that runs, while this is entered.
-
-    Names begin with the model, which is the outermost module: that has none."""
-
-    def __init__(self) -> None:
-        # A dictionary keeps their order.
-        self.names: dict[str, None] = {}
-        self._stack: list[str] = []
-        self._known: dict[torch.nn.Module, str] = {}
-        self._hooks: list[Any] = []
-
-    @property
-    def current(self) -> str:
-        return self._stack[-1] if self._stack else ""
-
-    def __enter__(self) -> "ModuleWatch":
-        modules = torch.nn.modules.module
-        self._hooks = [
-            modules.register_module_forward_pre_hook(self._enter),
-            modules.register_module_forward_hook(self._exit, always_call=True),
-        ]
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        for hook in self._hooks:
-            hook.remove()
-
-    def _enter(self, module: torch.nn.Module, _: Any) -> None:
-        if module not in self._known:
-            named = {part: name for name, part in module.named_modules()}
-            self._known.update(named)
-            self.names.update(dict.fromkeys(named.values()))
-        self._stack.append(self._known[module])
-
-    def _exit(self, *_: Any) -> None:
-        self._stack.pop()

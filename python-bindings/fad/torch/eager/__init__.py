@@ -2,6 +2,7 @@
 
 from ._extension import ExtensionError, build
 from ._nest import nest
+from ._report import NestReport, Sequence, report
 from ._trace import trace
 
-__all__ = ["ExtensionError", "build", "nest", "trace"]
+__all__ = ["ExtensionError", "NestReport", "Sequence", "build", "nest", "report", "trace"]

@@ -154,4 +154,5 @@ def load() -> ctypes.PyDLL:
     library = ctypes.PyDLL(str(path))
     library.fad_eager_take_trace.restype = ctypes.c_char_p
     library.fad_eager_live_nodes.restype = ctypes.c_int64
+    library.fad_eager_observe.argtypes = [ctypes.c_void_p]
     return library

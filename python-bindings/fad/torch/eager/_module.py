@@ -1,6 +1,7 @@
 """Modules whose forward is nested."""
 
 import functools
+import inspect
 from typing import Any
 
 from .._requirements import torch
@@ -21,6 +22,21 @@ def _nested_class(kind: type, policy: str, min_numel: int) -> type:
     def reduce(self: Any, protocol: Any = 2) -> Any:
         return _rebuild, (kind, policy, min_numel), _state_of(self)
 
+    def fad_report(self: Any, *inputs: Any, **keywords: Any) -> Any:
+        """What is kept for backward of each sequence of `model(*inputs, **keywords)`,
+        and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers and
+        random numbers are as before afterwards."""
+        from ._report import report
+
+        try:
+            inspect.signature(kind.forward).bind(self, *inputs, **keywords)
+        except TypeError as error:
+            raise TypeError(
+                "fad_report runs the model forward and reports of that: call it with what "
+                f"the model takes, as in model.fad_report(x) ({error})"
+            ) from None
+        return report(self, *inputs, kwargs=keywords)
+
     def replicate(self: Any) -> Any:
         replica = kind._replicate_for_data_parallel(self)
         replica.__class__ = type(self)
@@ -31,6 +47,7 @@ def _nested_class(kind: type, policy: str, min_numel: int) -> type:
         "__qualname__": f"Nested{kind.__qualname__}",
         "__doc__": kind.__doc__,
         "forward": forward,
+        "fad_report": fad_report,
         "__reduce_ex__": reduce,
         "_replicate_for_data_parallel": replicate,
         "_fad_nested": (kind, policy, min_numel),

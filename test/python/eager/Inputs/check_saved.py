@@ -1,9 +1,14 @@
-"""Checks what fad.torch.saved_memory reports of a nested network of six layers."""
+"""Checks what fad.torch.saved_memory and reports of nested models say."""
+
+import json
 
 import torch
+import torch.nn.functional as F
+from checks import raises
 from torch import nn
 
 import fad.torch
+from fad.torch.eager import report
 
 
 class ComposedGELU(nn.Module):
@@ -20,8 +25,54 @@ assert eager.bytes // size == 29 and not eager.unseen, eager
 # In tensors of a layer's size: under auto the sources and the result; under fad the
 # derivatives, what the next layers read, and the result.
 for policy, expected in (("auto", 7), ("fad", 12)):
-    nested = fad.torch.saved_memory(fad.torch.nest(model, policy=policy, min_numel=0), x)
-    if nested.resident // size != expected or "FadBackward" not in nested.unseen:
+    nested = fad.torch.nest(model, policy=policy, min_numel=0)
+    saved = fad.torch.saved_memory(nested, x)
+    if saved.resident // size != expected or "FadBackward" not in saved.unseen:
         wrong += 1
-        print(policy, nested)
+        print(policy, saved)
+    # The result is nobody's residual.
+    made = nested.fad_report(x)
+    if (made.bytes // size, made.eager_bytes // size, len(made.sequences)) != (
+        expected - 1, 29, 6
+    ) or [each.module for each in made.sequences] != ["1", "3", "5", "7", "9", "11"]:
+        wrong += 1
+        print(policy, made)
 print(f"2 policies, {wrong} wrong")
+
+# Each decision, with its bytes and those of eager PyTorch, in tensors.
+weight = torch.randn(128, 128, requires_grad=True)
+
+
+def gated(x, y):
+    return (F.silu(x) * y) @ weight
+
+
+for name, function, expected in [
+    ("linear", lambda x, y: ((2 * x + 1) - x / 3).sum(), [("number", 0, 0)]),
+    ("tanh", lambda x, y: torch.tanh(x) @ weight, [("own node", 1, 1)]),
+    ("silu", lambda x, y: F.silu(x) @ weight, [("own node, value recomputed", 1, 2)]),
+    ("relu", lambda x, y: F.relu(x).sum(), [("mask", 1 / 32, 1)]),
+    ("three values", lambda x, y: (F.relu(x) - F.relu(-x - 1) / 3).sum(), [("derivative", 1, 2)]),
+    ("composed", lambda x, y: (x * torch.sigmoid(x)).sum(), [("source", 1, 2)]),
+    ("gated", gated, [("two sources, value recomputed", 2, 4)]),
+    ("a constant", lambda x, y: (x.tanh() * y.detach()).sum(), [("source", 2, 2)]),
+    ("a mask after relu", lambda x, y: F.relu(x) * 2, [("own node", 1, 1)]),
+    ("two readers", lambda x, y: (F.silu(x) @ weight) + F.silu(x) @ weight,
+     [("own node, value recomputed", 1, 2), ("own node, value recomputed", 0, 1)]),
+    ("nothing", lambda x, y: x @ weight, []),
+]:
+    leaves = [torch.randn(64, 128).requires_grad_() for _ in range(2)]
+    made = report(fad.torch.nest(function, min_numel=0), *leaves)
+    found = [(each.decision, each.bytes / size, each.eager_bytes / size)
+             for each in made.sequences]
+    if found != expected or json.loads(made.to_json())["bytes"] != made.bytes:
+        wrong += 1
+        print(name, found, expected)
+made = report(fad.torch.nest(gated, policy="fad", min_numel=0), *leaves)
+assert [(each.operators, each.readers) for each in made.sequences] == [(("silu",), ("mul",))], made
+assert made.sequences[0].line.startswith("check_saved.py:") and "F.silu(x)" in str(made), made
+assert raises("call it with what the model takes", nested.fad_report)
+# Nothing is observed afterwards, also where forward fails.
+assert raises("shapes cannot be multiplied", lambda: nested.fad_report(x[:, 1:]))
+assert nested(x).requires_grad and not fad.torch.nest(nn.ReLU()).fad_report(x).sequences
+print(f"reports, {wrong} wrong")

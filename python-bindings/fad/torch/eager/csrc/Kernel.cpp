@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel.h"
+#include "Observer.h"
 #include "SequenceNode.h"
 #include <ATen/ATen.h>
 #include <ATen/SavedTensorHooks.h>
@@ -282,21 +283,26 @@ static bool fits(const Call &call, const at::Tensor &result) {
   return !result.is_view();
 }
 
-static void describe(const Call &call, const Value *value, const at::Tensor &result) {
+static void describe(const Call &call, const Value &value, const at::Tensor &result) {
   Event event = {call.op.schema().operator_name().name.substr(6), call.decision.state,
                  std::string(components(call.decision.state)), {}, {}};
   if (!call.decision.derives() && call.decision.state == State::YY)
     event.components = "A D";
-  if (value) {
-    auto bytes = static_cast<int64_t>(result.nbytes());
-    Held held = value->derivative();
-    if (held.form == Derivative::Operator)
-      event.saved = {
-          {(held.saves == Saves::Input ? "input of " : "result of ") + held.name, bytes}};
-    if (held.form == Derivative::Tensor)
-      event.saved = {{"derivative", bytes}};
-  }
+  auto bytes = static_cast<int64_t>(result.nbytes());
+  Held held = value.derivative();
+  if (held.form == Derivative::Operator)
+    event.saved = {
+        {(held.saves == Saves::Input ? "input of " : "result of ") + held.name, bytes}};
+  if (held.form == Derivative::Tensor)
+    event.saved = {{"derivative", bytes}};
   trace.record(std::move(event));
+}
+
+static void tell(const Call &call, const Value &value, const at::Tensor &result) {
+  if (isTraced())
+    describe(call, value, result);
+  if (isObserved())
+    observeOperator(call.info, call.arguments, call.positions, call.values, result);
 }
 
 /// NY: PyTorch's node of the result is its derivative.
@@ -307,8 +313,7 @@ static void start(Call &call, const at::Tensor &result) {
   value->held = deriveHeld(call, own, result);
   value->held.own.reset();
   value->step = recordCall(call);
-  if (isTraced())
-    describe(call, value.get(), result);
+  tell(call, *value, result);
   attach(result, std::move(value));
 }
 
@@ -345,8 +350,7 @@ static void extend(Call &call, const at::Tensor &result) {
   value->sources = call.decision.sources;
   value->sequence = node.get();
   value->step = std::move(step);
-  if (isTraced())
-    describe(call, value.get(), result);
+  tell(call, *value, result);
   attach(result, std::move(value));
 }
 

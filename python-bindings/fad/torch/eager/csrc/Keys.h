@@ -33,11 +33,14 @@ struct Options {
   /// Tensors with fewer elements are left to PyTorch.
   int64_t minNumel = 0;
   bool isTraced = false;
+  /// Whether an observer is told of sequences.
+  bool isObserved = false;
 };
 inline thread_local Options options;
 inline thread_local Trace trace;
 
 inline bool isTraced() { return C10_UNLIKELY(options.isTraced); }
+inline bool isObserved() { return C10_UNLIKELY(options.isObserved); }
 
 /// While it is alive, operators are PyTorch's own, and autocast leaves them alone:
 /// what they compute has the types that forward had.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel.h"
+#include "Observer.h"
 #include "SequenceNode.h"
 #include <torch/library.h>
 
@@ -53,7 +54,14 @@ FAD_EAGER_API void fad_eager_get(int64_t state[4]) {
 FAD_EAGER_API void fad_eager_set(const int64_t state[4]) {
   using namespace fad::eager;
   c10::impl::tls_set_dispatch_key_included(modeKey, state[0] != 0);
-  options = {static_cast<Policy>(state[1]), state[2], state[3] != 0};
+  options.policy = static_cast<Policy>(state[1]);
+  options.minNumel = state[2];
+  options.isTraced = state[3] != 0;
+}
+
+/// Tells the thread's sequences to a function, or to none.
+FAD_EAGER_API void fad_eager_observe(fad::eager::Observer observer) {
+  fad::eager::setObserver(observer);
 }
 
 /// The lines of the thread's trace since the last call.

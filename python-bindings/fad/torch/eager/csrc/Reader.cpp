@@ -9,6 +9,7 @@
 #include "Keys.h"
 #include "Operators.h"
 #include "Bits.h"
+#include "Observer.h"
 #include "Recompute.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
@@ -31,8 +32,8 @@ static bool isView(const c10::OperatorName &name) {
   return views.count(name.name) != 0;
 }
 
-/// A derivative with two values becomes bits.
-static void packDerivative(const at::Tensor &tensor, Value &value) {
+/// A derivative with two values becomes bits, if it has only those.
+static bool packDerivative(const at::Tensor &tensor, Value &value) {
   Held held = value.derivative();
   at::AutoGradMode off(false);
   PlainGuard guard;
@@ -43,17 +44,17 @@ static void packDerivative(const at::Tensor &tensor, Value &value) {
   // Where a backward with create_graph reads the value, PyTorch's node computes nothing
   // that this backward does not ask for.
   if (!derivative.defined())
-    return;
+    return false;
   double values[2];
   at::Tensor bits = packBits(derivative, values);
   if (!bits.defined())
-    return;
+    return false;
   if (!value.sequence) {
     NodePtr own = tensor.grad_fn();
     // References of the tensor, of this function, and of the derivative. Hooks belong to
     // the node that they were registered with.
     if (own.use_count() > 2 + (held.own ? 1 : 0) || hasHooks(*own))
-      return;
+      return false;
     auto node = c10::make_intrusive<SequenceNode>();
     for (const auto &edge : own->next_edges())
       if (edge.is_valid() && node->sources.empty())
@@ -69,6 +70,14 @@ static void packDerivative(const at::Tensor &tensor, Value &value) {
   node.held.form = Derivative::Tensor;
   node.bits = bits;
   std::copy(values, values + 2, node.values);
+  return true;
+}
+
+/// The tensor that a sequence's node has of its own.
+static at::Tensor heldBy(const Value &value) {
+  if (!value.sequence)
+    return {};
+  return value.sequence->bits.defined() ? value.sequence->bits : value.sequence->held.tensor;
 }
 
 /// C: what a sequence leaves, once an operator that is no part of it reads its value.
@@ -79,8 +88,9 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
   Held held = value.derivative();
   StepPtr steps = value.steps();
   Policy policy = steps ? Policy::Auto : Policy::Fad;
-  Choice choice = finish(policy, {held.form, held.isPiecewise, held.saves, held.isFirst,
-                                  held.isLast, readerSaves});
+  Ending ending = {held.form,    held.isPiecewise, held.saves,
+                   held.isFirst, held.isLast,      readerSaves};
+  Choice choice = finish(policy, ending);
   held.drop();
   // Of a first operator, the readers before have PyTorch's own node.
   if (choice.kept == Kept::Sources && !value.sequence)
@@ -94,7 +104,8 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
     value.step.reset();
     break;
   case Kept::Bits:
-    packDerivative(tensor, value);
+    if (!packDerivative(tensor, value))
+      choice.kept = held.form == Derivative::Tensor ? Kept::Tensor : Kept::Operator;
     break;
   default:
     break;
@@ -105,6 +116,8 @@ static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves
     value.sequence->isFinished = true;
   if (isTraced())
     trace.keep(std::string(name(choice.kept)));
+  if (isObserved())
+    observeEnd(tensor, policy, ending, choice, heldBy(value));
 }
 
 namespace {
@@ -140,6 +153,8 @@ static void read(const c10::OperatorHandle &op, size_t position, const at::Tenso
     return;
   bool isSaved = savesArgument(op.operator_name(), position) && valueOf(base) == value;
   finishValue(base, *value, isSaved);
+  if (isObserved())
+    observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
   if (value->isRecomputed)
     readings.push_back({tensor, value, isSaved});
   else

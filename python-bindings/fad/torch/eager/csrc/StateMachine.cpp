@@ -121,6 +121,33 @@ Choice finish(Policy policy, const Ending &ending) {
   return {};
 }
 
+/// Where an operator's own node is left.
+static std::string_view reasonOfOperator(const Ending &ending, const Choice &choice) {
+  if (choice.recomputes)
+    return "one operator is not linear, and what it saves gives the value as well";
+  if (ending.isLast && ending.saves == Saves::Result && ending.readerSaves)
+    return "one operator is not linear, and it and its reader save the same tensor";
+  return "one operator is not linear";
+}
+
+std::string_view reason(Policy policy, const Ending &ending, const Choice &choice) {
+  switch (choice.kept) {
+  case Kept::Number:
+    return "all operators are linear";
+  case Kept::Operator:
+    return reasonOfOperator(ending, choice);
+  case Kept::Tensor:
+    return policy == Policy::Fad ? "the policy fad keeps derivatives"
+                                 : "the derivative has more than two values";
+  case Kept::Bits:
+    return "the derivative has two values";
+  case Kept::Sources:
+    return choice.recomputes ? "the reader saves the value, which the source gives as well"
+                             : "several operators are not linear";
+  }
+  return {};
+}
+
 std::string_view name(State state) {
   static constexpr std::string_view names[] = {"NN", "NY", "YY", "YN"};
   return names[static_cast<size_t>(state)];

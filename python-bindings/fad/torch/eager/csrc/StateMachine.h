@@ -138,6 +138,9 @@ struct Choice {
 /// C: what a sequence leaves for backward.
 Choice finish(Policy policy, const Ending &ending);
 
+/// Why `choice` is left of a sequence, as a part of a sentence.
+std::string_view reason(Policy policy, const Ending &ending, const Choice &choice);
+
 std::string_view name(State state);
 std::string_view name(Kept kept);
 /// The components of the paper that a state executes, as in "A B D".

@@ -1,0 +1,85 @@
+"""Which module runs, while a model is watched."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Any
+
+from ._referred import is_compiled
+from ._requirements import torch
+
+
+class ModuleWatch:
+    """The name of the innermost module that runs, while this is entered.
+
+    Names are those of the given modules, followed by those of the modules inside of them.
+    The hooks are those of the modules themselves. Modules that `torch.compile` has
+    compiled get none, nor do those inside of them, as they would be compiled again."""
+
+    def __init__(self, modules: Mapping[str, torch.nn.Module]) -> None:
+        self._names: dict[torch.nn.Module, str] = {}
+        for prefix, module in modules.items():
+            self._add(module, prefix)
+        self._stack = [""]
+        self._hooks: list[Any] = []
+
+    def _add(self, module: torch.nn.Module, name: str) -> None:
+        if module in self._names or is_compiled(module):
+            return
+        self._names[module] = name
+        for child_name, child in module.named_children():
+            self._add(child, f"{name}.{child_name}" if name else child_name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of all modules, in their order."""
+        return tuple(dict.fromkeys(self._names.values()))
+
+    @property
+    def current(self) -> str:
+        """That of the innermost module; empty where none runs."""
+        return self._stack[-1]
+
+    def __enter__(self) -> "ModuleWatch":
+        for module in self._names:
+            self._hooks += [
+                module.register_forward_pre_hook(self._begin),
+                module.register_forward_hook(self._end, always_call=True),
+            ]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def _begin(self, module: torch.nn.Module, _: Any) -> None:
+        self._stack.append(self._names[module])
+
+    def _end(self, *_: Any) -> None:
+        self._stack.pop()
+
+
+class ModuleMarks(ModuleWatch):
+    """A watch that finds the module of a node of the graph afterwards, by where each
+    module begins and ends in the sequence numbers that PyTorch gives to nodes."""
+
+    def __init__(self, modules: Mapping[str, torch.nn.Module]) -> None:
+        super().__init__(modules)
+        self._numbers: list[int] = []
+        self._marks: list[str] = []
+
+    def _mark(self) -> None:
+        self._numbers.append(torch._C._autograd._get_sequence_nr())
+        self._marks.append(self.current)
+
+    def _begin(self, module: torch.nn.Module, inputs: Any) -> None:
+        super()._begin(module, inputs)
+        self._mark()
+
+    def _end(self, *results: Any) -> None:
+        super()._end(*results)
+        self._mark()
+
+    def find(self, node: Any) -> str:
+        """The innermost module that ran when `node` was made."""
+        place = bisect_right(self._numbers, node._sequence_nr()) - 1
+        return self._marks[place] if place >= 0 else ""

@@ -1,0 +1,263 @@
+"""What nesting keeps of each sequence of a function, and why."""
+
+import ctypes
+import json
+import linecache
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from torch.utils._pytree import tree_leaves
+
+from .._modules import ModuleWatch
+from .._referred import find_modules, find_tensors, is_compiled, restored
+from .._requirements import torch
+from .._text import align
+from ._extension import load
+
+# Frames of these files are no lines of a model.
+_NOT_OF_MODELS = tuple(
+    os.path.dirname(file) + os.sep for file in (torch.__file__, os.path.dirname(__file__))
+)
+_DECISIONS = {"operator": "own node", "bits": "mask"}
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A sequence of elementwise operators, and what backward finds of it.
+
+    `operators` are in the order of forward, `readers` those that end it, of which
+    "(result)" is whoever reads what the function returns. `module` is the innermost
+    module that runs the last operator, and `line` that operator's line. `decision` is
+    "number", "own node", "mask", "derivative", "source" or "two sources", followed by
+    "value recomputed" where a reader does not keep the value that it saves, and `reason`
+    says why.
+
+    `bytes` are those of the storages that are kept, and `eager_bytes` those that eager
+    PyTorch keeps of the same operators: sources, values between, and the value where a
+    reader saves it. A storage counts where it occurs first."""
+
+    module: str
+    line: str
+    operators: tuple[str, ...]
+    readers: tuple[str, ...]
+    decision: str
+    reason: str
+    bytes: int
+    eager_bytes: int
+
+
+@dataclass(frozen=True)
+class NestReport:
+    """What nesting keeps of each sequence. `str(report)` is `report.table()`."""
+
+    sequences: tuple[Sequence, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(sequence.bytes for sequence in self.sequences)
+
+    @property
+    def eager_bytes(self) -> int:
+        """What eager PyTorch keeps of the same operators."""
+        return sum(sequence.eager_bytes for sequence in self.sequences)
+
+    @property
+    def by_decision(self) -> dict[str, int]:
+        """How many sequences have each decision."""
+        return dict(Counter(sequence.decision for sequence in self.sequences))
+
+    def table(self) -> str:
+        """All of it as text."""
+        rows = [["", "sequences", "bytes", "eager"]]
+        rows.append(["all", str(len(self.sequences)), str(self.bytes), str(self.eager_bytes)])
+        for decision, count in self.by_decision.items():
+            own = [each for each in self.sequences if each.decision == decision]
+            sizes = [sum(each.bytes for each in own), sum(each.eager_bytes for each in own)]
+            rows.append([decision, str(count), *map(str, sizes)])
+        parts = ["What nested sequences keep for backward", align(rows, 1)]
+        parts += [_describe(number, each) for number, each in enumerate(self.sequences)]
+        return "\n\n".join(parts) + "\n"
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        data = asdict(self)
+        for name in ("bytes", "eager_bytes", "by_decision"):
+            data[name] = getattr(self, name)
+        return json.dumps(data, indent=2)
+
+
+def _describe(number: int, sequence: Sequence) -> str:
+    return "\n".join([
+        f"{number}: {' '.join(sequence.operators)} -> {', '.join(sequence.readers)}",
+        f"   {sequence.module or '(model)'}{', ' if sequence.line else ''}{sequence.line}",
+        f"   keeps {sequence.decision}: {sequence.reason}",
+        f"   {sequence.bytes} bytes; eager PyTorch keeps {sequence.eager_bytes}",
+    ])
+
+
+_Storages = dict[int, int]
+
+
+@dataclass(eq=False)
+class _Operator:
+    """An operator of a sequence, with what leads to its operands. Storages are addresses
+    with numbers of bytes."""
+
+    name: str
+    module: str
+    line: str
+    inner: "list[_Operator]"
+    sources: _Storages
+    constants: _Storages
+    saved: _Storages
+
+
+@dataclass(eq=False)
+class _End:
+    value: _Storages
+    operators: list[_Operator]
+    kept: str
+    reason: str
+    held: int
+    readers: list[str] = field(default_factory=list)
+    is_saved: bool = False
+    is_recomputed: bool = False
+
+
+class _Recorder:
+    """Collects the events of the extension (csrc/Observer.h)."""
+
+    def __init__(self, watch: ModuleWatch) -> None:
+        self._watch = watch
+        self._operators: dict[int, _Operator] = {}
+        self._ends: dict[int, _End] = {}
+        self._is_result = False
+        self._callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(self._receive)
+
+    def __enter__(self) -> "_Recorder":
+        load().fad_eager_observe(self._callback)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        load().fad_eager_observe(None)
+
+    def _receive(self, text: bytes) -> None:
+        event = json.loads(text)
+        getattr(self, "_on_" + event.pop("event"))(**event)
+
+    def _on_operator(
+        self, name: str, result: list, sources: list, inner: list, constants: list, saved: list
+    ) -> None:
+        operator = _Operator(
+            name, self._watch.current, _find_line(),
+            [self._operators[place] for place, _ in inner],
+            dict(sources), dict(constants), dict(saved),
+        )
+        self._operators[result[0][0]] = operator
+
+    def _on_end(self, kept: str, reason: str, held: int, value: list) -> None:
+        place = value[0][0]
+        found: dict[_Operator, None] = {}
+        worklist = [self._operators[place]]
+        while worklist:
+            operator = worklist.pop()
+            if operator not in found:
+                found[operator] = None
+                worklist += operator.inner
+        in_order = [each for each in self._operators.values() if each in found]
+        self._ends[place] = _End(dict(value), in_order, kept, reason, held)
+
+    def _on_reader(self, name: str, saves: bool, recomputed: bool, value: list) -> None:
+        if (end := self._ends.get(value[0][0])) is not None:
+            end.readers.append("(result)" if self._is_result else name)
+            end.is_saved |= saves and not recomputed
+            end.is_recomputed |= recomputed
+
+    def read_result(self, result: torch.Tensor) -> None:
+        """Ends the sequence that has computed a result of the function."""
+        self._is_result = True
+        result.sum()
+        self._is_result = False
+
+    def finish(self) -> NestReport:
+        kept: _Storages = {}
+        eager: _Storages = {}
+        sequences = []
+        for end in self._ends.values():
+            last = end.operators[-1]
+            sequences.append(Sequence(
+                last.module, last.line, tuple(each.name for each in end.operators),
+                tuple(dict.fromkeys(end.readers)), _name_decision(end), end.reason,
+                _count(kept, *_find_kept(end)) + end.held,
+                _count(eager, *_find_eager(end)),
+            ))
+        return NestReport(tuple(sequences))
+
+
+def _name_decision(end: _End) -> str:
+    name = _DECISIONS.get(end.kept, end.kept)
+    if end.kept == "source" and len(_find_sources(end)) > 1:
+        name = "two sources"
+    return name + (", value recomputed" if end.is_recomputed else "")
+
+
+def _find_sources(end: _End) -> _Storages:
+    return {place: size for each in end.operators for place, size in each.sources.items()}
+
+
+def _find_kept(end: _End) -> list[_Storages]:
+    found = [end.value] if end.is_saved else []
+    if end.kept == "operator":
+        found += [each.saved for each in end.operators]
+    if end.kept == "source":
+        found += [_find_sources(end), *(each.constants for each in end.operators)]
+    return found
+
+
+def _find_eager(end: _End) -> list[_Storages]:
+    found = [each.saved for each in end.operators]
+    return found + ([end.value] if end.is_saved or end.is_recomputed else [])
+
+
+def _count(known: _Storages, *found: _Storages) -> int:
+    """The bytes that `found` adds to what is known."""
+    before = sum(known.values())
+    for each in found:
+        known.update(each)
+    return sum(known.values()) - before
+
+
+def _find_line() -> str:
+    """The line of the model that runs, as in "model.py:12: y = f(x)"."""
+    frame = sys._getframe()
+    while frame and frame.f_code.co_filename.startswith(_NOT_OF_MODELS):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    return f"{os.path.basename(file)}:{line}: {linecache.getline(file, line).strip()}"
+
+
+def report(
+    function: Callable[..., Any], *inputs: Any, kwargs: Mapping[str, Any] | None = None
+) -> NestReport:
+    """Calls `function(*inputs, **kwargs)`, which nests operators, and returns what is
+    kept of each sequence, and why. What the function returns is read once more, as by a
+    loss. Buffers and random numbers are as before afterwards."""
+    kwargs = dict(kwargs or {})
+    modules = {} if is_compiled(function) else find_modules((function, inputs, kwargs))
+    with restored(find_tensors((function, inputs, kwargs))), ModuleWatch(modules) as watch:
+        recorder = _Recorder(watch)
+        with recorder:
+            results = function(*inputs, **kwargs)
+            for result in tree_leaves(results):
+                if isinstance(result, torch.Tensor) and result.requires_grad:
+                    recorder.read_result(result)
+    return recorder.finish()
