@@ -6,12 +6,14 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 
 from ._elementwise_kernel import Kernel, Residual, check_kernel, get_kernel
+from ._elementwise_trace import Argument, trace
 from ._reads import ReadsObject, ReadsTensor, make_key
 from ._requirements import torch
-from ._scalar_function import FLOATS, Argument, NotElementwise, get_name, trace
+from ._scalar_function import FLOATS, NotElementwise, get_name
 
 KEEPS = ("auto", "source", "derivative")
 _CHOOSE_SOURCE = (
@@ -146,13 +148,7 @@ class Elementwise:
         reads = self._read(given, keywords)
         autocast = is_autocast and torch.get_autocast_dtype("cpu")
         key = reads, tensors, needs, in_place, autocast, torch.get_default_dtype()
-        try:
-            plan = self._plans.get(key)
-        except TypeError:
-            raise TypeError(
-                "tensors are positional arguments, and all other arguments are constants that "
-                "can be compared, such as numbers"
-            ) from None
+        plan = self._plans.get(key)
         if plan is None:
             plan = self._make_plan(args, keywords, needs, in_place)
             plan.is_current = lambda: self._read(given, keywords) == reads
@@ -312,17 +308,40 @@ class FadElementwise(torch.autograd.Function):
                     "this one keeps its result or derivative" + _CHOOSE_SOURCE
                 )
             return None, None, *_differentiate_again(ctx, plan, tensors, cotangent)
-        vectors = [None if t is None else order.flatten(t.detach()) for t in tensors]
-        if result is not None:
-            result = order.flatten(result.detach())
-        elif plan.keep == "source" and any(r.kind == "result" for r in plan.kernel.residuals):
-            result, own = plan.kernel.forward(vectors)
-        residuals = plan.kernel.gather(vectors, result, own)
-        found = plan.kernel.backward(residuals, order.flatten(cotangent))
-        gradients = [None] * ctx.count
-        for index, gradient, dtype in zip(plan.wrt, found, plan.kernel.gradients):
-            gradients[index] = order.shape_like(gradient, dtype)
-        return None, None, *gradients
+        if _is_plain(cotangent):
+            return None, None, *_run_backward(plan, order, tensors, result, own, cotangent)
+        # A batch of cotangents, or one with a tangent, is for PyTorch to multiply.
+        with temporarily_clear_interpreter_stack():
+            ones = torch.ones(order.shape, dtype=plan.kernel.result)
+            found = _run_backward(plan, order, tensors, result, own, ones)
+        return None, None, *(d if d is None else (cotangent * d).to(d.dtype) for d in found)
+
+
+def _is_plain(cotangent: torch.Tensor) -> bool:
+    """Whether `cotangent` is memory, outside of what transforms tensors."""
+    return (
+        type(cotangent) is torch.Tensor
+        and torch._C._has_storage(cotangent)
+        and torch._C._functorch.peek_interpreter_stack() is None
+        and forward_ad._current_level < 0
+    )
+
+
+def _run_backward(
+    plan: _Plan, order: _Order, tensors: Any, result: Any, own: Any, cotangent: torch.Tensor
+) -> list[torch.Tensor | None]:
+    """The gradients of the arguments, None for those that need none."""
+    vectors = [None if t is None else order.flatten(t.detach()) for t in tensors]
+    if result is not None:
+        result = order.flatten(result.detach())
+    elif plan.keep == "source" and any(r.kind == "result" for r in plan.kernel.residuals):
+        result, own = plan.kernel.forward(vectors)
+    residuals = plan.kernel.gather(vectors, result, own)
+    found = plan.kernel.backward(residuals, order.flatten(cotangent))
+    gradients: list[torch.Tensor | None] = [None] * len(tensors)
+    for index, gradient, dtype in zip(plan.wrt, found, plan.kernel.gradients):
+        gradients[index] = order.shape_like(gradient, dtype)
+    return gradients
 
 
 def _differentiate_again(ctx, plan, tensors, cotangent):

@@ -87,8 +87,11 @@ class _Reader:
         if kind is float:
             # Zeros have signs, and a NaN is itself.
             return kind, value.hex()
-        if kind in _PLAIN or isinstance(value, enum.Enum):
+        if kind in _PLAIN:
             return kind, value
+        if isinstance(value, enum.Enum):
+            # There is one object of each, which may be without a hash.
+            return kind, id(value)
         if kind is complex:
             return kind, value.real.hex(), value.imag.hex()
         if isinstance(value, np.generic):

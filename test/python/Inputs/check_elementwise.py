@@ -1,6 +1,7 @@
 """Compares functions that fad.torch.elementwise makes with the functions themselves."""
 
 import copy
+import enum
 import math
 import pickle
 import threading
@@ -8,7 +9,9 @@ import threading
 import numpy as np
 import torch
 import torch.nn.functional as F
+from elementwise_batches import check_batches
 from elementwise_checks import compare, differentiate, expect
+from elementwise_errors import check_errors
 from elementwise_reads import Scaled, check_reads
 from torch.utils.checkpoint import checkpoint
 
@@ -250,6 +253,15 @@ def check_sharing():
     torch.testing.assert_close(clone(torch.ones(3), 2.0), scale(torch.ones(3), 2.0))
 
 
+class Side(enum.Enum):
+    """Without a hash, as it compares."""
+
+    LEFT, RIGHT = 1, 2
+
+    def __eq__(self, other):
+        return self is other
+
+
 def check_constants():
     """Constants are the same where their types and values are."""
     x = torch.tensor([-2.0, 0.5, 3.0])
@@ -265,6 +277,9 @@ def check_constants():
     by_types = elementwise(lambda x, c: x * 9 if isinstance(c[0][0], float) else x)
     for each in (1, 1.0, True):
         assert torch.equal(by_types(x, ((each,),)), x * 9 if type(each) is float else x)
+    by_member = elementwise(lambda x, side: x * 2 if side is Side.LEFT else x)
+    for side in Side:
+        assert torch.equal(by_member(x, side), x * 2 if side is Side.LEFT else x)
     for _ in range(2):
         divide(x, math.nan)
     assert len(divide._plans) == 3
@@ -309,72 +324,6 @@ def check_decorator():
     assert torch.equal(Scaled.scale(module, x), module.scale(x))
 
 
-class Reversed(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return -gradient
-
-
-class Bounded(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.clamp(-127, 127)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return gradient
-
-
-class Straight(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.round()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return gradient
-
-
-def check_errors():
-    x = torch.randn(5, requires_grad=True)
-    weight = torch.randn(5, requires_grad=True)
-
-    def untracked(x):
-        with torch.no_grad():
-            y = x * x
-        return y * x
-
-    def untracked_beyond(x):
-        with torch.no_grad():
-            factor = (x.abs() - 20).clamp(min=0)
-        return x * (1 + factor)
-
-    for function, text in (
-        (lambda x: x / x.sum(), "which fad has no kernel"),
-        (lambda x: x.reshape(1, -1), "so it is not elementwise"),
-        (lambda x: x > 0, "torch.bool"),
-        (lambda x: (x, x), "a tuple"),
-        (lambda x: x * weight, "make the tensor an argument"),
-        (lambda x: F.dropout(x, 0.5), "which fad has no kernel"),
-        (lambda x: x if x.sum() > 0 else -x, "cannot be traced"),
-        (lambda x: x.detach() * x, "detach"),
-        (Straight.apply, "a gradient of their own"),
-        (Bounded.apply, "a gradient of their own"),
-        (lambda x: Reversed.apply(x) * 2, "a gradient of their own"),
-        (untracked, "a gradient of their own"),
-        (untracked_beyond, "a gradient of their own"),
-    ):
-        expect(TypeError, text, lambda: elementwise(function)(x))
-    expect(TypeError, "positional", lambda: GATE(x, b=x))
-    expect(ValueError, "choose one of", lambda: elementwise(new_gelu, keep="x"))
-    expect(ValueError, "choose 1 to 8", lambda: elementwise(new_gelu, derivative_bits=0))
-    expect(ValueError, "keep is", lambda: elementwise(keep="source", derivative_bits=1)(gate))
-
-
 def check_numbers():
     """Constants that functions make themselves, and operations beyond activations."""
     x = torch.rand(20) + 0.5
@@ -396,6 +345,7 @@ CHECKS = (
     check_layouts,
     check_kept,
     check_second_derivatives,
+    check_batches,
     check_versions,
     check_modes,
     check_nesting,

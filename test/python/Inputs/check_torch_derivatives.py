@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 import fad
 import fad.torch
-from fad.torch import _export
+from fad.torch import _export_trace
 from many import Many, check, compute, weigh
 
 POLICIES = ("bp", "recompute", "fad", "auto")
@@ -344,9 +344,9 @@ class Checked(unittest.TestCase):
 
     def make(self, decomposition, **options):
         model = Normalized()
-        table = _export.get_decompositions()
+        table = _export_trace.get_decompositions()
         table[torch.ops.aten.sin.default] = decomposition
-        with mock.patch.object(_export, "get_decompositions", lambda: table):
+        with mock.patch.object(_export_trace, "get_decompositions", lambda: table):
             return fad.torch.train_step(
                 model, torch.randn(5, 4), lambda y: y.square().sum() + y.sum(), **options
             )

@@ -58,13 +58,13 @@ def check_modules():
             torch.testing.assert_close(
                 found, expected, rtol=2e-5, atol=2e-6, msg=lambda text: f"{name}: {text}"
             )
-        # At infinities, values are PyTorch's, or the limits where PyTorch has NaN.
-        x = torch.tensor(SPECIAL)
-        with torch.no_grad():
-            found, expected = own(x), stock(x)
-        known = ~expected.isnan()
-        torch.testing.assert_close(found[known], expected[known], msg=lambda text: name + text)
-        assert found[2].isnan() == expected[2].isnan(), (name, found, expected)
+        # At infinities, values and derivatives are PyTorch's, or the limits where PyTorch
+        # has NaN. At NaN, they are those of PyTorch for few elements: for many, its vectors
+        # have other derivatives of `Hardtanh`, `ELU` and some others there.
+        for found, expected in zip(*(run(each, torch.tensor(SPECIAL)) for each in (own, stock))):
+            known = ~expected.isnan()
+            torch.testing.assert_close(found[known], expected[known], msg=lambda text: name + text)
+            assert found[2].isnan() == expected[2].isnan(), (name, found, expected)
 
 
 def check_types():
