@@ -3,7 +3,6 @@ use, and kept in a folder of the user."""
 
 import contextlib
 import ctypes
-import functools
 import hashlib
 import os
 import pathlib
@@ -12,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 from .._requirements import torch
 
@@ -141,9 +141,21 @@ def build() -> pathlib.Path:
     return path
 
 
-@functools.cache
+_lock = threading.Lock()
+_library: ctypes.PyDLL | None = None
+
+
 def load() -> ctypes.PyDLL:
-    """The extension's functions."""
+    """The extension's functions. Threads that ask at once get the same."""
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                _library = _load()
+    return _library
+
+
+def _load() -> ctypes.PyDLL:
     path = build()
     key = torch._C._parse_dispatch_key("TESTING_ONLY_GenericWrapper")
     if torch._C._dispatch_has_backend_fallback(key):

@@ -2,34 +2,30 @@
 
 import functools
 import inspect
+import sys
 from typing import Any
 
 from .._requirements import torch
 
 
-@functools.cache
-def _nested_class(kind: type, policy: str, min_numel: int) -> type:
-    """A subclass of a module's class that nests `forward`."""
+class NestedModule:
+    """What classes of nested modules have in front of the model's class."""
 
-    def forward(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        from ._nest import Nest
+    #: The model's class, and what `nest` was called with.
+    _fad_nested: tuple[type, str, int]
 
-        with Nest(policy, min_numel):
-            return kind.forward(self, *arguments, **keywords)
+    def __init_subclass__(cls) -> None:
+        """The model's class is not told of a subclass: it may keep a list of them, or
+        demand arguments."""
 
-    functools.update_wrapper(forward, kind.forward)
-
-    def reduce(self: Any, protocol: Any = 2) -> Any:
-        return _rebuild, (kind, policy, min_numel), _state_of(self)
-
-    def fad_report(self: Any, *inputs: Any, **keywords: Any) -> Any:
+    def fad_report(self, *inputs: Any, **keywords: Any) -> Any:
         """What is kept for backward of each sequence of `model(*inputs, **keywords)`,
         and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers and
         random numbers are as before afterwards."""
         from ._report import report
 
         try:
-            inspect.signature(kind.forward).bind(self, *inputs, **keywords)
+            inspect.signature(self.forward).bind(*inputs, **keywords)
         except TypeError as error:
             raise TypeError(
                 "fad_report runs the model forward and reports of that: call it with what "
@@ -37,24 +33,37 @@ def _nested_class(kind: type, policy: str, min_numel: int) -> type:
             ) from None
         return report(self, *inputs, kwargs=keywords)
 
-    def replicate(self: Any) -> Any:
-        replica = kind._replicate_for_data_parallel(self)
+    def __reduce_ex__(self, protocol: Any = 2) -> Any:
+        return _rebuild, self._fad_nested, _state_of(self)
+
+    def _replicate_for_data_parallel(self) -> Any:
+        replica = super()._replicate_for_data_parallel()
         replica.__class__ = type(self)
         return replica
 
-    return type(f"Nested{kind.__name__}", (kind,), {
+
+@functools.cache
+def _nested_class(kind: type, policy: str, min_numel: int) -> type:
+    """A subclass of a module's class that nests `forward`."""
+    from ._nest import Nest, is_generator
+
+    def forward(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return kind.forward(self, *arguments, **keywords)
+
+    def generate(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return (yield from kind.forward(self, *arguments, **keywords))
+
+    body = functools.wraps(kind.forward)(generate if is_generator(kind.forward) else forward)
+    return type(f"Nested{kind.__name__}", (NestedModule, kind), {
         "__module__": kind.__module__,
         "__qualname__": f"Nested{kind.__qualname__}",
         "__doc__": kind.__doc__,
-        "forward": forward,
-        "fad_report": fad_report,
-        "__reduce_ex__": reduce,
-        "_replicate_for_data_parallel": replicate,
+        "forward": Nest(policy, min_numel)(body),
         "_fad_nested": (kind, policy, min_numel),
     })
 
 
-def _state_of(module: torch.nn.Module) -> dict[str, Any]:
+def _state_of(module: Any) -> dict[str, Any]:
     getter = getattr(module, "__getstate__", None)
     state = getter() if getter is not None else None
     return module.__dict__.copy() if state is None else state
@@ -78,8 +87,12 @@ def nest_module(model: torch.nn.Module, policy: str, min_numel: int) -> torch.nn
         raise TypeError("fad.torch.nest(model): model.compile() was called, after which "
                         "forward is not; nest the model first, or use "
                         'torch.compile(model, backend="fad")')
+    fsdp = sys.modules.get("torch.distributed.fsdp")
+    if fsdp is not None and isinstance(model, fsdp.FSDPModule):
+        raise TypeError("fad.torch.nest(model): fully_shard was called on the model, and its "
+                        "state belongs to that object; nest the model first, and call "
+                        "fully_shard on what nest returns")
     kind = getattr(type(model), "_fad_nested", (type(model),))[0]
-    made = _nested_class(kind, policy, min_numel)
-    nested = made.__new__(made)
+    nested = _rebuild(kind, policy, min_numel)
     object.__setattr__(nested, "__dict__", model.__dict__)
     return nested

@@ -1,12 +1,23 @@
 """`nest`: a context, a decorator, and a wrapper of modules."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from .._requirements import torch
 from . import _state
 from ._module import nest_module
+
+
+def _find_code(target: Callable[..., Any]) -> Any:
+    """What a call of `target` runs: of an object, the method `__call__` of its class."""
+    is_function = inspect.isroutine(target) or isinstance(target, (type, functools.partial))
+    return target if is_function else type(target).__call__
+
+
+def is_generator(target: Callable[..., Any]) -> bool:
+    return inspect.isgeneratorfunction(_find_code(target))
 
 
 class Nest:
@@ -42,12 +53,11 @@ class Nest:
         return self._wrap(target)
 
     def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        import inspect
-
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        code = _find_code(function)
+        if inspect.iscoroutinefunction(code) or inspect.isasyncgenfunction(code):
             raise TypeError("nest takes no coroutines, which run after their call; use "
                             "`with fad.torch.nest():` between two `await`s")
-        if inspect.isgeneratorfunction(function):
+        if is_generator(function):
             return self._wrap_generator(function)
 
         @functools.wraps(function)

@@ -1,34 +1,71 @@
-"""Compares the gradients of two processes with those of one that has all samples."""
+"""Compares the gradients of two processes, of nested models in DistributedDataParallel and
+under fully_shard, with those of one process that has all samples."""
 
+import copy
 import os
 import tempfile
 
 import torch
 import torch.distributed as dist
 from activations import Model
+from checks import raises
+from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 import fad.torch
 
 
 def gradients(model, x):
+    model.zero_grad()
     model(x).square().mean().backward()
-    return [parameter.grad for parameter in model.parameters()]
+    found = [parameter.grad for parameter in model.parameters()]
+    return [each.full_tensor() if hasattr(each, "full_tensor") else each.clone()
+            for each in found]
+
+
+def is_nested(model, x):
+    """Whether the graph of backward has a node of a sequence."""
+    found, worklist = set(), [model(x).grad_fn]
+    while worklist:
+        node = worklist.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            worklist += [each for each, _ in node.next_functions]
+    return any(node.name() == "FadBackward" for node in found)
+
+
+def shard(model):
+    mesh = dist.device_mesh.init_device_mesh("cpu", (2,))
+    for part in (model.up, model.down):
+        fully_shard(part, mesh=mesh)
+    return fully_shard(model, mesh=mesh)
 
 
 def worker(rank, folder):
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     torch.manual_seed(0)
     model, x = Model().double(), torch.randn(4, 8, dtype=torch.double)
-    expected = [gradient.clone() for gradient in gradients(model, x)]
-    wrong = 0
+    expected = gradients(model, x)
+    own = x[2 * rank:2 * rank + 2]
+    sharded = gradients(shard(copy.deepcopy(model)), own)
+    count, wrong = 0, 0
     for policy in ("auto", "fad"):
-        model.zero_grad()
-        nested = fad.torch.nest(model, policy=policy, min_numel=0)
-        found = gradients(DistributedDataParallel(nested), x[2 * rank:2 * rank + 2])
-        wrong += not all(map(torch.allclose, found, expected))
+        nest = fad.torch.nest(policy=policy, min_numel=0)
+        for name, wrapped, reference in [
+            ("DDP", DistributedDataParallel(nest(copy.deepcopy(model))), expected),
+            ("fully_shard", shard(nest(copy.deepcopy(model))), sharded),
+        ]:
+            count += 1
+            found = gradients(wrapped, own)
+            if not is_nested(wrapped, own) or not all(
+                map(torch.allclose, found, reference)
+            ) or not all(map(torch.allclose, found, expected)):
+                wrong += 1
+                print(f"wrong: {name}, {policy}, process {rank}", flush=True)
+        if not raises("nest the model first", lambda: nest(shard(copy.deepcopy(model)))):
+            wrong += 1
     if rank == 0:
-        print(f"2 policies, {wrong} wrong", flush=True)
+        print(f"{count} models, {wrong} wrong", flush=True)
     dist.destroy_process_group()
 
 

@@ -149,9 +149,30 @@ def check_compile(check):
         with torch._dynamo.compiled_autograd._enable(lambda graph: graph):
             loss.backward()
 
+    def configured(model):
+        """Compiled autograd as torch.compile turns it on, for a backward in its function."""
+        def step(x):
+            model(x).sum().backward()
+        torch._dynamo.reset()
+        model.zero_grad()
+        with torch._dynamo.config.patch(compiled_autograd=True):
+            torch.compile(step, backend="eager")(X)
+        return [parameter.grad for parameter in model.parameters()]
+
+    def own_nodes(model):
+        """Where PyTorch's nodes are kept, there is nothing that cannot be traced."""
+        found = configured(nest(model))
+        model.zero_grad()
+        model(X).sum().backward()
+        for one, parameter in zip(found, model.parameters(), strict=True):
+            torch.testing.assert_close(one, parameter.grad)
+
     for policy in ("auto", "fad"):
-        check(f"compiled autograd, {policy}", lambda: raises(
-            "call backward without compiled autograd", lambda: compiled_autograd(policy)))
+        for run in (compiled_autograd, lambda policy: configured(nest(MODEL, policy))):
+            check(f"compiled autograd, {policy}", lambda: raises(
+                "call backward without compiled autograd", lambda: run(policy)))
+    check("compiled autograd of PyTorch's nodes", lambda: own_nodes(
+        nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8)).double()))
 
 
 def check_scope(check):
@@ -176,8 +197,24 @@ def check_scope(check):
             yield is_on()
             got = yield is_on()
             return got
-        made = numbers()
+        return is_between_yields(numbers())
+
+    def is_between_yields(made):
         return next(made) and not is_on() and next(made) and not is_on()
+
+    def generating_object():
+        class Numbers:
+            def __call__(self):
+                yield is_on()
+                yield is_on()
+        return is_between_yields(nest(Numbers())())
+
+    def generating_module():
+        class Numbers(nn.Module):
+            def forward(self, x):
+                yield is_on()
+                yield is_on() and self.training
+        return is_between_yields(nest(Numbers())(X))
 
     def nested():
         with nest(policy="fad"):
@@ -189,6 +226,8 @@ def check_scope(check):
     check("exception", lambda: raises("in the middle", fails) and not is_on())
     check("thread", other_thread)
     check("generator", generator)
+    check("an object that generates", generating_object)
+    check("a module that generates", generating_module)
     check("one in another", nested)
     check("policy", lambda: raises('policy is "auto" or "fad"', lambda: nest(policy="none")))
     check("elements", lambda: raises("is a number of elements",
@@ -223,6 +262,24 @@ def check_module(check):
         handle.remove()
         return len(called) == 2
 
+    def registers():
+        class Listed(nn.Module):
+            classes = []
+
+            def __init_subclass__(cls, name, **keywords):
+                Listed.classes.append(name)
+
+            def forward(self, x):
+                return x * torch.sigmoid(x)
+
+        class One(Listed, name="one"):
+            pass
+
+        made = nest(One())
+        made(X), copy.deepcopy(made)(X)
+        return Listed.classes == ["one"] and isinstance(made, One)
+
+    check("a class that lists its subclasses", registers)
     check("state", shares)
     check("moves", moves)
     check("copies", copies)

@@ -1,27 +1,36 @@
 """Compares random programs in eager PyTorch with the same programs under fad.torch.nest.
 
-Results are equal, or nest raises an error that is one of those that are documented.
-Where eager refuses because a saved tensor was changed in place, and nest does not, the
-reference is the program with copies of all operands. Bugs that are planted have to be
-found."""
+Results are equal, or both raise the same error, or nest raises one that is documented,
+and the program has done what that is about. Where eager refuses because a saved tensor
+was changed in place, and nest does not, the reference is the program with copies of all
+operands. Bugs that are planted have to be found."""
 
 import argparse
 import collections
 import contextlib
-import functools
 import sys
+import threading
 import traceback
 
 import torch
 
 from random_programs import describe, generate, run
 
-# What nest may raise where eager does not, by a part of its message.
+# What nest may raise, by a part of its message: the policies, and the facts of a program,
+# of which one explains it. All of the facts of a group have to be there.
 RAISES = {
-    "hook and second derivative": "has a hook, or retain_grad, and its second derivative",
-    "skipped value": "the gradient of a value inside of a nested sequence",
-    "no second derivative": "there is no second derivative",
-    "modified in place": "modified by an inplace operation",
+    "hook and second derivative": (
+        "has a hook, or retain_grad, and its second derivative",
+        ("auto", "fad"), [{"hooked", "second"}, {"inner", "second"}]),
+    "skipped value": (
+        "the gradient of a value inside of a nested sequence",
+        ("auto", "fad"), [{"hooked after use"}, {"inner"}]),
+    "no second derivative": ("there is no second derivative", ("fad",), [{"second"}]),
+    "source modified in place": (
+        "from which backward computes a sequence again", ("auto",), [{"written"}]),
+    "modified in place, as PyTorch says": (
+        "one of the variables needed for gradient computation has been modified",
+        ("auto", "fad"), [{"written"}]),
 }
 # What eager may raise where nest does not.
 MODIFIED = "modified by an inplace operation"
@@ -52,21 +61,33 @@ def compare(found, expected):
             raise Wrong(f"result {number} is\n{one}\nand not\n{other}")
 
 
-def check(program, nest, spoil=None):
+def classify(message, policies, facts):
+    """The name of an error of nest; None for one that is none of nest's, or that nothing
+    explains."""
+    for name, (part, of_policies, explanations) in RAISES.items():
+        if part in message:
+            is_explained = any(group <= facts for group in explanations)
+            return name if is_explained and policies & set(of_policies) else None
+    return None
+
+
+def check(program, nest, policies, spoil=None):
     """What came of `program`: "equal", or the class of an error. Raises Wrong."""
     expected, refused = try_run(program)
-    found, raised = try_run(program, nest, spoil=spoil)
+    facts = set()
+    found, raised = try_run(program, nest, spoil=spoil, facts=facts)
     if raised is not None:
-        if refused is not None:
-            return "both raise"
-        for name, part in RAISES.items():
-            if part in raised:
-                return f"nest raises: {name}"
-        raise Wrong(f"an error of no class: {raised}")
+        if raised == refused:
+            return "both raise the same"
+        name = classify(raised, policies, facts)
+        if name is None:
+            raise Wrong(f"an error that nothing explains; {sorted(facts)}: {raised}\n"
+                        f"where eager raises: {refused}")
+        return f"{'both raise' if refused is not None else 'nest alone raises'}: {name}"
     if refused is None:
         compare(found, expected)
         return "equal"
-    if MODIFIED not in refused:
+    if MODIFIED not in refused or "written" not in facts:
         raise Wrong(f"eager raises, and nest does not: {refused}")
     expected, refused = try_run(program, copies=True)
     if refused is not None:
@@ -92,25 +113,87 @@ def spoil_error(execution, loss):
     raise RuntimeError("a planted error")
 
 
-PLANTED = {"gradient": spoil_gradient, "leaf": spoil_leaf, "error": spoil_error}
+def spoil_refusal(execution, loss):
+    """A planted bug: a documented error of which the program has not the reason."""
+    if "written" not in execution.facts:
+        raise RuntimeError("a tensor from which backward computes a sequence again, of shape "
+                           "[3], has been modified by an inplace operation")
 
 
-def make_nest(policy):
+PLANTED = {"gradient": spoil_gradient, "leaf": spoil_leaf, "error": spoil_error,
+           "refusal": spoil_refusal}
+OTHER = {"auto": "fad", "fad": "auto"}
+
+
+def make_nest(policy, program):
+    """What `run` takes, and the policies that the program meets."""
     if policy == "eager":
-        return contextlib.nullcontext
+        return contextlib.nullcontext, {"auto", "fad"}
     import fad.torch
 
-    return functools.partial(fad.torch.nest, policy=policy, min_numel=0)
+    options = {} if program.min_numel is None else {"min_numel": program.min_numel}
+    kinds = {kind for kind, _, _ in program.instructions}
+    met = {policy, OTHER[policy]} if kinds & {"policy", "within"} else {policy}
+
+    def nest(other=False):
+        return fad.torch.nest(policy=OTHER[policy] if other else policy, **options)
+
+    return nest, met
 
 
-def finds(spoil, nest, seeds):
+def check_seed(policy, seed, plain, spoil=None):
+    program = generate(seed, plain)
+    return check(program, *make_nest(policy, program), spoil)
+
+
+def finds(spoil, policy, seeds):
     """Whether one of the programs shows the bug that `spoil` plants."""
     for seed in seeds:
         try:
-            check(generate(seed), nest, spoil)
+            check_seed(policy, seed, False, spoil)
         except Wrong:
             return True
     return False
+
+
+class Tally:
+    """What came of the programs of a policy."""
+
+    def __init__(self, policy, arguments):
+        self.policy, self.arguments = policy, arguments
+        self.counts = collections.Counter()
+        self.seeds = iter(range(arguments.seed, arguments.seed + arguments.count))
+        self.lock = threading.Lock()
+
+    def work(self):
+        """Checks programs until there are no more. Several threads may call this."""
+        while True:
+            with self.lock:
+                seed = next(self.seeds, None)
+            if seed is None:
+                return
+            try:
+                name = check_seed(self.policy, seed, self.arguments.plain)
+            except Exception as error:
+                name = "wrong"
+                self.show(seed, error)
+            with self.lock:
+                self.counts[name] += 1
+
+    def show(self, seed, error):
+        with self.lock:
+            if self.counts["wrong"] < self.arguments.failures:
+                kind = "" if isinstance(error, Wrong) else traceback.format_exc()
+                program = describe(generate(seed, self.arguments.plain))
+                print(f"policy {self.policy}, seed {seed}: {error}\n{kind}{program}\n")
+
+    def run(self):
+        others = [threading.Thread(target=self.work) for _ in range(self.arguments.threads - 1)]
+        for thread in others:
+            thread.start()
+        self.work()
+        for thread in others:
+            thread.join()
 
 
 def main():
@@ -119,26 +202,22 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="the number of the first")
     parser.add_argument("--policies", nargs="+", default=["auto", "fad"])
     parser.add_argument("--failures", type=int, default=5, help="so many are printed")
+    parser.add_argument("--threads", type=int, default=1, help="that run programs at once")
+    parser.add_argument("--plain", action="store_true",
+                        help="one policy, one thread and small values in a program")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     failed = 0
     for policy in arguments.policies:
-        nest, counts = make_nest(policy), collections.Counter()
-        for seed in range(arguments.seed, arguments.seed + arguments.count):
-            program = generate(seed)
-            try:
-                counts[check(program, nest)] += 1
-            except Exception as error:
-                counts["wrong"] += 1
-                failed += 1
-                if failed <= arguments.failures:
-                    kind = "" if isinstance(error, Wrong) else traceback.format_exc()
-                    print(f"policy {policy}, seed {seed}: {error}\n{kind}{describe(program)}\n")
+        tally = Tally(policy, arguments)
+        tally.run()
+        counts = tally.counts
+        failed += counts["wrong"]
         for name, count in sorted(counts.items()):
             print(f"{policy}: {count} {name}")
         print(f"{policy}: {sum(counts.values())} programs, {counts['wrong']} wrong")
         for name, spoil in PLANTED.items():
-            if not finds(spoil, nest, range(20)):
+            if not finds(spoil, policy, range(20)):
                 failed += 1
                 print(f"{policy}: a planted bug, {name}, is not found")
     sys.exit(failed > 0)

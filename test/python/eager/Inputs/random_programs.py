@@ -7,12 +7,14 @@ in several ways."""
 
 import contextlib
 import random
+import threading
 from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
 
-SIZE = 3
+# Of most programs, and of those with tensors that nest takes unless it is told otherwise.
+SMALL, LARGE = 3, 66
 
 UNARY = {
     "abs": torch.abs,
@@ -56,15 +58,16 @@ CONSUMERS = {
     "clone": torch.clone,
     "cumsum": lambda x: torch.cumsum(x, 0) * 0.5,
     "flip": lambda x: torch.flip(x, (1,)),
-    "layer_norm": lambda x: F.layer_norm(x, (SIZE,)),
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[1:]),
     "mean": lambda x: x - x.mean(0, keepdim=True),
+    "parts": lambda x: torch.cat([F.silu(x[:1]) * x[:1], torch.tanh(x[1:]) * x[1:]]),
     "softmax": lambda x: torch.softmax(x, 1),
     "tril": torch.tril,
 }
 VIEWS = {
     "alias": lambda x: x[:, :],
-    "expand": lambda x: x[0].expand(SIZE, SIZE),
-    "reshape": lambda x: x.reshape(-1).view(SIZE, SIZE),
+    "expand": lambda x: x[0].expand(x.shape),
+    "reshape": lambda x: x.reshape(-1).view(x.shape),
     "transpose": lambda x: x.t(),
     "unsqueeze": lambda x: x.unsqueeze(0).squeeze(0),
 }
@@ -86,7 +89,8 @@ class Program:
     """`leaves` says of each leaf whether it needs a gradient. An instruction is its kind,
     the name of an operator, and the numbers of the values that it reads; -1 and -2 are a
     row and a number that are leaves, too. `inner` are values whose gradients are asked
-    for, `used` those that the loss consists of."""
+    for, `used` those that the loss consists of. Matrices have `size` rows, and tensors of
+    fewer than `min_numel` elements are not nested; None stands for the default."""
 
     seed: int
     leaves: list[bool]
@@ -95,10 +99,36 @@ class Program:
     request: str = "backward"
     inner: list[int] = field(default_factory=list)
     backward_nested: bool = False
+    size: int = SMALL
+    min_numel: int | None = 0
 
 
-def generate(seed):
-    """The program with this number."""
+def generate(seed, plain=False):
+    """The program with this number; a plain one has one thread, one policy, and small
+    values."""
+    program = _generate(seed)
+    if not plain:
+        _vary(program, random.Random(f"{seed} varied"))
+    return program
+
+
+def _vary(program, rng):
+    """Other sizes and limits; changes of the policy and of the thread."""
+    if rng.random() < 0.1:
+        program.size, program.min_numel = LARGE, rng.choice((0, None, None))
+    elif rng.random() < 0.2:
+        # Matrices are nested, and not rows and numbers; or rows, too; or nothing.
+        program.min_numel = rng.choice((SMALL * SMALL, SMALL, SMALL * SMALL + 1))
+    for place, (kind, name, operands) in enumerate(program.instructions):
+        if kind == "consumer" and rng.random() < 0.1:
+            program.instructions[place] = (kind, "parts", operands)
+    for kind in ("policy", "within", "thread"):
+        if rng.random() < 0.1:
+            place = rng.randrange(len(program.instructions) + 1)
+            program.instructions.insert(place, (kind, "", ()))
+
+
+def _generate(seed):
     rng = random.Random(seed)
     program = Program(seed, [True] + [rng.random() < 0.8 for _ in range(rng.randrange(3))])
     alive = list(range(len(program.leaves)))
@@ -120,7 +150,7 @@ def generate(seed):
             if other >= 0 and rng.random() < 0.5:
                 operands = operands[::-1]
         elif roll < 0.70:
-            kind, name = "consumer", rng.choice(list(CONSUMERS))
+            kind, name = "consumer", rng.choice([each for each in CONSUMERS if each != "parts"])
         elif roll < 0.74:
             kind, operands = "matmul", (operands[0], pick())
         elif roll < 0.80:
@@ -164,7 +194,7 @@ def generate(seed):
 
 def describe(program):
     """The program as text, to repeat it by hand."""
-    lines = [f"leaves {program.leaves}"]
+    lines = [f"size {program.size}, min_numel {program.min_numel}, leaves {program.leaves}"]
     number = len(program.leaves)
     for kind, name, operands in program.instructions:
         made = f"v{number} = " if kind in _MAKING else ""
@@ -179,29 +209,51 @@ _MAKING = ("unary", "binary", "consumer", "matmul", "view", "detach", "no_grad")
 
 class _Execution:
     """Values of a program. With `copies`, each operator reads a copy of its operands and
-    returns a copy, so that no change in place reaches what is saved."""
+    returns a copy, so that no change in place reaches what is saved. `facts` are what has
+    happened that may explain an error: "hooked" and "hooked after use" of a value's
+    gradient, "inner" of gradients asked for, "second" of derivatives, and "written" of a
+    value that an operator had read before, or made."""
 
-    def __init__(self, program, copies):
-        self.program, self.copies = program, copies
+    def __init__(self, program, copies, facts):
+        self.program, self.copies, self.facts = program, copies, facts
         generator = torch.Generator().manual_seed(program.seed)
 
         def make(*shape):
             return torch.rand(*shape, generator=generator, dtype=torch.float64) * 2 - 1
 
-        self.leaves = [make(SIZE, SIZE).requires_grad_(each) for each in program.leaves]
-        self.small = [make(()).requires_grad_(), make(SIZE).requires_grad_()]
-        self.weights = [make(SIZE, SIZE) for _ in range(4)]
+        size = program.size
+        self.leaves = [make(size, size).requires_grad_(each) for each in program.leaves]
+        self.small = [make(()).requires_grad_(), make(size).requires_grad_()]
+        self.weights = [make(size, size) for _ in range(4)]
         self.values = list(self.leaves)
         self.retained = []
+        # The storages that operators have read, or made where they may save them. They
+        # are alive, so that no other has the address.
+        self.touched = {}
 
     def read(self, number):
         value = self.values[number] if number >= 0 else self.small[number]
+        self.touch(value)
         return value.clone() if self.copies else value
 
     def write(self, value):
         self.values.append(value.clone() if self.copies else value)
+        self.touch(value)
+
+    def touch(self, value):
+        storage = value.untyped_storage()
+        self.touched[storage._cdata] = storage
+
+    def was_touched(self, number):
+        return self.values[number].untyped_storage()._cdata in self.touched
 
     def execute(self, kind, name, operands):
+        if kind in ("hook", "retain"):
+            self.facts.add("hooked")
+            if self.was_touched(operands[0]):
+                self.facts.add("hooked after use")
+        elif kind == "in_place" and self.was_touched(operands[0]):
+            self.facts.add("written")
         if kind == "hook":
             self.values[operands[0]].register_hook(lambda gradient: gradient * 1.25)
         elif kind == "retain":
@@ -221,7 +273,8 @@ class _Execution:
             with torch.no_grad():
                 self.write(UNARY[name](self.read(operands[0])))
         elif kind == "matmul":
-            self.write(self.read(operands[0]) @ self.read(operands[1]) * 0.5)
+            product = self.read(operands[0]) @ self.read(operands[1])
+            self.write(product * (1.5 / self.program.size))
         else:
             table = {"unary": UNARY, "binary": BINARY, "consumer": CONSUMERS}[kind]
             self.write(table[name](*(self.read(each) for each in operands)))
@@ -239,6 +292,7 @@ class _Execution:
         leaves = [leaf for leaf in self.leaves + self.small if leaf.requires_grad]
         inner = [self.values[number] for number in self.program.inner]
         inner = [value for value in inner if value.requires_grad]
+        self.facts.update({"inner"} if inner else (), {"second"} & {request})
         if request == "grad":
             return torch.autograd.grad(loss, leaves, allow_unused=True)
         if request == "grad_inner":
@@ -268,20 +322,63 @@ class _Execution:
         return [leaf.grad for leaf in leaves]
 
 
-def run(program, nest=contextlib.nullcontext, copies=False, spoil=None):
-    """The loss, and then all gradients, of `program`, whose instructions are within
-    `nest()`, but for those between two of the kind "toggle". `spoil` may change an
-    execution before gradients are asked for."""
-    execution = _Execution(program, copies)
-    nested, remaining = True, list(program.instructions)
+def _run_in_thread(call):
+    """Calls a function in another thread, and raises here what it raises there."""
+    errors = []
+
+    def target():
+        try:
+            call()
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _no_nest(other=False):
+    return contextlib.nullcontext()
+
+
+def _execute(execution, nest):
+    """Executes all instructions within `nest()`, but for those between two of the kind
+    "toggle". After "policy", `nest(other=True)` takes its place, "within" puts the one
+    into the other for an instruction, and "thread" executes one in another thread."""
+    nested, other, remaining = True, False, list(execution.program.instructions)
     while remaining:
-        with nest() if nested else contextlib.nullcontext():
+        with nest(other) if nested else contextlib.nullcontext():
             while remaining:
-                instruction = remaining.pop(0)
-                if instruction[0] == "toggle":
+                kind, name, operands = remaining.pop(0)
+                if kind == "toggle":
+                    nested = not nested
                     break
-                execution.execute(*instruction)
-        nested = not nested
+                if kind == "policy":
+                    other = not other
+                    break
+                if kind == "within" and remaining and remaining[0][1]:
+                    with nest(not other):
+                        execution.execute(*remaining.pop(0))
+                elif kind == "thread" and remaining and remaining[0][1]:
+                    instruction = remaining.pop(0)
+
+                    def call():
+                        with nest(other) if nested else contextlib.nullcontext():
+                            execution.execute(*instruction)
+
+                    _run_in_thread(call)
+                elif kind not in ("within", "thread"):
+                    execution.execute(kind, name, operands)
+
+
+def run(program, nest=_no_nest, copies=False, spoil=None, facts=None):
+    """The loss, and then all gradients, of `program`, whose instructions are within
+    `nest()` as `_execute` says. `spoil` may change an execution before gradients are
+    asked for. What may explain an error is put into the set `facts`."""
+    execution = _Execution(program, copies, set() if facts is None else facts)
+    _execute(execution, nest)
     with nest() if program.backward_nested else contextlib.nullcontext():
         loss = execution.make_loss()
         if spoil is not None:
