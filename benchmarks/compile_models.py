@@ -33,20 +33,21 @@ class Loss(nn.Module):
         return self.module(**dict(zip(self.names, inputs))).loss
 
 
-def make_tokens(batch: int, length: int) -> torch.Tensor:
-    return torch.randint(TOKENS, (batch, length))
+def make_tokens(batch: int, length: int, tokens: int = TOKENS) -> torch.Tensor:
+    return torch.randint(tokens, (batch, length))
 
 
 def make_bert(sizes: dict) -> Model:
     from transformers import BertConfig, BertForSequenceClassification
 
+    count = sizes.get("tokens", TOKENS)
     config = BertConfig(
-        vocab_size=TOKENS, num_hidden_layers=sizes["layers"], hidden_size=sizes["width"],
+        vocab_size=count, num_hidden_layers=sizes["layers"], hidden_size=sizes["width"],
         num_attention_heads=sizes["heads"], intermediate_size=4 * sizes["width"],
         hidden_dropout_prob=sizes["dropout"],
         attention_probs_dropout_prob=sizes["dropout"],
     )  # fmt: skip
-    tokens = make_tokens(sizes["batch"], sizes["length"])
+    tokens = make_tokens(sizes["batch"], sizes["length"], count)
     labels = torch.randint(2, (sizes["batch"],))
     loss = Loss(BertForSequenceClassification(config), ("input_ids", "labels"))
     return Model(loss, (tokens, labels))

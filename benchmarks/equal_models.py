@@ -1,6 +1,8 @@
 """Models for equal_memory.py: BERT and ResNet of transformers, with activations that are
 compositions of other operations."""
 
+from typing import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -25,18 +27,21 @@ class Mish(nn.Module):
 
 
 ACTIVATIONS = {"gelu": Gelu, "silu": Silu, "mish": Mish}
+# Those of BERT and Llama in transformers; ResNet has PyTorch's ReLU.
+REPLACED = ("GELUActivation", "SiLUActivation")
 MAKERS = {"bert-base": make_bert, "bert-large": make_bert, "resnet-50": make_resnet}
 
 
-def _replace(module: nn.Module, activation: str) -> int:
-    """Puts `activation` where the module has its own, and returns how many those are."""
+def replace(module: nn.Module, make: Callable[[], nn.Module]) -> int:
+    """Puts what `make` returns where the module has its activations, and returns how many
+    those are."""
     count = 0
     for name, child in module.named_children():
-        if isinstance(child, nn.ReLU) or type(child).__name__ == "GELUActivation":
-            setattr(module, name, ACTIVATIONS[activation]())
+        if isinstance(child, nn.ReLU) or type(child).__name__ in REPLACED:
+            setattr(module, name, make())
             count += 1
         else:
-            count += _replace(child, activation)
+            count += replace(child, make)
     return count
 
 
@@ -44,7 +49,7 @@ def make_model(name: str, activation: str, sizes: dict, device: str) -> Model:
     """The model `name` in training mode, the same at each call."""
     torch.manual_seed(0)
     model = MAKERS[name](sizes)
-    if not _replace(model.module, activation):
+    if not replace(model.module, ACTIVATIONS[activation]):
         raise ValueError(f"{name} has no activation to replace")
     return Model(
         model.module.to(device).train(), tuple(tensor.to(device) for tensor in model.inputs)

@@ -1,0 +1,245 @@
+"""Models for eager_models.py, the methods that it compares, and what it measures of a
+step of training in eager PyTorch."""
+
+import copy
+import gc
+import statistics
+import time
+from typing import Any, Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+import compile_measure
+import compile_models
+import equal_models
+import fad.torch
+from compile_models import Model
+from equal_memory import guess_batch
+
+
+class NewGelu(nn.Module):
+    """GELU as GPT-2 spells it out: the `gelu_new` of transformers."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        inner = 0.7978845608028654 * (x + 0.044715 * torch.pow(x, 3.0))
+        return 0.5 * x * (1.0 + torch.tanh(inner))
+
+
+class Perceptron(nn.Module):
+    """Layers of one width, each a matrix product and an activation, and the loss of a
+    class for each element of the last."""
+
+    def __init__(self, width: int, layers: int) -> None:
+        super().__init__()
+        parts = [(nn.Linear(width, width), NewGelu()) for _ in range(layers)]
+        self.layers = nn.Sequential(*(part for pair in parts for part in pair))
+
+    def forward(self, x: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(self.layers(x), classes)
+
+
+class MeanSquare(nn.Module):
+    """The mean square of what a model of transformers computes of tokens."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.module(tokens).last_hidden_state.square().mean()
+
+
+def _make_perceptron(sizes: dict, activation: str) -> Model:
+    width, batch = sizes["width"], sizes["batch"]
+    inputs = torch.randn(batch, width), torch.randint(width, (batch,))
+    return Model(Perceptron(width, sizes["layers"]), inputs)
+
+
+def _make_gpt2(sizes: dict, activation: str) -> Model:
+    from transformers import GPT2Config, GPT2Model
+
+    config = GPT2Config(
+        vocab_size=sizes["tokens"], n_positions=sizes["length"], n_layer=sizes["layers"],
+        n_embd=sizes["width"], n_head=sizes["heads"], use_cache=False, resid_pdrop=0.0,
+        embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=0, eos_token_id=0,
+        activation_function=activation,
+    )  # fmt: skip
+    tokens = torch.randint(sizes["tokens"], (sizes["batch"], sizes["length"]))
+    return Model(MeanSquare(GPT2Model(config)), (tokens,))
+
+
+def _make_composed(maker: Callable[[dict], Model]) -> Callable[[dict, str], Model]:
+    """A maker whose models have compositions for activations."""
+
+    def make(sizes: dict, activation: str) -> Model:
+        model = maker(sizes)
+        if not equal_models.replace(model.module, equal_models.ACTIVATIONS[activation]):
+            raise ValueError("the model has no activation to replace")
+        return model
+
+    return make
+
+
+MAKERS: dict[str, Callable[[dict, str], Model]] = {
+    "mlp": _make_perceptron,
+    "gpt2": _make_gpt2,
+    "llama": _make_composed(compile_models.make_llama),
+    "resnet-50": _make_composed(compile_models.make_resnet),
+    "bert-base": _make_composed(compile_models.make_bert),
+}
+# PyTorch's own activation for each composition.
+BUILT_IN: dict[str, Callable[[], nn.Module]] = {
+    "NewGelu": lambda: nn.GELU("tanh"),
+    "NewGELUActivation": lambda: nn.GELU("tanh"),
+    "Gelu": lambda: nn.GELU("tanh"),
+    "Silu": nn.SiLU,
+    "Mish": nn.Mish,
+}
+
+
+class Checkpointed(nn.Module):
+    """A module that `torch.utils.checkpoint` runs again in backward. Its input is held by
+    a closure, and by no node."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return checkpoint(self.module, x, use_reentrant=False)
+
+
+def _replace(module: nn.Module, make: Callable[[nn.Module], nn.Module]) -> nn.Module:
+    """A copy of `module` with its parameters, and with `make(child)` for each
+    composition."""
+    shared = {id(each): each for each in (*module.parameters(), *module.buffers())}
+    module = copy.deepcopy(module, shared)
+    for parent in list(module.modules()):
+        for name, child in parent.named_children():
+            if type(child).__name__ in BUILT_IN:
+                setattr(parent, name, make(child))
+    return module
+
+
+# What each method makes of a model with compositions.
+METHODS: dict[str, Callable[[nn.Module], nn.Module]] = {
+    "composed": lambda module: module,
+    "built-in": lambda module: _replace(module, lambda child: BUILT_IN[type(child).__name__]()),
+    "checkpoint": lambda module: _replace(module, Checkpointed),
+    "nest-auto": lambda module: fad.torch.nest(module),
+    "nest-fad": lambda module: fad.torch.nest(module, policy="fad"),
+}
+
+
+def make_model(name: str, activation: str, sizes: dict) -> Model:
+    """The model `name` in training mode, the same at each call."""
+    torch.manual_seed(0)
+    model = MAKERS[name](sizes, activation)
+    return Model(model.module.train(), model.inputs)
+
+
+def _resize(model: Model, batch: int) -> Model:
+    """The model with as many samples, which repeat."""
+    inputs = tuple(
+        tensor.repeat(-(-batch // len(tensor)), *(1,) * (tensor.dim() - 1))[:batch].clone()
+        for tensor in model.inputs
+    )
+    return Model(model.module, inputs)
+
+
+def _time_step(model: Model) -> float:
+    compile_measure.clear(model)
+    compile_measure.seed()
+    # Other processes wait on other clocks.
+    begin = time.process_time()
+    model.module(*model.inputs).backward()
+    return time.process_time() - begin
+
+
+def measure_times(models: dict[str, Model], repetitions: int) -> dict[str, dict[str, Any]]:
+    """Seconds of a step of each, and their ratio to those of "composed", in turns:
+    medians."""
+    taken: dict[str, list[float]] = {name: [] for name in models}
+    names = list(models)
+    for model in models.values():
+        _time_step(model)
+    for _ in range(repetitions):
+        for name in names:
+            taken[name].append(_time_step(models[name]))
+        # What runs first may find other caches.
+        names = names[1:] + names[:1]
+    figures = {}
+    for name, own in taken.items():
+        ratios = [one / other for one, other in zip(own, taken["composed"])]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        figures[name] = {
+            "seconds": statistics.median(own), "ratio": middle, "quartiles": [low, high]
+        }  # fmt: skip
+    return figures
+
+
+def _count(model: Model, is_seen: bool) -> dict[str, Any]:
+    """Bytes that autograd keeps between forward and backward: by the allocator, and
+    those of the saved tensors of its nodes, where all are seen; and the peak of a
+    step."""
+    saved = fad.torch.saved_memory(model.module, *model.inputs)
+    return {
+        "kept": saved.resident,
+        "saved": saved.bytes if is_seen and not saved.unseen else None,
+        "peak": compile_measure.measure_peak(model, model.module),
+    }
+
+
+def make_forms(model: Model, methods: Sequence[str]) -> dict[str, Model]:
+    return {name: Model(METHODS[name](model.module), model.inputs) for name in methods}
+
+
+def measure(model: Model, methods: Sequence[str], repetitions: int) -> dict[str, Any]:
+    """The figures of the methods, and of "composed", which they are measured against."""
+    forms = make_forms(model, dict.fromkeys(("composed", *methods)))
+    expected = compile_measure.get_gradients(model, model.module)
+    figures = {}
+    for name, form in forms.items():
+        gradients = compile_measure.get_gradients(model, form.module)
+        error = compile_measure.compare(gradients, expected)
+        figures[name] = {**_count(form, name != "checkpoint"), "error": error}
+    del gradients, expected
+    gc.collect()
+    for name, times in measure_times(forms, repetitions).items():
+        figures[name].update(times, repetitions=repetitions)
+    return figures
+
+
+def find_largest(form: Model, batch: int, memory: int | None) -> tuple[int, int]:
+    """The largest batch whose peak is at most `memory`, and the peak; `batch` and its
+    own without `memory`."""
+    peaks: dict[int, int] = {}
+    while batch not in peaks:
+        sized = _resize(form, batch)
+        peaks[batch] = compile_measure.measure_peak(sized, sized.module)
+        if memory is None:
+            return batch, peaks[batch]
+        batch = guess_batch(peaks, memory)
+    if peaks[batch] > memory:
+        raise ValueError("one sample takes more than the memory")
+    return batch, peaks[batch]
+
+
+def measure_batches(model: Model, methods: Sequence[str], repetitions: int) -> dict[str, Any]:
+    """For each method the largest batch within the peak of "composed" at the batch of
+    the model, and the throughput there as a ratio to that of "composed"."""
+    forms = make_forms(model, dict.fromkeys(("composed", *methods)))
+    batch, memory = len(model.inputs[0]), None
+    figures, sized = {}, {}
+    for name, form in forms.items():
+        largest, peak = find_largest(form, batch, memory)
+        memory = memory or peak
+        figures[name] = {"batch": largest, "peak": peak}
+        sized[name] = _resize(form, largest)
+    for name, times in measure_times(sized, repetitions).items():
+        throughput = figures[name]["batch"] / batch / times["ratio"]
+        figures[name].update(times, throughput=throughput, repetitions=repetitions)
+    return figures

@@ -1,0 +1,34 @@
+"""Runs benchmarks/eager_models.py on tiny models twice, in one process.
+
+usage: check_benchmark.py BENCHMARKS JSON"""
+
+import contextlib
+import io
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import eager_models
+
+file = pathlib.Path(sys.argv[2])
+
+
+def run(*arguments):
+    sys.argv = ["eager_models.py", "--quick", "--json", str(file), *arguments]
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        eager_models.main()
+    return text.getvalue()
+
+
+run("--models", "mlp", "--methods", "composed", "nest-auto", "--repetitions", "2")
+before = json.loads(file.read_text())["models"]["mlp"]["activations"]["gelu_new"]["steps"]
+assert list(before) == ["composed", "nest-auto"], before
+print(run(
+    "--models", "mlp", "resnet-50", "--activations", "gelu_new", "gelu",
+    "--methods", "composed", "checkpoint", "nest-auto", "--repetitions", "3",
+), end="")  # fmt: skip
+after = json.loads(file.read_text())["models"]["mlp"]["activations"]["gelu_new"]["steps"]
+# What was measured stays as it was.
+assert {name: after[name] for name in before} == before and "checkpoint" in after, after
