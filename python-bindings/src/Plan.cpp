@@ -11,8 +11,10 @@
 #include "Module.h"
 #include "PolicyName.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/Quantizer.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Pass/PassManager.h"
+#include "nanobind/stl/vector.h"
 
 namespace nb = nanobind;
 using namespace mlir;
@@ -51,7 +53,19 @@ static std::string plan(python::Module &module, const std::string &policyName,
   });
 }
 
+/// The levels of sorted numbers, as derivatives have them that are kept in few bits.
+static std::vector<double> getLevels(const std::vector<double> &numbers,
+                                     unsigned count,
+                                     const std::vector<double> &fixed) {
+  if (numbers.empty())
+    return fixed;
+  SmallVector<double> levels = placeLevels(numbers, count, fixed);
+  return {levels.begin(), levels.end()};
+}
+
 void mlir::fad::python::bindPlan(nb::module_ &module) {
   module.def("plan", plan, nb::arg("module"), nb::arg("policy"),
              nb::arg("selection"));
+  module.def("place_levels", getLevels, nb::arg("numbers"), nb::arg("count"),
+             nb::arg("fixed"));
 }

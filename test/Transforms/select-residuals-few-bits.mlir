@@ -86,6 +86,25 @@ func.func @unbounded(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>)
 
 // -----
 
+// A pole at zero is between the samples, which lie about it evenly.
+
+// CHECK-LABEL: func.func @pole_joint(
+// CHECK-NOT:     fad.pack
+// CHECK:         return
+func.func @pole(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>) -> tensor<3x5xf32> {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<3x4xf32>, tensor<4x5xf32>) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
+  %y = fad.elementwise ins(%h : tensor<3x5xf32>) -> tensor<3x5xf32> {
+  ^bb0(%a: f32):
+    %one = arith.constant 1.0 : f32
+    %q = arith.divf %one, %a : f32
+    fad.yield %q : f32
+  }
+  return %y : tensor<3x5xf32>
+}
+
+// -----
+
 // Sizes that are known only at run time.
 
 // CHECK-LABEL: func.func @sizes_joint(

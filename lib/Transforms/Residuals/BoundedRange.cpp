@@ -80,6 +80,9 @@ static bool addTail(ScalarFunction &function, double sign,
 
 std::optional<BoundedRange> fad::findBoundedRange(ScalarFunction &function) {
   BoundedRange range;
+  // The samples lie about zero evenly, and would not show a pole there.
+  if (!std::isfinite(function(0)))
+    return std::nullopt;
   std::vector<double> arguments = getSampleArguments();
   for (double x : arguments) {
     range.samples.push_back(function(x));

@@ -9,7 +9,7 @@
 #ifndef FAD_LIB_TRANSFORMS_RESIDUALS_DERIVATIVEFROMOUTPUT_H
 #define FAD_LIB_TRANSFORMS_RESIDUALS_DERIVATIVEFROMOUTPUT_H
 
-#include "Quantizer.h"
+#include "fad/Transforms/Residuals/Quantizer.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>

@@ -9,9 +9,9 @@
 #ifndef FAD_LIB_TRANSFORMS_RESIDUALS_ENCODING_H
 #define FAD_LIB_TRANSFORMS_RESIDUALS_ENCODING_H
 
-#include "Quantizer.h"
 #include "fad/Analysis/ScalarFunction.h"
 #include "fad/IR/Fad.h"
+#include "fad/Transforms/Residuals/Quantizer.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 

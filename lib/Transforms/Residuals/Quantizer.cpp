@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Quantizer.h"
+#include "fad/Transforms/Residuals/Quantizer.h"
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -160,6 +160,19 @@ void checkEnding(const Ending &ending) {
   Choice fad = finish(Policy::Fad, ending), best = finish(Policy::Auto, ending);
   bool isTensor = ending.derivative == Derivative::Tensor;
   bool isOperator = ending.derivative == Derivative::Operator;
+  // Few bits take the place of a tensor that nothing else needs.
+  if (ending.hasLevels) {
+    Ending exact = ending;
+    exact.hasLevels = false;
+    for (Policy policy : {Policy::Fad, Policy::Auto}) {
+      Choice choice = finish(policy, ending), without = finish(policy, exact);
+      EXPECT_FALSE(choice.kept == Kept::Tensor || reason(policy, ending, choice).empty());
+      bool isSame = choice.kept == without.kept && choice.recomputes == without.recomputes;
+      EXPECT_EQ(choice.kept == Kept::Levels, !isSame);
+      EXPECT_FALSE(without.recomputes && !isSame);
+    }
+    return;
+  }
   EXPECT_FALSE(reason(Policy::Fad, ending, fad).empty());
   EXPECT_FALSE(reason(Policy::Auto, ending, best).empty());
   // The paper's policy leaves what the reader saves.
@@ -183,10 +196,12 @@ TEST(StateMachine, EveryEnding) {
     for (bool isPiecewise : {false, true})
       for (Saves saves : {Saves::Nothing, Saves::Input, Saves::Result})
         for (int where = 0; where < 4; ++where)
-          for (bool readerSaves : {false, true}) {
-            bool isFirst = where & 1, isLast = where & 2;
-            checkEnding({derivative, isPiecewise, saves, isFirst, isLast, readerSaves});
-          }
+          for (bool readerSaves : {false, true})
+            for (bool hasLevels : {false, true}) {
+              bool isFirst = where & 1, isLast = where & 2;
+              checkEnding({derivative, isPiecewise, saves, isFirst, isLast, readerSaves,
+                           hasLevels});
+            }
 }
 
 } // namespace

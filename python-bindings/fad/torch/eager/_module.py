@@ -12,7 +12,7 @@ class NestedModule:
     """What classes of nested modules have in front of the model's class."""
 
     #: The model's class, and what `nest` was called with.
-    _fad_nested: tuple[type, str, int]
+    _fad_nested: tuple[Any, ...]
 
     def __init_subclass__(cls) -> None:
         """The model's class is not told of a subclass: it may keep a list of them, or
@@ -43,7 +43,7 @@ class NestedModule:
 
 
 @functools.cache
-def _nested_class(kind: type, policy: str, min_numel: int) -> type:
+def _nested_class(kind: type, *options: Any) -> type:
     """A subclass of a module's class that nests `forward`."""
     from ._nest import Nest, is_generator
 
@@ -58,8 +58,8 @@ def _nested_class(kind: type, policy: str, min_numel: int) -> type:
         "__module__": kind.__module__,
         "__qualname__": f"Nested{kind.__qualname__}",
         "__doc__": kind.__doc__,
-        "forward": Nest(policy, min_numel)(body),
-        "_fad_nested": (kind, policy, min_numel),
+        "forward": Nest(*options)(body),
+        "_fad_nested": (kind, *options),
     })
 
 
@@ -69,14 +69,15 @@ def _state_of(module: Any) -> dict[str, Any]:
     return module.__dict__.copy() if state is None else state
 
 
-def _rebuild(kind: type, policy: str, min_numel: int) -> torch.nn.Module:
-    made = _nested_class(kind, policy, min_numel)
+def _rebuild(kind: type, *options: Any) -> torch.nn.Module:
+    made = _nested_class(kind, *options)
     return made.__new__(made)
 
 
-def nest_module(model: torch.nn.Module, policy: str, min_numel: int) -> torch.nn.Module:
+def nest_module(model: torch.nn.Module, *options: Any) -> torch.nn.Module:
     """A module of a subclass of the model's class, with the model's own attributes:
-    parameters, hooks and modes of the one are those of the other."""
+    parameters, hooks and modes of the one are those of the other. `options` are what `Nest`
+    takes."""
     if isinstance(model, torch.jit.ScriptModule):
         raise TypeError("fad.torch.nest(model) needs a module of Python; call a ScriptModule "
                         "inside of `with fad.torch.nest():`")
@@ -93,6 +94,6 @@ def nest_module(model: torch.nn.Module, policy: str, min_numel: int) -> torch.nn
                         "state belongs to that object; nest the model first, and call "
                         "fully_shard on what nest returns")
     kind = getattr(type(model), "_fad_nested", (type(model),))[0]
-    nested = _rebuild(kind, policy, min_numel)
+    nested = _rebuild(kind, *options)
     object.__setattr__(nested, "__dict__", model.__dict__)
     return nested

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..._policy import check_derivative_bits
 from .._requirements import torch
 from . import _state
 from ._module import nest_module
@@ -23,21 +24,30 @@ def is_generator(target: Callable[..., Any]) -> bool:
 class Nest:
     """While it is entered, the thread's operators are nested."""
 
-    def __init__(self, policy: str, min_numel: int) -> None:
+    def __init__(
+        self, policy: str, min_numel: int, derivative_bits: int | None = None
+    ) -> None:
         if policy not in _state.POLICIES:
             raise ValueError(f'policy is "auto" or "fad", not {policy!r}')
         if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
             raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
         # The extension counts in 64 bits.
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
+        self.derivative_bits = check_derivative_bits(derivative_bits)
         self._before: list[tuple[int, ...]] = []
 
+    @property
+    def options(self) -> tuple[str, int, int | None]:
+        return self.policy, self.min_numel, self.derivative_bits
+
     def __repr__(self) -> str:
-        return f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel})"
+        bits = f", derivative_bits={self.derivative_bits}" if self.derivative_bits else ""
+        return f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel}{bits})"
 
     def __enter__(self) -> "Nest":
         before = _state.get()
-        _state.replace((1, _state.POLICIES.index(self.policy), self.min_numel, before[3]))
+        policy, bits = _state.POLICIES.index(self.policy), self.derivative_bits or 0
+        _state.replace((1, policy, self.min_numel, before[3], bits))
         self._before.append(before)
         return self
 
@@ -47,7 +57,7 @@ class Nest:
     def __call__(self, target: Any) -> Any:
         """A module that nests its forward, or a function that nests its body."""
         if isinstance(target, torch.nn.Module):
-            return nest_module(target, self.policy, self.min_numel)
+            return nest_module(target, *self.options)
         if not callable(target):
             raise TypeError(f"nest takes a module or a function, not {type(target).__name__}")
         return self._wrap(target)
@@ -62,7 +72,7 @@ class Nest:
 
         @functools.wraps(function)
         def nested(*arguments: Any, **keywords: Any) -> Any:
-            with Nest(self.policy, self.min_numel):
+            with Nest(*self.options):
                 return function(*arguments, **keywords)
 
         return nested
@@ -76,7 +86,7 @@ class Nest:
             send, value = generator.send, None
             while True:
                 try:
-                    with Nest(self.policy, self.min_numel):
+                    with Nest(*self.options):
                         result = send(value)
                 except StopIteration as stop:
                     return stop.value
@@ -92,7 +102,13 @@ class Nest:
         return nested
 
 
-def nest(target: Any = None, *, policy: str = "auto", min_numel: int = 4096) -> Any:
+def nest(
+    target: Any = None,
+    *,
+    policy: str = "auto",
+    min_numel: int = 4096,
+    derivative_bits: int | None = None,
+) -> Any:
     """Nests forward differentiation into eager PyTorch: a sequence of elementwise
     operators keeps for backward what takes the fewest bytes, and not what each operator
     saves.
@@ -103,6 +119,7 @@ def nest(target: Any = None, *, policy: str = "auto", min_numel: int = 4096) -> 
 
     The policy "auto" keeps a sequence's sources, and backward computes the sequence
     again; "fad" keeps the derivative, which forward computes on the way. Tensors with
-    fewer than `min_numel` elements are left to PyTorch."""
-    context = Nest(policy, min_numel)
+    fewer than `min_numel` elements are left to PyTorch. With `derivative_bits`, 1 to 8, a
+    bounded derivative may be kept in that many bits an element, approximately."""
+    context = Nest(policy, min_numel, derivative_bits)
     return context if target is None else context(target)

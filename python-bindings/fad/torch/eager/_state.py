@@ -4,13 +4,13 @@ import ctypes
 
 from ._extension import load
 
-_State = ctypes.c_int64 * 4
+_State = ctypes.c_int64 * 5
 POLICIES = ("fad", "auto")
 
 
 def get() -> tuple[int, ...]:
-    """Whether the mode is on, the policy's number, the fewest elements, and whether
-    operators are traced."""
+    """Whether the mode is on, the policy's number, the fewest elements, whether operators
+    are traced, and the bits of derivatives that may be approximated, or 0."""
     state = _State()
     load().fad_eager_get(state)
     return tuple(state)

@@ -14,7 +14,7 @@ def trace(function: Callable[..., Any], *arguments: Any, policy: str = "fad",
     B derivative, C end, D update), what it saved, what was kept, and what was released."""
     with nest(policy=policy, min_numel=min_numel):
         before = _state.get()
-        _state.replace((*before[:3], 1))
+        _state.replace((*before[:3], 1, *before[4:]))
         _state.take_trace()
         try:
             function(*arguments)

@@ -255,7 +255,10 @@ class _Execution:
         elif kind == "in_place" and self.was_touched(operands[0]):
             self.facts.add("written")
         if kind == "hook":
+            # Of a view whose base was written to, PyTorch crashes unless the node is there.
+            node = self.values[operands[0]].grad_fn
             self.values[operands[0]].register_hook(lambda gradient: gradient * 1.25)
+            del node
         elif kind == "retain":
             value = self.values[operands[0]]
             value.retain_grad()

@@ -93,9 +93,9 @@ static bool collect(Call &call) {
     if (call.positions.size() == 2 || !isSupported(tensor))
       return false;
     Value *value = valueOf(tensor);
-    // What Auto left of a sequence leads to its sources alone.
+    // What Auto left of a sequence leads to its sources alone, and few bits lead nowhere.
     if (value && value->isFinished &&
-        (options.policy == Policy::Auto || value->policy == Policy::Auto))
+        (options.policy == Policy::Auto || value->policy == Policy::Auto || value->bits))
       value = nullptr;
     // A sequence has one policy: another one begins at the value, once it is finished.
     if (value && value->policy != options.policy)
@@ -212,13 +212,13 @@ static Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &r
 
 /// The steps to the result.
 static StepPtr recordCall(const Call &call) {
-  if (options.policy != Policy::Auto)
+  if (options.policy != Policy::Auto && !options.bits)
     return {};
   std::vector<std::pair<size_t, StepPtr>> operands;
   StepPtr source;
   for (size_t i = 0; i < call.positions.size(); ++i) {
     StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
-    if (!step) {
+    if (!step || step->length >= maxLength) {
       bool isSame = source && source->source == call.known[i].self;
       step = source = isSame ? source : recordSource(call.tensors[i], call.known[i].self);
     }

@@ -32,6 +32,8 @@ struct Options {
   Policy policy = Policy::Auto;
   /// Tensors with fewer elements are left to PyTorch.
   int64_t minNumel = 0;
+  /// Of the elements of derivatives that may be approximated; 0 where none may.
+  int bits = 0;
   bool isTraced = false;
   /// Whether an observer is told of sequences.
   bool isObserved = false;

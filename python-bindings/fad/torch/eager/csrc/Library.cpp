@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FewBits.h"
 #include "Kernel.h"
 #include "Observer.h"
 #include "SequenceNode.h"
@@ -41,22 +42,34 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
 // What Python calls, through ctypes.
 #define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
 
-/// The thread's state: whether the mode is on, the policy, the fewest elements, and
-/// whether it is traced.
-FAD_EAGER_API void fad_eager_get(int64_t state[4]) {
+/// The thread's state: whether the mode is on, the policy, the fewest elements, whether it
+/// is traced, and the bits of derivatives.
+FAD_EAGER_API void fad_eager_get(int64_t state[5]) {
   using namespace fad::eager;
   state[0] = c10::impl::tls_is_dispatch_key_included(modeKey);
   state[1] = static_cast<int64_t>(options.policy);
   state[2] = options.minNumel;
   state[3] = options.isTraced;
+  state[4] = options.bits;
 }
 
-FAD_EAGER_API void fad_eager_set(const int64_t state[4]) {
+FAD_EAGER_API void fad_eager_set(const int64_t state[5]) {
   using namespace fad::eager;
   c10::impl::tls_set_dispatch_key_included(modeKey, state[0] != 0);
   options.policy = static_cast<Policy>(state[1]);
   options.minNumel = state[2];
   options.isTraced = state[3] != 0;
+  options.bits = static_cast<int>(state[4]);
+}
+
+/// What places the levels of derivatives in few bits. While it runs, it may evaluate the
+/// derivative at `count` arguments; 0 is returned where that is impossible.
+FAD_EAGER_API void fad_eager_set_placer(fad::eager::PlaceLevels placer) {
+  fad::eager::placeLevels = placer;
+}
+FAD_EAGER_API int fad_eager_derivatives(const double *arguments, int64_t count,
+                                        double *derivatives) {
+  return fad::eager::evaluateDerivative(arguments, count, derivatives);
 }
 
 /// Tells the thread's sequences to a function, or to none.

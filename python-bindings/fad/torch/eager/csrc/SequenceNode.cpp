@@ -130,9 +130,10 @@ at::Tensor SequenceNode::multiply(const at::Tensor &gradient, at::Tensor derivat
       node = c10::make_intrusive<Zero>(std::move(edges));
     else
       node = c10::make_intrusive<torch::autograd::Error>(
-          "fad.torch.nest(policy=\"fad\") keeps derivatives, and not what they were computed "
-          "from: there is no second derivative. Use fad.torch.nest(), whose policy \"auto\" "
-          "has one, or leave nest() where create_graph=True is used.",
+          "fad.torch.nest(policy=\"fad\"), and fad.torch.nest with derivative_bits, keeps "
+          "derivatives, and not what they were computed from: there is no second derivative. "
+          "Use fad.torch.nest(), whose policy \"auto\" has one, or leave nest() where "
+          "create_graph=True is used.",
           std::move(edges));
     auto input = node->add_input_metadata(derivative);
     impl::set_gradient_edge(derivative, {std::move(node), input});
@@ -179,9 +180,12 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
               "outside of nest() where create_graph=True is used.");
   PlainGuard guard;
   if (bits.defined()) {
-    result[0] = at::GradMode::is_enabled()
-                    ? multiply(gradient, unpackBits(bits, values, gradient))
-                    : multiplyBits(gradient, bits, values);
+    if (at::GradMode::is_enabled())
+      result[0] = multiply(gradient, levels ? unpackLevels(bits, *levels, gradient)
+                                            : unpackBits(bits, values, gradient));
+    else
+      result[0] = levels ? multiplyLevels(gradient, bits, *levels)
+                         : multiplyBits(gradient, bits, values);
     return result;
   }
   auto times = [](const at::Tensor &tensor, double number) {

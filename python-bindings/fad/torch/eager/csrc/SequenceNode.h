@@ -9,6 +9,7 @@
 #ifndef FAD_EAGER_SEQUENCENODE_H
 #define FAD_EAGER_SEQUENCENODE_H
 
+#include "FewBits.h"
 #include "Value.h"
 #include <atomic>
 
@@ -26,9 +27,10 @@ struct SequenceNode : torch::autograd::Node {
   Held held;
   /// Where backward runs the sequence again.
   StepPtr step;
-  /// Bits of a derivative with two values.
+  /// Bits of a derivative with two values, or the numbers of levels.
   at::Tensor bits;
   double values[2] = {0, 0};
+  LevelsPtr levels;
   /// What of the above remains, once an operator that is no part of the sequence has
   /// read the value.
   bool isFinished = false, isReleased = false;

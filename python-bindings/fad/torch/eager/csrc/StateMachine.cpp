@@ -107,7 +107,8 @@ static Choice finishOperator(const Ending &ending) {
   return {Kept::Sources, true};
 }
 
-Choice finish(Policy policy, const Ending &ending) {
+/// What is kept exactly.
+static Choice finishExactly(Policy policy, const Ending &ending) {
   switch (ending.derivative) {
   case Derivative::Number:
     return {Kept::Number, false};
@@ -119,6 +120,16 @@ Choice finish(Policy policy, const Ending &ending) {
     return {Kept::Sources, ending.readerSaves};
   }
   return {};
+}
+
+Choice finish(Policy policy, const Ending &ending) {
+  Choice choice = finishExactly(policy, ending);
+  // A source of which a reader computes what it saves takes fewer bytes than the value and
+  // few bits do, and a tensor that the reader saves anyway takes none.
+  bool isFree = choice.recomputes || choice.kept == Kept::Number || choice.kept == Kept::Bits ||
+                (choice.kept == Kept::Operator && ending.isLast &&
+                 ending.saves == Saves::Result && ending.readerSaves);
+  return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
 }
 
 /// Where an operator's own node is left.
@@ -141,6 +152,8 @@ std::string_view reason(Policy policy, const Ending &ending, const Choice &choic
                                  : "the derivative has more than two values";
   case Kept::Bits:
     return "the derivative has two values";
+  case Kept::Levels:
+    return "derivative_bits are given, and the derivative is bounded";
   case Kept::Sources:
     return choice.recomputes ? "the reader saves the value, which the source gives as well"
                              : "several operators are not linear";
@@ -155,7 +168,7 @@ std::string_view name(State state) {
 
 std::string_view name(Kept kept) {
   static constexpr std::string_view names[] = {"number", "operator", "derivative", "bits",
-                                               "source"};
+                                               "few bits", "source"};
   return names[static_cast<size_t>(kept)];
 }
 

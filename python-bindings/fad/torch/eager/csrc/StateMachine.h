@@ -115,6 +115,8 @@ struct Ending {
   bool isFirst = false, isLast = false;
   /// Whether the reader saves the value, and can take a recomputed one instead.
   bool readerSaves = false;
+  /// Whether the derivative may be kept in few bits, and has levels.
+  bool hasLevels = false;
 };
 
 /// What backward finds of a sequence.
@@ -126,6 +128,8 @@ enum class Kept : uint8_t {
   Tensor,
   /// A bit for each element, where the derivative has two values.
   Bits,
+  /// The number of a level for each element.
+  Levels,
   Sources
 };
 

@@ -78,8 +78,7 @@ static void check(const Step::Constant &constant) {
               "derivatives.");
 }
 
-/// The steps that lead to `end`, in the order in which they were executed.
-static std::vector<Step *> order(const StepPtr &end) {
+std::vector<Step *> order(const StepPtr &end) {
   std::vector<Step *> all, open = {end.get()};
   std::unordered_set<Step *> seen = {end.get()};
   while (!open.empty()) {
@@ -102,7 +101,6 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit) {
   std::unordered_map<Step *, at::Tensor> values;
   for (Step *step : order(end)) {
     if (!step->op) {
-      check(step->value);
       values[step] = lead(*step);
       continue;
     }
@@ -132,13 +130,21 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient, const E
 
 at::Tensor compute(const StepPtr &end) {
   at::AutoGradMode off(false);
-  return run(end, [](Step &step) { return step.value.tensor; }, [](const at::Tensor &) {});
+  auto lead = [](Step &step) {
+    check(step.value);
+    return step.value.tensor;
+  };
+  return run(end, lead, [](const at::Tensor &) {});
 }
 
 /// A parameter may get other memory, by `.data = `, and keep its node.
 static bool isSame(const at::Tensor &a, const at::Tensor &b) {
   return a.storage().is_alias_of(b.storage()) && a.sizes().equals(b.sizes()) &&
          a.strides().equals(b.strides()) && a.storage_offset() == b.storage_offset();
+}
+
+bool isSame(const Step &a, const Step &b) {
+  return a.source == b.source && isSame(a.value.tensor, b.value.tensor);
 }
 
 const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sources,
@@ -162,10 +168,24 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
   auto lead = [&](Step &step) {
+    check(step.value);
     for (const Leaf &leaf : leaves)
       if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
         return leaf.tensor;
     return addLeaf(step, sources, edges).tensor;
+  };
+  result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
+}
+
+Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {
+  c10::InferenceMode normal(false);
+  at::AutoGradMode on(true);
+  auto lead = [&](Step &step) {
+    if (leaves.empty()) {
+      at::Tensor leaf = numbers.detach().set_requires_grad(true);
+      leaves.push_back({step.source, leaf, impl::gradient_edge(leaf)});
+    }
+    return leaves.front().tensor;
   };
   result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
 }

@@ -62,6 +62,11 @@ StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments
 std::vector<at::Tensor> callNode(torch::autograd::Node &node, const at::Tensor &gradient,
                                  const torch::autograd::Edge &needed);
 
+/// The steps that lead to `end`, in the order in which they were executed.
+std::vector<Step *> order(const StepPtr &end);
+/// Whether two sources are the same tensor.
+bool isSame(const Step &a, const Step &b);
+
 /// What a step computes, without a graph.
 at::Tensor compute(const StepPtr &end);
 
@@ -72,6 +77,9 @@ public:
   /// at the sources or, where `edges` has one for each of `sources`, goes on there.
   explicit Replay(const StepPtr &end, c10::ArrayRef<Source> sources = {},
                   c10::ArrayRef<torch::autograd::Edge> edges = {});
+
+  /// The same operators on other numbers, in place of all sources.
+  Replay(const StepPtr &end, const at::Tensor &numbers);
 
   const at::Tensor &value() const { return result; }
   /// The gradients of `sources` for a gradient of the value, by the nodes' own functions,

@@ -28,7 +28,8 @@ static Node *nodeOf(c10::TensorImpl *tensor) {
 
 Value::Value(const at::Tensor &tensor)
     : tensor(tensor.unsafeGetTensorImpl()), node(nodeOf(this->tensor)),
-      version(static_cast<uint32_t>(tensor._version())), policy(options.policy) {}
+      version(static_cast<uint32_t>(tensor._version())), policy(options.policy),
+      bits(options.bits) {}
 
 Value::~Value() {
   // A tensor that something refers to weakly has let go of its node already.

@@ -50,12 +50,13 @@ struct Value : c10::BackendMeta {
   std::vector<Source> sources;
   /// That of the mode in which the value was computed.
   Policy policy;
+  int bits;
   /// Of the first operator of a sequence, whose node is PyTorch's own. The tensor owns
   /// its node; a hook of the node may refer to the tensor, so neither is owned here.
   Held held;
   /// Of the others, the same node, or null.
   SequenceNode *sequence = nullptr;
-  /// Under Policy::Auto, the operators so far, unless they are the node's.
+  /// The operators so far, where they are needed and are not the node's.
   StepPtr step;
   /// Of a view of a fad tensor: the tensor.
   at::Tensor base;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_RESIDUALS_QUANTIZER_H
-#define FAD_LIB_TRANSFORMS_RESIDUALS_QUANTIZER_H
+#ifndef FAD_TRANSFORMS_RESIDUALS_QUANTIZER_H
+#define FAD_TRANSFORMS_RESIDUALS_QUANTIZER_H
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,4 +39,4 @@ struct QuantizationError {
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_RESIDUALS_QUANTIZER_H
+#endif // FAD_TRANSFORMS_RESIDUALS_QUANTIZER_H

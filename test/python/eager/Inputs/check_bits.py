@@ -1,0 +1,155 @@
+"""Compares gradients under `derivative_bits` with exact ones: within the errors that
+docs/Residuals.md has for the compiler, or equal, where nothing is approximated."""
+
+import torch
+import torch.nn.functional as F
+from activations import gelu, mish, silu
+from checks import Checks, raises
+
+import fad.torch
+from fad.torch.eager import report
+
+# The largest errors of 1, 2, 3, 4 and 8 bits.
+BITS = 1, 2, 3, 4, 8
+ERRORS = {
+    "sigmoid": (torch.sigmoid, (0.079, 0.043, 0.020, 0.0096, 0.00061)),
+    "tanh": (torch.tanh, (0.33, 0.16, 0.076, 0.037, 0.0022)),
+    "softplus": (F.softplus, (0.25, 0.17, 0.072, 0.034, 0.0022)),
+    "GELU": (F.gelu, (0.46, 0.17, 0.10, 0.047, 0.0031)),
+    "GELU by tanh": (gelu, (0.46, 0.17, 0.10, 0.047, 0.0031)),
+    "SiLU": (silu, (0.40, 0.17, 0.10, 0.043, 0.0027)),
+    "Mish": (mish, (0.43, 0.17, 0.10, 0.048, 0.0029)),
+}
+EXACT = {
+    "unbounded": lambda x: x**3,
+    "without limits": lambda x: torch.sin(x) * torch.exp(-x * x) + torch.sin(x),
+    "a pole": lambda x: torch.reciprocal(x),
+    "a constant": lambda x: torch.sigmoid(x) * CONSTANT.reshape(x.shape),
+    "two values": F.relu,
+    "linear": lambda x: 2 * x + 1,
+}
+torch.manual_seed(0)
+POINTS = torch.linspace(-14, 14, 4099, dtype=torch.float64)
+CONSTANT = torch.rand(4099, dtype=torch.float64)
+WEIGHT = torch.randn(8, 8, dtype=torch.float64, requires_grad=True)
+
+
+def nest(bits, policy):
+    return fad.torch.nest(policy=policy, derivative_bits=bits, min_numel=0)
+
+
+def pull(function, points, inputs=()):
+    x = points.clone().requires_grad_()
+    return torch.autograd.grad(function(x).sum(), (x, *inputs))
+
+
+def is_within(function, error, bits, policy, dtype):
+    points = POINTS.to(dtype)
+    exact, = pull(function, points)
+    found, = pull(nest(bits, policy)(function), points)
+    # The documented errors have two digits, and rounding adds the type's.
+    bound = error * 1.05 + 4 * torch.finfo(dtype).eps
+    largest = (found - exact).abs().max().item()
+    is_few = len(found.unique()) <= 2**bits
+    return largest <= bound and is_few or print(largest, bound, len(found.unique()))
+
+
+def is_exact(function, bits, policy):
+    found, exact = pull(nest(bits, policy)(function), POINTS), pull(function, POINTS)
+    torch.testing.assert_close(found, exact, rtol=1e-12, atol=1e-12)
+
+
+def is_saturated(policy):
+    """From two bits on, the limits are levels."""
+    far = torch.tensor([-60.0, 60.0])
+    return all(torch.equal(pull(nest(bits, policy)(function), far)[0], torch.tensor([0.0, 1.0]))
+               for function in (silu, F.gelu, mish) for bits in (2, 3))
+
+
+def keeps_what_is_read():
+    """The gradient of weights is exact under both; under "auto", so is that of the source,
+    which takes fewer bytes than the value and few bits."""
+    points = torch.randn(16, 8, dtype=torch.float64)
+
+    def layer(x):
+        return silu(x) @ WEIGHT
+
+    exact = pull(layer, points, (WEIGHT,))
+    for policy, decision, size in (
+        ("auto", "source, value recomputed", 1024), ("fad", "few bits", 1024 + 48)
+    ):
+        nested = nest(3, policy)(layer)
+        found = pull(nested, points, (WEIGHT,))
+        made = report(nested, points.clone().requires_grad_())
+        assert (made.sequences[0].decision, made.bytes) == (decision, size), made
+        torch.testing.assert_close(found[1], exact[1], rtol=0, atol=0)
+        scale = WEIGHT.abs().sum().item()
+        assert (found[0] - exact[0]).abs().max() <= (0.105 if policy == "fad" else 0) * scale
+
+
+def goes_on(policy):
+    """A value that few bits lead to is read by a product and by other operators."""
+    def function(x):
+        y = silu(x)
+        return (y @ WEIGHT).sum() + (torch.tanh(y) * y).sum() + y.t().exp().sum()
+
+    points = torch.randn(16, 8, dtype=torch.float64)
+    exact, = pull(function, points)
+    found, = pull(nest(8, policy)(function), points)
+    return (found - exact).abs().max() <= 0.01 * exact.abs().max()
+
+
+def is_laid_out(policy):
+    """Layouts of the source and of the gradient."""
+    points = torch.randn(6, 10).t()
+    exact, = pull(lambda x: (silu(x) * 1).t() @ torch.arange(10.0), points)
+    found, = pull(nest(8, policy)(lambda x: (silu(x) * 1).t() @ torch.arange(10.0)), points)
+    return (found - exact).abs().max() <= 0.03
+
+
+def shows_nan(policy):
+    x = torch.randn(64, requires_grad=True)
+    with nest(2, policy):
+        total = silu(x).sum()
+    total.backward(torch.tensor(float("nan")))
+    return bool(x.grad.isnan().all())
+
+
+def second(policy):
+    x = torch.randn(64, requires_grad=True)
+    first, = torch.autograd.grad(nest(2, policy)(silu)(x).sum(), x, create_graph=True)
+    first.sum().backward()
+
+
+def changed_source():
+    """Where a source was changed, there is no derivative to approximate."""
+    x = POINTS.clone().requires_grad_()
+    with nest(2, "auto"):
+        source = x * 1
+        y = silu(source + 0)
+        with torch.no_grad():
+            x.add_(1)
+        y.sum().backward()
+
+
+if __name__ == "__main__":
+    check = Checks()
+    for policy in ("auto", "fad"):
+        for name, (function, errors) in ERRORS.items():
+            for bits, error in zip(BITS, errors):
+                for dtype in (torch.float64, torch.float32, torch.bfloat16):
+                    check(f"{name}, {bits} bits, {policy}, {dtype}",
+                          lambda: is_within(function, error, bits, policy, dtype))
+        for name, function in EXACT.items():
+            check(f"{name}, {policy}", lambda: is_exact(function, 3, policy))
+        check(f"limits, {policy}", lambda: is_saturated(policy))
+        check(f"another sequence, {policy}", lambda: goes_on(policy))
+        check(f"layouts, {policy}", lambda: is_laid_out(policy))
+        check(f"no number, {policy}", lambda: shows_nan(policy))
+        check(f"second derivative, {policy}", lambda: raises(
+            "there is no second derivative", lambda: second(policy)))
+    check("what is kept", keeps_what_is_read)
+    check("changed source", lambda: raises("Write to a copy", changed_source))
+    for bits in (0, 9):
+        check(f"{bits} bits", lambda: raises("give 1 to 8 bits", lambda: nest(bits, "fad")))
+    check.finish()
