@@ -85,6 +85,13 @@ config.environment["FAD_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache")
 if "torch" in config.available_features and any(map(shutil.which, ["c++", "g++", "clang++"])):
     config.available_features.add("torch-eager")
 
+# A program may hide files from the processes that it starts.
+as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+if shutil.which("unshare") and not subprocess.call(
+    ["unshare", *as_root, "--mount", "true"], stderr=subprocess.DEVNULL
+):
+    config.available_features.add("namespaces")
+
 
 def find_toolkit(part):
     """The directory of a CUDA toolkit with a part of it, or None."""

@@ -42,9 +42,14 @@ function(add_fad_library name)
   endif()
 endfunction()
 
-# add_fad_tool(name sources...)
+# add_fad_tool(name sources...): a program whose `main` calls the function
+# NAME_main of the sources.
 function(add_fad_tool name)
-  add_llvm_executable(${name} PARTIAL_SOURCES_INTENDED ${ARGN})
+  set(FAD_TOOL ${name})
+  string(REPLACE "-" "_" FAD_TOOL_FUNCTION ${name}_main)
+  set(main ${CMAKE_CURRENT_BINARY_DIR}/Main.cpp)
+  configure_file(${PROJECT_SOURCE_DIR}/tools/Common/Main.cpp.in ${main} @ONLY)
+  add_llvm_executable(${name} PARTIAL_SOURCES_INTENDED ${main} ${ARGN})
   llvm_update_compile_flags(${name})
   fad_precompile(${name})
   fad_unite(${name})

@@ -160,8 +160,6 @@ LogicalResult CompiledModule::createEngine(ModuleOp module, bool quickly) {
   auto machine = builder->createTargetMachine();
   if (!machine)
     return emitEngineError(module, machine.takeError());
-  if (llvm::Error error = loadRuntimeLibraries())
-    return emitEngineError(module, std::move(error));
 
   ExecutionEngineOptions options;
   // Level 3 is meant for kernels, and takes long for networks.

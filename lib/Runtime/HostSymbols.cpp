@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostSymbols.h"
+#include "RunnerUtils.h"
+#include "RuntimeLibraries.h"
 #include "fad/Runtime/Memory.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/DynamicLibrary.h"
@@ -36,30 +38,20 @@ static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
 }
 
 llvm::sys::DynamicLibrary mlir::fad::loadCUDARuntime() {
-  return loadLibrary(FAD_CUDA_RUNTIME_LIBRARY);
+  return loadLibrary(runtimeLibraries.cudaRuntime);
 }
 
 bool mlir::fad::loadOpenMP() {
-  return loadLibrary(FAD_OPENMP_LIBRARY).isValid();
+  return loadLibrary(runtimeLibraries.openMP).isValid();
 }
 
 /// Whether this thread runs a part of a parallel loop.
 static bool isInParallelLoop() {
-  llvm::sys::DynamicLibrary library = loadLibrary(FAD_OPENMP_LIBRARY);
+  llvm::sys::DynamicLibrary library = loadLibrary(runtimeLibraries.openMP);
   if (!library.isValid())
     return false;
   void *symbol = library.getAddressOfSymbol("omp_in_parallel");
   return symbol && reinterpret_cast<int (*)()>(symbol)();
-}
-
-llvm::Error mlir::fad::loadRuntimeLibraries() {
-  for (llvm::StringRef path :
-       {FAD_C_RUNNER_UTILS_LIBRARY, FAD_FLOAT16_UTILS_LIBRARY})
-    if (!loadLibrary(path).isValid())
-      return llvm::createStringError("the library " + path +
-                                     " is missing; install the package of "
-                                     "MLIR's libraries, libmlir-22");
-  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,5 +154,8 @@ mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   add("free", hostFree);
   add("puts", hostPuts);
   add("abort", hostAbort);
+  add("memrefCopy", copyMemRef);
+  add("__truncsfbf2", static_cast<float (*)(float)>(truncateToBF16));
+  add("__truncdfbf2", static_cast<float (*)(double)>(truncateToBF16));
   return symbols;
 }

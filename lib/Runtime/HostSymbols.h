@@ -15,8 +15,9 @@
 
 namespace mlir::fad {
 
-/// Definitions of the functions of the C library through which compiled code
-/// allocates memory and reports failed assertions.
+/// Definitions of functions that compiled code calls: those of the C library
+/// through which it allocates memory and reports failed assertions, and those
+/// of MLIR's runner libraries.
 llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 
 /// Calls `invoke`. Fails, with a message, if an assertion fails or memory is
@@ -24,9 +25,6 @@ llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 /// `owned`; on failure, this function does.
 llvm::Error callCompiled(void (*invoke)(void **), void **arguments,
                          llvm::ArrayRef<void *> owned = {});
-
-/// Loads the shared libraries that compiled code calls.
-llvm::Error loadRuntimeLibraries();
 
 /// Loads the CUDA runtime. The result is not valid if the runtime is missing.
 llvm::sys::DynamicLibrary loadCUDARuntime();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/Mains.h"
 #include "fad/IR/Fad.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -13,7 +14,7 @@
 
 using namespace mlir;
 
-int main(int argc, char **argv) {
+int fad_lsp_server_main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);

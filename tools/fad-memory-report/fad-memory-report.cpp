@@ -8,6 +8,7 @@
 
 #include "../Common/EscapingStream.h"
 #include "../Common/FatalErrors.h"
+#include "../Common/Mains.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "fad/Pipelines/ReportMemory.h"
@@ -184,7 +185,7 @@ static LogicalResult writeReport(ModuleOp module, const ReportRequest &request,
   return success();
 }
 
-int main(int argc, char **argv) {
+int fad_memory_report_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportFatalErrors();
   CommandLine commandLine;

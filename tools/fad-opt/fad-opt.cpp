@@ -8,6 +8,7 @@
 
 #include "../Common/EscapingStream.h"
 #include "../Common/FatalErrors.h"
+#include "../Common/Mains.h"
 #include "../Common/ToolInput.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
@@ -22,7 +23,7 @@
 
 using namespace mlir;
 
-int main(int argc, char **argv) {
+int fad_opt_main(int argc, char **argv) {
   fad::reportFatalErrors();
   DialectRegistry registry;
   fad::registerToolDialects(registry);

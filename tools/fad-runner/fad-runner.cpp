@@ -8,6 +8,7 @@
 
 #include "../Common/EscapingStream.h"
 #include "../Common/FatalErrors.h"
+#include "../Common/Mains.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "Arguments.h"
@@ -450,7 +451,7 @@ LogicalResult Runner::run() {
   return commandLine.isNested() ? runNested() : runFunction();
 }
 
-int main(int argc, char **argv) {
+int fad_runner_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   reportFatalErrors();
   // LLVM has options of the same name, for statistics that release builds do

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/FatalErrors.h"
+#include "../Common/Mains.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Plan.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -20,14 +21,11 @@
 
 using namespace mlir;
 
-static llvm::cl::opt<std::string>
-    binaryName("gpu-binary",
-               llvm::cl::desc("The gpu.binary to print, if there are several"),
-               llvm::cl::init(""));
-
-/// The gpu.binary to print. A PTX file is one module with one header, so
-/// several cannot go into one file.
-static FailureOr<gpu::BinaryOp> findBinary(Operation *root) {
+/// The gpu.binary to print, which has the name `binaryName` unless that is
+/// empty. A PTX file is one module with one header, so several cannot go into
+/// one file.
+static FailureOr<gpu::BinaryOp> findBinary(Operation *root,
+                                           StringRef binaryName) {
   SmallVector<gpu::BinaryOp> binaries;
   SmallVector<StringRef> names;
   root->walk([&](gpu::BinaryOp binary) {
@@ -51,12 +49,14 @@ static FailureOr<gpu::BinaryOp> findBinary(Operation *root) {
   return failure();
 }
 
-/// Prints the only object of the gpu.binary if its format is one of `wanted`.
-/// Errors are located at `root`: the line of a gpu.binary would show its bytes.
+/// Prints the only object of the gpu.binary `binaryName` if its format is one
+/// of `wanted`. Errors are located at `root`: the line of a gpu.binary would
+/// show its bytes.
 static LogicalResult print(Operation *root, raw_ostream &os,
+                           StringRef binaryName,
                            ArrayRef<gpu::CompilationTarget> wanted,
                            StringRef what) {
-  FailureOr<gpu::BinaryOp> binary = findBinary(root);
+  FailureOr<gpu::BinaryOp> binary = findBinary(root, binaryName);
   if (failed(binary))
     return failure();
   if (binary->getObjects().size() != 1)
@@ -73,18 +73,6 @@ static LogicalResult print(Operation *root, raw_ostream &os,
   return success();
 }
 
-static LogicalResult printPTX(Operation *root, raw_ostream &os) {
-  return print(root, os, gpu::CompilationTarget::Assembly,
-               "PTX; compile it with --fad-to-nvvm=format=isa");
-}
-
-static LogicalResult printObject(Operation *root, raw_ostream &os) {
-  return print(root, os,
-               {gpu::CompilationTarget::Binary, gpu::CompilationTarget::Fatbin},
-               "machine code; compile it with --fad-to-nvvm=format=bin or "
-               "format=fatbin");
-}
-
 static LogicalResult printPlan(ModuleOp module, raw_ostream &os) {
   auto functions = module.getOps<func::FuncOp>();
   if (!llvm::hasSingleElement(functions))
@@ -97,11 +85,25 @@ static LogicalResult printPlan(ModuleOp module, raw_ostream &os) {
   return success();
 }
 
-int main(int argc, char **argv) {
+int fad_translate_main(int argc, char **argv) {
   fad::reportFatalErrors();
   auto registerDialects = [](DialectRegistry &registry) {
     registerAllDialects(registry);
     registry.insert<fad::FadDialect>();
+  };
+  llvm::cl::opt<std::string> binaryName(
+      "gpu-binary",
+      llvm::cl::desc("The gpu.binary to print, if there are several"));
+  auto printPTX = [&](Operation *root, raw_ostream &os) {
+    return print(root, os, binaryName, gpu::CompilationTarget::Assembly,
+                 "PTX; compile it with --fad-to-nvvm=format=isa");
+  };
+  auto printObject = [&](Operation *root, raw_ostream &os) {
+    return print(
+        root, os, binaryName,
+        {gpu::CompilationTarget::Binary, gpu::CompilationTarget::Fatbin},
+        "machine code; compile it with --fad-to-nvvm=format=bin or "
+        "format=fatbin");
   };
   TranslateFromMLIRRegistration ptx("gpu-binary-to-ptx",
                                     "print the PTX of a gpu.binary", printPTX,

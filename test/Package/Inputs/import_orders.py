@@ -1,0 +1,66 @@
+"""Imports fad, from the folder that is given, and other packages that carry LLVM into one
+process, in any order, and uses fad and MLIR of each."""
+
+import importlib.util
+import itertools
+import subprocess
+import sys
+
+USES = {
+    "fad": """
+import fad
+import numpy as np
+assert fad.__file__.startswith(sys.argv[1]), fad.__file__
+nested = fad.nest(fad.parse(
+    "func.func @f(%x: tensor<?xf64>) -> tensor<?xf64> {"
+    "  %y = math.tanh %x : tensor<?xf64> return %y : tensor<?xf64> }"))
+x = np.linspace(-2, 2, 5)
+y, *residuals = fad.run(nested, nested.forward, x)
+(gradient,) = fad.run(nested, nested.backward, *residuals, np.ones(5))
+np.testing.assert_allclose(gradient, 1 - np.tanh(x) ** 2, rtol=1e-14)
+""",
+    "torch": """
+import torch
+x = torch.ones(3, requires_grad=True)
+x.tanh().sum().backward()
+""",
+    "torch_mlir": """
+from torch_mlir import ir
+with ir.Context():
+    assert "module" in str(ir.Module.parse("module {}"))
+""",
+    "iree.compiler": """
+from iree.compiler import ir as iree_ir
+with iree_ir.Context():
+    assert "module" in str(iree_ir.Module.parse("module {}"))
+""",
+    "jaxlib": """
+import jax
+assert float(jax.grad(jax.numpy.tanh)(0.0)) == 1
+""",
+}
+
+
+def is_installed(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def main():
+    names = [name for name in USES if is_installed(name)]
+    failed = 0
+    for order in itertools.permutations(names):
+        # Used in the order of their imports, and once more with all of them there.
+        text = "import sys\n" + "".join(USES[name] for name in (*order, *order))
+        done = subprocess.run([sys.executable, "-c", text, sys.argv[1]], capture_output=True)
+        if done.returncode:
+            failed += 1
+            print(", ".join(order), "ended with", done.returncode, done.stderr.decode()[-1000:])
+    print(f"{', '.join(names)}: {failed} orders failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
