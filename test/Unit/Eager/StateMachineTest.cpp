@@ -18,7 +18,7 @@ const int nodes[8] = {};
 Source node(int index) { return {&nodes[index], 0}; }
 /// Values that are no fad tensors are their own sources.
 Operand plain(int index) { return {node(index), false, {}, Derivative::Number, true}; }
-Operand fad(int index, Derivative derivative, std::vector<Source> sources = {node(0)},
+Operand fad(int index, Derivative derivative, Sources sources = {node(0)},
             bool isPiecewise = false) {
   return {node(index), true, std::move(sources), derivative, isPiecewise};
 }
@@ -34,8 +34,8 @@ std::vector<Operand> allOperands() {
   std::vector<Operand> all = {plain(0), plain(1)};
   for (Derivative derivative : derivatives)
     for (bool isPiecewise : {false, true})
-      for (std::vector<Source> sources :
-           {std::vector{node(0)}, std::vector{node(1)}, std::vector{node(0), node(1)}})
+      for (Sources sources :
+           {Sources{node(0)}, Sources{node(1)}, Sources{node(0), node(1)}})
         all.push_back(fad(2, derivative, sources, isPiecewise));
   return all;
 }
@@ -51,7 +51,7 @@ TEST(StateMachine, OneOperandUnderFad) {
       Operand operand = column ? fad(1, derivatives[column - 1]) : plain(0);
       Decision decision = decide(Policy::Fad, kinds[kind], {operand});
       EXPECT_EQ(decision.state, column ? State::YY : State::NY);
-      EXPECT_EQ(decision.sources, std::vector{node(0)});
+      EXPECT_EQ(decision.sources, Sources{node(0)});
       EXPECT_EQ(decision.derivative, expected[kind - 1][column]) << kind << column;
       EXPECT_EQ(decision.derives(), column && decision.derivative == T);
     }
@@ -84,7 +84,7 @@ TEST(StateMachine, TwoSources) {
               kind == Kind::Product ? State::YY : State::YN);
   }
   Decision decision = decide(Policy::Auto, Kind::Product, gated);
-  EXPECT_EQ(decision.sources, (std::vector{node(0), node(1)}));
+  EXPECT_EQ(decision.sources, (Sources{node(0), node(1)}));
   EXPECT_EQ(decision.derivative, Derivative::Steps);
   // What follows has the same sources.
   decision = decide(Policy::Auto, Kind::Linear, {fad(3, Derivative::Steps, decision.sources)});
@@ -112,7 +112,7 @@ TEST(StateMachine, EveryTransition) {
     for (const Operand &operand : operands) {
       hasFAD |= operand.isFAD;
       hasSteps |= operand.isFAD && operand.derivative == Derivative::Steps;
-      for (const Source &source : operand.isFAD ? operand.sources : std::vector{operand.self})
+      for (const Source &source : operand.isFAD ? operand.sources : Sources{operand.self})
         sources.insert({source.node, source.input});
     }
     // The state is that of the operands and the operator, unless sources are too many.

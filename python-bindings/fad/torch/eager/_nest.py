@@ -34,7 +34,8 @@ class Nest:
         # The extension counts in 64 bits.
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
         self.derivative_bits = check_derivative_bits(derivative_bits)
-        self._before: list[tuple[int, ...]] = []
+        self._state = _state.make(self.policy, self.min_numel, self.derivative_bits)
+        self._before: list[Any] = []
 
     @property
     def options(self) -> tuple[str, int, int | None]:
@@ -45,14 +46,11 @@ class Nest:
         return f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel}{bits})"
 
     def __enter__(self) -> "Nest":
-        before = _state.get()
-        policy, bits = _state.POLICIES.index(self.policy), self.derivative_bits or 0
-        _state.replace((1, policy, self.min_numel, before[3], bits))
-        self._before.append(before)
+        self._before.append(_state.exchange(self._state))
         return self
 
     def __exit__(self, *_: object) -> None:
-        _state.replace(self._before.pop())
+        _state.exchange(self._before.pop())
 
     def __call__(self, target: Any) -> Any:
         """A module that nests its forward, or a function that nests its body."""
@@ -70,10 +68,15 @@ class Nest:
         if is_generator(function):
             return self._wrap_generator(function)
 
+        state, exchange = self._state, _state.exchange
+
         @functools.wraps(function)
         def nested(*arguments: Any, **keywords: Any) -> Any:
-            with Nest(*self.options):
+            before = exchange(state)
+            try:
                 return function(*arguments, **keywords)
+            finally:
+                exchange(before)
 
         return nested
 

@@ -20,6 +20,18 @@ def replace(state: tuple[int, ...]) -> None:
     load().fad_eager_set(_State(*state))
 
 
+def make(policy: str, min_numel: int, bits: int | None) -> ctypes.Array:
+    """What `exchange` takes to turn the mode on."""
+    return _State(1, POLICIES.index(policy), min_numel, 0, bits or 0)
+
+
+def exchange(state: ctypes.Array) -> ctypes.Array:
+    """Replaces the state but for the trace, and returns the one before."""
+    before = _State()
+    load().fad_eager_exchange(state, before)
+    return before
+
+
 def live_nodes() -> int:
     """How many nodes of nested sequences the process has."""
     return load().fad_eager_live_nodes()

@@ -10,6 +10,7 @@
 #include "Observer.h"
 #include "SequenceNode.h"
 #include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
@@ -33,9 +34,7 @@ static const c10::DispatchKeySet foreignKeys(
      c10::DispatchKey::PreDispatch, c10::DispatchKey::PythonDispatcher,
      c10::DispatchKey::AutogradNestedTensor});
 
-/// Whether an operator is nobody's but autograd's, and is no part of a backward, where
-/// nodes compute what was asked for alone.
-static bool isOurs(c10::DispatchKeySet keys) {
+bool isOurs(c10::DispatchKeySet keys) {
   return at::GradMode::is_enabled() && keys.has_any(c10::autograd_dispatch_keyset) &&
          !keys.has_any(foreignKeys) &&
          !torch::autograd::get_current_graph_task_exec_info() &&
@@ -44,24 +43,6 @@ static bool isOurs(c10::DispatchKeySet keys) {
 }
 
 namespace {
-/// An operator while it is executed.
-struct Call {
-  const c10::OperatorHandle &op;
-  const Operator &info;
-  std::vector<c10::IValue> arguments;
-  /// The differentiable operands: positions, tensors, and fad values or null.
-  c10::SmallVector<size_t, 2> positions;
-  c10::SmallVector<at::Tensor, 2> tensors;
-  c10::SmallVector<Value *, 2> values;
-  /// Where their gradients go. Nothing else may refer to the node of a leaf yet.
-  c10::SmallVector<Edge, 2> edges;
-  std::vector<fad::eager::Operand> known;
-  Use use;
-  Decision decision;
-
-  Held derivative(size_t i) const { return values[i] ? values[i]->derivative() : Held(); }
-};
-
 /// A derivative as a number, or as a tensor.
 struct Factor {
   double number = 1;
@@ -78,6 +59,7 @@ static bool isSupported(const at::Tensor &tensor) {
 
 /// Collects the operands. False where the operator is to be left to PyTorch.
 static bool collect(Call &call) {
+  call.known.reserve(2);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!call.arguments[i].isTensor())
       continue;
@@ -111,8 +93,8 @@ static bool collect(Call &call) {
     if (value) {
       operand.isFAD = true;
       operand.sources = value->sources;
-      operand.derivative = value->derivative().form;
-      operand.isPiecewise = value->derivative().isPiecewise;
+      operand.derivative = value->description().form;
+      operand.isPiecewise = value->description().isPiecewise;
     }
     call.positions.push_back(i);
     call.tensors.push_back(tensor);
@@ -161,8 +143,10 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
   if (call.use.kind == Kind::Linear)
     return add(first, call.use.factors[0], second, call.use.factors[1]);
   if (call.use.kind == Kind::Product) {
-    at::Tensor sum = scale(second, call.tensors[0].detach());
-    at::Tensor other = call.tensors[1].detach();
+    const at::Tensor &one = call.tensors[0], &other = call.tensors[1];
+    if (!first.tensor.defined() && first.number == 1 && second.tensor.defined())
+      return at::addcmul(other, one, second.tensor);
+    at::Tensor sum = scale(second, one);
     return first.tensor.defined() ? at::addcmul(sum, other, first.tensor)
                                   : at::add(sum, other, first.number);
   }
@@ -173,16 +157,17 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
 
 /// The derivative of the result of a sequence.
 static Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) {
+  // Without gradients, autograd has nothing to do.
+  at::AutoDispatchBelowADInplaceOrView below;
   Held held;
   held.form = call.decision.derivative;
   held.isPiecewise = call.decision.isPiecewise;
   held.name = call.info.name;
-  held.name = held.name.substr(0, held.name.find('.'));
   switch (held.form) {
   case Derivative::Number:
     held.factor = 0;
     for (size_t i = 0; i < call.tensors.size(); ++i)
-      held.factor += call.derivative(i).factor * call.use.factors[i];
+      held.factor += call.description(i).factor * call.use.factors[i];
     break;
   case Derivative::Operator:
     if (call.use.kind == Kind::Linear) {
@@ -195,7 +180,7 @@ static Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &r
       held.isFirst = operand.isFirst;
     } else {
       held.own = own;
-      held.before = call.derivative(0).factor;
+      held.before = call.description(0).factor;
       held.saves = call.info.saves;
       held.isFirst = !call.values[0];
       held.isLast = true;
@@ -224,7 +209,7 @@ static StepPtr recordCall(const Call &call) {
     }
     operands.emplace_back(call.positions[i], std::move(step));
   }
-  return record(call.op, call.arguments, std::move(operands));
+  return record(call.op, call.arguments.vec(), std::move(operands));
 }
 
 /// A first operator's value gets a node that what it saved can be taken from, unless
@@ -292,7 +277,7 @@ static void describe(const Call &call, const Value &value, const at::Tensor &res
   Held held = value.derivative();
   if (held.form == Derivative::Operator)
     event.saved = {
-        {(held.saves == Saves::Input ? "input of " : "result of ") + held.name, bytes}};
+        {(held.saves == Saves::Input ? "input of " : "result of ") + held.label(), bytes}};
   if (held.form == Derivative::Tensor)
     event.saved = {{"derivative", bytes}};
   trace.record(std::move(event));
@@ -354,21 +339,15 @@ static void extend(Call &call, const at::Tensor &result) {
   attach(result, std::move(value));
 }
 
-void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-               torch::jit::Stack *stack) {
-  if (!isOurs(keys))
-    return leave(op, keys, stack);
-  auto arguments = torch::jit::last(*stack, op.schema().arguments().size());
-  Call call = {op, info, arguments.vec(), {}, {}, {}, {}, {}, {}, {}};
+bool begin(Call &call) {
   if (!collect(call))
-    return leave(op, keys, stack);
-  call.use = classify(info, call.arguments, call.positions);
+    return false;
+  call.use = classify(call.info, call.arguments, call.positions);
   call.decision = decide(options.policy, call.use.kind, call.known);
-  if (!call.decision.isFAD())
-    return leave(op, keys, stack);
+  return call.decision.isFAD();
+}
 
-  redispatch(op, keys, stack);
-  const at::Tensor &result = stack->back().toTensor();
+void conclude(Call &call, const at::Tensor &result) {
   if (!result.grad_fn() || !fits(call, result))
     return;
   try {
@@ -379,6 +358,19 @@ void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::Dispatc
     if (isTraced())
       trace.keep(error.what_without_backtrace());
   }
+}
+
+void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack) {
+  if (!isOurs(keys))
+    return leave(op, keys, stack);
+  std::vector<c10::IValue> arguments =
+      torch::jit::last(*stack, op.schema().arguments().size()).vec();
+  Call call = {op, info, arguments};
+  if (!begin(call))
+    return leave(op, keys, stack);
+  redispatch(op, keys, stack);
+  conclude(call, stack->back().toTensor());
 }
 
 } // namespace fad::eager

@@ -50,12 +50,16 @@ class PlainGuard {
   c10::impl::ExcludeDispatchKeyGuard keys{bothKeys | c10::autocast_dispatch_keyset};
 };
 
+/// The keys that are left to an operator below both.
+inline c10::DispatchKeySet belowKeys(c10::DispatchKeySet keys) {
+  return (keys - bothKeys) & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey);
+}
+
 /// Runs an operator below both keys.
 inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                        torch::jit::Stack *stack) {
   c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
-  op.redispatchBoxed(
-      (keys - bothKeys) & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey), stack);
+  op.redispatchBoxed(belowKeys(keys), stack);
 }
 
 /// What an operator does that reads a fad tensor and does not continue its sequence.

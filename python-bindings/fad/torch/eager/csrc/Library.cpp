@@ -22,6 +22,41 @@ struct Kernel final : c10::OperatorKernel {
   }
   const Operator &info;
 };
+
+/// A kernel for an operator of the given arguments.
+template <typename... Args>
+torch::CppFunction makeTyped(const Operator &info, const c10::OperatorHandle &op) {
+  auto typed = op.typed<at::Tensor(Args...)>();
+  return torch::CppFunction([&info, typed](c10::DispatchKeySet keys, Args... args) {
+    return runTyped<Args...>(info, typed, keys, args...);
+  });
+}
+
+/// The kernel of an operator: a typed one, if its arguments are those of many.
+torch::CppFunction makeKernel(const Operator &info) {
+  std::string name = info.name, kinds;
+  size_t dot = name.find('.');
+  c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(
+      ("aten::" + name.substr(0, dot)).c_str(),
+      dot == std::string::npos ? "" : name.substr(dot + 1).c_str());
+  for (const c10::Argument &argument : op.schema().arguments())
+    kinds += argument.type()->kind() == c10::TypeKind::TensorType   ? 'T'
+             : argument.type()->kind() == c10::TypeKind::NumberType ? 'n'
+                                                                    : '?';
+  using Tensor = const at::Tensor &;
+  using Number = const at::Scalar &;
+  if (kinds == "T")
+    return makeTyped<Tensor>(info, op);
+  if (kinds == "TT")
+    return makeTyped<Tensor, Tensor>(info, op);
+  if (kinds == "Tn")
+    return makeTyped<Tensor, Number>(info, op);
+  if (kinds == "TTn")
+    return makeTyped<Tensor, Tensor, Number>(info, op);
+  if (kinds == "Tnn")
+    return makeTyped<Tensor, Number, Number>(info, op);
+  return torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(info));
+}
 } // namespace
 } // namespace fad::eager
 
@@ -35,8 +70,7 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {
 
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
   for (const fad::eager::Operator &op : fad::eager::operators())
-    m.impl(op.name, torch::CppFunction::makeFromBoxedFunctor(
-                        std::make_unique<fad::eager::Kernel>(op)));
+    m.impl(op.name, fad::eager::makeKernel(op));
 }
 
 // What Python calls, through ctypes.
@@ -60,6 +94,15 @@ FAD_EAGER_API void fad_eager_set(const int64_t state[5]) {
   options.minNumel = state[2];
   options.isTraced = state[3] != 0;
   options.bits = static_cast<int>(state[4]);
+}
+
+/// Replaces the thread's state but for the trace, and returns the one before.
+FAD_EAGER_API void fad_eager_exchange(const int64_t state[5], int64_t before[5]) {
+  fad_eager_get(before);
+  int64_t after[5];
+  std::copy(state, state + 5, after);
+  after[3] = before[3];
+  fad_eager_set(after);
 }
 
 /// What places the levels of derivatives in few bits. While it runs, it may evaluate the

@@ -226,9 +226,7 @@ static void follow(const at::Tensor &view, const Reading &reading) {
 void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                torch::jit::Stack *stack) {
   if (isComposite(op))
-    return op.redispatchBoxed(
-        (keys - bothKeys) & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey),
-        stack);
+    return op.redispatchBoxed(belowKeys(keys), stack);
   if (isTraced())
     trace.record({op.operator_name().name.substr(op.operator_name().name.find(':') + 2), State::YN,
                   std::string(components(State::YN)), {}, {}});

@@ -61,9 +61,9 @@ bool SequenceNode::holdsNothing() const {
 
 void SequenceNode::drop() {
   if (isTraced() && held.form == Derivative::Tensor && held.tensor.defined())
-    trace.release({"derivative of " + held.name, static_cast<int64_t>(held.tensor.nbytes())});
+    trace.release({"derivative of " + held.label(), static_cast<int64_t>(held.tensor.nbytes())});
   if (isTraced() && held.form == Derivative::Operator && held.own && held.own.use_count() == 1)
-    trace.release({"what " + held.name + " saved", 0});
+    trace.release({"what " + held.label() + " saved", 0});
   isReleased = !holdsNothing();
   held.drop();
   step.reset();
@@ -77,7 +77,17 @@ void SequenceNode::compiled_args(torch::dynamo::autograd::CompiledNodeArgs &) co
 }
 
 at::Tensor filled(double number, const at::Tensor &like) {
-  return at::scalar_tensor(number, like.options().requires_grad(false)).expand(like.sizes());
+  auto make = [&] {
+    return at::scalar_tensor(number, like.options().requires_grad(false)).expand(like.sizes());
+  };
+  if (number != 1 || c10::InferenceMode::is_enabled())
+    return make();
+  // Most are ones, in the shape of those before. They take one element.
+  static thread_local at::Tensor ones;
+  if (!ones.defined() || ones.scalar_type() != like.scalar_type() ||
+      ones.device() != like.device() || !ones.sizes().equals(like.sizes()))
+    ones = make();
+  return ones;
 }
 
 at::Tensor callOwn(torch::autograd::Node &own, const at::Tensor &gradient,

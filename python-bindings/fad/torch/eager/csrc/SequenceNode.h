@@ -23,7 +23,7 @@ inline constexpr const char *compiledAutogradMessage =
 /// values between, which it skips: no gradient goes there, but a gradient that is asked
 /// for makes autograd come here, where it is an error and not a wrong number.
 struct SequenceNode : torch::autograd::Node {
-  std::vector<Source> sources;
+  Sources sources;
   Held held;
   /// Where backward runs the sequence again.
   StepPtr step;

@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "StateMachine.h"
-#include <algorithm>
 
 namespace fad::eager {
 
 /// The sources that all operands depend on together. An operand that is no fad
 /// tensor is a source itself.
-static std::vector<Source> unite(const std::vector<Operand> &operands) {
-  std::vector<Source> all;
+static Sources unite(const std::vector<Operand> &operands) {
+  Sources all;
   auto add = [&](const Source &source) {
     if (std::find(all.begin(), all.end(), source) == all.end())
       all.push_back(source);
@@ -72,13 +71,13 @@ Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands) 
   decision.state = hasFAD ? State::YN : State::NN;
   if (kind == Kind::Other || operands.empty())
     return decision;
-  std::vector<Source> sources = unite(operands);
+  Sources sources = unite(operands);
   if (sources.size() > 2 ||
       (sources.size() == 2 && !mayHaveTwo(policy, kind, operands)))
     return decision;
 
   decision.state = hasFAD ? State::YY : State::NY;
-  decision.sources = std::move(sources);
+  decision.sources = sources;
   decision.isPiecewise = kind == Kind::Linear || kind == Kind::Piecewise;
   for (const Operand &operand : operands)
     decision.isPiecewise &= !operand.isFAD || operand.isPiecewise;

@@ -16,8 +16,10 @@
 #ifndef FAD_EAGER_STATEMACHINE_H
 #define FAD_EAGER_STATEMACHINE_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +71,34 @@ struct Source {
   friend bool operator!=(const Source &a, const Source &b) { return !(a == b); }
 };
 
+/// The sources of a value, or of two. They are as many as two operands have at most, and
+/// have no memory of their own.
+class Sources {
+public:
+  Sources() = default;
+  Sources(std::initializer_list<Source> sources) {
+    for (const Source &source : sources)
+      push_back(source);
+  }
+
+  void push_back(const Source &source) { all[count++] = source; }
+  void clear() { count = 0; }
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  const Source *data() const { return all; }
+  const Source *begin() const { return all; }
+  const Source *end() const { return all + count; }
+  const Source &front() const { return all[0]; }
+  const Source &operator[](size_t i) const { return all[i]; }
+  friend bool operator==(const Sources &a, const Sources &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+private:
+  Source all[4];
+  size_t count = 0;
+};
+
 /// What is known about a differentiable operand. The four parameters of the paper
 /// are isFAD, saved_tensors and fad_tensors, which are in `derivative` (both are on
 /// the tensor), and src_node, which is in `sources`.
@@ -76,7 +106,7 @@ struct Operand {
   /// Where a gradient of the operand goes.
   Source self;
   bool isFAD = false;
-  std::vector<Source> sources;
+  Sources sources;
   Derivative derivative = Derivative::Number;
   /// Whether each operator of the sequence is linear or piecewise linear.
   bool isPiecewise = true;
@@ -87,7 +117,7 @@ struct Operand {
 struct Decision {
   State state = State::NN;
   /// Of the result, where it is a fad tensor: the heads of its sequence.
-  std::vector<Source> sources;
+  Sources sources;
   Derivative derivative = Derivative::Number;
   bool isPiecewise = true;
 

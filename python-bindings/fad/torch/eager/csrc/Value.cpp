@@ -59,6 +59,8 @@ bool Value::isCurrent() const {
          static_cast<uint32_t>(tensor->version_counter().current_version()) == version;
 }
 
+const Held &Value::description() const { return sequence ? sequence->held : held; }
+
 Held Value::derivative() const {
   if (sequence)
     return sequence->held;

@@ -31,8 +31,13 @@ struct Held {
   bool isFirst = false, isLast = false;
   at::Tensor tensor;
   bool isPiecewise = true;
-  std::string name; ///< of the operator, for traces
+  const char *name = ""; ///< of the operator, as in "mul.Tensor"
 
+  /// The name without its overload, for traces.
+  std::string label() const {
+    std::string text = name;
+    return text.substr(0, text.find('.'));
+  }
   void drop() {
     own.reset();
     tensor.reset();
@@ -47,7 +52,7 @@ struct Value : c10::BackendMeta {
   /// others by now was changed.
   torch::autograd::Node *node;
   uint32_t version;
-  std::vector<Source> sources;
+  Sources sources;
   /// That of the mode in which the value was computed.
   Policy policy;
   int bits;
@@ -75,6 +80,8 @@ struct Value : c10::BackendMeta {
 
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
+  /// The same, without a reference to a node.
+  const Held &description() const;
   /// Of a current value.
   Held derivative() const;
   /// The operators so far, or null.

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""What fad.torch.nest adds to a call of an operator, and to a step of a tiny model.
+
+Times are minima of the thread's CPU time over many rounds, in which eager PyTorch and
+nested operators take turns. An operator's time is that of a forward on tensors of 64
+elements, where the operator itself takes least. --out writes JSON, --table prints the
+table of docs/EagerPyTorch.md from such a file."""
+
+import argparse
+import contextlib
+import json
+import pathlib
+import time
+
+import torch
+from torch import nn
+
+import fad.torch
+
+ROUNDS, CALLS = 60, 100
+
+
+def gelu(x):
+    return 0.5 * x * (1.0 + torch.tanh(0.8 * (x + 0.045 * torch.pow(x, 3.0))))
+
+
+class Tiny(nn.Module):
+    """Two linear layers of width 32, and an activation that is spelled out."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(32, 32), nn.Linear(32, 32)
+
+    def forward(self, x):
+        return self.down(gelu(self.up(x)))
+
+
+def minimum(calls, rounds, count):
+    """The least seconds of each call, of rounds in which they take turns."""
+    least = [float("inf")] * len(calls)
+    for _ in range(rounds):
+        for number, call in enumerate(calls):
+            start = time.thread_time()
+            for _ in range(count):
+                call()
+            least[number] = min(least[number], (time.thread_time() - start) / count)
+    return least
+
+
+def within(policy, call, min_numel=0):
+    """A call of many operators in one context, so that entering it does not count."""
+    context = fad.torch.nest(policy=policy, min_numel=min_numel) if policy else None
+
+    def run():
+        with context or contextlib.nullcontext():
+            for _ in range(CALLS):
+                call()
+
+    return run
+
+
+def measure_operators(rounds):
+    x = torch.randn(8, 8, requires_grad=True)
+    y = torch.randn(8, 8)
+    weight = torch.randn(8, 8)
+    # One operator more than the one before, of each list.
+    cases = {
+        "nfad: softmax": [None, lambda: torch.softmax(x, 1)],
+        "fad, without gradient: tanh": [None, lambda: torch.tanh(y)],
+        "NY: tanh": [None, lambda: torch.tanh(x)],
+        "YY: mul after sigmoid": [lambda: torch.sigmoid(x), lambda: x * torch.sigmoid(x)],
+        "YY: mul by a number after tanh": [lambda: torch.tanh(x), lambda: torch.tanh(x) * 2],
+        "YN: mm after tanh": [lambda: torch.tanh(x), lambda: torch.tanh(x) @ weight],
+    }
+    found = {}
+    for name, (before, after) in cases.items():
+        runs = [call for policy in (None, "auto", "fad") for call in
+                ([within(policy, before)] if before else []) + [within(policy, after)]]
+        times = [each / CALLS * 1e6 for each in minimum(runs, rounds, 1)]
+        if before:
+            times = [times[i + 1] - times[i] for i in (0, 2, 4)]
+        found[name] = dict(zip(("eager", "auto", "fad"), times))
+        # Below the limit, operators are seen and left alone.
+        if not before:
+            small = within("auto", after, 4096)
+            plain = within(None, after)
+            times = [each / CALLS * 1e6 for each in minimum([plain, small], rounds, 1)]
+            found[name]["left alone"] = found[name]["eager"] + times[1] - times[0]
+    return found
+
+
+def measure_model(rounds):
+    """Microseconds of a step."""
+    model, x = Tiny(), torch.randn(4, 32)
+
+    def step(model):
+        def run():
+            model(x).sum().backward()
+            for parameter in model.parameters():
+                parameter.grad = None
+        return run
+
+    nested = {name: fad.torch.nest(model, **options) for name, options in {
+        "left alone": {}, "auto": {"min_numel": 0}, "fad": {"policy": "fad", "min_numel": 0},
+    }.items()}
+    names = ["eager", *nested]
+    times = minimum([step(each) for each in [model, *nested.values()]], rounds, 20)
+    return {name: each * 1e6 for name, each in zip(names, times)}
+
+
+def print_table(results):
+    print("| | eager | left alone | auto | fad |\n|---|---|---|---|---|")
+    for name, times in results["operators"].items():
+        cells = [f"{times['eager']:.2f}"]
+        cells += [f"{times[key] - times['eager']:+.2f}" if key in times else ""
+                  for key in ("left alone", "auto", "fad")]
+        print(f"| {name} | {' | '.join(cells)} |")
+    times = results["model"]
+    cells = [f"{times['eager']:.0f}"]
+    cells += [f"{times[key] / times['eager']:.2f}x" for key in ("left alone", "auto", "fad")]
+    print(f"| a step of a tiny model | {' | '.join(cells)} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=pathlib.Path, help="a file for the results")
+    parser.add_argument("--table", type=pathlib.Path, help="print the table of this file")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    arguments = parser.parse_args()
+    if arguments.table:
+        return print_table(json.loads(arguments.table.read_text()))
+    torch.set_num_threads(1)
+    results = {
+        "torch": torch.__version__,
+        "unit": "microseconds of a thread's CPU time",
+        "operators": measure_operators(arguments.rounds),
+        "model": measure_model(arguments.rounds),
+    }
+    if arguments.out:
+        arguments.out.write_text(json.dumps(results, indent=2) + "\n")
+    print_table(results)
+
+
+if __name__ == "__main__":
+    main()
