@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "fad/IR/Fad.h"
 #include "mlir/InitAllDialects.h"
@@ -15,6 +16,7 @@
 using namespace mlir;
 
 int fad_lsp_server_main(int argc, char **argv) {
+  fad::initTool();
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);

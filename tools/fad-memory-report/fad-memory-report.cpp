@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
-#include "../Common/FatalErrors.h"
+#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
@@ -187,7 +187,7 @@ static LogicalResult writeReport(ModuleOp module, const ReportRequest &request,
 
 int fad_memory_report_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  reportFatalErrors();
+  initTool();
   CommandLine commandLine;
   llvm::cl::HideUnrelatedOptions(commandLine.category);
   llvm::cl::ParseCommandLineOptions(

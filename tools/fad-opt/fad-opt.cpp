@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
-#include "../Common/FatalErrors.h"
+#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "../Common/ToolInput.h"
 #include "fad/Codegen/Passes.h"
@@ -23,8 +23,17 @@
 
 using namespace mlir;
 
+/// Errors are not followed by their operation, which may be the whole module,
+/// unless that is asked for.
+static void leaveOutOperations() {
+  llvm::cl::Option *option =
+      llvm::cl::getRegisteredOptions().lookup("mlir-print-op-on-diagnostic");
+  if (option && !option->getNumOccurrences())
+    option->addOccurrence(/*pos=*/0, option->ArgStr, "false");
+}
+
 int fad_opt_main(int argc, char **argv) {
-  fad::reportFatalErrors();
+  fad::initTool();
   DialectRegistry registry;
   fad::registerToolDialects(registry);
   registerAllPasses();
@@ -39,6 +48,7 @@ int fad_opt_main(int argc, char **argv) {
 #endif
   auto [input, output] = registerAndParseCLIOptions(
       argc, argv, "fad optimizer driver\n", registry);
+  leaveOutOperations();
   if (fad::isDevice(input)) {
     fad::escapedErrors() << fad::explainDevice(input) << "\n";
     return EXIT_FAILURE;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
-#include "../Common/FatalErrors.h"
+#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
@@ -453,7 +453,7 @@ LogicalResult Runner::run() {
 
 int fad_runner_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  reportFatalErrors();
+  initTool();
   // LLVM has options of the same name, for statistics that release builds do
   // not collect.
   for (StringRef name : {"stats", "stats-json"})

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Common/FatalErrors.h"
+#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Plan.h"
@@ -86,7 +86,7 @@ static LogicalResult printPlan(ModuleOp module, raw_ostream &os) {
 }
 
 int fad_translate_main(int argc, char **argv) {
-  fad::reportFatalErrors();
+  fad::initTool();
   auto registerDialects = [](DialectRegistry &registry) {
     registerAllDialects(registry);
     registry.insert<fad::FadDialect>();

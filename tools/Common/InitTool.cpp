@@ -1,4 +1,4 @@
-//===- FatalErrors.h - Errors on which LLVM aborts --------------*- C++ -*-===//
+//===- InitTool.cpp - What all tools begin with ---------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_TOOLS_COMMON_FATALERRORS_H
-#define FAD_TOOLS_COMMON_FATALERRORS_H
-
+#include "InitTool.h"
+#include "fad/Codegen/CUDAToolkit.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #include <cstdlib>
 
-namespace mlir::fad {
-
-/// Ends a program with status 1 and an error where LLVM would abort, for
-/// example on bytecode that claims to be larger than memory. Required first in
-/// `main`.
-inline void reportFatalErrors() {
+static void reportFatalErrors() {
   auto report = +[](void *, const char *reason, bool) {
     llvm::errs() << "error: LLVM cannot go on: " << reason << "\n";
     // Other threads may still run: no destructor does.
@@ -29,6 +25,16 @@ inline void reportFatalErrors() {
   llvm::install_out_of_memory_new_handler();
 }
 
-} // namespace mlir::fad
+/// Prints what follows LLVM's version.
+static void printVersion(llvm::raw_ostream &os) {
+  os << "fad version " FAD_VERSION "\n"
+     << "  Processor: " << llvm::sys::getHostCPUName() << " ("
+     << llvm::sys::getProcessTriple() << ")\n"
+     << "  CUDA toolkit: "
+     << mlir::fad::findCUDAToolkit().value_or("none was found") << "\n";
+}
 
-#endif // FAD_TOOLS_COMMON_FATALERRORS_H
+void mlir::fad::initTool() {
+  reportFatalErrors();
+  llvm::cl::AddExtraVersionPrinter(printVersion);
+}
