@@ -79,6 +79,9 @@ class NestReport:
             sizes = [sum(each.bytes for each in own), sum(each.eager_bytes for each in own)]
             rows.append([decision, str(count), *map(str, sizes)])
         parts = ["What nested sequences keep for backward", align(rows, 1)]
+        if not self.sequences:
+            parts.append("There are none. Tensors with fewer elements than min_numel, and "
+                         "those that need no gradient, are left to PyTorch.")
         parts += [_describe(number, each) for number, each in enumerate(self.sequences)]
         return "\n\n".join(parts) + "\n"
 

@@ -1,6 +1,6 @@
-"""Nested sequences that go on in another context, under another policy or in another
-thread, and backward in inference mode, compared with eager PyTorch; targets that nest
-refuses."""
+"""Nested sequences that go on in another context, under another policy, in another
+thread, under saved-tensor hooks, or after an error, and backward in another thread and in
+inference mode, compared with eager PyTorch; targets that nest refuses."""
 
 import itertools
 import threading
@@ -72,6 +72,87 @@ def pulls_in_inference_mode(policy):
     return torch.allclose(found, expected, 1e-12, 1e-12)
 
 
+def save_on_cpu():
+    return torch.autograd.graph.save_on_cpu()
+
+
+def begins_before_hooks(x):
+    """Hooks of others that begin between two operators of a sequence, and end there."""
+    y = PARTS["activation"](x)
+    with save_on_cpu():
+        z = y.tanh() @ WEIGHT
+        inside = PARTS["activation"](z)
+    return (PARTS["activation"](y) @ WEIGHT) * inside.tanh() + inside
+
+
+def hooks_around_another(x):
+    """Hooks of others around a product alone."""
+    y = PARTS["activation"](x)
+    with save_on_cpu():
+        z = y @ WEIGHT
+    return (z * y) @ WEIGHT
+
+
+def goes_on_after_an_error(x):
+    y = PARTS["activation"](x)
+    try:
+        (y * 2) @ WEIGHT[:3]
+    except RuntimeError:
+        pass
+    try:
+        y + torch.ones(5)
+    except RuntimeError:
+        pass
+    return (y * y.tanh()) @ WEIGHT
+
+
+def writes_elsewhere(x):
+    """`out=` where no gradient is recorded, from a value of a sequence."""
+    y = PARTS["activation"](x)
+    buffer = torch.empty(8, 8, dtype=torch.double)
+    with torch.no_grad():
+        torch.mul(y, 2, out=buffer)
+        torch.mm(y, WEIGHT, out=buffer)
+    return (y * buffer).tanh() @ WEIGHT
+
+
+def in_a_stream(x):
+    with torch.cpu.stream(torch.cpu.Stream()):
+        y = PARTS["activation"](x)
+    return y.tanh() @ WEIGHT
+
+
+WITHIN = (begins_before_hooks, hooks_around_another, goes_on_after_an_error,
+          writes_elsewhere, in_a_stream)
+
+
+def agrees(function, policy):
+    x = LEAF.clone().requires_grad_()
+    expected = gradient(function(x), x)
+    with nest(policy):
+        value = function(x)
+    return torch.allclose(gradient(value, x), expected, 1e-12, 1e-12)
+
+
+def pulls_in_another_thread(policy):
+    x = LEAF.clone().requires_grad_()
+    with nest(policy):
+        value = PARTS["two uses"](PARTS["activation"](x))
+    found = []
+    thread = threading.Thread(target=lambda: found.append(gradient(value, x)))
+    thread.start()
+    thread.join()
+    expected = gradient(PARTS["two uses"](PARTS["activation"](x)), x)
+    return torch.allclose(found[0], expected, 1e-12, 1e-12)
+
+
+def records_out(policy):
+    """PyTorch's own error."""
+    x = LEAF.clone().requires_grad_()
+    with nest(policy):
+        torch.mul(PARTS["activation"](x), 2, out=torch.empty(8, 8, dtype=torch.double))
+
+
 async def coroutine():
     pass
 
@@ -91,6 +172,11 @@ for parts in itertools.product(("activation", "relu"), PARTS, PARTS):
         check(f"{parts} {policies}", lambda: changes_policy(parts, policies))
 for policy in ("auto", "fad"):
     check(f"thread {policy}", lambda: changes_thread(policy))
+    check(f"another thread's backward {policy}", lambda: pulls_in_another_thread(policy))
+    check(f"out= {policy}", lambda: raises("don't support automatic differentiation",
+                                           lambda: records_out(policy)))
+    for function in WITHIN:
+        check(f"{function.__name__} {policy}", lambda: agrees(function, policy))
     check(f"inference {policy}", lambda: pulls_in_inference_mode(policy))
 check("coroutine", lambda: raises("nest takes no coroutines",
                                   lambda: fad.torch.nest(coroutine)))
