@@ -95,7 +95,7 @@ def _compile(case: Case, engine: str, partitioner: Any, inductor: dict[str, Any]
 def run(case: Case, engine: str, partitioner: Any, **inductor: Any) -> Run:
     """Compiles `case` and measures its step; other options are Inductor's."""
     if engine == "eager" and isinstance(partitioner, Partitioner):
-        partitioner.reserve = 0.0
+        partitioner.is_fused = False
     step = make_step(case, _compile(case, engine, partitioner, inductor))
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="fad leaves this graph")

@@ -26,9 +26,7 @@ static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 // Kinds of operations
 //===----------------------------------------------------------------------===//
 
-/// Whether each element of the results depends on few elements of the operands,
-/// so that the operation fuses with its readers.
-static bool isElementwise(Operation *op) {
+bool fad::isElementwise(Operation *op) {
   if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
     return true;
   if (auto opaque = dyn_cast<OpaqueOp>(op))
@@ -89,7 +87,7 @@ static bool isRepeatable(Operation *op) {
          });
 }
 
-static bool isReduction(Operation *op) {
+bool fad::isReduction(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
     return opaque.getKind() == OpaqueKind::reduction;
   return isa<linalg::LinalgOp>(op) && !hasContraction(op);

@@ -21,6 +21,13 @@ class Recomputation;
 /// The bytes of a value whose type does not determine its size.
 inline constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
 
+/// Whether each element of the results of `op` depends on few elements of the
+/// operands, so that the operation fuses with its readers.
+bool isElementwise(Operation *op);
+
+/// Whether `op` reduces tensors, and is no contraction.
+bool isReduction(Operation *op);
+
 /// The common work of elementwise operations that read the same tensors, such
 /// as a value and its derivative: transcendental functions, computed once if
 /// several of these operations are executed.

@@ -29,7 +29,9 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   auto consider = [&] {
     for (Selection &selection :
          findParetoFront(read.getArrayRef(), costs, kSteps)) {
-      assert(!selection.cost.isInfinite && "segments end at values to save");
+      // A segment that ends at a value which cannot be saved has no cut.
+      if (selection.cost.isInfinite && !candidates.empty())
+        continue;
       int64_t peak = model.getPeak(selection.saved);
       candidates.push_back({std::move(selection), peak});
     }

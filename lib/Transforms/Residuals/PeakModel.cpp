@@ -20,6 +20,14 @@ using namespace mlir::fad;
 // The joint function by numbers
 //===----------------------------------------------------------------------===//
 
+/// A function whose framework fuses elementwise operations, or an operation that
+/// fuses there besides those; and one that may write its result over an operand.
+static constexpr StringLiteral kFusesAttr = "fad.fuses";
+static constexpr StringLiteral kOverwritesAttr = "fad.overwrites";
+
+/// The bytes that the kernel of an operation takes while it runs.
+static constexpr StringLiteral kScratchAttr = "fad.scratch";
+
 /// Whether the results of `op` are in the memory of its operands, or take none.
 static bool isInPlace(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
@@ -27,6 +35,15 @@ static bool isInPlace(Operation *op) {
   return matchPattern(op, m_Constant()) ||
          isa<tensor::EmptyOp, tensor::DimOp>(op) ||
          getMovement(op) == Movement::reshape;
+}
+
+/// Whether a compiler that fuses `op` computes its results where they are read.
+static bool fusesWithReaders(Operation *op) {
+  // A tensor that no tensor determines, such as one of zeros.
+  auto opaque = dyn_cast<OpaqueOp>(op);
+  if (opaque && opaque.getKind() == OpaqueKind::repeat)
+    return op->getNumOperands() == 0;
+  return op->hasAttr(kFusesAttr) || isElementwise(op);
 }
 
 /// The bytes of temporary tensors while a framework executes the scalar
@@ -84,8 +101,14 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     Cost cost = costs.getSaveCost(result);
     savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
   }
-  if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
-      op->getNumResults() != 0)
+  if (auto scratch = op->getAttrOfType<IntegerAttr>(kScratchAttr))
+    node.temporaryBytes = scratch.getInt();
+  if (isFused) {
+    node.fuses = !node.isInPlace && fusesWithReaders(op);
+    node.isFusedReader = node.fuses || isReduction(op);
+    node.overwrites = node.fuses || op->hasAttr(kOverwritesAttr);
+  } else if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
+             op->getNumResults() != 0)
     node.temporaryBytes =
         getTemporaryBytes(op, costs.getElements(op->getResult(0)));
   nodes.push_back(std::move(node));
@@ -98,6 +121,7 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
         return joint.getFunction().getArgAttr(it.getArgNumber(),
                                               FadDialect::kNodesAttr);
       });
+  isFused = joint.getFunction()->hasAttr(kFusesAttr);
   DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
   unsigned firstBackward = 0;
   for (Operation &op : block.without_terminator()) {
@@ -189,6 +213,9 @@ private:
   bool isGiven(unsigned value) const;
   void addBackward(unsigned node);
   void findLastReads();
+  /// Whether `copy` is computed where it is read. All steps after `time`, which
+  /// computes it, are known.
+  bool isFused(unsigned copy, unsigned time) const;
   /// What encoding or decoding `value` needs while it runs.
   Cost::Count getCodeBytes(unsigned value, Copy copy) const;
 
@@ -196,8 +223,14 @@ private:
   llvm::BitVector saved, executed, isDecoded;
   SmallVector<Step> steps;
   unsigned numForward = 0;
-  /// For each copy, the last step that reads it.
+  /// For each copy, the last step that reads it, and whether a kernel reads it
+  /// that needs it in memory.
   SmallVector<unsigned> last;
+  llvm::BitVector isInMemory;
+  /// The steps whose results have no buffer, and for each step, the number of
+  /// kernels before it that do not fuse.
+  llvm::BitVector isFusedStep;
+  SmallVector<unsigned> numKernels;
 };
 
 PeakModel::Timeline::Timeline(const PeakModel &model,
@@ -258,34 +291,67 @@ unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
   return get(value, isEncoded(value) ? decoded : inForward);
 }
 
+bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
+  unsigned until = last[copy];
+  bool crosses = time < numForward && until >= numForward;
+  return !isInMemory[copy] && !crosses && until > time &&
+         numKernels[until] == numKernels[time + 1];
+}
+
 void PeakModel::Timeline::findLastReads() {
   last.assign(numCopies * model.values.size(), 0);
+  isInMemory.resize(last.size());
   unsigned end = steps.size();
+  isFusedStep.resize(end);
+  numKernels.assign(end + 1, 0);
+  for (unsigned time = 0; time < end; ++time) {
+    auto [number, copy] = steps[time];
+    const Node *node = copy == decoded ? nullptr : &model.nodes[number];
+    bool isKernel = node && !node->fuses && !node->isInPlace;
+    numKernels[time + 1] = numKernels[time] + isKernel;
+  }
+  auto keep = [&](unsigned copy) {
+    last[copy] = end;
+    isInMemory.set(copy);
+  };
   for (unsigned result : model.results)
-    last[get(result, inForward)] = end;
+    keep(get(result, inForward));
   for (unsigned gradient : model.gradients)
-    last[getInBackward(gradient)] = end;
+    keep(getInBackward(gradient));
   for (unsigned time = end; time-- > 0;) {
     auto [number, copy] = steps[time];
+    unsigned until = time;
     if (copy == decoded) {
-      last[get(number, encoded)] = time;
+      if (model.isFused && isFused(get(number, decoded), time)) {
+        isFusedStep.set(time);
+        until = last[get(number, decoded)];
+      }
+      last[get(number, encoded)] = until;
       continue;
     }
     const Node &node = model.nodes[number];
-    unsigned until = time;
-    if (node.isInPlace)
-      for (unsigned result : node.results)
+    bool needsMemory = !node.isFusedReader && !node.isInPlace;
+    if (node.fuses && llvm::all_of(node.results, [&](unsigned result) {
+          return isFused(get(result, copy), time);
+        }))
+      isFusedStep.set(time);
+    if (node.isInPlace || isFusedStep[time])
+      for (unsigned result : node.results) {
         until = std::max(until, last[get(result, copy)]);
+        needsMemory |= isInMemory[get(result, copy)];
+      }
     for (unsigned read : node.reads) {
       unsigned used =
           copy == inForward ? get(read, inForward) : getInBackward(read);
       last[used] = std::max(last[used], until);
+      if (needsMemory)
+        isInMemory.set(used);
     }
   }
 }
 
 Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
-  if (!model.isExecutedByOthers)
+  if (!model.isExecutedByOthers || model.isFused)
     return 0;
   Cost::Count elements = model.elements[value];
   // Codes have 32 bits in two operations at a time; bits of a mask have them in
@@ -297,10 +363,14 @@ Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
 Cost::Count PeakModel::Timeline::getPeak() {
   findLastReads();
   SmallVector<Cost::Count> freed(steps.size() + 1);
+  // The largest of the buffers that are freed after each step.
+  SmallVector<int64_t> largest(steps.size() + 1);
   Cost::Count live = 0, peak = 0;
   auto allocate = [&](unsigned number, int64_t size, unsigned time) {
     live += size;
-    freed[std::max(time, last[number])] += size;
+    unsigned until = std::max(time, last[number]);
+    freed[until] += size;
+    largest[until] = std::max(largest[until], size);
   };
   for (unsigned time = 0; time <= steps.size(); ++time) {
     if (time == numForward)
@@ -311,20 +381,30 @@ Cost::Count PeakModel::Timeline::getPeak() {
       break;
     auto [number, copy] = steps[time];
     if (copy == decoded) {
-      allocate(get(number, decoded), model.bytes[number], time);
+      if (!isFusedStep[time])
+        allocate(get(number, decoded), model.bytes[number], time);
       peak = std::max(peak, live + getCodeBytes(number, copy));
       live -= freed[time];
       continue;
     }
     const Node &node = model.nodes[number];
     Cost::Count temporary = node.temporaryBytes;
+    int64_t reusable = node.overwrites ? largest[time] : 0;
     for (unsigned result : node.results) {
       if (copy == inForward && isEncoded(result)) {
         allocate(get(result, encoded), model.savedBytes[result], time);
         temporary = std::max(temporary, getCodeBytes(result, copy));
       }
-      if (!node.isInPlace)
-        allocate(get(result, copy), model.bytes[result], time);
+      if (node.isInPlace || isFusedStep[time])
+        continue;
+      int64_t size = model.bytes[result];
+      // The operand's memory is the result's from here on.
+      if (size == reusable) {
+        live -= size;
+        freed[time] -= size;
+        reusable = 0;
+      }
+      allocate(get(result, copy), size, time);
     }
     peak = std::max(peak, live + temporary);
     live -= freed[time];

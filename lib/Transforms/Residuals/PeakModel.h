@@ -24,9 +24,16 @@ namespace mlir::fad {
 /// operation that needs it. A buffer lives from the operation that computes it
 /// to the last that reads it; results and gradients live to the end of the
 /// step, cotangents from the end of forward. Arguments do not count, and views
-/// have no buffer. Operations are neither fused nor executed in place, so the
-/// estimate is high for code that does so. Memory that a kernel takes for
-/// itself is not in the model.
+/// have no buffer. Of the memory that kernels take for themselves, the model
+/// has what the attribute `fad.scratch` of an operation says.
+///
+/// Operations are neither fused nor executed in place, unless the function has
+/// the attribute `fad.fuses`, for a compiler that does so. There a result of an
+/// elementwise operation has no buffer if elementwise operations and reductions
+/// alone read it, with no other kernel between: its operands live until it is
+/// read instead. An elementwise operation, and one with `fad.overwrites`,
+/// writes its result over an operand of as many bytes that it is the last to
+/// read.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
@@ -51,6 +58,10 @@ private:
     bool isBackward = false;
     /// Whether its results are in the memory of its operands, or take none.
     bool isInPlace = false;
+    /// Whether it fuses with its readers, and whether it fuses with its operands.
+    bool fuses = false, isFusedReader = false;
+    /// Whether its result may take the memory of an operand.
+    bool overwrites = false;
     /// What it needs besides while it runs.
     Cost::Count temporaryBytes = 0;
   };
@@ -79,6 +90,8 @@ private:
   /// Whether a framework executes the function, in which case new operations
   /// are several ones for it.
   bool isExecutedByOthers = false;
+  /// Whether that framework fuses elementwise operations.
+  bool isFused = false;
 };
 
 } // namespace mlir::fad

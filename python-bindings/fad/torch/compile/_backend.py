@@ -69,8 +69,7 @@ def read_options(
     if engine == "eager":
         if others or mode:
             raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
-        # The estimate of the peak is exact.
-        partitioner.reserve = 0.0
+        partitioner.is_fused = False
     if mode and mode != "default":
         others = {**torch._inductor.list_mode_options(mode), **others}
     return partitioner, engine, others

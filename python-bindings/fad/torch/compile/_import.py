@@ -4,6 +4,7 @@ Tensors have the sizes that PyTorch expects (its hints), so all types are static
 Elementwise operations have scalar bodies, and all others are `fad.opaque`. The
 graph stays the program: this function only serves to choose."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Iterable
 
@@ -12,7 +13,7 @@ from torch import fx
 from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves
 
-from ._kinds import find_kind, is_bound, is_part
+from ._kinds import find_kind, find_memory, is_bound, is_part
 from ._times import estimate_time
 from ._scalars import FLOAT_TYPES, LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
 
@@ -34,6 +35,8 @@ class Imported:
     operands: dict[str, list[fx.Node]]
     # The results of the function that are results of the graph.
     results: list[fx.Node]
+    # What the gradients take, which are alive at the end of backward.
+    gradient_bytes: int
 
 
 @dataclass
@@ -42,6 +45,8 @@ class _Importer:
     num_forward_outputs: int
     # The inputs that forward changes in place.
     mutated: set[fx.Node]
+    # Whether the graph is for Inductor, which fuses operations.
+    is_fused: bool
     lines: list[str] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
     values: dict[fx.Node, str] = field(default_factory=dict)
@@ -157,9 +162,11 @@ class _Importer:
         left = ", ".join(self.values[result] for result in results)
         time = estimate_time(node) if kind == "contraction" else 0
         time = f" time {time}" if time else ""
+        memory = find_memory(node) if self.is_fused else []
+        marks = ", ".join([f"fad.nodes = [{names}]", *memory])
         self.lines.append(
             f'{left} = fad.opaque "{name}" {kind}{time} ({values}) '
-            f"{{fad.nodes = [{names}]}} : ({before}) -> ({after})"
+            f"{{{marks}}} : ({before}) -> ({after})"
         )
         self.operands[results[0].name] = operands
 
@@ -287,13 +294,25 @@ class _Importer:
             number += 1
         typed = ", ".join(t + mark for t, mark in zip(types, marks))
         head = [f"{name} = tensor.empty() : {t}" for t, name in self.empty.items()]
+        fuses = "attributes {fad.fuses} " if self.is_fused else ""
         text = "\n".join(
-            [f"func.func @joint({', '.join(self.arguments)}) -> ({typed}) {{"]
+            [f"func.func @joint({', '.join(self.arguments)}) -> ({typed}) {fuses}{{"]
             + head
             + self.lines
             + [f"return {', '.join(values)} : {', '.join(types)}", "}"]
         )
-        return Imported(text, self.operands, [None] * len(cotangents) + results + gradients)
+        return Imported(
+            text,
+            self.operands,
+            [None] * len(cotangents) + results + gradients,
+            sum(map(self.count_bytes, gradients)),
+        )
+
+    def count_bytes(self, node: fx.Node) -> int:
+        value = node.meta.get("val")
+        if not isinstance(value, torch.Tensor):
+            return 0
+        return math.prod(self.shape(value)) * value.dtype.itemsize
 
     def tensors(self, nodes: Iterable[Any]) -> list[fx.Node]:
         return [node for node in nodes if isinstance(node, fx.Node) and node in self.values]
@@ -311,7 +330,11 @@ def _make_map(rank: int, shape: tuple[int, ...], to: tuple[int, ...]) -> str:
 
 
 def import_joint(
-    graph: fx.Graph, num_forward_outputs: int, mutated: set[fx.Node]
+    graph: fx.Graph,
+    num_forward_outputs: int,
+    mutated: set[fx.Node],
+    is_fused: bool = False,
 ) -> Imported:
-    """The function of `graph`, whose first results are those of forward."""
-    return _Importer(graph, num_forward_outputs, mutated).run()
+    """The function of `graph`, whose first results are those of forward. The memory that
+    it takes is that of Inductor's code with `is_fused`, else that of its operations."""
+    return _Importer(graph, num_forward_outputs, mutated, is_fused).run()

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import fx
 from torch._functorch import partitioners
+from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils.checkpoint import CheckpointPolicy
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -86,6 +87,8 @@ _MOVEMENTS = {
     aten.ones_like,
     aten.repeat,
     aten.scalar_tensor,
+    aten.select_scatter,
+    aten.slice_scatter,
     aten.tril,
     aten.triu,
     aten.zeros,
@@ -93,6 +96,41 @@ _MOVEMENTS = {
     prims.iota,
     prims._low_memory_max_pool_offsets_to_indices,
 }
+# What Inductor fuses with its readers, though backward never repeats it.
+_FUSED = {prims.inductor_lookup_seed, prims.inductor_random}
+# What Inductor computes in the memory of the first operand, where nothing else reads
+# that.
+_OVERWRITING = {
+    aten._unsafe_index_put,
+    aten._unsafe_masked_index_put_accumulate,
+    aten.index_add,
+    aten.index_put,
+    aten.scatter,
+    aten.scatter_add,
+    aten.scatter_reduce,
+}
+# The places of the images and of the filter among the operands of a convolution, and how
+# many copies of the filter are there at once: in Inductor's layout, in that of the kernel,
+# and of the gradient.
+_CONVOLUTIONS = {aten.convolution: (0, 1, 2), aten.convolution_backward: (1, 2, 3)}
+
+
+def find_memory(node: fx.Node) -> list[str]:
+    """The attributes that say what Inductor does with the memory of `node`."""
+    packet = getattr(node.target, "overloadpacket", None)
+    if packet in _FUSED:
+        return ["fad.fuses"]
+    if packet in _OVERWRITING:
+        return ["fad.overwrites"]
+    if packet not in _CONVOLUTIONS:
+        return []
+    images, weights, copies = _CONVOLUTIONS[packet]
+    values = (node.args[images].meta["val"], node.args[weights].meta["val"])
+    image, weight = (
+        optimization_hint(value.numel(), fallback=0) * value.dtype.itemsize for value in values
+    )
+    is_cpu = values[0].device.type == "cpu"
+    return [f"fad.scratch = {image + copies * weight}"] if is_cpu else []
 
 
 def find_kind(node: fx.Node) -> str:

@@ -3,30 +3,47 @@
 Inductor computes convolutions in the layout "channels last". Where forward returns a
 filter or an image for backward, it returns the copy in that layout, which then stays
 in memory beside the original. A view of other rank has no such layout: forward returns
-the view, which takes no memory, and backward reads the input through it."""
+the view, which takes no memory, and backward reads the input through it, and converts
+it again.
+
+A copy of a filter has the same size for each batch, and so has the time of another
+conversion. So copies of filters are kept where they are a small part of what is saved."""
 
 import torch
 from torch import fx
 
+from ._peak import count_storage_bytes, identify_storage
+
 aten = torch.ops.aten
+
+# The part of the saved bytes that copies of filters may be. In batches that keep a
+# machine busy, all copies are less.
+COPIES = 0.3
 
 
 def keep_layouts(
-    forward: fx.GraphModule, backward: fx.GraphModule, num_fwd_outputs: int
+    forward: fx.GraphModule,
+    backward: fx.GraphModule,
+    num_fwd_outputs: int,
+    copies: float = COPIES,
 ) -> None:
-    """Replaces inputs with channels among the saved tensors by views."""
-    convolutions = (
-        graph.find_nodes(op="call_function", target=aten.convolution.default)
+    """Replaces inputs with channels among the saved tensors by views, but for filters
+    whose copies are at most the part `copies` of what is saved."""
+    convolutions = [
+        node
         for graph in (forward.graph, backward.graph)
-    )
-    if not any(convolutions):
+        for node in graph.find_nodes(op="call_function", target=aten.convolution.default)
+    ]
+    if not convolutions:
         return
     output = forward.graph.output_node()
     results = list(output.args[0])
     readers = {node.name: node for node in backward.graph.find_nodes(op="placeholder")}
+    filters = {node.args[1] for node in convolutions}
+    kept = _choose_copies(results[num_fwd_outputs:], filters, copies)
     changed = False
     for number, node in enumerate(results):
-        if number < num_fwd_outputs or not _has_channels(node):
+        if number < num_fwd_outputs or not _has_channels(node) or node in kept:
             continue
         reader = readers.get(node.name)
         if reader is None:
@@ -46,6 +63,28 @@ def keep_layouts(
         output.args = (type(output.args[0])(results), *output.args[1:])
         forward.recompile()
         backward.recompile()
+
+
+def _choose_copies(
+    saved: list[object], filters: set[fx.Node], copies: float
+) -> set[fx.Node]:
+    """Those of `filters` among `saved` of which forward saves copies: the largest first,
+    up to the part `copies` of all bytes."""
+    computed = {
+        identify_storage(node.meta["val"]): count_storage_bytes(node.meta["val"])
+        for node in saved
+        if isinstance(node, fx.Node)
+        and node.op != "placeholder"
+        and isinstance(node.meta.get("val"), torch.Tensor)
+    }
+    left = sum(computed.values()) * copies / (1 - copies)
+    candidates = [node for node in saved if node in filters and _has_channels(node)]
+    kept = set()
+    for node in sorted(candidates, key=lambda node: -node.meta["val"].nbytes):
+        if node.meta["val"].nbytes <= left:
+            left -= node.meta["val"].nbytes
+            kept.add(node)
+    return kept
 
 
 def _has_channels(node: object) -> bool:

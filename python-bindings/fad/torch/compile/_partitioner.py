@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import json
+import math
 import pathlib
 import warnings
 from typing import Any, Iterator, Sequence
@@ -21,15 +22,16 @@ from ..._policy import check_budget, check_options, check_policy
 from ._apply import apply_plan
 from ._hoist import hoist
 from ._import import NotPlanned, import_joint
-from ._layouts import keep_layouts
+from ._layouts import COPIES, keep_layouts
 
 
 # A budget that every selection keeps.
 _ANY_PEAK = 2**62
 
-# The part of a budget for what Inductor's kernels take besides what the estimate knows:
-# they fuse operations, so that operands of one live as long as those of the other.
-_INDUCTOR_RESERVE = 1 / 12
+# The parts of a budget for what Inductor's kernels take besides what the estimate knows,
+# since it orders them anew: of the gradients, which are alive at the end in any case, and
+# of all else.
+_GRADIENT_RESERVE, _RESERVE = 1 / 24, 1 / 8
 
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
@@ -67,7 +69,10 @@ class Partitioner(CustomPartitionerFn):
     ) -> None:
         self.policy = check_policy(policy)
         self.fraction = _check_fraction(budget)
-        self.reserve = _INDUCTOR_RESERVE
+        # Whether the graphs are for Inductor, which fuses operations.
+        self.is_fused = True
+        # Copies of filters take bytes, which a budget has for others.
+        self.copies = COPIES if budget is None and residual_budget is None else 0.0
         if budget is not None and recompute is None and policy == "auto":
             recompute = "contractions"
         if budget is not None and policy != "auto":
@@ -90,7 +95,7 @@ class Partitioner(CustomPartitionerFn):
             self.policy,
             sorted(self.options.items()),
             self.fraction,
-            self.reserve,
+            self.is_fused,
             self.has_decompositions,
         )
         return get_hash_for_files(files, repr(options))
@@ -114,7 +119,9 @@ class Partitioner(CustomPartitionerFn):
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
         try:
-            return _partition(gm, joint_inputs, num_fwd_outputs, static, self._choose)
+            return _partition(
+                gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
+            )
         except Exception as error:
             warnings.warn(
                 f"{FALLBACK}: {type(error).__name__}: {error}",
@@ -132,14 +139,17 @@ class Partitioner(CustomPartitionerFn):
     def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
         with _without_collection():
             mutated = _find_mutated(graph, num_fwd_outputs)
-            imported = import_joint(graph, num_fwd_outputs, mutated)
+            imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
             module = parse(imported.text, filename="joint graph")
             options = {"target": _find_target(graph), **self.options}
-            saved = apply_plan(graph, self._plan(module, options), imported, mutated)
+            plan = self._plan(module, options, imported.gradient_bytes)
+            saved = apply_plan(graph, plan, imported, mutated)
             hoist(graph, saved, mutated)
             return saved
 
-    def _plan(self, module: Module, options: dict[str, Any]) -> dict[str, Any]:
+    def _plan(
+        self, module: Module, options: dict[str, Any], gradient_bytes: int
+    ) -> dict[str, Any]:
         """The plan for `module`; with a budget, that of the least time within it."""
 
         def plan() -> dict[str, Any]:
@@ -152,14 +162,17 @@ class Partitioner(CustomPartitionerFn):
         if "peak_budget" not in options:
             return plan()
         budget = options["peak_budget"]
-        reserve = 0.0 if self.fraction else self.reserve
         if self.fraction:
             # Both peaks are estimates, so that nothing has to be held in reserve.
             budget = int(self.fraction * plan()["peak"])
-        options["peak_budget"] = int(budget * (1 - reserve))
+        has_reserve = self.is_fused and not self.fraction
+        own, rest = (_GRADIENT_RESERVE, _RESERVE) if has_reserve else (0.0, 0.0)
+        gradients = int(gradient_bytes * (1 - own))
+        within = gradients + int((budget - gradient_bytes) * (1 - rest))
+        options["peak_budget"] = max(0, within)
         chosen = plan()
         if chosen["peak"] > options["peak_budget"]:
-            lowest = int(chosen["peak"] / (1 - reserve))
+            lowest = gradient_bytes + math.ceil((chosen["peak"] - gradients) / (1 - rest))
             self._warn("keeps this graph within a peak of", budget, lowest)
         return chosen
 
@@ -237,9 +250,10 @@ def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
     return {node for node in mutated if node.op == "placeholder"}
 
 
-def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
-    """PyTorch's partition, with `choose` in the place of its choice. The joint graph
-    is never executed, so it is not compiled after each change."""
+def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
+    """PyTorch's partition, with `choose` in the place of its choice, and `copies` for
+    `keep_layouts`. The joint graph is never executed, so it is not compiled after each
+    change."""
     gm.graph.eliminate_dead_code()
     if functorch_config.cse:
         gm.graph = fx_graph_cse(gm.graph)
@@ -294,7 +308,7 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose):
     forward, backward = raise_getitems(forward), raise_getitems(backward)
     forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)
     backward = partitioners.thread_graphsafe_rng_from_hops(backward, is_backward=True)
-    keep_layouts(forward, backward, num_fwd_outputs)
+    keep_layouts(forward, backward, num_fwd_outputs, copies)
     return forward, backward
 
 
