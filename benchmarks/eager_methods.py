@@ -2,6 +2,7 @@
 step of training in eager PyTorch."""
 
 import copy
+import ctypes
 import gc
 import statistics
 import time
@@ -18,6 +19,21 @@ import equal_models
 import fad.torch
 from compile_models import Model
 from equal_memory import guess_batch
+
+
+# Of malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
+
+
+def keep_memory() -> bool:
+    """Has the C library keep what is freed, as PyTorch's allocator of a GPU does, and
+    returns whether the C library can. Tensors of more than 32 MiB, which are those of the larger batches,
+    would otherwise be mapped anew each time."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return False
+    return bool(mallopt(_M_MMAP_MAX, 0) and mallopt(_M_TRIM_THRESHOLD, -1))
 
 
 class NewGelu(nn.Module):

@@ -84,6 +84,7 @@ def run(arguments):
     import eager_methods
 
     torch.set_num_threads(1)
+    keeps_memory = eager_methods.keep_memory()
     setting = {**torch_compile.describe("cpu"), "processor": find_processor()}
     data = torch_compile.load(arguments.json, setting)
     begin = time.monotonic()
@@ -107,6 +108,8 @@ def run(arguments):
                     return data
                 model = eager_methods.make_model(name, activation, sizes)
                 measured = measures[figure](model, missing, arguments.repetitions)
+                for figures in measured.values():
+                    figures["keeps_memory"] = keeps_memory
                 # Those that were there stay, "composed" as well.
                 own[figure] = {**measured, **present}
                 torch_compile.save(arguments.json, data)
