@@ -27,8 +27,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
 
 def keep_memory() -> bool:
     """Has the C library keep what is freed, as PyTorch's allocator of a GPU does, and
-    returns whether the C library can. Tensors of more than 32 MiB, which are those of the larger batches,
-    would otherwise be mapped anew each time."""
+    returns whether the C library can. Tensors of more than 32 MiB, which are those of the
+    larger batches, would otherwise be mapped anew each time."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
