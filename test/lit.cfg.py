@@ -30,6 +30,11 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
     + [os.path.join(config.test_source_root, part) for part in ["Inputs", "Rules"]]
 )
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Inductor compiles its headers and equal kernels once for all tests; graphs, each time.
+config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache", "inductor")
+config.environment["TORCHINDUCTOR_FX_GRAPH_CACHE"] = "0"
+config.environment["TORCHINDUCTOR_AUTOGRAD_CACHE"] = "0"
+config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 # Models are built from a configuration; no test downloads anything.
 config.environment["HF_HUB_OFFLINE"] = "1"
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 run_lit, lit, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
@@ -179,5 +180,15 @@ class RunLit(unittest.TestCase):
         self.check(run, "0 passed, 1 failed, 0 skipped", "lit failed with status 127")
 
 
+def run(case):
+    result = unittest.TestResult()
+    case.run(result)
+    return [text for _, text in result.failures + result.errors]
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    # They wait for programs, each in a folder of its own.
+    with ThreadPoolExecutor(6) as pool:
+        tests = unittest.defaultTestLoader.loadTestsFromTestCase(RunLit)
+        wrong = [text for texts in pool.map(run, tests) for text in texts]
+    sys.exit("\n".join(wrong) or 0)

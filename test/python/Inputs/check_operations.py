@@ -151,12 +151,12 @@ def check_apart(operation, count):
         return "failed", f"ends the process, status {process.exitcode}"
 
 
-def main():
+def main(names=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="OPERATION")
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--part", default="0/1")
-    options = parser.parse_args()
+    options = parser.parse_args(names)
     part, parts = map(int, options.part.split("/"))
     chosen = [
         each

@@ -14,7 +14,7 @@ CASES = {
     "option": {"fad.recompute": "nothing"},
 }
 # What each process compiles.
-PROCESSES = [("default", "policy"), ("default", "option"), ("option",)]
+PROCESSES = [("default", "policy"), ("policy", "default", "option")]
 
 
 def work(names):
@@ -50,6 +50,8 @@ def main():
         environment = {
             **os.environ,
             "TORCHINDUCTOR_CACHE_DIR": folder,
+            "TORCHINDUCTOR_FX_GRAPH_CACHE": "1",
+            "TORCHINDUCTOR_AUTOGRAD_CACHE": "1",
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             "OMP_NUM_THREADS": "1",
         }
