@@ -146,6 +146,38 @@ def pulls_in_another_thread(policy):
     return torch.allclose(found[0], expected, 1e-12, 1e-12)
 
 
+def differentiates_twice_over_threads():
+    """Autograd orders nodes by numbers of their threads, and a result that PyTorch's node
+    has saved leads to that node."""
+    def function(x, call):
+        double = x + x
+        y = double.tanh()
+        rows = y[0].expand(8, 8).tril()
+        return call(lambda: double / (y * y + 1)).sin() + 0 * rows
+
+    def in_a_thread(call):
+        found = []
+
+        def target():
+            with nest("auto"):
+                found.append(call())
+
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+        return found[0]
+
+    def second(run):
+        x = LEAF.clone().requires_grad_()
+        first, = torch.autograd.grad(run(x).sum(), x, create_graph=True)
+        return gradient(first, x)
+
+    with nest("auto"):
+        found = second(lambda x: function(x, in_a_thread))
+    expected = second(lambda x: function(x, lambda call: call()))
+    return torch.allclose(found, expected, 1e-12, 1e-12)
+
+
 def records_out(policy):
     """PyTorch's own error."""
     x = LEAF.clone().requires_grad_()
@@ -178,6 +210,7 @@ for policy in ("auto", "fad"):
     for function in WITHIN:
         check(f"{function.__name__} {policy}", lambda: agrees(function, policy))
     check(f"inference {policy}", lambda: pulls_in_inference_mode(policy))
+check("second derivative over threads", differentiates_twice_over_threads)
 check("coroutine", lambda: raises("nest takes no coroutines",
                                   lambda: fad.torch.nest(coroutine)))
 check("compiled", lambda: raises("model.compile() was called", compiled))

@@ -57,6 +57,42 @@ static void bisect(const T *data, int64_t size, const T *boundaries, int bits, i
   }
 }
 
+/// Puts a block's numbers into bytes, those of eight elements into as many as `bits`.
+template <int bits>
+FAD_VECTORIZED static void join(const int32_t *codes, int64_t size, uint8_t *bytes) {
+  for (int64_t i = 0; i < size; i += 8, bytes += bits) {
+    uint64_t word = 0;
+    for (int j = 0; j < 8; ++j)
+      word |= static_cast<uint64_t>(codes[i + j]) << (bits * j);
+    std::memcpy(bytes, &word, bits);
+  }
+}
+
+/// The reverse.
+template <int bits>
+FAD_VECTORIZED static void split(const uint8_t *bytes, int64_t size, int32_t *codes) {
+  for (int64_t i = 0; i < size; i += 8, bytes += bits) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes, bits);
+    for (int j = 0; j < 8; ++j)
+      codes[i + j] = static_cast<int32_t>(word >> (bits * j) & ((1 << bits) - 1));
+  }
+}
+
+using Join = void (*)(const int32_t *, int64_t, uint8_t *);
+using Split = void (*)(const uint8_t *, int64_t, int32_t *);
+static constexpr int maxBits = 8;
+static void joinBlock(int bits, const int32_t *codes, int64_t size, uint8_t *bytes) {
+  static const Join all[maxBits] = {join<1>, join<2>, join<3>, join<4>,
+                                    join<5>, join<6>, join<7>, join<8>};
+  all[bits - 1](codes, size, bytes);
+}
+static void splitBlock(int bits, const uint8_t *bytes, int64_t size, int32_t *codes) {
+  static const Split all[maxBits] = {split<1>, split<2>, split<3>, split<4>,
+                                     split<5>, split<6>, split<7>, split<8>};
+  all[bits - 1](bytes, size, codes);
+}
+
 template <typename From, typename T>
 static void pack(const From *data, int64_t size, const Levels &levels, uint8_t *bytes) {
   const int bits = levels.bits;
@@ -65,7 +101,7 @@ static void pack(const From *data, int64_t size, const Levels &levels, uint8_t *
   for (size_t k = 0; k < levels.boundaries.size(); ++k)
     boundaries[k] = roundDown<T>(levels.boundaries[k]);
   T block[blockSize];
-  int32_t codes[blockSize] = {};
+  int32_t codes[blockSize];
   for (int64_t begin = 0; begin < size; begin += blockSize) {
     int64_t length = std::min(blockSize, size - begin);
     for (int64_t i = 0; i < length; ++i)
@@ -74,29 +110,23 @@ static void pack(const From *data, int64_t size, const Levels &levels, uint8_t *
       count(block, length, boundaries, static_cast<int>(levels.boundaries.size()), codes);
     else
       bisect(block, length, boundaries, bits, codes);
-    std::fill(codes + length, codes + std::min((length + 7) / 8 * 8, blockSize), 0);
-    for (int64_t i = 0; i < length; i += 8, bytes += bits) {
-      uint64_t word = 0;
-      for (int j = 0; j < 8; ++j)
-        word |= static_cast<uint64_t>(codes[i + j]) << (bits * j);
-      std::memcpy(bytes, &word, bits);
-    }
+    // The last bytes are whole.
+    std::fill(codes + length, codes + (length + 7) / 8 * 8, 0);
+    joinBlock(bits, codes, length, bytes + begin / 8 * bits);
   }
 }
 
 /// Calls `visit` with the place and the level of each element.
 template <typename T, typename Visit>
 static void visitLevels(const uint8_t *bytes, int64_t size, const Levels &levels, Visit visit) {
-  const int bits = levels.bits;
   T table[256] = {};
   std::copy(levels.levels.begin(), levels.levels.end(), table);
-  const uint64_t mask = (uint64_t(1) << bits) - 1;
-  for (int64_t begin = 0; begin < size; begin += 8, bytes += bits) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes, bits);
-    int64_t end = std::min<int64_t>(8, size - begin);
-    for (int64_t j = 0; j < end; ++j)
-      visit(begin + j, table[word >> (bits * j) & mask]);
+  int32_t codes[blockSize];
+  for (int64_t begin = 0; begin < size; begin += blockSize) {
+    int64_t length = std::min(blockSize, size - begin);
+    splitBlock(levels.bits, bytes + begin / 8 * levels.bits, length, codes);
+    for (int64_t i = 0; i < length; ++i)
+      visit(begin + i, table[codes[i]]);
   }
 }
 

@@ -230,7 +230,7 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
   if (own.use_count() > expected)
     return;
   auto node = c10::make_intrusive<SequenceNode>();
-  node->held = value.derivative();
+  node->hold(value.derivative());
   node->addSource(source);
   auto input = node->add_input_metadata(tensor);
   value.node = node.get();
@@ -316,7 +316,7 @@ static void extend(Call &call, const at::Tensor &result) {
     return;
   StepPtr step = recordCall(call);
   auto node = c10::make_intrusive<SequenceNode>();
-  node->held = std::move(held);
+  node->hold(std::move(held));
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
   for (Edge &edge : sources)

@@ -34,6 +34,15 @@ void SequenceNode::addSource(const Edge &edge) {
   add_next_edge(edge);
 }
 
+void SequenceNode::hold(Held derivative) {
+  held = std::move(derivative);
+  // What a second derivative needs of a result may lead to PyTorch's node as well. Among
+  // nodes that are ready, autograd runs those with the lowest numbers last, and releases
+  // what they saved; numbers are those of threads.
+  if (held.own)
+    held.own->set_sequence_nr(0);
+}
+
 void SequenceNode::skip(const Edge &edge) {
   if (auto *other = dynamic_cast<SequenceNode *>(edge.function.get()))
     ++other->skips;

@@ -41,6 +41,8 @@ struct SequenceNode : torch::autograd::Node {
   ~SequenceNode() override;
 
   void addSource(const torch::autograd::Edge &edge);
+  /// The derivative so far.
+  void hold(Held derivative);
   void skip(const torch::autograd::Edge &edge);
   /// Releases what the derivative takes.
   void drop();
