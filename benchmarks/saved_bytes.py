@@ -207,6 +207,8 @@ def read_torch_rows(options, made_with):
 
 def measure_all(parser, options):
     warnings.filterwarnings("ignore")
+    made_with = describe_machine()
+    torch_rows = read_torch_rows(options, made_with)
     import networks
 
     every = {**networks.TWO_LAYERS, **networks.FULL, **networks.SMALL}
@@ -216,8 +218,6 @@ def measure_all(parser, options):
         for name in given:
             if name not in known:
                 parser.error(f"there is no {name}; choose of {', '.join(known)}")
-    made_with = describe_machine()
-    torch_rows = read_torch_rows(options, made_with)
     figures = {
         "made_with": made_with,
         "batch": options.batch,
