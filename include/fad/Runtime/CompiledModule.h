@@ -38,6 +38,10 @@ struct CallMemory {
   int64_t allocations = 0;
 };
 
+/// Calls packed code without state. Results are in buffers of their own, which
+/// `freeBuffer` frees. Returns whether there was memory for them.
+bool callPacked(void (*packed)(void **), void **arguments);
+
 /// The target of compilation.
 struct CompileOptions {
   /// Run loops on all cores, if OpenMP is available.
@@ -77,6 +81,12 @@ public:
   llvm::Expected<SmallVector<HostTensor>>
   consume(StringRef name, SmallVector<HostTensor> arguments,
           CallMemory *memory = nullptr) const;
+
+  /// The packed code of function `name`, which exists, for `callPacked`. It
+  /// takes addresses of what a call passes: a pointer to the results, in words
+  /// of 64 bits, and for each argument a scalar, or a pointer to a descriptor.
+  /// Null if a result is not a tensor that the code computes.
+  void (*getPacked(StringRef name) const)(void **);
 
   /// Resets every `ml_program.global`, which calls may change, to its initial
   /// value.

@@ -167,7 +167,10 @@ def _load() -> ctypes.PyDLL:
             "of this process uses; do not load both"
         )
     library = ctypes.PyDLL(str(path))
+    library.fad_eager_compute_open.restype = ctypes.c_char_p
     library.fad_eager_take_trace.restype = ctypes.c_char_p
+    library.fad_eager_live_values.restype = ctypes.c_int64
+    library.fad_eager_live_values.argtypes = [ctypes.c_void_p]
     library.fad_eager_live_nodes.restype = ctypes.c_int64
     library.fad_eager_observe.argtypes = [ctypes.c_void_p]
     library.fad_eager_set_placer.argtypes = [ctypes.c_void_p]

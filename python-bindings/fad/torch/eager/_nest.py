@@ -25,32 +25,55 @@ class Nest:
     """While it is entered, the thread's operators are nested."""
 
     def __init__(
-        self, policy: str, min_numel: int, derivative_bits: int | None = None
+        self, policy: str, min_numel: int, derivative_bits: int | None = None,
+        engine: str = "interactive",
     ) -> None:
         if policy not in _state.POLICIES:
             raise ValueError(f'policy is "auto" or "fad", not {policy!r}')
         if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
             raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
+        if engine not in _state.ENGINES:
+            raise ValueError(f'engine is "interactive" or "deferred", not {engine!r}')
+        self.engine = engine
         # The extension counts in 64 bits.
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
         self.derivative_bits = check_derivative_bits(derivative_bits)
-        self._state = _state.make(self.policy, self.min_numel, self.derivative_bits)
+        if self.derivative_bits and engine == "deferred":
+            raise ValueError('derivative_bits are of the engine "interactive"')
+        self._state = _state.make(self.policy, self.min_numel, self.derivative_bits, engine)
         self._before: list[Any] = []
 
     @property
-    def options(self) -> tuple[str, int, int | None]:
-        return self.policy, self.min_numel, self.derivative_bits
+    def options(self) -> tuple[str, int, int | None, str]:
+        return self.policy, self.min_numel, self.derivative_bits, self.engine
 
     def __repr__(self) -> str:
         bits = f", derivative_bits={self.derivative_bits}" if self.derivative_bits else ""
-        return f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel}{bits})"
+        engine = ', engine="deferred"' if self.engine == "deferred" else ""
+        return (f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel}{bits}"
+                f"{engine})")
 
     def __enter__(self) -> "Nest":
-        self._before.append(_state.exchange(self._state))
+        if self.engine == "deferred":
+            _state.prepare_deferred()
+        before = _state.exchange(self._state)
+        try:
+            self._compute_open(before, self._state)
+        except BaseException:
+            _state.exchange(before)
+            raise
+        self._before.append(before)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _state.exchange(self._before.pop())
+        after = self._before.pop()
+        self._compute_open(_state.exchange(after), after)
+
+    @staticmethod
+    def _compute_open(before: Any, after: Any) -> None:
+        """Outside of the mode, writes to what a sequence reads are not seen."""
+        if _state.is_deferred(before) and not _state.is_deferred(after):
+            _state.compute_open()
 
     def __call__(self, target: Any) -> Any:
         """A module that nests its forward, or a function that nests its body."""
@@ -69,6 +92,14 @@ class Nest:
             return self._wrap_generator(function)
 
         state, exchange = self._state, _state.exchange
+
+        @functools.wraps(function)
+        def deferred(*arguments: Any, **keywords: Any) -> Any:
+            with Nest(*self.options):
+                return function(*arguments, **keywords)
+
+        if self.engine == "deferred":
+            return deferred
 
         @functools.wraps(function)
         def nested(*arguments: Any, **keywords: Any) -> Any:
@@ -111,6 +142,7 @@ def nest(
     policy: str = "auto",
     min_numel: int = 4096,
     derivative_bits: int | None = None,
+    engine: str = "interactive",
 ) -> Any:
     """Nests forward differentiation into eager PyTorch: a sequence of elementwise
     operators keeps for backward what takes the fewest bytes, and not what each operator
@@ -123,6 +155,9 @@ def nest(
     The policy "auto" keeps a sequence's sources, and backward computes the sequence
     again; "fad" keeps the derivative, which forward computes on the way. Tensors with
     fewer than `min_numel` elements are left to PyTorch. With `derivative_bits`, 1 to 8, a
-    bounded derivative may be kept in that many bits an element, approximately."""
-    context = Nest(policy, min_numel, derivative_bits)
+    bounded derivative may be kept in that many bits an element, approximately.
+
+    The engine "interactive" computes each operator at once. "deferred" records them, and
+    computes a sequence as a whole where its value is read."""
+    context = Nest(policy, min_numel, derivative_bits, engine)
     return context if target is None else context(target)

@@ -1,16 +1,21 @@
 """The state of a thread: whether operators are nested, and how."""
 
 import ctypes
+import functools
+from typing import Any
 
+from .._requirements import torch
 from ._extension import load
 
-_State = ctypes.c_int64 * 5
+_State = ctypes.c_int64 * 6
 POLICIES = ("fad", "auto")
+ENGINES = ("interactive", "deferred")
 
 
 def get() -> tuple[int, ...]:
     """Whether the mode is on, the policy's number, the fewest elements, whether operators
-    are traced, and the bits of derivatives that may be approximated, or 0."""
+    are traced, the bits of derivatives that may be approximated, or 0, and the engine's
+    number."""
     state = _State()
     load().fad_eager_get(state)
     return tuple(state)
@@ -20,9 +25,9 @@ def replace(state: tuple[int, ...]) -> None:
     load().fad_eager_set(_State(*state))
 
 
-def make(policy: str, min_numel: int, bits: int | None) -> ctypes.Array:
+def make(policy: str, min_numel: int, bits: int | None, engine: str) -> ctypes.Array:
     """What `exchange` takes to turn the mode on."""
-    return _State(1, POLICIES.index(policy), min_numel, 0, bits or 0)
+    return _State(1, POLICIES.index(policy), min_numel, 0, bits or 0, ENGINES.index(engine))
 
 
 def exchange(state: ctypes.Array) -> ctypes.Array:
@@ -32,9 +37,35 @@ def exchange(state: ctypes.Array) -> ctypes.Array:
     return before
 
 
+def is_deferred(state: Any) -> bool:
+    return bool(state[0] and state[5])
+
+
+def compute_open() -> None:
+    """Computes what the thread's deferred sequences have left open."""
+    message = load().fad_eager_compute_open()
+    if message is not None:
+        raise RuntimeError(message.decode())
+
+
+@functools.cache
+def prepare_deferred() -> None:
+    """What the deferred engine needs once in a process."""
+    from . import _kernels
+
+    load().fad_eager_watch_writes()
+    _kernels.start()
+
+
 def live_nodes() -> int:
     """How many nodes of nested sequences the process has."""
     return load().fad_eager_live_nodes()
+
+
+def live_values(tensor: torch.Tensor | None = None) -> int:
+    """How many values of deferred sequences the process has that are not computed; or
+    whether `tensor` is one of them."""
+    return load().fad_eager_live_values(tensor._cdata if tensor is not None else None)
 
 
 def take_trace() -> list[str]:

@@ -8,6 +8,7 @@ in several ways."""
 import contextlib
 import random
 import threading
+import weakref
 from dataclasses import dataclass, field
 
 import torch
@@ -228,8 +229,9 @@ class _Execution:
         self.values = list(self.leaves)
         self.retained = []
         # The storages that operators have read, or made where they may save them. They
-        # are alive, so that no other has the address.
-        self.touched = {}
+        # are alive, so that no other has the address. Values whose storage nothing else
+        # can have yet are not asked for it, as that would compute them.
+        self.touched, self.alone = {}, []
 
     def read(self, number):
         value = self.values[number] if number >= 0 else self.small[number]
@@ -241,13 +243,21 @@ class _Execution:
         self.touch(value)
 
     def touch(self, value):
-        storage = value.untyped_storage()
-        self.touched[storage._cdata] = storage
+        self.alone.append(weakref.ref(value))
+
+    def share(self, value):
+        """Before there is another tensor with the storage of `value`."""
+        if any(reference() is value for reference in self.alone):
+            storage = value.untyped_storage()
+            self.touched[storage._cdata] = storage
 
     def was_touched(self, number):
+        self.share(self.values[number])
         return self.values[number].untyped_storage()._cdata in self.touched
 
     def execute(self, kind, name, operands):
+        if kind in ("view", "detach"):
+            self.share(self.values[operands[0]])
         if kind in ("hook", "retain"):
             self.facts.add("hooked")
             if self.was_touched(operands[0]):

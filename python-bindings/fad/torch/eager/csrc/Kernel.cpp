@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel.h"
+#include "Defer.h"
 #include "Observer.h"
 #include "SequenceNode.h"
 #include <ATen/ATen.h>
@@ -77,12 +78,16 @@ static bool collect(Call &call) {
     Value *value = valueOf(tensor);
     // What Auto left of a sequence leads to its sources alone, and few bits lead nowhere.
     if (value && value->isFinished &&
-        (options.policy == Policy::Auto || value->policy == Policy::Auto || value->bits))
+        (options.policy == Policy::Auto || value->policy == Policy::Auto || value->bits ||
+         value->isDeferred))
       value = nullptr;
-    // A sequence has one policy: another one begins at the value, once it is finished.
-    if (value && value->policy != options.policy)
+    if (value && value->isDeferred && !isContinued(tensor, *value))
+      value = nullptr;
+    // A sequence has one policy and one engine: another one begins at the value, once it is
+    // finished.
+    if (value && (value->policy != options.policy || value->isDeferred != options.isDeferred))
       return false;
-    if (value && options.policy == Policy::Auto) {
+    if (value && (options.policy == Policy::Auto || options.isDeferred)) {
       StepPtr steps = value->steps();
       if (!steps || steps->length >= maxLength)
         return false;
@@ -155,8 +160,7 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
   return scale(first, parts[0]) + scale(second, parts[1]);
 }
 
-/// The derivative of the result of a sequence.
-static Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) {
+Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) {
   // Without gradients, autograd has nothing to do.
   at::AutoDispatchBelowADInplaceOrView below;
   Held held;
@@ -195,9 +199,8 @@ static Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &r
   return held;
 }
 
-/// The steps to the result.
-static StepPtr recordCall(const Call &call) {
-  if (options.policy != Policy::Auto && !options.bits)
+StepPtr recordCall(const Call &call) {
+  if (options.policy != Policy::Auto && !options.bits && !options.isDeferred)
     return {};
   std::vector<std::pair<size_t, StepPtr>> operands;
   StepPtr source;
@@ -238,8 +241,7 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
   impl::set_gradient_edge(tensor, {std::move(node), input});
 }
 
-/// The edges to the sources of the result.
-static std::vector<Edge> findSources(const Call &call) {
+std::vector<Edge> findSources(const Call &call) {
   std::vector<Edge> edges;
   for (const Source &source : call.decision.sources) {
     Edge found;
@@ -369,6 +371,14 @@ void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::Dispatc
   Call call = {op, info, arguments};
   if (!begin(call))
     return leave(op, keys, stack);
+  if (options.isDeferred) {
+    at::Tensor result = defer(call, keys);
+    if (!result.defined())
+      return leave(op, keys, stack);
+    torch::jit::drop(*stack, arguments.size());
+    stack->emplace_back(std::move(result));
+    return;
+  }
   redispatch(op, keys, stack);
   conclude(call, stack->back().toTensor());
 }

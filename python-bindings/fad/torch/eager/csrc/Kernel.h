@@ -46,6 +46,16 @@ bool isOurs(c10::DispatchKeySet keys);
 /// be left to PyTorch.
 bool begin(Call &call);
 
+/// The derivative of the result of a sequence, whose operator has the node `own`.
+Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result);
+/// The steps to the result.
+StepPtr recordCall(const Call &call);
+/// The edges to the sources of the result.
+std::vector<torch::autograd::Edge> findSources(const Call &call);
+
+/// See Defer.h.
+at::Tensor defer(Call &call, c10::DispatchKeySet keys);
+
 /// Makes the result a fad tensor.
 void conclude(Call &call, const at::Tensor &result);
 
@@ -79,9 +89,11 @@ at::Tensor runTyped(const Operator &info,
   const c10::IValue arguments[] = {c10::IValue(args)...};
   Call call = {op, info, arguments};
   if (isCandidate && begin(call)) {
-    at::Tensor result = run();
-    conclude(call, result);
-    return result;
+    at::Tensor result = options.isDeferred ? defer(call, keys) : run();
+    if (!options.isDeferred)
+      conclude(call, result);
+    if (result.defined())
+      return result;
   }
   if (!keys.has(tensorKey))
     return run();

@@ -37,6 +37,8 @@ struct Options {
   bool isTraced = false;
   /// Whether an observer is told of sequences.
   bool isObserved = false;
+  /// Whether sequences are computed as a whole, where they are read.
+  bool isDeferred = false;
 };
 inline thread_local Options options;
 inline thread_local Trace trace;

@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "FewBits.h"
+#include "Fused.h"
 #include "Kernel.h"
+#include "LazyTensor.h"
 #include "Observer.h"
 #include "SequenceNode.h"
+#include "Writes.h"
 #include <torch/library.h>
 
 namespace fad::eager {
@@ -77,30 +80,33 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
 #define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
 
 /// The thread's state: whether the mode is on, the policy, the fewest elements, whether it
-/// is traced, and the bits of derivatives.
-FAD_EAGER_API void fad_eager_get(int64_t state[5]) {
+/// is traced, the bits of derivatives, and whether sequences are deferred.
+FAD_EAGER_API void fad_eager_get(int64_t state[6]) {
   using namespace fad::eager;
   state[0] = c10::impl::tls_is_dispatch_key_included(modeKey);
   state[1] = static_cast<int64_t>(options.policy);
   state[2] = options.minNumel;
   state[3] = options.isTraced;
   state[4] = options.bits;
+  state[5] = options.isDeferred;
 }
 
-FAD_EAGER_API void fad_eager_set(const int64_t state[5]) {
+FAD_EAGER_API void fad_eager_set(const int64_t state[6]) {
   using namespace fad::eager;
   c10::impl::tls_set_dispatch_key_included(modeKey, state[0] != 0);
   options.policy = static_cast<Policy>(state[1]);
   options.minNumel = state[2];
   options.isTraced = state[3] != 0;
   options.bits = static_cast<int>(state[4]);
+  // Observers are told of operators when they are computed.
+  options.isDeferred = state[5] != 0 && !options.isObserved;
 }
 
 /// Replaces the thread's state but for the trace, and returns the one before.
-FAD_EAGER_API void fad_eager_exchange(const int64_t state[5], int64_t before[5]) {
+FAD_EAGER_API void fad_eager_exchange(const int64_t state[6], int64_t before[6]) {
   fad_eager_get(before);
-  int64_t after[5];
-  std::copy(state, state + 5, after);
+  int64_t after[6];
+  std::copy(state, state + 6, after);
   after[3] = before[3];
   fad_eager_set(after);
 }
@@ -131,3 +137,66 @@ FAD_EAGER_API const char *fad_eager_take_trace() {
 
 /// How many nodes of sequences the process has.
 FAD_EAGER_API int64_t fad_eager_live_nodes() { return fad::eager::SequenceNode::live; }
+
+/// How many lazy tensors the process has that are not computed, or whether a TensorImpl is
+/// one.
+FAD_EAGER_API int64_t fad_eager_live_values(c10::TensorImpl *tensor) {
+  using namespace fad::eager;
+  if (!tensor)
+    return LazyTensor::live;
+  auto *lazy = dynamic_cast<LazyTensor *>(tensor);
+  return lazy && !lazy->isComputed();
+}
+
+/// Computes the tensors that the thread's deferred sequences have left open. Returns the
+/// message of an error, or null.
+FAD_EAGER_API const char *fad_eager_compute_open() {
+  static thread_local std::string message;
+  try {
+    fad::eager::LazyTensors::ofThread()->computeAll();
+    return nullptr;
+  } catch (const c10::Error &error) {
+    message = error.what_without_backtrace();
+  } catch (const std::exception &error) {
+    message = error.what();
+  }
+  return message.c_str();
+}
+
+/// Lets the deferred engine see writes. Once in a process.
+FAD_EAGER_API void fad_eager_watch_writes() { fad::eager::watchWrites(); }
+
+//===----------------------------------------------------------------------===//
+// Kernels of deferred sequences
+//===----------------------------------------------------------------------===//
+
+/// What fad's code is called with, and frees its results with.
+FAD_EAGER_API void fad_eager_set_native(uintptr_t call, uintptr_t free) {
+  using namespace fad::eager;
+  native.free = reinterpret_cast<void (*)(void *)>(free);
+  native.call = reinterpret_cast<bool (*)(PackedCode, void **)>(call);
+}
+
+/// Waits for a sequence whose kernels are asked for, without Python's lock.
+FAD_EAGER_API const char *fad_eager_take_request() {
+  static thread_local std::string key;
+  key = fad::eager::CompiledSequences::get().takeRequest();
+  return key.c_str();
+}
+
+FAD_EAGER_API void fad_eager_expect(const char *key) {
+  fad::eager::CompiledSequences::get().expect(key);
+}
+
+FAD_EAGER_API void fad_eager_finish(const char *key, const uintptr_t code[3], const int64_t *arguments,
+                                    int64_t count) {
+  using namespace fad::eager;
+  auto get = [&](int i) { return reinterpret_cast<PackedCode>(code[i]); };
+  CompiledSequences::get().finish(key, get(0), get(1), get(2), {arguments, arguments + count});
+}
+
+/// How many sequences have kernels; -1 while some are being compiled.
+FAD_EAGER_API int64_t fad_eager_count_compiled() {
+  auto &all = fad::eager::CompiledSequences::get();
+  return all.isIdle() ? all.countReady() : -1;
+}

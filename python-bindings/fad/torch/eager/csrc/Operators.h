@@ -11,6 +11,7 @@
 
 #include "StateMachine.h"
 #include <ATen/core/ivalue.h>
+#include <ATen/core/operator_name.h>
 
 namespace fad::eager {
 

@@ -9,6 +9,7 @@
 #include "Keys.h"
 #include "Operators.h"
 #include "Bits.h"
+#include "Defer.h"
 #include "Observer.h"
 #include "Recompute.h"
 #include <ATen/core/grad_mode.h>
@@ -130,6 +131,8 @@ static bool packs(const at::Tensor &tensor, Value &value, const LevelsPtr &level
 static void finishValue(const at::Tensor &tensor, Value &value, bool readerSaves) {
   if (value.isFinished)
     return;
+  if (value.isDeferred)
+    return finishDeferred(tensor, value, readerSaves);
   value.isFinished = true;
   Held held = value.derivative();
   StepPtr steps = value.steps();
@@ -235,8 +238,10 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   for (size_t i = 0; i < count; ++i) {
     const c10::IValue &argument = (*stack)[stack->size() - count + i];
     auto visit = [&](const at::Tensor &tensor) {
-      if (tensor.defined() && tensor.key_set().has(tensorKey))
-        read(op, i, tensor, readings);
+      if (!tensor.defined() || !tensor.key_set().has(tensorKey))
+        return;
+      read(op, i, tensor, readings);
+      compute(tensor);
     };
     if (argument.isTensor())
       visit(argument.toTensor());

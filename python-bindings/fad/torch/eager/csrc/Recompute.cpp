@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recompute.h"
+#include "Fused.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/generated/Functions.h>
@@ -60,7 +61,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     std::lock_guard<std::mutex> lock(step->mutex);
     if (step->shared)
       return step->shared->value();
-    if (!runsLater(node.get()))
+    if (isFused(step) || !runsLater(node.get()))
       return eager::compute(step);
     step->shared = std::make_unique<Replay>(step);
     return step->shared->value();

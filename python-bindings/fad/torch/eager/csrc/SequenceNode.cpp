@@ -8,6 +8,7 @@
 
 #include "SequenceNode.h"
 #include "Bits.h"
+#include "Fused.h"
 #include <ATen/ATen.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
@@ -173,6 +174,9 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
   if (at::GradMode::is_enabled())
     return Replay(step, sources, {next_edges().data(), sources.size()})
         .pullWithGraph(gradient, sources);
+  if (!replay && step->isDeferred)
+    if (variable_list pulled = pullFused(step, gradient, sources); !pulled.empty())
+      return pulled;
   if (!replay)
     replay = std::make_unique<Replay>(step);
   return replay->pull(gradient, sources, needed);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
+#include "Fused.h"
 #include "Value.h"
 #include <ATen/core/grad_mode.h>
 #include <atomic>
@@ -30,6 +31,22 @@ Step::Step() {
 }
 
 Step::~Step() = default;
+
+void Step::setComputed(const at::Tensor &tensor) {
+  std::lock_guard<std::mutex> lock(access);
+  computed.emplace(tensor.getIntrusivePtr());
+  version = static_cast<uint32_t>(tensor._version());
+}
+
+at::Tensor Step::findComputed() {
+  std::lock_guard<std::mutex> lock(access);
+  at::Tensor tensor;
+  if (computed)
+    if (auto found = computed->lock())
+      tensor = at::Tensor(std::move(found));
+  bool isSame = tensor.defined() && static_cast<uint32_t>(tensor._version()) == version;
+  return isSame ? aliasOf(tensor) : at::Tensor();
+}
 
 at::Tensor aliasOf(const at::Tensor &tensor) {
   c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
@@ -69,7 +86,7 @@ StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments
   return step;
 }
 
-static void check(const Step::Constant &constant) {
+void checkVersion(const Step::Constant &constant) {
   TORCH_CHECK(static_cast<uint32_t>(constant.tensor._version()) == constant.version,
               "fad.torch.nest: a tensor from which backward computes a sequence again, of shape ",
               constant.tensor.sizes(), ", has been modified by an inplace operation: it is at "
@@ -78,13 +95,18 @@ static void check(const Step::Constant &constant) {
               "derivatives.");
 }
 
-std::vector<Step *> order(const StepPtr &end) {
+std::vector<Step *> order(const StepPtr &end, Values *computed) {
   std::vector<Step *> all, open = {end.get()};
   std::unordered_set<Step *> seen = {end.get()};
   while (!open.empty()) {
     Step *step = open.back();
     open.pop_back();
     all.push_back(step);
+    at::Tensor value = computed && step->op ? step->findComputed() : at::Tensor();
+    if (value.defined()) {
+      computed->emplace(step, std::move(value));
+      continue;
+    }
     for (auto &[position, operand] : step->operands)
       if (seen.insert(operand.get()).second)
         open.push_back(operand.get());
@@ -96,16 +118,18 @@ std::vector<Step *> order(const StepPtr &end) {
 
 /// Runs the steps; `lead` returns what stands for a source, `visit` sees each result.
 template <typename Lead, typename Visit>
-static at::Tensor run(const StepPtr &end, Lead lead, Visit visit) {
+static at::Tensor run(const StepPtr &end, Lead lead, Visit visit, bool usesComputed = false) {
   PlainGuard guard;
-  std::unordered_map<Step *, at::Tensor> values;
-  for (Step *step : order(end)) {
+  Values values;
+  for (Step *step : order(end, usesComputed ? &values : nullptr)) {
+    if (values.count(step))
+      continue;
     if (!step->op) {
       values[step] = lead(*step);
       continue;
     }
     for (const Step::Constant &constant : step->constants)
-      check(constant);
+      checkVersion(constant);
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
     for (auto &[position, operand] : step->operands)
       stack[position] = values.at(operand.get());
@@ -130,11 +154,14 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient, const E
 
 at::Tensor compute(const StepPtr &end) {
   at::AutoGradMode off(false);
+  if (end->isDeferred)
+    if (at::Tensor value = computeFused(end); value.defined())
+      return value;
   auto lead = [](Step &step) {
-    check(step.value);
+    checkVersion(step.value);
     return step.value.tensor;
   };
-  return run(end, lead, [](const at::Tensor &) {});
+  return run(end, lead, [](const at::Tensor &) {}, /*usesComputed=*/true);
 }
 
 /// A parameter may get other memory, by `.data = `, and keep its node.
@@ -168,7 +195,7 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
   auto lead = [&](Step &step) {
-    check(step.value);
+    checkVersion(step.value);
     for (const Leaf &leaf : leaves)
       if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
         return leaf.tensor;

@@ -12,11 +12,13 @@
 #include "StateMachine.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <mutex>
+#include <unordered_map>
 #include <torch/csrc/autograd/node.h>
 
 namespace fad::eager {
 
 class Replay;
+struct Program;
 struct Step;
 using StepPtr = c10::intrusive_ptr<Step>;
 
@@ -42,6 +44,18 @@ struct Step : c10::intrusive_ptr_target {
   std::vector<std::pair<size_t, StepPtr>> operands;
   std::vector<Constant> constants;
 
+  /// Whether the deferred engine has recorded the operator, and what its node saves.
+  bool isDeferred = false;
+  Policy policy = Policy::Auto;
+  Saves saves = Saves::Nothing;
+  /// What kernels compute to the value, once that was asked for.
+  std::shared_ptr<Program> program;
+
+  /// The value, while a tensor has it, and that tensor's version.
+  std::mutex access;
+  std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> computed;
+  uint32_t version = 0;
+
   Source source;
   Constant value; ///< of a source
 
@@ -51,6 +65,11 @@ struct Step : c10::intrusive_ptr_target {
 
   Step();
   ~Step() override;
+
+  /// Remembers the value, which a tensor has now.
+  void setComputed(const at::Tensor &tensor);
+  /// The value, if a tensor still has it.
+  at::Tensor findComputed();
 };
 
 StepPtr recordSource(const at::Tensor &tensor, Source source);
@@ -61,14 +80,20 @@ StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments
 /// alone, nodes compute what leads to those; `needed` stands for that.
 std::vector<at::Tensor> callNode(torch::autograd::Node &node, const at::Tensor &gradient,
                                  const torch::autograd::Edge &needed);
-
-/// The steps that lead to `end`, in the order in which they were executed.
-std::vector<Step *> order(const StepPtr &end);
 /// Whether two sources are the same tensor.
 bool isSame(const Step &a, const Step &b);
 
 /// What a step computes, without a graph.
 at::Tensor compute(const StepPtr &end);
+
+/// Values of steps.
+using Values = std::unordered_map<Step *, at::Tensor>;
+/// The steps that lead to `end`, in the order in which they were executed. With
+/// `computed`, those end at values that tensors have.
+std::vector<Step *> order(const StepPtr &end, Values *computed = nullptr);
+
+/// Fails where a tensor was modified in place after it was recorded.
+void checkVersion(const Step::Constant &constant);
 
 /// What a step computes, with PyTorch's own nodes for its derivative.
 class Replay {
@@ -82,6 +107,8 @@ public:
   Replay(const StepPtr &end, const at::Tensor &numbers);
 
   const at::Tensor &value() const { return result; }
+  /// The node of the last operator.
+  c10::intrusive_ptr<torch::autograd::Node> last() const { return nodes.back(); }
   /// The gradients of `sources` for a gradient of the value, by the nodes' own functions,
   /// in the order of autograd. It can be called once. `needed` is as of `callNode`.
   std::vector<at::Tensor> pull(const at::Tensor &gradient, c10::ArrayRef<Source> sources,

@@ -29,7 +29,7 @@ static Node *nodeOf(c10::TensorImpl *tensor) {
 Value::Value(const at::Tensor &tensor)
     : tensor(tensor.unsafeGetTensorImpl()), node(nodeOf(this->tensor)),
       version(static_cast<uint32_t>(tensor._version())), policy(options.policy),
-      bits(options.bits) {}
+      bits(options.bits), isDeferred(options.isDeferred) {}
 
 Value::~Value() {
   // A tensor that something refers to weakly has let go of its node already.

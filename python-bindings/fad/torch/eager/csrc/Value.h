@@ -56,6 +56,8 @@ struct Value : c10::BackendMeta {
   /// That of the mode in which the value was computed.
   Policy policy;
   int bits;
+  /// Whether the value is computed where it is read, by the deferred engine.
+  bool isDeferred;
   /// Of the first operator of a sequence, whose node is PyTorch's own. The tensor owns
   /// its node; a hook of the node may refer to the tensor, so neither is owned here.
   Held held;

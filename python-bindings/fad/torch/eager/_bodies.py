@@ -1,0 +1,205 @@
+"""Deferred sequences as functions of MLIR."""
+
+from collections.abc import Callable
+
+from .._requirements import torch
+from ..compile._scalars import MLIR_TYPES, Body
+
+_DTYPES = {"Double": torch.float64, "Float": torch.float32, "Half": torch.float16,
+           "BFloat16": torch.bfloat16}
+
+
+class SequenceBody:
+    """The scalar body of a sequence. Numbers of 16 bits are computed in f32 and rounded
+    once, at the end."""
+
+    def __init__(self, key: str) -> None:
+        head, *lines = key.split("\n")
+        self.policy, dtype, *counts = head.split(" ")
+        self.sources, self.constants, self.numbers = map(int, counts)
+        self.dtype = _DTYPES[dtype]
+        self.wide = torch.float32 if self.dtype.itemsize == 2 else self.dtype
+        self.body = Body()
+        self.type = MLIR_TYPES[self.wide]
+        count = self.sources + self.constants
+        convert = self.body.convert
+        self.slots = [convert(f"%a{i}", self.dtype, self.wide) for i in range(count)]
+        self.read = [convert(f"%n{i}", torch.float64, self.wide) for i in range(self.numbers)]
+        for line in lines:
+            name, *arguments = line.split(" ")
+            values = [self.find(argument) for argument in arguments]
+            self.slots.append(_RULES[name](self, *values))
+
+    def find(self, argument: str) -> str | None:
+        if argument[0] == "%":
+            return self.slots[int(argument[1:])]
+        if argument[0] == "$":
+            return self.read[int(argument[1:])]
+        return None if argument == "=none" else argument
+
+    def constant(self, value: float) -> str:
+        return self.body.constant(value, self.wide)
+
+    def apply(self, op: str, *operands: str) -> str:
+        return self.body.apply(op, self.wide, *operands)
+
+    def compare(self, order: str, a: str, b: str) -> str:
+        return self.apply(f"arith.cmpf {order},", a, b)
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        return self.apply("arith.select", condition, a, b)
+
+    def make_module(self) -> str:
+        """A module whose function `f` maps sources, constants and numbers to the value."""
+        element = MLIR_TYPES[self.dtype]
+        count, tensor = self.sources + self.constants, f"tensor<?x{element}>"
+        given = [(f"%x{i}", f"%a{i}", tensor, element) for i in range(count)]
+        given += [(f"%s{i}", f"%n{i}", "f64", "f64") for i in range(self.numbers)]
+        arguments = ", ".join(f"{name}: {kind}" for name, _, kind, _ in given)
+        block = ", ".join(f"{name}: {kind}" for _, name, _, kind in given)
+        names, kinds = (", ".join(each[i] for each in given) for i in (0, 2))
+        value = self.body.convert(self.slots[-1], self.wide, self.dtype)
+        return "\n".join([
+            f"func.func @f({arguments}) -> {tensor} {{",
+            f"%r = fad.elementwise ins({names} : {kinds}) -> {tensor} {{",
+            f"^bb0({block}):",
+            *self.body.lines,
+            f"fad.yield {value} : {element}",
+            "}",
+            f"return %r : {tensor}",
+            "}",
+        ])
+
+
+Rule = Callable[..., str]
+
+
+def _plain(op: str) -> Rule:
+    return lambda body, *operands: body.apply(op, *operands)
+
+
+def _scaled(op: str) -> Rule:
+    def rule(body: SequenceBody, a: str, b: str, alpha: str) -> str:
+        scaled = b if alpha[0] == "=" else body.apply("arith.mulf", b, alpha)
+        return body.apply(op, a, scaled)
+
+    return rule
+
+
+def _reverse(body: SequenceBody, a: str, b: str, alpha: str) -> str:
+    return _scaled("arith.subf")(body, b, a, alpha)
+
+
+def _reciprocal(body: SequenceBody, x: str) -> str:
+    return body.apply("arith.divf", body.constant(1), x)
+
+
+def _power(body: SequenceBody, x: str, exponent: str) -> str:
+    value = float(exponent[1:])
+    if value == 1:
+        return x
+    if value in (0.5, -0.5):
+        return body.apply("math.sqrt" if value > 0 else "math.rsqrt", x)
+    if value == -1:
+        return _reciprocal(body, x)
+    square = body.apply("arith.mulf", x, x)
+    if value == 2:
+        return square
+    return body.apply("arith.mulf", square, x if value == 3 else square)
+
+
+def _gelu(body: SequenceBody, x: str, approximate: str) -> str:
+    return body.apply("fad.gelu " + x + (" approximate <tanh>" if approximate == "=tanh" else ""))
+
+
+def _abs(body: SequenceBody, x: str) -> str:
+    zero = body.constant(0)
+    negative = body.select(body.compare("olt", x, zero), body.apply("arith.negf", x), x)
+    return body.select(body.compare("oeq", x, zero), zero, negative)
+
+
+def _relu(body: SequenceBody, x: str) -> str:
+    zero = body.constant(0)
+    return body.select(body.compare("ole", x, zero), zero, x)
+
+
+def _leaky_relu(body: SequenceBody, x: str, slope: str) -> str:
+    positive = body.compare("ogt", x, body.constant(0))
+    return body.select(positive, x, body.apply("arith.mulf", x, slope))
+
+
+def _bounded(below: str, above: str) -> Rule:
+    """Between two bounds, where comparisons say which derivative the bounds have."""
+
+    def rule(body: SequenceBody, x: str, low: str | None = None, high: str | None = None) -> str:
+        if low is not None:
+            x = body.select(body.compare(below, x, low), low, x)
+        return x if high is None else body.select(body.compare(above, x, high), high, x)
+
+    return rule
+
+
+def _clamp_max(body: SequenceBody, x: str, high: str) -> str:
+    return _bounded("olt", "ogt")(body, x, None, high)
+
+
+def _elu(body: SequenceBody, x: str, alpha: str, scale: str, input_scale: str) -> str:
+    grown = body.apply("math.expm1", body.apply("arith.mulf", x, input_scale))
+    negative = body.apply("arith.mulf", grown, body.apply("arith.mulf", alpha, scale))
+    positive = body.apply("arith.mulf", x, scale)
+    return body.select(body.compare("ole", x, body.constant(0)), negative, positive)
+
+
+def _softplus(body: SequenceBody, x: str, beta: str, threshold: str) -> str:
+    scaled = body.apply("arith.mulf", x, beta)
+    smooth = body.apply("arith.divf", body.apply("fad.softplus", scaled), beta)
+    return body.select(body.compare("ogt", scaled, threshold), x, smooth)
+
+
+def _sixth(body: SequenceBody, x: str) -> str:
+    sixth = body.apply("arith.mulf", x, body.constant(1 / 6))
+    return body.apply("arith.addf", sixth, body.constant(0.5))
+
+
+def _hardsigmoid(body: SequenceBody, x: str) -> str:
+    inner = body.select(body.compare("oge", x, body.constant(3)), body.constant(1), _sixth(body, x))
+    return body.select(body.compare("ole", x, body.constant(-3)), body.constant(0), inner)
+
+
+def _hardswish(body: SequenceBody, x: str) -> str:
+    inner = body.apply("arith.mulf", x, _sixth(body, x))
+    inner = body.select(body.compare("oge", x, body.constant(3)), x, inner)
+    return body.select(body.compare("ole", x, body.constant(-3)), body.constant(0), inner)
+
+
+_RULES: dict[str, Rule] = {
+    "abs": _abs,
+    "add.Scalar": _scaled("arith.addf"),
+    "add.Tensor": _scaled("arith.addf"),
+    "clamp": _bounded("olt", "ogt"),
+    "clamp_max": _clamp_max,
+    "clamp_min": _bounded("olt", "ogt"),
+    "div.Scalar": _plain("arith.divf"),
+    "div.Tensor": _plain("arith.divf"),
+    "elu": _elu,
+    "gelu": _gelu,
+    "hardsigmoid": _hardsigmoid,
+    "hardswish": _hardswish,
+    "hardtanh": _bounded("ole", "oge"),
+    "leaky_relu": _leaky_relu,
+    "mish": _plain("fad.mish"),
+    "mul.Scalar": _plain("arith.mulf"),
+    "mul.Tensor": _plain("arith.mulf"),
+    "neg": _plain("arith.negf"),
+    "pow.Tensor_Scalar": _power,
+    "reciprocal": _reciprocal,
+    "relu": _relu,
+    "rsub.Scalar": _reverse,
+    "sigmoid": _plain("fad.sigmoid"),
+    "silu": _plain("fad.silu"),
+    "softplus": _softplus,
+    "sub.Scalar": _scaled("arith.subf"),
+    "sub.Tensor": _scaled("arith.subf"),
+    **{name: _plain(f"math.{name}")
+       for name in "cos erf exp expm1 log log1p rsqrt sin sqrt tan tanh".split()},
+}

@@ -1,0 +1,141 @@
+"""Kernels of deferred sequences, which a thread compiles while operators run one by one."""
+
+import ctypes
+import functools
+import hashlib
+import os
+import re
+import sys
+import threading
+from typing import Any
+
+from ... import _fad
+from ... import compile as compile_for_cpu
+from ... import nest, parse
+from ._bodies import SequenceBody
+from ._extension import cache_folder, library_path
+
+#: What the process has compiled, which is never freed: backward may call it.
+_compiled: list[Any] = []
+
+
+def _find_returned(text: str, function: str) -> tuple[list[str], list[str]]:
+    """The names of a function's arguments and of what it returns."""
+    body = text[re.search(rf"func\.func @{function}\(", text).end() :]
+    arguments = re.findall(r"(%arg\d+): ", body[: body.index("{\n")])
+    (returned,) = re.findall(r"^    return (.*) : ", body.split("\n  }\n")[0], re.M)
+    return arguments, returned.split(", ")
+
+
+def _packed(executable: Any, function: str, text: str, count: int) -> int:
+    """The address of a function's code, if it computes `count` different results."""
+    arguments, returned = _find_returned(text, function)
+    computed = {name for name in returned if name not in arguments}
+    return executable.packed(function) if len(computed) == count else 0
+
+
+def _compile(key: str) -> tuple[list[int], list[int]]:
+    """Addresses of the code of the value, of value and derivative, and of gradients, and
+    the numbers of the arguments that the last takes."""
+    body = SequenceBody(key)
+    policy = "fad" if body.policy == "fad" else "recompute"
+    nested = nest(parse(body.make_module()), wrt=tuple(range(body.sources)), policy=policy)
+    text = str(nested.module)
+    executable = compile_for_cpu(nested, check=False)
+    _compiled.append(executable)
+    handle = executable._handle
+    if policy == "fad":
+        # Forward has the value and the derivative; the value alone is another program.
+        plain = compile_for_cpu(parse(body.make_module()), check=False)
+        _compiled.append(plain)
+        derivative = _packed(handle, nested.forward, text, 2)
+        return [plain._handle.packed("f"), derivative, 0], []
+    arguments, returned = _find_returned(text, nested.forward)
+    residuals = returned[1:]
+    gradient = _packed(handle, nested.backward, text, body.sources)
+    if returned[0] in arguments or not set(residuals) <= set(arguments):
+        return [0, 0, 0], []
+    return [handle.packed(nested.forward), 0, gradient], [arguments.index(r) for r in residuals]
+
+
+def _folder() -> Any:
+    """Where the sequences are that processes have met. What a kernel is compiled to is
+    for one machine and one process; what is kept is which ones there will be."""
+    return cache_folder() / f"{library_path().stem}-sequences"
+
+
+def _remember(key: str) -> None:
+    folder = _folder()
+    path = folder / hashlib.sha256(key.encode()).hexdigest()[:20]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            partial = path.with_suffix(f".{os.getpid()}")
+            partial.write_text(key)
+            os.replace(partial, path)
+    except OSError:
+        pass
+
+
+def _recall(library: Any) -> None:
+    try:
+        for path in sorted(_folder().iterdir())[:1024]:
+            library.fad_eager_expect(path.read_text().encode())
+    except (OSError, UnicodeDecodeError):
+        pass
+
+
+_said: set[str] = set()
+
+
+def _work(library: Any) -> None:
+    """Compiles what is asked for, until the process ends."""
+    while True:
+        key = library.fad_eager_take_request().decode()
+        addresses, arguments, problem = [0, 0, 0], [], ""
+        try:
+            addresses, arguments = _compile(key)
+            _remember(key)
+        except Exception as error:
+            problem = str(error)
+        library.fad_eager_finish(key.encode(), (ctypes.c_size_t * 3)(*addresses),
+                                 (ctypes.c_int64 * len(arguments))(*arguments), len(arguments))
+        if problem and problem not in _said:
+            _said.add(problem)
+            print("fad: fad.torch.nest computes a sequence operator by operator, as fad has no "
+                  f"kernel of {key.replace(chr(10), chr(59) + chr(32))}: {problem}", file=sys.stderr, flush=True)
+
+
+@functools.cache
+def _load() -> ctypes.CDLL:
+    """The extension, whose functions are called without Python's lock here."""
+    library = ctypes.CDLL(str(library_path()))
+    library.fad_eager_take_request.restype = ctypes.c_char_p
+    library.fad_eager_count_compiled.restype = ctypes.c_int64
+    library.fad_eager_expect.argtypes = [ctypes.c_char_p]
+    library.fad_eager_finish.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p,
+                                         ctypes.c_int64]
+    library.fad_eager_set_native.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+    return library
+
+
+def start() -> None:
+    """Starts the thread."""
+    library = _load()
+    library.fad_eager_set_native(*_fad.native_interface())
+    _recall(library)
+    _start_thread()
+    os.register_at_fork(after_in_child=_start_thread)
+
+
+def _start_thread() -> None:
+    threading.Thread(target=_work, args=(_load(),), daemon=True, name="fad-kernels").start()
+
+
+def wait() -> int:
+    """Waits until no kernels are being compiled; returns how many sequences have some."""
+    import time
+
+    while (count := _load().fad_eager_count_compiled()) < 0:
+        time.sleep(0.01)
+    return count

@@ -1,0 +1,80 @@
+//===- CompiledSequences.h - Kernels of sequences --------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sequences that the process has met, by a text that says all that a kernel depends on,
+// and the kernels that a thread of Python has compiled meanwhile. Nothing here knows
+// tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_COMPILEDSEQUENCES_H
+#define FAD_EAGER_COMPILEDSEQUENCES_H
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fad::eager {
+
+/// Code of fad on vectors. See `CompiledModule::getPacked`.
+using PackedCode = void (*)(void **);
+
+struct CompiledSequence {
+  /// Whether the rest is there, and does not change any more.
+  std::atomic<bool> isReady{false};
+  /// The value, of sources, constants and numbers.
+  PackedCode value = nullptr;
+  /// The value and the derivative, of the same; or null.
+  PackedCode derivative = nullptr;
+  /// The gradients of the sources; or null. The arguments are those of `value` at
+  /// `gradientArguments`, and the gradient of the value.
+  PackedCode gradient = nullptr;
+  std::vector<int64_t> gradientArguments;
+
+  int64_t sightings = 0;
+};
+
+class CompiledSequences {
+public:
+  static CompiledSequences &get();
+
+  /// The entry of a sequence. It stays where it is. Null where there are too many.
+  CompiledSequence *find(const std::string &key);
+  /// Counts that the sequence was computed; from the second time on, and from the first
+  /// if another process has met it, its kernels are asked for, once.
+  void see(const std::string &key, CompiledSequence &sequence);
+  /// Says of sequences that an earlier process has met them.
+  void expect(const std::string &key);
+
+  /// Waits for a sequence whose kernels are asked for.
+  std::string takeRequest();
+  /// Whether all kernels that were asked for are there, or cannot be.
+  bool isIdle();
+  /// Adds kernels of a sequence; none, if `value` is null.
+  void finish(const std::string &key, PackedCode value, PackedCode derivative,
+              PackedCode gradient, std::vector<int64_t> gradientArguments);
+  int64_t countReady();
+
+private:
+  static constexpr size_t maxCount = 4096;
+
+  std::mutex mutex;
+  std::condition_variable wait;
+  std::unordered_map<std::string, CompiledSequence> sequences;
+  std::deque<std::string> requests;
+  int64_t open = 0, ready = 0;
+};
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_COMPILEDSEQUENCES_H

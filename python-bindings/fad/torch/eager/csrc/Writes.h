@@ -1,0 +1,20 @@
+//===- Writes.h - Writes to what deferred sequences read -------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_WRITES_H
+#define FAD_EAGER_WRITES_H
+
+namespace fad::eager {
+
+/// Lets operators in the mode that write to a tensor, or hand out its memory, wait for the
+/// sequences that read that memory and are not computed yet.
+void watchWrites();
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_WRITES_H
