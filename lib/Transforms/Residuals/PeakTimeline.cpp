@@ -1,0 +1,246 @@
+//===- PeakTimeline.cpp - Steps under a selection -------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PeakTimeline.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+PeakModel::Timeline::Timeline(const PeakModel &model,
+                              const llvm::DenseSet<Value> &selected)
+    : model(model), saved(model.values.size()), executed(model.nodes.size()),
+      isDecoded(model.values.size()) {
+  llvm::BitVector wanted(model.values.size());
+  for (Value value : selected)
+    if (auto it = model.numberOf.find(value); it != model.numberOf.end())
+      saved.set(it->second);
+  wanted = saved;
+  for (unsigned result : model.results)
+    wanted.set(result);
+  llvm::BitVector needed = model.findNeeded(wanted);
+  for (unsigned node : model.forward)
+    if (needed[node])
+      steps.push_back({node, inForward});
+  numForward = steps.size();
+  for (unsigned node : model.backward)
+    addBackward(node);
+  for (unsigned gradient : model.gradients)
+    if (!isGiven(gradient) && !executed[model.nodeOf[gradient]])
+      addBackward(model.nodeOf[gradient]);
+}
+
+bool PeakModel::Timeline::isGiven(unsigned value) const {
+  return model.nodeOf[value] < 0 || saved[value];
+}
+
+void PeakModel::Timeline::addBackward(unsigned first) {
+  SmallVector<unsigned> stack = {first};
+  while (!stack.empty()) {
+    unsigned number = stack.back();
+    size_t size = stack.size();
+    for (unsigned read : model.nodes[number].reads)
+      if (!isGiven(read) && !executed[model.nodeOf[read]])
+        stack.push_back(model.nodeOf[read]);
+    if (stack.size() != size) {
+      std::reverse(stack.begin() + size, stack.end());
+      continue;
+    }
+    stack.pop_back();
+    if (executed.test(number))
+      continue;
+    executed.set(number);
+    for (unsigned read : model.nodes[number].reads)
+      if (isEncoded(read) && !isDecoded.test(read)) {
+        isDecoded.set(read);
+        steps.push_back({read, decoded});
+      }
+    steps.push_back({number, inBackward});
+  }
+}
+
+unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
+  if (!isGiven(value))
+    return get(value, inBackward);
+  return get(value, isEncoded(value) ? decoded : inForward);
+}
+
+bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
+  unsigned until = last[copy];
+  bool crosses = time < numForward && until >= numForward;
+  return !isInMemory[copy] && !crosses && until > time &&
+         numKernels[until] == numKernels[time + 1];
+}
+
+void PeakModel::Timeline::findLastReads() {
+  last.assign(numCopies * model.values.size(), 0);
+  isInMemory.resize(last.size());
+  unsigned end = steps.size();
+  isFusedStep.resize(end);
+  numKernels.assign(end + 1, 0);
+  for (unsigned time = 0; time < end; ++time) {
+    auto [number, copy] = steps[time];
+    const Node *node = copy == decoded ? nullptr : &model.nodes[number];
+    bool isKernel = node && !node->fuses && !node->isInPlace;
+    numKernels[time + 1] = numKernels[time] + isKernel;
+  }
+  auto keep = [&](unsigned copy) {
+    last[copy] = end;
+    isInMemory.set(copy);
+  };
+  for (unsigned result : model.results)
+    keep(get(result, inForward));
+  for (unsigned gradient : model.gradients)
+    keep(getInBackward(gradient));
+  for (unsigned time = end; time-- > 0;) {
+    auto [number, copy] = steps[time];
+    unsigned until = time;
+    if (copy == decoded) {
+      if (model.isFused && isFused(get(number, decoded), time)) {
+        isFusedStep.set(time);
+        until = last[get(number, decoded)];
+      }
+      last[get(number, encoded)] = until;
+      continue;
+    }
+    const Node &node = model.nodes[number];
+    bool needsMemory = !node.isFusedReader && !node.isInPlace;
+    if (node.fuses && llvm::all_of(node.results, [&](unsigned result) {
+          return isFused(get(result, copy), time);
+        }))
+      isFusedStep.set(time);
+    if (node.isInPlace || isFusedStep[time])
+      for (unsigned result : node.results) {
+        until = std::max(until, last[get(result, copy)]);
+        needsMemory |= isInMemory[get(result, copy)];
+      }
+    for (unsigned read : node.reads) {
+      unsigned used =
+          copy == inForward ? get(read, inForward) : getInBackward(read);
+      last[used] = std::max(last[used], until);
+      if (needsMemory)
+        isInMemory.set(used);
+    }
+  }
+}
+
+Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
+  if (!model.isExecutedByOthers || model.isFused)
+    return 0;
+  Cost::Count elements = model.elements[value];
+  // Codes have 32 bits in two operations at a time; bits of a mask have them in
+  // eight parts one by one.
+  bool isMask = model.bytes[value] == model.elements[value];
+  return copy == inForward && isMask ? 2 * elements : 8 * elements;
+}
+
+Cost::Count PeakModel::Timeline::getPeak() {
+  findLastReads();
+  SmallVector<Cost::Count> freed(steps.size() + 1);
+  // The largest of the buffers that are freed after each step.
+  SmallVector<int64_t> largest(steps.size() + 1);
+  Cost::Count live = 0, peak = 0;
+  auto allocate = [&](unsigned number, int64_t size, unsigned time) {
+    live += size;
+    unsigned until = std::max(time, last[number]);
+    freed[until] += size;
+    largest[until] = std::max(largest[until], size);
+  };
+  for (unsigned time = 0; time <= steps.size(); ++time) {
+    if (time == numForward)
+      for (unsigned cotangent : model.cotangents)
+        allocate(get(cotangent, inForward), model.bytes[cotangent], time);
+    peak = std::max(peak, live);
+    if (time == steps.size())
+      break;
+    auto [number, copy] = steps[time];
+    if (copy == decoded) {
+      if (!isFusedStep[time])
+        allocate(get(number, decoded), model.bytes[number], time);
+      peak = std::max(peak, live + getCodeBytes(number, copy));
+      live -= freed[time];
+      continue;
+    }
+    const Node &node = model.nodes[number];
+    Cost::Count temporary = node.temporaryBytes;
+    int64_t reusable = node.overwrites ? largest[time] : 0;
+    for (unsigned result : node.results) {
+      if (copy == inForward && isEncoded(result)) {
+        allocate(get(result, encoded), model.savedBytes[result], time);
+        temporary = std::max(temporary, getCodeBytes(result, copy));
+      }
+      if (node.isInPlace || isFusedStep[time])
+        continue;
+      int64_t size = model.bytes[result];
+      // The operand's memory is the result's from here on.
+      if (size == reusable) {
+        live -= size;
+        freed[time] -= size;
+        reusable = 0;
+      }
+      allocate(get(result, copy), size, time);
+    }
+    peak = std::max(peak, live + temporary);
+    live -= freed[time];
+  }
+  return peak;
+}
+
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
+  findLastReads();
+  // What lives after each step besides results, and what the step adds.
+  SmallVector<Cost::Count> added(numForward), live(numForward + 1);
+  auto forEachBuffer = [&](unsigned time,
+                           llvm::function_ref<void(unsigned, unsigned)> visit) {
+    const Node &node = model.nodes[steps[time].number];
+    for (unsigned result : node.results) {
+      unsigned until = last[get(result, inForward)];
+      if (!node.isInPlace && until < steps.size())
+        visit(result, std::min(std::max(until, time), numForward));
+    }
+  };
+  for (unsigned time = 0; time < numForward; ++time)
+    forEachBuffer(time, [&](unsigned value, unsigned until) {
+      added[time] += model.bytes[value];
+      live[time] += model.bytes[value];
+      live[until] -= model.bytes[value];
+    });
+  for (unsigned time = 1; time < numForward; ++time)
+    live[time] += live[time - 1];
+
+  SmallVector<unsigned> ends;
+  Cost::Count sum = 0;
+  unsigned best = 0;
+  bool hasBest = false;
+  for (unsigned time = 0; time < numForward; ++time) {
+    sum += added[time];
+    if (2 * sum < segment)
+      continue;
+    if (!hasBest || live[time] <= live[best])
+      best = time;
+    hasBest = true;
+    if (sum < segment)
+      continue;
+    ends.push_back(best);
+    time = best;
+    sum = 0;
+    hasBest = false;
+  }
+
+  llvm::DenseSet<Value> values;
+  for (unsigned time = 0; time < numForward; ++time)
+    forEachBuffer(time, [&](unsigned value, unsigned until) {
+      auto end = llvm::lower_bound(ends, time);
+      if (end != ends.end() && *end < until)
+        values.insert(model.values[value]);
+    });
+  return values;
+}
