@@ -98,9 +98,7 @@ def check(run, engine, bound=1e-5, number_of_plans=None):
     if engine == "eager" and worst > 0:
         # Some operations of AOTAutograd have another order than PyTorch's.
         is_changed = coefficients > 0
-        reset()
-        others = run(torch.compile(backend="aot_eager"))
-        if not any(map(difference, values, others)):
+        if not any(map(difference, values, _run_by_aot(run))):
             OTHER.append(worst)
             return ""
         if not is_changed:
@@ -115,6 +113,17 @@ def check(run, engine, bound=1e-5, number_of_plans=None):
             OTHER.append(worst)
             return ""
     return "" if worst <= bound else f"differs by {worst:.1e}"
+
+
+def _run_by_aot(run):
+    """The values by AOTAutograd without fad. Of some graphs, those without
+    decompositions fail at a view of other strides."""
+    reset()
+    try:
+        return run(torch.compile(backend="aot_eager"))
+    except RuntimeError:
+        reset()
+        return run(torch.compile(backend="aot_eager_decomp_partition"))
 
 
 def _is_refused(run, error):
