@@ -13,7 +13,7 @@ from ... import _fad
 from ... import compile as compile_for_cpu
 from ... import nest, parse
 from ._bodies import SequenceBody
-from ._extension import cache_folder, library_path
+from ._extension import cache_folder, library_path, load
 
 #: What the process has compiled, which is never freed: backward may call it.
 _compiled: list[Any] = []
@@ -109,6 +109,7 @@ def _work(library: Any) -> None:
 @functools.cache
 def _load() -> ctypes.CDLL:
     """The extension, whose functions are called without Python's lock here."""
+    load()
     library = ctypes.CDLL(str(library_path()))
     library.fad_eager_take_request.restype = ctypes.c_char_p
     library.fad_eager_count_compiled.restype = ctypes.c_int64

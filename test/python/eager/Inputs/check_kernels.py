@@ -130,10 +130,6 @@ def check_keys(check):
     check("no kernel is added", lambda: warm(scaled(5), X, "auto") == before)
 
 
-def gated(x):
-    return F.silu(x.sin()) * (x * 2).view(-1)
-
-
 def check_two(check):
     """Two sources, and a value that is read and goes on."""
     def two(x):

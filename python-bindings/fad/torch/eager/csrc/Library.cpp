@@ -188,8 +188,8 @@ FAD_EAGER_API void fad_eager_expect(const char *key) {
   fad::eager::CompiledSequences::get().expect(key);
 }
 
-FAD_EAGER_API void fad_eager_finish(const char *key, const uintptr_t code[3], const int64_t *arguments,
-                                    int64_t count) {
+FAD_EAGER_API void fad_eager_finish(const char *key, const uintptr_t code[3],
+                                    const int64_t *arguments, int64_t count) {
   using namespace fad::eager;
   auto get = [&](int i) { return reinterpret_cast<PackedCode>(code[i]); };
   CompiledSequences::get().finish(key, get(0), get(1), get(2), {arguments, arguments + count});
