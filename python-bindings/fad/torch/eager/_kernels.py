@@ -102,8 +102,9 @@ def _work(library: Any) -> None:
                                  (ctypes.c_int64 * len(arguments))(*arguments), len(arguments))
         if problem and problem not in _said:
             _said.add(problem)
+            operators = "; ".join(key.split("\n"))
             print("fad: fad.torch.nest computes a sequence operator by operator, as fad has no "
-                  f"kernel of {key.replace(chr(10), chr(59) + chr(32))}: {problem}", file=sys.stderr, flush=True)
+                  f"kernel of {operators}: {problem}", file=sys.stderr, flush=True)
 
 
 @functools.cache

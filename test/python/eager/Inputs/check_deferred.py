@@ -11,6 +11,7 @@ from activations import ACTIVATIONS, gelu, mish, silu
 from checks import Checks, raises
 
 import fad.torch
+from fad.torch.eager import _kernels
 from fad.torch.eager._state import live_nodes, live_values
 
 torch.manual_seed(0)
@@ -310,7 +311,7 @@ def check_threads(check):
 
 
 def check_lives(check):
-    x, functions = source(), list(ACTIVATIONS.values())
+    x, functions, before = source(), list(ACTIVATIONS.values()), _kernels.wait()
     for i in range(10000):
         with nest(POLICIES[i % 2]):
             y = functions[i % 3](x)
@@ -323,6 +324,7 @@ def check_lives(check):
     gc.collect()
     check("no node is left", lambda: live_nodes() == 0)
     check("no value is left", lambda: live_values() == 0)
+    check("few kernels", lambda: _kernels.wait() <= before + 6)
     check("a wrong engine", lambda: raises(
         "interactive", lambda: fad.torch.nest(engine="later")))
 

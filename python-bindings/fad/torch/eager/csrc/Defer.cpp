@@ -149,7 +149,8 @@ static at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) 
   value.step.reset();
   value.sequence = nullptr;
   value.node = own.get();
-  auto self = at::Tensor(c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
+  at::Tensor self(
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
   impl::set_gradient_edge(self, {std::move(own), 0});
   return replay.value().detach();
 }
