@@ -16,6 +16,7 @@ from torch._functorch._activation_checkpointing import knapsack
 import fad.torch
 import reported_modules as modules
 from fad.torch.compile._measure import measure_times
+from fad.torch.compile._partitioner import _RESERVE
 from reported_measure import Fad, Run, Stock, find_error, run, run_eager
 
 MIB = 1 << 20
@@ -88,7 +89,8 @@ def _mib(count: float) -> str:
 
 def _add_budgets(table: Table, count: int) -> list[dict[str, Any]]:
     """Rows of fad with `count` budgets in bytes, from the peak of the fastest selection
-    to the lowest that there is, by the operations one by one."""
+    to the lowest that there is. Under Inductor, fad plans with a part of a budget."""
+    reserve = _RESERVE if table.engine == "inductor" else 0.0
     ends = []
     for budget in 1.0, 1:
         with warnings.catch_warnings():
@@ -98,7 +100,7 @@ def _add_budgets(table: Table, count: int) -> list[dict[str, Any]]:
                 *table.case.inputs,
                 options={"fad.budget": budget, "fad.engine": table.engine},
             )
-        ends.append(explanation.graphs[0].fad.peak + SLACK)
+        ends.append(int(explanation.graphs[0].fad.peak / (1 - reserve)) + SLACK)
     rows = []
     for step in range(count):
         budget = ends[0] - (ends[0] - ends[1]) * step // (count - 1)

@@ -29,18 +29,16 @@ def keep_layouts(
 ) -> None:
     """Replaces inputs with channels among the saved tensors by views, but for filters
     whose copies are at most the part `copies` of what is saved."""
-    convolutions = [
-        node
+    convolutions = (
+        graph.find_nodes(op="call_function", target=aten.convolution.default)
         for graph in (forward.graph, backward.graph)
-        for node in graph.find_nodes(op="call_function", target=aten.convolution.default)
-    ]
-    if not convolutions:
+    )
+    if not any(convolutions):
         return
     output = forward.graph.output_node()
     results = list(output.args[0])
     readers = {node.name: node for node in backward.graph.find_nodes(op="placeholder")}
-    filters = {node.args[1] for node in convolutions}
-    kept = _choose_copies(results[num_fwd_outputs:], filters, copies)
+    kept = _choose_copies(results[num_fwd_outputs:], _find_filters(backward), copies)
     changed = False
     for number, node in enumerate(results):
         if number < num_fwd_outputs or not _has_channels(node) or node in kept:
@@ -65,9 +63,19 @@ def keep_layouts(
         backward.recompile()
 
 
-def _choose_copies(
-    saved: list[object], filters: set[fx.Node], copies: float
-) -> set[fx.Node]:
+def _find_filters(backward: fx.GraphModule) -> set[str]:
+    """The names of the filters that backward computes with. For the gradient of a filter
+    alone, as in a first layer, it needs no more than the sizes."""
+    nodes = backward.graph.find_nodes(op="call_function", target=aten.convolution.default)
+    filters = {node.args[1].name for node in nodes}
+    target = aten.convolution_backward.default
+    for node in backward.graph.find_nodes(op="call_function", target=target):
+        if node.args[-1][0]:
+            filters.add(node.args[2].name)
+    return filters
+
+
+def _choose_copies(saved: list[object], filters: set[str], copies: float) -> set[fx.Node]:
     """Those of `filters` among `saved` of which forward saves copies: the largest first,
     up to the part `copies` of all bytes."""
     computed = {
@@ -78,7 +86,7 @@ def _choose_copies(
         and isinstance(node.meta.get("val"), torch.Tensor)
     }
     left = sum(computed.values()) * copies / (1 - copies)
-    candidates = [node for node in saved if node in filters and _has_channels(node)]
+    candidates = [node for node in saved if _has_channels(node) and node.name in filters]
     kept = set()
     for node in sorted(candidates, key=lambda node: -node.meta["val"].nbytes):
         if node.meta["val"].nbytes <= left:
