@@ -160,6 +160,7 @@ LogicalResult CompiledModule::createEngine(ModuleOp module, bool quickly) {
   auto machine = builder->createTargetMachine();
   if (!machine)
     return emitEngineError(module, machine.takeError());
+  loadCompilerLibrary();
 
   ExecutionEngineOptions options;
   // Level 3 is meant for kernels, and takes long for networks.

@@ -37,6 +37,8 @@ static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
   return library;
 }
 
+void mlir::fad::loadCompilerLibrary() { loadLibrary("libgcc_s.so.1"); }
+
 llvm::sys::DynamicLibrary mlir::fad::loadCUDARuntime() {
   return loadLibrary(runtimeLibraries.cudaRuntime);
 }

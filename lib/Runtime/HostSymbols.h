@@ -26,6 +26,10 @@ llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner mangle);
 llvm::Error callCompiled(void (*invoke)(void **), void **arguments,
                          llvm::ArrayRef<void *> owned = {});
 
+/// Makes the compiler's own library visible to compiled code, which calls it to
+/// convert numbers of 16 bits. Python has it, but not for all to see.
+void loadCompilerLibrary();
+
 /// Loads the CUDA runtime. The result is not valid if the runtime is missing.
 llvm::sys::DynamicLibrary loadCUDARuntime();
 
