@@ -65,9 +65,15 @@ class Nest:
         self._before.append(before)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: Any = None, *_: object) -> None:
         after = self._before.pop()
-        self._compute_open(_state.exchange(after), after)
+        before = _state.exchange(after)
+        try:
+            self._compute_open(before, after)
+        except RuntimeError:
+            # The block's own exception says more.
+            if kind is None:
+                raise
 
     @staticmethod
     def _compute_open(before: Any, after: Any) -> None:

@@ -1,7 +1,7 @@
 """The state of a thread: whether operators are nested, and how."""
 
 import ctypes
-import functools
+import threading
 from typing import Any
 
 from .._requirements import torch
@@ -48,13 +48,22 @@ def compute_open() -> None:
         raise RuntimeError(message.decode())
 
 
-@functools.cache
+_lock = threading.Lock()
+_is_prepared = False
+
+
 def prepare_deferred() -> None:
     """What the deferred engine needs once in a process."""
-    from . import _kernels
+    global _is_prepared
+    if _is_prepared:
+        return
+    with _lock:
+        if not _is_prepared:
+            from . import _kernels
 
-    load().fad_eager_watch_writes()
-    _kernels.start()
+            load().fad_eager_watch_writes()
+            _kernels.start()
+            _is_prepared = True
 
 
 def live_nodes() -> int:

@@ -41,6 +41,19 @@ def shard(model):
     return fully_shard(model, mesh=mesh)
 
 
+def is_reduced(rank, engine):
+    """Whether a sequence reads what a collective writes to afterwards."""
+    x = torch.ones(4, 8, dtype=torch.double, requires_grad=True)
+    constant = torch.full((4, 8), rank + 1.0, dtype=torch.double)
+    with fad.torch.nest(engine=engine, min_numel=0):
+        y = torch.sin(x) * torch.tanh(x) * constant
+        dist.all_reduce(constant)
+        value = y.sum()
+    expected = torch.sin(x) * torch.tanh(x) * (rank + 1)
+    return torch.allclose(value, expected.sum()) and constant[0, 0] == 3 and raises(
+        "modified by a batch normalization or a collective", value.backward)
+
+
 def worker(rank, folder):
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     torch.manual_seed(0)
@@ -53,6 +66,8 @@ def worker(rank, folder):
         nest = fad.torch.nest(policy=policy, min_numel=0)
         for name, wrapped, reference in [
             ("DDP", DistributedDataParallel(nest(copy.deepcopy(model))), expected),
+            ("DDP deferred", DistributedDataParallel(fad.torch.nest(
+                copy.deepcopy(model), policy=policy, min_numel=0, engine="deferred")), expected),
             ("fully_shard", shard(nest(copy.deepcopy(model))), sharded),
         ]:
             count += 1
@@ -64,6 +79,10 @@ def worker(rank, folder):
                 print(f"wrong: {name}, {policy}, process {rank}", flush=True)
         if not raises("nest the model first", lambda: nest(shard(copy.deepcopy(model)))):
             wrong += 1
+    for engine in fad.torch.eager._state.ENGINES:
+        if not is_reduced(rank, engine):
+            wrong += 1
+            print(f"wrong: a collective, {engine}, process {rank}", flush=True)
     if rank == 0:
         print(f"{count} models, {wrong} wrong", flush=True)
     dist.destroy_process_group()

@@ -27,7 +27,7 @@ RAISES = {
         ("auto", "fad"), [{"hooked after use"}, {"inner"}]),
     "no second derivative": ("there is no second derivative", ("fad",), [{"second"}]),
     "source modified in place": (
-        "from which backward computes a sequence again", ("auto",), [{"written"}]),
+        "from which a sequence is computed", ("auto",), [{"written"}]),
     "modified in place, as PyTorch says": (
         "one of the variables needed for gradient computation has been modified",
         ("auto", "fad"), [{"written"}]),
@@ -116,7 +116,7 @@ def spoil_error(execution, loss):
 def spoil_refusal(execution, loss):
     """A planted bug: a documented error of which the program has not the reason."""
     if "written" not in execution.facts:
-        raise RuntimeError("a tensor from which backward computes a sequence again, of shape "
+        raise RuntimeError("a tensor from which a sequence is computed, of shape "
                            "[3], has been modified by an inplace operation")
 
 

@@ -82,6 +82,8 @@ static std::vector<at::Tensor> run(PackedCode code, const std::vector<const at::
 /// Fails where a tensor was written to after the sequence was recorded.
 static std::vector<const at::Tensor *> read(const Program &program) {
   std::vector<const at::Tensor *> tensors;
+  for (const Step::Constant &scalar : program.scalars)
+    checkVersion(scalar);
   for (const Step::Constant &constant : program.tensors) {
     checkVersion(constant);
     tensors.push_back(&constant.tensor);

@@ -65,6 +65,7 @@ torch::CppFunction makeKernel(const Operator &info) {
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
   m.fallback(torch::CppFunction::makeFallthrough());
+  fad::eager::watchSilentWrites();
 }
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {

@@ -22,7 +22,7 @@ struct Builder {
     size_t number;
   };
 
-  std::vector<Step::Constant> sources, constants;
+  std::vector<Step::Constant> sources, constants, scalars;
   std::vector<Source> places;
   std::vector<double> numbers;
   /// Lines of an operator's name and its arguments; slots are filled in at the end.
@@ -93,15 +93,17 @@ bool Builder::addArgument(const Step &step, size_t position, const c10::IValue &
     const at::Tensor &tensor = value.toTensor();
     if (!tensor.device().is_cpu() || tensor.is_complex())
       return false;
-    if (!tensor.dim())
-      return number(tensor.item().toDouble());
     for (const Step::Constant &constant : step.constants)
       if (constant.tensor.is_same(tensor)) {
+        if (!tensor.dim()) {
+          scalars.push_back(constant);
+          break;
+        }
         arguments.push_back({"", {Kind::Constant, constants.size()}});
         constants.push_back(constant);
         return true;
       }
-    return false;
+    return !tensor.dim() && number(tensor.item().toDouble());
   }
   if (value.isDouble() || value.isInt())
     return number(value.toScalar().toDouble());
@@ -180,6 +182,7 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy, Values 
                           builder.constants.end());
   program->sources = std::move(builder.places);
   program->numbers = std::move(builder.numbers);
+  program->scalars = std::move(builder.scalars);
   program->compiled = CompiledSequences::get().find(program->key);
   return program;
 }

@@ -29,6 +29,8 @@ struct Program {
   /// The sources' places in the graph of backward.
   std::vector<Source> sources;
   std::vector<double> numbers;
+  /// The tensors without dimensions that some of the numbers come from.
+  std::vector<Step::Constant> scalars;
   /// Where the kernels are, or null if the sequence can have none.
   CompiledSequence *compiled = nullptr;
 

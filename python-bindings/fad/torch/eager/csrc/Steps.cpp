@@ -87,12 +87,24 @@ StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments
 }
 
 void checkVersion(const Step::Constant &constant) {
+  const at::Tensor &tensor = constant.tensor;
+  // Dense tensors alone are part of sequences.
+  TORCH_CHECK(!tensor.has_storage() ||
+                  tensor.storage().nbytes() >=
+                      (tensor.storage_offset() + tensor.numel()) * tensor.element_size() ||
+                  !tensor.is_non_overlapping_and_dense(),
+              "fad.torch.nest: the memory of a tensor that a sequence reads, of shape ",
+              tensor.sizes(), ", has been freed; read the sequence's value before");
+  TORCH_CHECK(!isSilentlyWritten(tensor, constant.silentWrites),
+              "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
+              tensor.sizes(), ", has been modified by a batch normalization or a collective. "
+              "Read a copy.");
   TORCH_CHECK(static_cast<uint32_t>(constant.tensor._version()) == constant.version,
-              "fad.torch.nest: a tensor from which backward computes a sequence again, of shape ",
+              "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
               constant.tensor.sizes(), ", has been modified by an inplace operation: it is at "
               "version ", constant.tensor._version(), "; expected version ", constant.version,
-              " instead. Write to a copy, or use fad.torch.nest(policy=\"fad\"), which keeps "
-              "derivatives.");
+              " instead. Write to a copy. With policy=\"fad\" and the engine \"interactive\", "
+              "backward does not read it.");
 }
 
 std::vector<Step *> order(const StepPtr &end, Values *computed) {

@@ -9,6 +9,7 @@
 #ifndef FAD_EAGER_STEPS_H
 #define FAD_EAGER_STEPS_H
 
+#include "SilentWrites.h"
 #include "StateMachine.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <mutex>
@@ -31,6 +32,8 @@ struct Step : c10::intrusive_ptr_target {
   struct Constant {
     at::Tensor tensor;
     uint32_t version;
+    /// How many silent writes there had been.
+    uint64_t silentWrites = countSilentWrites();
   };
 
   /// Orders steps as they were executed.

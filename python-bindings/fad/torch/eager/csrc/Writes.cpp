@@ -9,27 +9,29 @@
 #include "Writes.h"
 #include "Keys.h"
 #include "LazyTensor.h"
+#include "SilentWrites.h"
 #include <ATen/core/stack.h>
 #include <torch/library.h>
+#include <map>
 
 namespace fad::eager {
 
-static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-                  torch::jit::Stack *stack) {
-  if (LazyTensor::live) {
-    auto visit = [&](const at::Tensor &tensor) {
-      if (tensor.defined() && (!lazyOf(tensor) || lazyOf(tensor)->isComputed()))
-        LazyTensors::computeReadersOf(tensor);
-    };
-    for (const c10::IValue &argument :
-         torch::jit::last(*stack, op.schema().arguments().size())) {
-      if (argument.isTensor())
-        visit(argument.toTensor());
-      else if (argument.isTensorList())
-        for (const at::Tensor &tensor : argument.toTensorVector())
-          visit(tensor);
-    }
-  }
+/// Asked for before a tensor takes another one's memory by `.data = `.
+static constexpr const char *kTakesMemory = "aten::_has_compatible_shallow_copy_type";
+
+template <typename Visitor> static void visitTensors(const c10::IValue &value, Visitor visit) {
+  if (value.isTensor() && value.toTensor().defined())
+    visit(value.toTensor());
+  else if (value.isTensorList())
+    for (const at::Tensor &tensor : value.toTensorVector())
+      visit(tensor);
+  else if (value.isList())
+    for (const c10::IValue &element : value.toListRef())
+      visitTensors(element, visit);
+}
+
+static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                      torch::jit::Stack *stack) {
   if (keys.has(tensorKey))
     return readBoxed(op, keys, stack);
   if (op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd))
@@ -37,19 +39,59 @@ static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   redispatch(op, keys, stack);
 }
 
-void watchWrites() {
-  static torch::Library library(torch::Library::IMPL, "aten", modeKey, __FILE__, __LINE__);
+static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                  torch::jit::Stack *stack) {
+  if (LazyTensor::live) {
+    bool takesMemory = op.operator_name().name == kTakesMemory;
+    auto visit = [&](const at::Tensor &tensor) {
+      if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
+        LazyTensors::computeReadersOf(tensor);
+      else if (takesMemory)
+        compute(tensor);
+    };
+    for (const c10::IValue &argument :
+         torch::jit::last(*stack, op.schema().arguments().size()))
+      visitTensors(argument, visit);
+  }
+  callBelow(op, keys, stack);
+}
+
+static void writeSilently(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                          torch::jit::Stack *stack) {
+  noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
+    if (LazyTensor::live)
+      LazyTensors::computeReadersOf(tensor);
+  });
+  callBelow(op, keys, stack);
+}
+
+/// Whether an operator may write to memory, or hand it out, and says so.
+static bool mayWrite(const c10::OperatorHandle &op) {
+  const std::string &name = op.operator_name().name;
+  // A tensor without a graph is what arrays of other libraries are made of.
+  return op.schema().is_mutable() || name == "aten::detach" || name == kTakesMemory;
+}
+
+/// Has the mode call `function` for all operators that `isWatched` holds of.
+template <auto *function>
+static void watch(bool (*isWatched)(const c10::OperatorHandle &op)) {
+  static std::map<std::string, torch::Library> libraries;
   auto &dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName &name : dispatcher.getAllOpNames()) {
     auto op = dispatcher.findSchema(name);
-    if (!op || name.name.rfind("aten::", 0) != 0)
+    if (!op || !isWatched(*op))
       continue;
-    // A tensor without a graph is what arrays of other libraries are made of.
-    if (!op->schema().is_mutable() && name.name != "aten::detach")
-      continue;
+    std::string space = name.name.substr(0, name.name.find(':'));
+    auto library = libraries.try_emplace(space, torch::Library::IMPL, space, modeKey, __FILE__,
+                                         __LINE__);
     std::string full = name.name + (name.overload_name.empty() ? "" : ".") + name.overload_name;
-    library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&write>());
+    library.first->second.impl(full.c_str(),
+                               torch::CppFunction::makeFromBoxedFunction<function>());
   }
 }
+
+void watchSilentWrites() { watch<&writeSilently>(isSilentWriter); }
+
+void watchWrites() { watch<&write>(mayWrite); }
 
 } // namespace fad::eager

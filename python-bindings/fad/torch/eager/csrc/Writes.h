@@ -15,6 +15,9 @@ namespace fad::eager {
 /// sequences that read that memory and are not computed yet.
 void watchWrites();
 
+/// Notes the silent writes of operators in the mode, and lets them wait as well.
+void watchSilentWrites();
+
 } // namespace fad::eager
 
 #endif // FAD_EAGER_WRITES_H

@@ -1,0 +1,149 @@
+"""Writes to what deferred sequences read, by operators that do not say so and in other
+ways, give what eager PyTorch gives, or an error."""
+
+import contextlib
+import threading
+
+import torch
+import torch.nn.functional as F
+from checks import Checks, raises
+from torch import nn
+
+import fad.torch
+from fad.torch.eager import _kernels
+
+torch.manual_seed(0)
+X = torch.randn(4, 8, dtype=torch.double)
+WEIGHT = torch.randn(8, 8, dtype=torch.double)
+
+
+def nest(engine="deferred", policy="auto"):
+    return fad.torch.nest(engine=engine, min_numel=1, policy=policy)
+
+
+def run(program, context):
+    """The result of a program of a source and a constant, and the gradient, which is an
+    error's text where there is one."""
+    x, c = X.clone().requires_grad_(), torch.ones(4, 8, dtype=torch.double)
+    with context:
+        result = program(x, c)
+    try:
+        return result.detach(), torch.autograd.grad(result.sum(), x)[0]
+    except RuntimeError as error:
+        return result.detach(), str(error)
+
+
+def is_right(program, context):
+    """Whether the result is that of eager PyTorch, and the gradient as well, or there is an
+    error of what has been modified."""
+    value, gradient = run(program, context)
+    expected = run(program, contextlib.nullcontext())
+    if isinstance(gradient, str):
+        return "has been modified by" in gradient and torch.allclose(value, expected[0])
+    return torch.allclose(value, expected[0]) and torch.allclose(gradient, expected[1])
+
+
+def statistics(x, c):
+    norm = nn.BatchNorm1d(8).double()
+    y = (x - norm.running_mean) * torch.sigmoid(x)
+    norm(x + 3)
+    return y.sum()
+
+
+def functional(x, c):
+    row, variance = torch.zeros(8).double(), torch.ones(8).double()
+    y = torch.sin(x) + row
+    F.batch_norm(x.detach() + 3, row, variance, training=True)
+    return y.sum()
+
+
+@torch.library.custom_op("fad_test::add", mutates_args={"tensors"})
+def add(tensors: list[torch.Tensor], number: float) -> None:
+    for tensor in tensors:
+        tensor.add_(number)
+
+
+def custom(x, c):
+    y = torch.sin(x) + c
+    torch.ops.fad_test.add([c], 1.0)
+    return y.sum() + c.sum()
+
+
+def assigned(x, c):
+    y = torch.sin(x) * x
+    y.data = torch.ones(4, 8).double()
+    return y.detach().sum() + x.sum()
+
+
+def taken(x, c):
+    layer = nn.Linear(8, 8).double()
+    with torch.no_grad():
+        layer.weight.copy_(WEIGHT)
+        layer.bias.zero_()
+    layer.weight.data = layer.weight * torch.sigmoid(layer.weight)
+    return layer(x).sum()
+
+
+def check_scalar(check):
+    """A number that a kernel takes from a tensor without dimensions."""
+    weight = WEIGHT.clone().requires_grad_()
+
+    def run(x, a, reads):
+        h = torch.sigmoid(x) * a
+        if reads:
+            h.data_ptr()
+        return (h * torch.tanh(h)) @ weight
+
+    for _ in range(4):
+        with nest():
+            result = run(X.clone().requires_grad_(), torch.tensor(2.0).double(), False)
+        result.sum().backward()
+        _kernels.wait()
+    for reads in (False, True):
+        scale = torch.tensor(2.0).double()
+        with nest():
+            result = run(X.clone().requires_grad_(), scale, reads)
+        scale.mul_(10)
+        check(f"a number that changes{' after a value' * reads}", lambda: raises(
+            "modified by an inplace operation", result.sum().backward))
+
+
+def check_others(check):
+    x, c = X.clone().requires_grad_(), torch.ones(4, 8, dtype=torch.double)
+
+    def freed():
+        with nest():
+            y = torch.sin(x) * c
+            size = c.untyped_storage().nbytes()
+            c.untyped_storage().resize_(0)
+            refused = raises("has been freed", lambda: y.sum())
+            c.untyped_storage().resize_(size)
+            del y
+        return refused
+
+    def own_error():
+        try:
+            with nest():
+                y = torch.sin(x) + c
+                thread = threading.Thread(target=lambda: c.add_(1))
+                thread.start()
+                thread.join()
+                raise KeyError(y.shape)
+        except KeyError:
+            return True
+
+    check("memory that is freed", freed)
+    check("an error of the block's own", own_error)
+
+
+if __name__ == "__main__":
+    check = Checks()
+    for engine in ("interactive", "deferred"):
+        for policy in ("auto", "fad"):
+            for program in (statistics, functional, custom, taken):
+                check(f"{program.__name__}, {engine}, {policy}",
+                      lambda: is_right(program, nest(engine, policy)))
+    check("assigned", lambda: is_right(assigned, nest()))
+    check_scalar(check)
+    check_others(check)
+    check.finish()
