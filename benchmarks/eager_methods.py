@@ -19,6 +19,7 @@ import equal_models
 import fad.torch
 from compile_models import Model
 from equal_memory import guess_batch
+from fad.torch.eager import _kernels
 
 
 # Of malloc.h.
@@ -147,6 +148,8 @@ METHODS: dict[str, Callable[[nn.Module], nn.Module]] = {
     "checkpoint": lambda module: _replace(module, Checkpointed),
     "nest-auto": lambda module: fad.torch.nest(module),
     "nest-fad": lambda module: fad.torch.nest(module, policy="fad"),
+    "defer-auto": lambda module: fad.torch.nest(module, engine="deferred"),
+    "defer-fad": lambda module: fad.torch.nest(module, engine="deferred", policy="fad"),
 }
 
 
@@ -182,6 +185,9 @@ def measure_times(models: dict[str, Model], repetitions: int) -> dict[str, dict[
     names = list(models)
     for model in models.values():
         _time_step(model)
+        _time_step(model)
+    # Those of deferred sequences, which are compiled where a sequence recurs.
+    _kernels.wait()
     for _ in range(repetitions):
         for name in names:
             taken[name].append(_time_step(models[name]))

@@ -6,7 +6,8 @@ from typing import Any, Iterator, Sequence
 import compile_tables
 
 MIB = 1 << 20
-METHODS = ("composed", "built-in", "checkpoint", "nest-auto", "nest-fad")
+METHODS = ("composed", "built-in", "checkpoint", "nest-auto", "nest-fad", "defer-auto",
+           "defer-fad")  # fmt: skip
 # The tables: of steps at one batch, and of the largest batches at one peak.
 FIGURES = ("steps", "batches")
 # What the paper has of its method, against PyTorch as it is.
