@@ -1,5 +1,6 @@
 """Kernels of deferred sequences, which a thread compiles while operators run one by one."""
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -77,12 +78,19 @@ def _remember(key: str) -> None:
         pass
 
 
+# How many sequences of earlier processes are looked at, the last ones.
+_RECALLED = 4096
+
+
 def _recall(library: Any) -> None:
     try:
-        for path in sorted(_folder().iterdir())[:1024]:
+        paths = sorted(_folder().iterdir(), key=os.path.getmtime)[-_RECALLED:]
+    except OSError:
+        return
+    for path in paths:
+        # Others may have put files there.
+        with contextlib.suppress(OSError, UnicodeDecodeError):
             library.fad_eager_expect(path.read_text().encode())
-    except (OSError, UnicodeDecodeError):
-        pass
 
 
 _said: set[str] = set()

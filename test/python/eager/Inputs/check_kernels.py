@@ -196,6 +196,9 @@ def check_disk(check):
         return ACTIVATIONS["Mish"](x) * 2 + torch.sin(x)
 
     warm(meets, torch.randn(64), "auto")
+    # Files of others are left alone.
+    (_kernels._folder() / "folder").mkdir(exist_ok=True)
+    (_kernels._folder() / "bytes").write_bytes(b"\xff\xfe")
     result = subprocess.run([sys.executable, "-c", FIRST, sys.path[0]], capture_output=True,
                             text=True)
     check("what another process has met", lambda: result.stdout.strip() == "1"
