@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Arguments.h"
 #include "Keys.h"
 #include "Operators.h"
 #include "Bits.h"
@@ -236,22 +237,12 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   std::vector<Reading> readings;
   size_t count = op.schema().arguments().size();
   for (size_t i = 0; i < count; ++i) {
-    const c10::IValue &argument = (*stack)[stack->size() - count + i];
-    auto visit = [&](const at::Tensor &tensor) {
-      if (!tensor.defined() || !tensor.key_set().has(tensorKey))
+    visitTensors((*stack)[stack->size() - count + i], [&](const at::Tensor &tensor) {
+      if (!tensor.key_set().has(tensorKey))
         return;
       read(op, i, tensor, readings);
       compute(tensor);
-    };
-    if (argument.isTensor())
-      visit(argument.toTensor());
-    else if (argument.isTensorList())
-      for (const at::Tensor &tensor : argument.toTensorVector())
-        visit(tensor);
-    else if (argument.isOptionalTensorList())
-      for (const std::optional<at::Tensor> tensor : argument.toOptionalTensorList())
-        if (tensor)
-          visit(*tensor);
+    });
   }
   redispatch(op, keys, stack);
   size_t returns = op.schema().returns().size();

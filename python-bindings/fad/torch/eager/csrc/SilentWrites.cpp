@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SilentWrites.h"
+#include "Arguments.h"
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -64,21 +65,11 @@ bool isSilentWriter(const c10::OperatorHandle &op) {
 void noteSilentWrites(const c10::OperatorHandle &op, const torch::jit::Stack &stack,
                       c10::function_ref<void(const at::Tensor &)> visit) {
   auto note = [&](const at::Tensor &tensor) {
-    if (!tensor.defined() || !tensor.has_storage())
+    if (!tensor.has_storage())
       return;
     visit(tensor);
     std::lock_guard<std::mutex> lock(clock().mutex);
     clock().written[tensor.storage().unsafeGetStorageImpl()] = ++clock().time;
-  };
-  auto noteAll = [&](const c10::IValue &value, const auto &self) -> void {
-    if (value.isTensor())
-      note(value.toTensor());
-    else if (value.isTensorList())
-      for (const at::Tensor &tensor : value.toTensorVector())
-        note(tensor);
-    else if (value.isList())
-      for (const c10::IValue &element : value.toListRef())
-        self(element, self);
   };
   const auto &arguments = op.schema().arguments();
   auto values = torch::jit::last(stack, arguments.size());
@@ -92,7 +83,7 @@ void noteSilentWrites(const c10::OperatorHandle &op, const torch::jit::Stack &st
     if (isCollective(op) ? i == 0
                          : arguments[i].name() == "running_mean" ||
                                arguments[i].name() == "running_var")
-      noteAll(values[i], noteAll);
+      visitTensors(values[i], note);
 }
 
 } // namespace fad::eager

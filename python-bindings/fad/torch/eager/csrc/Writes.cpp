@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Writes.h"
+#include "Arguments.h"
 #include "Keys.h"
 #include "LazyTensor.h"
 #include "SilentWrites.h"
@@ -18,17 +19,6 @@ namespace fad::eager {
 
 /// Asked for before a tensor takes another one's memory by `.data = `.
 static constexpr const char *kTakesMemory = "aten::_has_compatible_shallow_copy_type";
-
-template <typename Visitor> static void visitTensors(const c10::IValue &value, Visitor visit) {
-  if (value.isTensor() && value.toTensor().defined())
-    visit(value.toTensor());
-  else if (value.isTensorList())
-    for (const at::Tensor &tensor : value.toTensorVector())
-      visit(tensor);
-  else if (value.isList())
-    for (const c10::IValue &element : value.toListRef())
-      visitTensors(element, visit);
-}
 
 static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                       torch::jit::Stack *stack) {
