@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Trace.h"
+#include "machine/Trace.h"
 #include "gtest/gtest.h"
 #include <map>
 #include <memory>

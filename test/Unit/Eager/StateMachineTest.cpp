@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StateMachine.h"
+#include "machine/StateMachine.h"
 #include "gtest/gtest.h"
 #include <set>
 

@@ -45,8 +45,8 @@ def _check_release() -> None:
 
 
 def _read_sources() -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(SOURCES.iterdir())
-            if path.suffix in (".h", ".cpp")}
+    return {path.relative_to(SOURCES).as_posix(): path.read_bytes()
+            for path in sorted(SOURCES.rglob("*")) if path.suffix in (".h", ".cpp")}
 
 
 def _key() -> str:

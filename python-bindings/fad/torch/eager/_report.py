@@ -135,7 +135,7 @@ class _End:
 
 
 class _Recorder:
-    """Collects the events of the extension (csrc/Observer.h)."""
+    """Collects the events of the extension (csrc/interception/Observer.h)."""
 
     def __init__(self, watch: ModuleWatch) -> None:
         self._watch = watch

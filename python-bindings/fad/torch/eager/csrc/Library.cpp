@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FewBits.h"
-#include "Fused.h"
-#include "Kernel.h"
-#include "LazyTensor.h"
-#include "Observer.h"
-#include "SequenceNode.h"
-#include "Writes.h"
+#include "sequence/FewBits.h"
+#include "deferred/Fused.h"
+#include "interception/Kernel.h"
+#include "deferred/LazyTensor.h"
+#include "interception/Observer.h"
+#include "sequence/SequenceNode.h"
+#include "deferred/Writes.h"
 #include <torch/library.h>
 
 namespace fad::eager {

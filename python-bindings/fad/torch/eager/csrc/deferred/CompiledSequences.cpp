@@ -1,0 +1,75 @@
+//===- CompiledSequences.cpp - Kernels of sequences -----------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/CompiledSequences.h"
+
+namespace fad::eager {
+
+CompiledSequences &CompiledSequences::get() {
+  // Threads may wait for requests until the process has ended.
+  static auto *sequences = new CompiledSequences();
+  return *sequences;
+}
+
+CompiledSequence *CompiledSequences::find(const std::string &key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = sequences.find(key);
+  if (found != sequences.end())
+    return &found->second;
+  return sequences.size() < maxCount ? &sequences[key] : nullptr;
+}
+
+void CompiledSequences::see(const std::string &key, CompiledSequence &sequence) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (++sequence.sightings != 2)
+    return;
+  requests.push_back(key);
+  ++open;
+  wait.notify_one();
+}
+
+void CompiledSequences::expect(const std::string &key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (sequences.size() < maxCount && !sequences[key].sightings)
+    sequences[key].sightings = 1;
+}
+
+std::string CompiledSequences::takeRequest() {
+  std::unique_lock<std::mutex> lock(mutex);
+  wait.wait(lock, [&] { return !requests.empty(); });
+  std::string key = std::move(requests.front());
+  requests.pop_front();
+  return key;
+}
+
+bool CompiledSequences::isIdle() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return open == 0;
+}
+
+void CompiledSequences::finish(const std::string &key, PackedCode value, PackedCode derivative,
+                               PackedCode gradient, std::vector<int64_t> gradientArguments) {
+  std::lock_guard<std::mutex> lock(mutex);
+  --open;
+  CompiledSequence &sequence = sequences[key];
+  if (!value || sequence.isReady)
+    return;
+  sequence.value = value;
+  sequence.derivative = derivative;
+  sequence.gradient = gradient;
+  sequence.gradientArguments = std::move(gradientArguments);
+  sequence.isReady.store(true, std::memory_order_release);
+  ++ready;
+}
+
+int64_t CompiledSequences::countReady() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return ready;
+}
+
+} // namespace fad::eager

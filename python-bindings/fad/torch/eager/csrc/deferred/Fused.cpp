@@ -1,0 +1,156 @@
+//===- Fused.cpp - Sequences by one kernel --------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/Fused.h"
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/StorageImpl.h>
+
+namespace fad::eager {
+
+namespace {
+/// A vector, as compiled code takes and returns it.
+struct Vector {
+  void *allocated, *aligned;
+  int64_t offset, size, stride;
+};
+} // namespace
+
+static Vector describe(const at::Tensor &tensor) {
+  void *data = const_cast<void *>(tensor.const_data_ptr());
+  return {data, data, 0, tensor.numel(), 1};
+}
+
+static void freeResult(void *buffer) {
+  c10::profiledCPUMemoryReporter().Delete(buffer);
+  native.free(buffer);
+}
+
+/// A tensor like another, of the memory of a result.
+static at::Tensor take(const Vector &vector, const at::Tensor &like) {
+  size_t bytes = like.numel() * like.element_size();
+  c10::profiledCPUMemoryReporter().New(vector.allocated, bytes);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), bytes,
+      c10::DataPtr(vector.aligned, vector.allocated, freeResult, c10::kCPU),
+      c10::GetCPUAllocator(), /*resizable=*/true);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU), like.dtype());
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides());
+  return tensor;
+}
+
+/// The results of compiled code for tensors and numbers, in this order, and then `last`.
+static std::vector<at::Tensor> run(PackedCode code, const std::vector<const at::Tensor *> &tensors,
+                                   std::vector<double> &numbers, const at::Tensor *last,
+                                   size_t count) {
+  std::vector<Vector> results(count), arguments;
+  arguments.reserve(tensors.size() + 1);
+  std::vector<void *> pointers, packed;
+  pointers.reserve(tensors.size() + 2);
+  auto pass = [&](void *target) {
+    pointers.push_back(target);
+    packed.push_back(&pointers.back());
+  };
+  pass(results.data());
+  for (const at::Tensor *tensor : tensors) {
+    arguments.push_back(describe(*tensor));
+    pass(&arguments.back());
+  }
+  for (double &number : numbers)
+    packed.push_back(&number);
+  if (last) {
+    arguments.push_back(describe(*last));
+    pass(&arguments.back());
+  }
+  const at::Tensor &like = last ? *last : *tensors[0];
+  TORCH_CHECK(native.call(code, packed.data()),
+              "fad.torch.nest: there is no memory for a tensor of ",
+              like.numel() * like.element_size(), " bytes");
+  std::vector<at::Tensor> found;
+  for (const Vector &result : results)
+    found.push_back(take(result, like));
+  return found;
+}
+
+/// Fails where a tensor was written to after the sequence was recorded.
+static std::vector<const at::Tensor *> read(const Program &program) {
+  std::vector<const at::Tensor *> tensors;
+  for (const Step::Constant &scalar : program.scalars)
+    checkVersion(scalar);
+  for (const Step::Constant &constant : program.tensors) {
+    checkVersion(constant);
+    tensors.push_back(&constant.tensor);
+  }
+  return tensors;
+}
+
+static bool isReady(const std::shared_ptr<Program> &program) {
+  return native.call && program->isReady();
+}
+
+at::Tensor computeFused(const StepPtr &end, bool isForward) {
+  auto program = getProgram(end, end->policy, /*usesComputed=*/true);
+  if (!isReady(program)) {
+    if (isForward && program->compiled)
+      CompiledSequences::get().see(program->key, *program->compiled);
+    return {};
+  }
+  return run(program->compiled->value, read(*program), program->numbers, nullptr, 1)[0];
+}
+
+std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
+  auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+  if (!isReady(program) || !program->compiled->derivative)
+    return {};
+  auto found = run(program->compiled->derivative, read(*program), program->numbers, nullptr, 2);
+  return {found[0], found[1]};
+}
+
+std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient,
+                                  c10::ArrayRef<Source> sources) {
+  auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+  if (!isReady(program) || !program->compiled->gradient)
+    return {};
+  auto tensors = read(*program);
+  const at::Tensor &like = *tensors[0];
+  if (gradient.scalar_type() != like.scalar_type() || !gradient.sizes().equals(like.sizes()) ||
+      !gradient.device().is_cpu() || gradient.layout() != at::kStrided)
+    return {};
+  at::AutoGradMode off(false);
+  at::Tensor dense = gradient;
+  if (!gradient.strides().equals(like.strides()) || gradient.is_neg())
+    dense = at::empty_strided(like.sizes(), like.strides(), like.options()).copy_(gradient);
+  // Arguments that the gradient depends on, tensors before numbers.
+  std::vector<const at::Tensor *> used;
+  std::vector<double> numbers;
+  for (int64_t argument : program->compiled->gradientArguments) {
+    auto index = static_cast<size_t>(argument);
+    if (index < tensors.size())
+      used.push_back(tensors[index]);
+    else
+      numbers.push_back(program->numbers[index - tensors.size()]);
+  }
+  auto found = run(program->compiled->gradient, used, numbers, &dense, program->sources.size());
+  std::vector<at::Tensor> all(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (size_t k = 0; k < found.size(); ++k)
+      if (program->sources[k] == sources[i])
+        all[i] = all[i].defined() ? all[i] + found[k] : found[k];
+  return all;
+}
+
+bool isFused(const StepPtr &end) {
+  if (!end->isDeferred)
+    return false;
+  auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+  return isReady(program) && program->compiled->gradient;
+}
+
+} // namespace fad::eager

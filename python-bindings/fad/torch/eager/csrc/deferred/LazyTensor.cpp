@@ -1,0 +1,187 @@
+//===- LazyTensor.cpp - Tensors that are computed where they are read ----===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/LazyTensor.h"
+#include "deferred/Defer.h"
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/TensorOptions.h>
+
+namespace fad::eager {
+
+std::atomic<int64_t> LazyTensor::live{0};
+
+static c10::DispatchKeySet keysOf(const at::Tensor &like) {
+  return c10::DispatchKeySet(
+      c10::computeDispatchKey(like.scalar_type(), like.layout(), like.device()));
+}
+
+LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like, c10::IntArrayRef strides)
+    : TensorImpl(keysOf(like), like.dtype(), like.device()), step(std::move(step)) {
+  set_sizes_and_strides(like.sizes(), strides);
+  storage_access_should_throw_ = true;
+  ++live;
+}
+
+void LazyTensor::readsFrom(const at::Tensor &operand) {
+  LazyTensor *lazy = lazyOf(operand);
+  if (!lazy)
+    return;
+  std::lock_guard<std::mutex> lock(lazy->mutex);
+  if (lazy->isComputed())
+    operands.push_back(operand);
+  else
+    operands.insert(operands.end(), lazy->operands.begin(), lazy->operands.end());
+}
+
+LazyTensor::~LazyTensor() { forget(); }
+
+void LazyTensor::release_resources() {
+  forget();
+  // The value lets go of its node while the tensor has that.
+  set_backend_meta(nullptr);
+  TensorImpl::release_resources();
+}
+
+void LazyTensor::forget() {
+  if (auto tensors = std::move(owner))
+    tensors->remove(*this);
+  if (step)
+    --live;
+  step.reset();
+  operands.clear();
+}
+
+void LazyTensor::compute() {
+  if (isComputed())
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isComputed())
+    evaluate(*this);
+}
+
+StepPtr LazyTensor::findStep() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return step;
+}
+
+void LazyTensor::fill(const at::Tensor &value) {
+  at::Tensor dense = value;
+  if (!value.strides().equals(strides()) || value.storage_offset())
+    dense = at::empty_strided(sizes(), strides(), value.options()).copy_(value);
+  storage_ = dense.storage();
+  // What an operator's node has saved of the result sees writes to this tensor.
+  set_version_counter(dense.unsafeGetTensorImpl()->version_counter());
+  storage_access_should_throw_ = false;
+  computed.store(true, std::memory_order_release);
+  step->setComputed(at::Tensor(
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(this)));
+  forget();
+}
+
+const c10::Storage &LazyTensor::storage() const {
+  get().compute();
+  return storage_;
+}
+
+bool LazyTensor::has_storage() const {
+  get().compute();
+  return true;
+}
+
+c10::intrusive_ptr<c10::TensorImpl>
+LazyTensor::shallow_copy_and_detach(const c10::VariableVersion &version, bool allow) const {
+  get().compute();
+  return TensorImpl::shallow_copy_and_detach(version, allow);
+}
+
+c10::intrusive_ptr<c10::TensorImpl>
+LazyTensor::shallow_copy_and_detach(c10::VariableVersion &&version, bool allow) const {
+  get().compute();
+  return TensorImpl::shallow_copy_and_detach(std::move(version), allow);
+}
+
+namespace {
+/// Those of all threads.
+struct Threads {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<LazyTensors>> all;
+};
+} // namespace
+
+static Threads &threads() {
+  static auto *threads = new Threads();
+  return *threads;
+}
+
+std::shared_ptr<LazyTensors> LazyTensors::ofThread() {
+  static thread_local std::shared_ptr<LazyTensors> tensors;
+  if (tensors)
+    return tensors;
+  tensors = std::make_shared<LazyTensors>();
+  std::lock_guard<std::mutex> lock(threads().mutex);
+  auto &all = threads().all;
+  all.erase(std::remove_if(all.begin(), all.end(), [](auto &each) { return each.expired(); }),
+            all.end());
+  all.push_back(tensors);
+  return tensors;
+}
+
+void LazyTensors::add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self) {
+  std::lock_guard<std::mutex> lock(mutex);
+  tensors.emplace_back(
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
+  tensor.place = std::prev(tensors.end());
+  tensor.owner = self;
+}
+
+void LazyTensors::remove(LazyTensor &tensor) {
+  std::lock_guard<std::mutex> lock(mutex);
+  tensors.erase(tensor.place);
+}
+
+std::vector<c10::intrusive_ptr<c10::TensorImpl>> LazyTensors::getAlive() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<c10::intrusive_ptr<c10::TensorImpl>> alive;
+  for (const auto &tensor : tensors)
+    if (auto strong = tensor.lock())
+      alive.push_back(std::move(strong));
+  return alive;
+}
+
+void LazyTensors::computeReadersOf(const at::Tensor &written) {
+  std::vector<std::shared_ptr<LazyTensors>> all;
+  {
+    std::lock_guard<std::mutex> lock(threads().mutex);
+    for (const auto &each : threads().all)
+      if (auto tensors = each.lock())
+        all.push_back(std::move(tensors));
+  }
+  for (const auto &tensors : all)
+    for (const auto &tensor : tensors->getAlive()) {
+      auto *lazy = static_cast<LazyTensor *>(tensor.get());
+      StepPtr step = lazy->findStep();
+      if (step && readsMemoryOf(step, written))
+        lazy->compute();
+    }
+}
+
+void LazyTensors::computeAll() {
+  for (const auto &tensor : getAlive())
+    static_cast<LazyTensor *>(tensor.get())->compute();
+}
+
+LazyTensor *lazyOf(const at::Tensor &tensor) {
+  return dynamic_cast<LazyTensor *>(tensor.unsafeGetTensorImpl());
+}
+
+void compute(const at::Tensor &tensor) {
+  if (LazyTensor *lazy = lazyOf(tensor))
+    lazy->compute();
+}
+
+} // namespace fad::eager

@@ -1,0 +1,96 @@
+//===- LazyTensor.h - Tensors that are computed where they are read - -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_LAZYTENSOR_H
+#define FAD_EAGER_LAZYTENSOR_H
+
+#include "sequence/Steps.h"
+#include "sequence/Value.h"
+#include <c10/core/TensorImpl.h>
+#include <list>
+
+namespace fad::eager {
+
+class LazyTensors;
+
+/// A tensor with sizes, strides and a place in the graph of backward, which gets its
+/// storage when somebody asks for that. In Python, it is a torch.Tensor.
+class LazyTensor final : public c10::TensorImpl {
+public:
+  /// The value of `step`, of the sizes, type and device of `like`.
+  LazyTensor(StepPtr step, const at::Tensor &like, c10::IntArrayRef strides);
+  /// Keeps what an operand of the step has computed already: the source may be written to.
+  void readsFrom(const at::Tensor &operand);
+  ~LazyTensor() override;
+
+  bool isComputed() const { return computed.load(std::memory_order_acquire); }
+  /// Computes the tensor, unless that is done.
+  void compute();
+  /// Does so by a function of its step.
+  template <typename Function> void computeAs(Function function) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!isComputed())
+      fill(function(step));
+  }
+  /// Takes the elements of a tensor. Within `evaluate`.
+  void fill(const at::Tensor &value);
+  /// The operators that lead to the value, or null once it is computed.
+  StepPtr findStep();
+  /// The same, within `evaluate`.
+  const StepPtr &getStep() const { return step; }
+
+  const c10::Storage &storage() const override;
+  bool has_storage() const override;
+  c10::intrusive_ptr<TensorImpl>
+  shallow_copy_and_detach(const c10::VariableVersion &version, bool allow) const override;
+  c10::intrusive_ptr<TensorImpl>
+  shallow_copy_and_detach(c10::VariableVersion &&version, bool allow) const override;
+  void release_resources() override;
+
+  /// How many are not computed, in the process.
+  static std::atomic<int64_t> live;
+
+private:
+  friend class LazyTensors;
+  void forget();
+  LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
+
+  StepPtr step;
+  std::vector<at::Tensor> operands;
+  std::atomic<bool> computed{false};
+  std::mutex mutex;
+  /// Those of the thread, where this one is while it is not computed.
+  std::shared_ptr<LazyTensors> owner;
+  std::list<c10::weak_intrusive_ptr<c10::TensorImpl>>::iterator place;
+};
+
+/// The tensors of a thread that are not computed yet.
+class LazyTensors {
+public:
+  static std::shared_ptr<LazyTensors> ofThread();
+  void add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self);
+  void remove(LazyTensor &tensor);
+  /// Computes those of all threads whose sequence reads memory of `written`.
+  static void computeReadersOf(const at::Tensor &written);
+  void computeAll();
+
+private:
+  std::vector<c10::intrusive_ptr<c10::TensorImpl>> getAlive();
+
+  std::mutex mutex;
+  std::list<c10::weak_intrusive_ptr<c10::TensorImpl>> tensors;
+};
+
+/// The lazy tensor that a tensor is, whether computed or not, or null.
+LazyTensor *lazyOf(const at::Tensor &tensor);
+/// Computes a tensor if it is a lazy one.
+void compute(const at::Tensor &tensor);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_LAZYTENSOR_H

@@ -1,0 +1,47 @@
+//===- Program.h - A sequence as what a kernel computes --------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_PROGRAM_H
+#define FAD_EAGER_PROGRAM_H
+
+#include "deferred/CompiledSequences.h"
+#include "sequence/Steps.h"
+
+namespace fad::eager {
+
+/// A sequence with its numbers and tensors apart. The key names operators, and what they
+/// are applied to, by numbers in this order: sources, constants, results. It has
+///
+///   auto float32 1 0 2
+///   mul.Tensor %0 $0
+///   pow.Tensor_Scalar %1 =3
+///
+/// with the policy, the type, and how many sources, constants and numbers there are.
+struct Program {
+  std::string key;
+  /// The sources, and then the constants, with the versions that they had.
+  std::vector<Step::Constant> tensors;
+  /// The sources' places in the graph of backward.
+  std::vector<Source> sources;
+  std::vector<double> numbers;
+  /// The tensors without dimensions that some of the numbers come from.
+  std::vector<Step::Constant> scalars;
+  /// Where the kernels are, or null if the sequence can have none.
+  CompiledSequence *compiled = nullptr;
+
+  bool isReady() const {
+    return compiled && compiled->isReady.load(std::memory_order_acquire);
+  }
+};
+
+/// The program of a sequence. Where `usesComputed`, values that tensors have are sources.
+std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy, bool usesComputed);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_PROGRAM_H

@@ -1,0 +1,155 @@
+//===- End.cpp - What the interactive engine leaves of a sequence ---------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "interactive/Interactive.h"
+#include "interception/Observer.h"
+#include "sequence/Bits.h"
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/graph_task.h>
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+
+/// The derivative of a sequence as a tensor; undefined where it cannot be computed.
+static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
+  Held held = value.derivative();
+  switch (held.form) {
+  case Derivative::Tensor:
+    return held.tensor;
+  case Derivative::Operator:
+    return callOwn(*held.own, filled(held.factor * held.before, tensor));
+  case Derivative::Steps:
+    return Replay(value.steps()).pull(filled(1, tensor), value.sources, {})[0];
+  default:
+    return {};
+  }
+}
+
+/// The sequence's own node, which a first operator's value gets here; null where somebody
+/// has PyTorch's.
+static SequenceNode *ownNode(const at::Tensor &tensor, Value &value, const Held &held) {
+  if (value.sequence)
+    return value.sequence;
+  NodePtr own = tensor.grad_fn();
+  // References of the tensor, of this function, and of the derivative. Hooks belong to
+  // the node that they were registered with.
+  if (own.use_count() > 2 + (held.own ? 1 : 0) || hasHooks(*own))
+    return nullptr;
+  auto node = c10::make_intrusive<SequenceNode>();
+  for (const auto &edge : own->next_edges())
+    if (edge.is_valid() && node->sources.empty())
+      node->addSource(edge);
+  node->held.name = held.name;
+  auto input = node->add_input_metadata(tensor);
+  value.node = node.get();
+  value.sequence = node.get();
+  impl::set_gradient_edge(tensor, {std::move(node), input});
+  return value.sequence;
+}
+
+/// A derivative becomes the numbers of `levels`, or bits if it has only two values and
+/// there are no levels.
+static bool packDerivative(const at::Tensor &tensor, Value &value, const LevelsPtr &levels) {
+  at::AutoGradMode off(false);
+  PlainGuard guard;
+  at::Tensor derivative = findDerivative(tensor, value);
+  // Where a backward with create_graph reads the value, PyTorch's node computes nothing
+  // that this backward does not ask for.
+  if (!derivative.defined())
+    return false;
+  double values[2];
+  at::Tensor bits =
+      levels ? packLevels(derivative, *levels) : packBits(derivative, values);
+  if (!bits.defined())
+    return false;
+  Held held = value.derivative();
+  SequenceNode *node = ownNode(tensor, value, held);
+  if (!node)
+    return false;
+  node->held.drop();
+  node->held.form = Derivative::Tensor;
+  node->held.isPiecewise = held.isPiecewise;
+  node->step.reset();
+  node->bits = bits;
+  node->levels = levels;
+  if (!levels)
+    std::copy(values, values + 2, node->values);
+  return true;
+}
+
+/// The levels of a sequence's derivative, where it may be approximated.
+static LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value) {
+  if (!value.bits || value.sources.size() != 1 || !tensor.device().is_cpu() ||
+      torch::autograd::get_current_graph_task_exec_info())
+    return {};
+  return findLevels(value.steps(), value.sources.front(), value.bits);
+}
+
+/// The tensor that a sequence's node has of its own.
+static at::Tensor heldBy(const Value &value) {
+  if (!value.sequence)
+    return {};
+  return value.sequence->bits.defined() ? value.sequence->bits : value.sequence->held.tensor;
+}
+
+/// Whether the derivative is now in few bits.
+static bool packs(const at::Tensor &tensor, Value &value, const LevelsPtr &levels) {
+  try {
+    return packDerivative(tensor, value, levels);
+  } catch (const c10::Error &) {
+    // What the derivative is computed from was changed in place. Backward reports it,
+    // where it needs it.
+    return false;
+  }
+}
+
+void finishInteractive(const at::Tensor &tensor, Value &value, bool readerSaves) {
+  value.isFinished = true;
+  Held held = value.derivative();
+  StepPtr steps = value.steps();
+  LevelsPtr levels = levelsOf(tensor, value);
+  Policy policy = value.policy;
+  Ending ending = {held.form,   held.isPiecewise, held.saves,        held.isFirst,
+                   held.isLast, readerSaves,      levels != nullptr};
+  Choice choice = finish(policy, ending);
+  held.drop();
+  if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
+    ending.hasLevels = false;
+    choice = finish(policy, ending);
+  }
+  // Of a first operator, the readers before have PyTorch's own node.
+  if (choice.kept == Kept::Sources && !value.sequence)
+    choice = {Kept::Operator, false};
+  value.isRecomputed = choice.recomputes;
+  switch (choice.kept) {
+  case Kept::Sources:
+    value.sequence->held.drop();
+    value.sequence->held.form = Derivative::Steps;
+    value.sequence->step = steps;
+    value.step.reset();
+    break;
+  case Kept::Bits:
+    if (!packDerivative(tensor, value, {}))
+      choice.kept = levels && packs(tensor, value, levels) ? Kept::Levels
+                    : held.form == Derivative::Tensor ? Kept::Tensor : Kept::Operator;
+    break;
+  default:
+    break;
+  }
+  if (!choice.recomputes)
+    value.step.reset();
+  if (value.sequence)
+    value.sequence->isFinished = true;
+  if (isTraced())
+    trace.keep(std::string(name(choice.kept)));
+  if (isObserved())
+    observeEnd(tensor, policy, ending, choice, heldBy(value));
+}
+
+} // namespace fad::eager

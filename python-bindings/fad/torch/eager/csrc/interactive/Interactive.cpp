@@ -1,0 +1,237 @@
+//===- Interactive.cpp - Sequences whose operators run at once ------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "interactive/Interactive.h"
+#include "interception/Observer.h"
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+using torch::autograd::Edge;
+
+namespace {
+/// A derivative as a number, or as a tensor.
+struct Factor {
+  double number = 1;
+  at::Tensor tensor;
+};
+} // namespace
+
+/// B for an operand: its derivative, computed by its operator's own node.
+static Factor derive(const Held &held, const at::Tensor &tensor) {
+  switch (held.form) {
+  case Derivative::Number:
+    return {held.factor, {}};
+  case Derivative::Operator:
+    return {1, callOwn(*held.own, filled(held.factor * held.before, tensor))};
+  default:
+    return {1, held.tensor};
+  }
+}
+
+static at::Tensor scale(const Factor &factor, const at::Tensor &tensor) {
+  return factor.tensor.defined() ? tensor * factor.tensor
+         : factor.number == 1    ? tensor
+                                 : tensor * factor.number;
+}
+
+static at::Tensor add(const Factor &a, double alpha, const Factor &b, double beta) {
+  if (!a.tensor.defined())
+    return b.tensor * beta + a.number * alpha;
+  if (!b.tensor.defined())
+    return a.tensor * alpha + b.number * beta;
+  return alpha == 1 ? at::add(a.tensor, b.tensor, beta) : a.tensor * alpha + b.tensor * beta;
+}
+
+/// B for the result.
+static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
+                               const at::Tensor &result) {
+  Factor first = derive(call.derivative(0), call.tensors[0]);
+  if (call.tensors.size() == 1) {
+    if (call.use.kind == Kind::Linear)
+      return first.tensor * call.use.factors[0];
+    return callOwn(own, first.tensor.defined() ? first.tensor : filled(first.number, result));
+  }
+  Factor second = derive(call.derivative(1), call.tensors[1]);
+  if (call.use.kind == Kind::Linear)
+    return add(first, call.use.factors[0], second, call.use.factors[1]);
+  if (call.use.kind == Kind::Product) {
+    const at::Tensor &one = call.tensors[0], &other = call.tensors[1];
+    if (!first.tensor.defined() && first.number == 1 && second.tensor.defined())
+      return at::addcmul(other, one, second.tensor);
+    at::Tensor sum = scale(second, one);
+    return first.tensor.defined() ? at::addcmul(sum, other, first.tensor)
+                                  : at::add(sum, other, first.number);
+  }
+  std::vector<at::Tensor> parts = own({filled(1, result)});
+  TORCH_INTERNAL_ASSERT(parts.size() == 2);
+  return scale(first, parts[0]) + scale(second, parts[1]);
+}
+
+Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) {
+  // Without gradients, autograd has nothing to do.
+  at::AutoDispatchBelowADInplaceOrView below;
+  Held held;
+  held.form = call.decision.derivative;
+  held.isPiecewise = call.decision.isPiecewise;
+  held.name = call.info.name;
+  switch (held.form) {
+  case Derivative::Number:
+    held.factor = 0;
+    for (size_t i = 0; i < call.tensors.size(); ++i)
+      held.factor += call.description(i).factor * call.use.factors[i];
+    break;
+  case Derivative::Operator:
+    if (call.use.kind == Kind::Linear) {
+      Held operand = call.derivative(0);
+      held.own = operand.own;
+      held.factor = operand.factor * call.use.factors[0];
+      held.before = operand.before;
+      held.name = operand.name;
+      held.saves = operand.saves;
+      held.isFirst = operand.isFirst;
+    } else {
+      held.own = own;
+      held.before = call.description(0).factor;
+      held.saves = call.info.saves;
+      held.isFirst = !call.values[0];
+      held.isLast = true;
+    }
+    break;
+  case Derivative::Tensor:
+    held.tensor = deriveResult(call, *own, result);
+    break;
+  case Derivative::Steps:
+    break;
+  }
+  return held;
+}
+
+/// A first operator's value gets a node that what it saved can be taken from, unless
+/// some operator other than the call's, whose node is `reader` and whose result has the
+/// derivative `result`, has an edge to PyTorch's.
+static void promote(const Call &call, const at::Tensor &tensor, Value &value,
+                    const Edge &source, const torch::autograd::Node &reader,
+                    const Held &result) {
+  if (value.sequence)
+    return;
+  NodePtr own = tensor.grad_fn();
+  // References of the tensor, of this function, and of a result that shares the node.
+  size_t expected = 2 + (result.own == own ? 1 : 0);
+  for (const Edge &edge : reader.next_edges())
+    expected += edge.function.get() == own.get();
+  for (const Edge &edge : call.edges)
+    expected += edge.function.get() == own.get();
+  if (own.use_count() > expected)
+    return;
+  auto node = c10::make_intrusive<SequenceNode>();
+  node->hold(value.derivative());
+  node->addSource(source);
+  auto input = node->add_input_metadata(tensor);
+  value.node = node.get();
+  value.sequence = node.get();
+  impl::set_gradient_edge(tensor, {std::move(node), input});
+}
+
+/// Whether values of the sequence have one shape, type and layout.
+static bool fits(const Call &call, const at::Tensor &result) {
+  for (const at::Tensor &tensor : call.tensors)
+    if (!result.sizes().equals(tensor.sizes()) || result.scalar_type() != tensor.scalar_type() ||
+        result.device() != tensor.device())
+      return false;
+  return !result.is_view();
+}
+
+static void describe(const Call &call, const Value &value, const at::Tensor &result) {
+  Event event = {call.op.schema().operator_name().name.substr(6), call.decision.state,
+                 std::string(components(call.decision.state)), {}, {}};
+  if (!call.decision.derives() && call.decision.state == State::YY)
+    event.components = "A D";
+  auto bytes = static_cast<int64_t>(result.nbytes());
+  Held held = value.derivative();
+  if (held.form == Derivative::Operator)
+    event.saved = {
+        {(held.saves == Saves::Input ? "input of " : "result of ") + held.label(), bytes}};
+  if (held.form == Derivative::Tensor)
+    event.saved = {{"derivative", bytes}};
+  trace.record(std::move(event));
+}
+
+static void tell(const Call &call, const Value &value, const at::Tensor &result) {
+  if (isTraced())
+    describe(call, value, result);
+  if (isObserved())
+    observeOperator(call.info, call.arguments, call.positions, call.values, result);
+}
+
+/// NY: PyTorch's node of the result is its derivative.
+static void start(Call &call, const at::Tensor &result) {
+  auto value = c10::make_intrusive<Value>(result);
+  value->sources = call.decision.sources;
+  NodePtr own = result.grad_fn();
+  value->held = deriveHeld(call, own, result);
+  value->held.own.reset();
+  value->step = recordCall(call);
+  tell(call, *value, result);
+  attach(result, std::move(value));
+}
+
+/// YY: the result gets a node that leads to the sources.
+static void extend(Call &call, const at::Tensor &result) {
+  at::AutoGradMode off(false);
+  PlainGuard guard;
+  std::vector<Edge> sources = findSources(call);
+  for (const Edge &edge : sources)
+    if (!edge.is_valid())
+      return;
+  NodePtr own = result.grad_fn();
+  Held held = deriveHeld(call, own, result);
+  if (held.form == Derivative::Tensor && held.tensor.scalar_type() != result.scalar_type())
+    return;
+  StepPtr step = recordCall(call);
+  auto node = c10::make_intrusive<SequenceNode>();
+  node->hold(std::move(held));
+  if (node->held.form == Derivative::Steps)
+    node->step = std::move(step);
+  for (Edge &edge : sources)
+    node->addSource(edge);
+  for (size_t i = 0; i < call.tensors.size(); ++i)
+    if (call.values[i]) {
+      if (call.values[i]->sources.size() == 1)
+        for (size_t k = 0; k < sources.size(); ++k)
+          if (node->sources[k] == call.values[i]->sources[0])
+            promote(call, call.tensors[i], *call.values[i], sources[k], *own, node->held);
+      node->skip(impl::gradient_edge(call.tensors[i]));
+    }
+  auto input = node->add_input_metadata(result);
+  impl::set_gradient_edge(result, {node, input});
+  auto value = c10::make_intrusive<Value>(result);
+  value->sources = call.decision.sources;
+  value->sequence = node.get();
+  value->step = std::move(step);
+  tell(call, *value, result);
+  attach(result, std::move(value));
+}
+
+void conclude(Call &call, const at::Tensor &result) {
+  if (!result.grad_fn() || !fits(call, result))
+    return;
+  try {
+    call.decision.state == State::NY ? start(call, result) : extend(call, result);
+  } catch (const c10::Error &error) {
+    // An operand's backward function failed, for one because a value that it saved was
+    // changed in place. PyTorch's own graph is still there, and reports it in backward.
+    if (isTraced())
+      trace.keep(error.what_without_backtrace());
+  }
+}
+
+} // namespace fad::eager

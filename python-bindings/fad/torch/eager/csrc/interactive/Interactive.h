@@ -1,0 +1,28 @@
+//===- Interactive.h - Sequences whose operators run at once ----*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_INTERACTIVE_H
+#define FAD_EAGER_INTERACTIVE_H
+
+#include "interception/Kernel.h"
+
+namespace fad::eager {
+
+/// The derivative of the result of a sequence, whose operator has the node `own`.
+Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result);
+
+/// Makes the result of an operator that PyTorch has computed a fad tensor. An operator
+/// whose derivative cannot be computed keeps PyTorch's graph.
+void conclude(Call &call, const at::Tensor &result);
+
+/// C: what a sequence leaves, once an operator that is no part of it reads its value.
+void finishInteractive(const at::Tensor &tensor, Value &value, bool readerSaves);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_INTERACTIVE_H

@@ -1,0 +1,165 @@
+//===- Kernel.cpp - Fad operators in the mode -----------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "interception/Kernel.h"
+#include "deferred/Defer.h"
+#include <ATen/SavedTensorHooks.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/stack.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+#include <torch/csrc/autograd/graph_task.h>
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+using torch::autograd::Edge;
+
+/// A sequence ends after as many operators: what backward may run again is bounded.
+static constexpr uint32_t maxLength = 128;
+
+/// Keys of others that have to see every operator.
+static const c10::DispatchKeySet foreignKeys(
+    {c10::DispatchKey::Python, c10::DispatchKey::Fake, c10::DispatchKey::FuncTorchGradWrapper,
+     c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+     c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::Functionalize,
+     c10::DispatchKey::Tracer, c10::DispatchKey::PythonTLSSnapshot,
+     c10::DispatchKey::PreDispatch, c10::DispatchKey::PythonDispatcher,
+     c10::DispatchKey::AutogradNestedTensor});
+
+bool isOurs(c10::DispatchKeySet keys) {
+  return at::GradMode::is_enabled() && keys.has_any(c10::autograd_dispatch_keyset) &&
+         !keys.has_any(foreignKeys) &&
+         !torch::autograd::get_current_graph_task_exec_info() &&
+         !c10::impl::TorchDispatchModeTLS::any_modes_set() &&
+         at::SavedTensorDefaultHooks::get_tls_state().stack.empty();
+}
+
+static bool isSupported(const at::Tensor &tensor) {
+  auto *meta = impl::get_autograd_meta(tensor);
+  return tensor.layout() == at::kStrided && at::isFloatingType(tensor.scalar_type()) &&
+         tensor.numel() >= options.minNumel && tensor.numel() > 0 && !tensor.is_inference() &&
+         tensor.is_non_overlapping_and_dense() && !(meta && meta->fw_grad_);
+}
+
+/// Collects the operands. False where the operator is to be left to PyTorch.
+static bool collect(Call &call) {
+  call.known.reserve(2);
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!call.arguments[i].isTensor())
+      continue;
+    const at::Tensor &tensor = call.arguments[i].toTensor();
+    if (!tensor.defined())
+      continue;
+    if (!tensor.requires_grad()) {
+      auto *meta = impl::get_autograd_meta(tensor);
+      if (tensor.is_inference() || (meta && meta->fw_grad_))
+        return false;
+      continue;
+    }
+    if (call.positions.size() == 2 || !isSupported(tensor))
+      return false;
+    Value *value = valueOf(tensor);
+    // What Auto left of a sequence leads to its sources alone, and few bits lead nowhere.
+    if (value && value->isFinished &&
+        (options.policy == Policy::Auto || value->policy == Policy::Auto || value->bits ||
+         value->isDeferred))
+      value = nullptr;
+    if (value && value->isDeferred && !isContinued(tensor, *value))
+      value = nullptr;
+    // A sequence has one policy and one engine: another one begins at the value, once it is
+    // finished.
+    if (value && (value->policy != options.policy || value->isDeferred != options.isDeferred))
+      return false;
+    if (value && (options.policy == Policy::Auto || options.isDeferred)) {
+      StepPtr steps = value->steps();
+      if (!steps || steps->length >= maxLength)
+        return false;
+    }
+    Operand operand;
+    call.edges.push_back(impl::gradient_edge(tensor));
+    operand.self = sourceOf(call.edges.back());
+    if (value) {
+      operand.isFAD = true;
+      operand.sources = value->sources;
+      operand.derivative = value->description().form;
+      operand.isPiecewise = value->description().isPiecewise;
+    }
+    call.positions.push_back(i);
+    call.tensors.push_back(tensor);
+    call.values.push_back(value);
+    call.known.push_back(std::move(operand));
+  }
+  return !call.positions.empty();
+}
+
+StepPtr recordCall(const Call &call) {
+  if (options.policy != Policy::Auto && !options.bits && !options.isDeferred)
+    return {};
+  std::vector<std::pair<size_t, StepPtr>> operands;
+  StepPtr source;
+  for (size_t i = 0; i < call.positions.size(); ++i) {
+    StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
+    if (!step || step->length >= maxLength) {
+      bool isSame = source && source->source == call.known[i].self;
+      step = source = isSame ? source : recordSource(call.tensors[i], call.known[i].self);
+    }
+    operands.emplace_back(call.positions[i], std::move(step));
+  }
+  return record(call.op, call.arguments.vec(), std::move(operands));
+}
+
+std::vector<Edge> findSources(const Call &call) {
+  std::vector<Edge> edges;
+  for (const Source &source : call.decision.sources) {
+    Edge found;
+    for (size_t i = 0; i < call.tensors.size() && !found.is_valid(); ++i) {
+      const Edge &own = call.edges[i];
+      if (!call.values[i]) {
+        if (sourceOf(own) == source)
+          found = own;
+        continue;
+      }
+      for (const Edge &edge : own.function->next_edges())
+        if (edge.is_valid() && sourceOf(edge) == source)
+          found = edge;
+    }
+    edges.push_back(std::move(found));
+  }
+  return edges;
+}
+
+bool begin(Call &call) {
+  if (!collect(call))
+    return false;
+  call.use = classify(call.info, call.arguments, call.positions);
+  call.decision = decide(options.policy, call.use.kind, call.known);
+  return call.decision.isFAD();
+}
+
+void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack) {
+  if (!isOurs(keys))
+    return leave(op, keys, stack);
+  std::vector<c10::IValue> arguments =
+      torch::jit::last(*stack, op.schema().arguments().size()).vec();
+  Call call = {op, info, arguments};
+  if (!begin(call))
+    return leave(op, keys, stack);
+  if (options.isDeferred) {
+    at::Tensor result = defer(call, keys);
+    if (!result.defined())
+      return leave(op, keys, stack);
+    torch::jit::drop(*stack, arguments.size());
+    stack->emplace_back(std::move(result));
+    return;
+  }
+  redispatch(op, keys, stack);
+  conclude(call, stack->back().toTensor());
+}
+
+} // namespace fad::eager

@@ -1,0 +1,104 @@
+//===- Kernel.h - Fad operators in the mode ------------------- -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_KERNEL_H
+#define FAD_EAGER_KERNEL_H
+
+#include "interception/Keys.h"
+#include "interception/Operators.h"
+#include "sequence/SequenceNode.h"
+#include <ATen/core/stack.h>
+
+namespace fad::eager {
+
+/// An operator while it is executed.
+struct Call {
+  const c10::OperatorHandle &op;
+  const Operator &info;
+  c10::ArrayRef<c10::IValue> arguments;
+  /// The differentiable operands: positions, tensors, and fad values or null.
+  c10::SmallVector<size_t, 2> positions = {};
+  c10::SmallVector<at::Tensor, 2> tensors = {};
+  c10::SmallVector<Value *, 2> values = {};
+  /// Where their gradients go. Nothing else may refer to the node of a leaf yet.
+  c10::SmallVector<torch::autograd::Edge, 2> edges = {};
+  std::vector<fad::eager::Operand> known = {};
+  Use use = {};
+  Decision decision = {};
+
+  Held derivative(size_t i) const { return values[i] ? values[i]->derivative() : Held(); }
+  const Held &description(size_t i) const {
+    static const Held ofSource;
+    return values[i] ? values[i]->description() : ofSource;
+  }
+};
+
+/// Whether an operator is nobody's but autograd's, and is no part of a backward, where
+/// nodes compute what was asked for alone.
+bool isOurs(c10::DispatchKeySet keys);
+
+/// Finds what is known of the operands and what the operator does. False where it is to
+/// be left to PyTorch.
+bool begin(Call &call);
+
+/// The steps to the result.
+StepPtr recordCall(const Call &call);
+/// The edges to the sources of the result.
+std::vector<torch::autograd::Edge> findSources(const Call &call);
+
+/// See deferred/Defer.h.
+at::Tensor defer(Call &call, c10::DispatchKeySet keys);
+/// See interactive/Interactive.h.
+void conclude(Call &call, const at::Tensor &result);
+
+/// Runs a fad operator in the mode: PyTorch's own, and then the decision of the state
+/// machine.
+void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack);
+
+/// The same for an operator of the given arguments, which are never boxed where the
+/// operator is left to PyTorch.
+template <typename... Args>
+at::Tensor runTyped(const Operator &info,
+                    const c10::TypedOperatorHandle<at::Tensor(Args...)> &op,
+                    c10::DispatchKeySet keys, Args... args) {
+  auto run = [&] {
+    c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
+    return op.redispatch(belowKeys(keys), args...);
+  };
+  bool isDifferentiable = false, isLarge = true;
+  auto look = [&](const auto &argument) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
+      if (argument.defined() && argument.requires_grad()) {
+        isDifferentiable = true;
+        isLarge &= argument.numel() >= options.minNumel;
+      }
+  };
+  (look(args), ...);
+  bool isCandidate = isDifferentiable && isLarge && isOurs(keys);
+  if (!isCandidate && !keys.has(tensorKey))
+    return run();
+  const c10::IValue arguments[] = {c10::IValue(args)...};
+  Call call = {op, info, arguments};
+  if (isCandidate && begin(call)) {
+    at::Tensor result = options.isDeferred ? defer(call, keys) : run();
+    if (!options.isDeferred)
+      conclude(call, result);
+    if (result.defined())
+      return result;
+  }
+  if (!keys.has(tensorKey))
+    return run();
+  torch::jit::Stack stack(std::begin(arguments), std::end(arguments));
+  readBoxed(op, keys, &stack);
+  return stack.back().toTensor();
+}
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_KERNEL_H

@@ -1,0 +1,79 @@
+//===- Keys.h - The dispatch keys of eager nesting --------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two keys intercept operators above autograd. The mode's key is a thread's, and has
+// kernels for fad operators alone, so that all others cost nothing. The tensor's key
+// is set on fad tensors, so that every operator that reads one is seen. PyTorch has
+// no key to spare; its keys for tests are free outside of its own tests.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_KEYS_H
+#define FAD_EAGER_KEYS_H
+
+#include "machine/StateMachine.h"
+#include "machine/Trace.h"
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+namespace fad::eager {
+
+constexpr auto modeKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
+constexpr auto tensorKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
+const c10::DispatchKeySet bothKeys({modeKey, tensorKey});
+
+/// What `nest` was called with, for each thread.
+struct Options {
+  Policy policy = Policy::Auto;
+  /// Tensors with fewer elements are left to PyTorch.
+  int64_t minNumel = 0;
+  /// Of the elements of derivatives that may be approximated; 0 where none may.
+  int bits = 0;
+  bool isTraced = false;
+  /// Whether an observer is told of sequences.
+  bool isObserved = false;
+  /// Whether sequences are computed as a whole, where they are read.
+  bool isDeferred = false;
+};
+inline thread_local Options options;
+inline thread_local Trace trace;
+
+inline bool isTraced() { return C10_UNLIKELY(options.isTraced); }
+inline bool isObserved() { return C10_UNLIKELY(options.isObserved); }
+
+/// While it is alive, operators are PyTorch's own, and autocast leaves them alone:
+/// what they compute has the types that forward had.
+class PlainGuard {
+  c10::impl::ExcludeDispatchKeyGuard keys{bothKeys | c10::autocast_dispatch_keyset};
+};
+
+/// The keys that are left to an operator below both.
+inline c10::DispatchKeySet belowKeys(c10::DispatchKeySet keys) {
+  return (keys - bothKeys) & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey);
+}
+
+/// Runs an operator below both keys.
+inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                       torch::jit::Stack *stack) {
+  c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
+  op.redispatchBoxed(belowKeys(keys), stack);
+}
+
+/// What an operator does that reads a fad tensor and does not continue its sequence.
+void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack);
+
+/// An operator that is left to PyTorch, whatever its operands are.
+inline void leave(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                  torch::jit::Stack *stack) {
+  keys.has(tensorKey) ? readBoxed(op, keys, stack) : redispatch(op, keys, stack);
+}
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_KEYS_H

@@ -1,0 +1,116 @@
+//===- Operators.cpp - The operators that sequences consist of ------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "interception/Operators.h"
+#include <ATen/core/Tensor.h>
+#include <ATen/core/operator_name.h>
+#include <optional>
+#include <unordered_map>
+
+namespace fad::eager {
+
+static constexpr Operator table[] = {
+    {"add.Tensor", Form::Add, Kind::Linear, Saves::Nothing},
+    {"add.Scalar", Form::Add, Kind::Linear, Saves::Nothing},
+    {"sub.Tensor", Form::Subtract, Kind::Linear, Saves::Nothing},
+    {"sub.Scalar", Form::Subtract, Kind::Linear, Saves::Nothing},
+    {"rsub.Scalar", Form::Reverse, Kind::Linear, Saves::Nothing},
+    {"neg", Form::Unary, Kind::Linear, Saves::Nothing},
+    {"mul.Tensor", Form::Multiply, Kind::Product, Saves::Input},
+    {"mul.Scalar", Form::Multiply, Kind::Linear, Saves::Nothing},
+    {"div.Tensor", Form::Divide, Kind::Nonlinear, Saves::Input},
+    {"div.Scalar", Form::Divide, Kind::Linear, Saves::Nothing},
+    {"relu", Form::Unary, Kind::Piecewise, Saves::Result},
+    {"abs", Form::Unary, Kind::Piecewise, Saves::Input},
+    {"leaky_relu", Form::Unary, Kind::Piecewise, Saves::Input},
+    {"hardtanh", Form::Unary, Kind::Piecewise, Saves::Input},
+    {"clamp", Form::Unary, Kind::Piecewise, Saves::Input},
+    {"clamp_min", Form::Unary, Kind::Piecewise, Saves::Input},
+    {"clamp_max", Form::Unary, Kind::Piecewise, Saves::Input},
+    {"tanh", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"sigmoid", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"exp", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"expm1", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"sqrt", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"rsqrt", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"reciprocal", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"tan", Form::Unary, Kind::Nonlinear, Saves::Result},
+    {"log", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"log1p", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"sin", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"cos", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"erf", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"silu", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"gelu", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"mish", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"elu", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"softplus", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"hardsigmoid", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"hardswish", Form::Unary, Kind::Nonlinear, Saves::Input},
+    {"pow.Tensor_Scalar", Form::Unary, Kind::Nonlinear, Saves::Input},
+};
+
+c10::ArrayRef<Operator> operators() { return table; }
+
+/// A number of Python or C++, also where PyTorch has made a tensor of it.
+static std::optional<double> number(const c10::IValue &value) {
+  if (value.isDouble() || value.isInt())
+    return value.toScalar().toDouble();
+  if (value.isTensor() && value.toTensor().defined() &&
+      value.toTensor().unsafeGetTensorImpl()->is_wrapped_number() &&
+      !value.toTensor().is_complex())
+    return value.toTensor().item().toDouble();
+  return std::nullopt;
+}
+
+Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
+             c10::ArrayRef<size_t> positions) {
+  Use use = {op.kind, {1, 1}};
+  auto alpha = [&] { return arguments.size() > 2 ? arguments[2].toScalar().toDouble() : 1; };
+  switch (op.form) {
+  case Form::Unary:
+    if (op.kind == Kind::Linear)
+      use.factors[0] = -1;
+    break;
+  case Form::Add:
+  case Form::Subtract:
+    for (size_t i = 0; i < positions.size(); ++i)
+      if (positions[i] == 1)
+        use.factors[i] = op.form == Form::Add ? alpha() : -alpha();
+    break;
+  case Form::Reverse:
+    use.factors[0] = -alpha();
+    break;
+  case Form::Multiply:
+  case Form::Divide:
+    if (positions.size() != 1)
+      break;
+    use.kind = Kind::Nonlinear;
+    if (op.form == Form::Divide && positions[0] != 0)
+      break;
+    if (auto other = number(arguments[1 - positions[0]])) {
+      use.kind = Kind::Linear;
+      use.factors[0] = op.form == Form::Multiply ? *other : 1 / *other;
+    }
+    break;
+  }
+  return use;
+}
+
+bool savesArgument(const c10::OperatorName &reader, size_t position) {
+  // Bits are positions.
+  static const std::unordered_map<std::string, unsigned> saved = {
+      {"aten::addmm", 6},       {"aten::mm", 3},  {"aten::bmm", 3},
+      {"aten::baddbmm", 6},     {"aten::linear", 1}, {"aten::convolution", 1},
+      {"aten::native_layer_norm", 1},
+  };
+  auto found = saved.find(reader.name);
+  return found != saved.end() && position < 32 && (found->second >> position & 1);
+}
+
+} // namespace fad::eager

@@ -1,0 +1,59 @@
+//===- Operators.h - The operators that sequences consist of ----*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_OPERATORS_H
+#define FAD_EAGER_OPERATORS_H
+
+#include "machine/StateMachine.h"
+#include <ATen/core/ivalue.h>
+#include <ATen/core/operator_name.h>
+
+namespace fad::eager {
+
+/// The form of an operator's operands.
+enum class Form : uint8_t {
+  /// One tensor, and numbers that are no operands.
+  Unary,
+  /// self + alpha * other
+  Add,
+  /// self - alpha * other
+  Subtract,
+  /// other - alpha * self
+  Reverse,
+  Multiply,
+  Divide
+};
+
+/// A fad operator of PyTorch.
+struct Operator {
+  const char *name; ///< as in "add.Tensor"
+  Form form;
+  Kind kind;
+  Saves saves; ///< what its backward function needs
+};
+
+/// All of them.
+c10::ArrayRef<Operator> operators();
+
+/// What an operator is for given arguments and the positions of its differentiable
+/// operands: a product with a number is linear.
+struct Use {
+  Kind kind;
+  /// Of a linear operator, what each operand is multiplied by.
+  double factors[2];
+};
+Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
+             c10::ArrayRef<size_t> positions);
+
+/// Which of a reader's arguments its node saves in a way that a recomputed value can
+/// replace.
+bool savesArgument(const c10::OperatorName &reader, size_t position);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_OPERATORS_H

@@ -1,0 +1,117 @@
+//===- Reader.cpp - Operators that end sequences --------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/Defer.h"
+#include "interactive/Interactive.h"
+#include "interception/Arguments.h"
+#include "interception/Keys.h"
+#include "interception/Observer.h"
+#include "interception/Operators.h"
+#include "sequence/Recompute.h"
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/stack.h>
+#include <unordered_set>
+
+namespace fad::eager {
+
+/// Whether an operator consists of others, each of which is seen by itself.
+static bool isComposite(const c10::OperatorHandle &op) {
+  return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
+/// Whether the result of an operator is a view that stands for the whole tensor.
+static bool isView(const c10::OperatorName &name) {
+  static const std::unordered_set<std::string> views = {
+      "aten::view",    "aten::_unsafe_view", "aten::transpose", "aten::t",
+      "aten::permute", "aten::squeeze",      "aten::unsqueeze", "aten::_reshape_alias"};
+  return views.count(name.name) != 0;
+}
+
+namespace {
+/// A fad tensor that a reader reads.
+struct Reading {
+  at::Tensor tensor; ///< or a view of it
+  Value *value;      ///< of the tensor, not of the view
+  bool isSaved;      ///< by the reader's node
+};
+} // namespace
+
+/// Ends the sequence of one operand.
+static void read(const c10::OperatorHandle &op, size_t position, const at::Tensor &tensor,
+                 std::vector<Reading> &readings) {
+  Value *own = anyValueOf(tensor);
+  if (!own || !own->isCurrent())
+    return removeKey(tensor);
+  at::Tensor base = own->base.defined() ? own->base : tensor;
+  Value *value = own->base.defined() ? anyValueOf(base) : own;
+  if (value && !value->isCurrent())
+    value = nullptr;
+  const auto &argument = op.schema().arguments()[position];
+  if (argument.alias_info()) {
+    // A view that is not followed, or a write.
+    bool isFollowed = isView(op.operator_name()) && at::GradMode::is_enabled();
+    if (!isFollowed && value)
+      value->isEscaped = true;
+    if (isFollowed && value)
+      readings.push_back({tensor, value, false});
+    return;
+  }
+  if (!at::GradMode::is_enabled() || !value)
+    return;
+  bool isSaved = savesArgument(op.operator_name(), position) && valueOf(base) == value;
+  if (!value->isFinished)
+    (value->isDeferred ? finishDeferred : finishInteractive)(base, *value, isSaved);
+  if (isObserved())
+    observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
+  if (value->isRecomputed)
+    readings.push_back({tensor, value, isSaved});
+  else
+    removeKey(tensor);
+}
+
+/// A view of a fad tensor, whose readers keep the tensor.
+static void follow(const at::Tensor &view, const Reading &reading) {
+  if (!view.is_view() || !reading.value->steps() || anyValueOf(view))
+    return;
+  auto value = c10::make_intrusive<Value>(view);
+  Value *from = anyValueOf(reading.tensor);
+  value->base = from && from->base.defined() ? from->base : reading.tensor;
+  attach(view, std::move(value));
+}
+
+void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack) {
+  if (isComposite(op))
+    return op.redispatchBoxed(belowKeys(keys), stack);
+  if (isTraced())
+    trace.record({op.operator_name().name.substr(op.operator_name().name.find(':') + 2), State::YN,
+                  std::string(components(State::YN)), {}, {}});
+  std::vector<Reading> readings;
+  size_t count = op.schema().arguments().size();
+  for (size_t i = 0; i < count; ++i) {
+    visitTensors((*stack)[stack->size() - count + i], [&](const at::Tensor &tensor) {
+      if (!tensor.key_set().has(tensorKey))
+        return;
+      read(op, i, tensor, readings);
+      compute(tensor);
+    });
+  }
+  redispatch(op, keys, stack);
+  size_t returns = op.schema().returns().size();
+  if (readings.empty() || !returns || !(*stack)[stack->size() - returns].isTensor())
+    return;
+  const at::Tensor &result = (*stack)[stack->size() - returns].toTensor();
+  for (const Reading &reading : readings) {
+    if (isView(op.operator_name()))
+      follow(result, reading);
+    else if (reading.isSaved && result.defined() && result.grad_fn())
+      replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);
+  }
+}
+
+} // namespace fad::eager

@@ -1,0 +1,179 @@
+//===- StateMachine.cpp - What an operator does to a sequence -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "machine/StateMachine.h"
+
+namespace fad::eager {
+
+/// The sources that all operands depend on together. An operand that is no fad
+/// tensor is a source itself.
+static Sources unite(const std::vector<Operand> &operands) {
+  Sources all;
+  auto add = [&](const Source &source) {
+    if (std::find(all.begin(), all.end(), source) == all.end())
+      all.push_back(source);
+  };
+  for (const Operand &operand : operands) {
+    if (!operand.isFAD)
+      add(operand.self);
+    else
+      std::for_each(operand.sources.begin(), operand.sources.end(), add);
+  }
+  return all;
+}
+
+/// Whether a sequence may have the given two sources. The gate of a gated
+/// activation and what it multiplies are kept, and the product is not; a sum of two
+/// sources has nothing to keep.
+static bool mayHaveTwo(Policy policy, Kind kind, const std::vector<Operand> &operands) {
+  if (policy != Policy::Auto)
+    return false;
+  for (const Operand &operand : operands)
+    if (operand.isFAD && (operand.sources.size() == 2 ||
+                          (kind == Kind::Product && operand.derivative != Derivative::Number)))
+      return true;
+  return false;
+}
+
+/// The derivative of the result where some operand has one.
+static Derivative chain(Policy policy, Kind kind, const std::vector<Operand> &operands,
+                        const Decision &decision) {
+  auto is = [&](Derivative derivative) {
+    return [=](const Operand &operand) {
+      return operand.isFAD ? operand.derivative == derivative
+                           : derivative == Derivative::Number;
+    };
+  };
+  auto begin = operands.begin(), end = operands.end();
+  if (decision.sources.size() > 1 || std::any_of(begin, end, is(Derivative::Steps)))
+    return Derivative::Steps;
+  if (kind == Kind::Linear && operands.size() == 1)
+    return operands.front().derivative;
+  if (std::all_of(begin, end, is(Derivative::Number))) {
+    if (kind == Kind::Linear)
+      return Derivative::Number;
+    if (operands.size() == 1)
+      return Derivative::Operator;
+  }
+  return policy == Policy::Fad || decision.isPiecewise ? Derivative::Tensor
+                                                       : Derivative::Steps;
+}
+
+Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands) {
+  Decision decision;
+  bool hasFAD = std::any_of(operands.begin(), operands.end(),
+                            [](const Operand &operand) { return operand.isFAD; });
+  decision.state = hasFAD ? State::YN : State::NN;
+  if (kind == Kind::Other || operands.empty())
+    return decision;
+  Sources sources = unite(operands);
+  if (sources.size() > 2 ||
+      (sources.size() == 2 && !mayHaveTwo(policy, kind, operands)))
+    return decision;
+
+  decision.state = hasFAD ? State::YY : State::NY;
+  decision.sources = sources;
+  decision.isPiecewise = kind == Kind::Linear || kind == Kind::Piecewise;
+  for (const Operand &operand : operands)
+    decision.isPiecewise &= !operand.isFAD || operand.isPiecewise;
+  if (hasFAD)
+    decision.derivative = chain(policy, kind, operands, decision);
+  else
+    // The operator's own node is the derivative, whatever the number of operands.
+    decision.derivative =
+        kind == Kind::Linear ? Derivative::Number : Derivative::Operator;
+  return decision;
+}
+
+/// What is kept of a sequence with one nonlinear operator, under Auto.
+static Choice finishOperator(const Ending &ending) {
+  if (ending.isLast && ending.saves == Saves::Result) {
+    // The reader and the operator save the same tensor.
+    if (!ending.readerSaves && ending.isPiecewise)
+      return {Kept::Bits, false};
+    return {Kept::Operator, false};
+  }
+  if (!ending.readerSaves)
+    return {Kept::Operator, false};
+  // The operator keeps the source, from which the value is computed again.
+  if (ending.isFirst && ending.saves == Saves::Input)
+    return {Kept::Operator, true};
+  return {Kept::Sources, true};
+}
+
+/// What is kept exactly.
+static Choice finishExactly(Policy policy, const Ending &ending) {
+  switch (ending.derivative) {
+  case Derivative::Number:
+    return {Kept::Number, false};
+  case Derivative::Operator:
+    return policy == Policy::Auto ? finishOperator(ending) : Choice{Kept::Operator, false};
+  case Derivative::Tensor:
+    return {policy == Policy::Auto && ending.isPiecewise ? Kept::Bits : Kept::Tensor, false};
+  case Derivative::Steps:
+    return {Kept::Sources, ending.readerSaves};
+  }
+  return {};
+}
+
+Choice finish(Policy policy, const Ending &ending) {
+  Choice choice = finishExactly(policy, ending);
+  // A source of which a reader computes what it saves takes fewer bytes than the value and
+  // few bits do, and a tensor that the reader saves anyway takes none.
+  bool isFree = choice.recomputes || choice.kept == Kept::Number || choice.kept == Kept::Bits ||
+                (choice.kept == Kept::Operator && ending.isLast &&
+                 ending.saves == Saves::Result && ending.readerSaves);
+  return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
+}
+
+/// Where an operator's own node is left.
+static std::string_view reasonOfOperator(const Ending &ending, const Choice &choice) {
+  if (choice.recomputes)
+    return "one operator is not linear, and what it saves gives the value as well";
+  if (ending.isLast && ending.saves == Saves::Result && ending.readerSaves)
+    return "one operator is not linear, and it and its reader save the same tensor";
+  return "one operator is not linear";
+}
+
+std::string_view reason(Policy policy, const Ending &ending, const Choice &choice) {
+  switch (choice.kept) {
+  case Kept::Number:
+    return "all operators are linear";
+  case Kept::Operator:
+    return reasonOfOperator(ending, choice);
+  case Kept::Tensor:
+    return policy == Policy::Fad ? "the policy fad keeps derivatives"
+                                 : "the derivative has more than two values";
+  case Kept::Bits:
+    return "the derivative has two values";
+  case Kept::Levels:
+    return "derivative_bits are given, and the derivative is bounded";
+  case Kept::Sources:
+    return choice.recomputes ? "the reader saves the value, which the source gives as well"
+                             : "several operators are not linear";
+  }
+  return {};
+}
+
+std::string_view name(State state) {
+  static constexpr std::string_view names[] = {"NN", "NY", "YY", "YN"};
+  return names[static_cast<size_t>(state)];
+}
+
+std::string_view name(Kept kept) {
+  static constexpr std::string_view names[] = {"number", "operator", "derivative", "bits",
+                                               "few bits", "source"};
+  return names[static_cast<size_t>(kept)];
+}
+
+std::string_view components(State state) {
+  static constexpr std::string_view names[] = {"A D", "A D", "A B D", "A B C D"};
+  return names[static_cast<size_t>(state)];
+}
+
+} // namespace fad::eager

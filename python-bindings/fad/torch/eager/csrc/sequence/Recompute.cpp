@@ -1,0 +1,117 @@
+//===- Recompute.cpp - Readers that compute what they saved ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/Recompute.h"
+#include "deferred/Fused.h"
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
+#include <torch/csrc/autograd/generated/Functions.h>
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
+
+namespace fad::eager {
+
+using torch::autograd::SavedVariable;
+namespace generated = torch::autograd::generated;
+
+/// Whether backward will run a node after what it runs now.
+static bool runsLater(torch::autograd::Node *node) {
+  const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
+  if (!node || !tasks || at::GradMode::is_enabled())
+    return false;
+  if (tasks->empty())
+    return true;
+  auto found = tasks->find(node);
+  return found != tasks->end() && found->second.should_execute();
+}
+
+namespace {
+/// In the place of a saved tensor, where it came from. A write to the tensor after it was
+/// saved is not seen, and changes nothing: the value is what it was.
+struct Recompute : torch::autograd::SavedVariableHooks {
+  Recompute(StepPtr step, c10::intrusive_ptr<SequenceNode> node, c10::TensorImpl *whole,
+            const at::Tensor &tensor)
+      : step(std::move(step)), node(std::move(node)), layout(whole->strides().vec()),
+        sizes(tensor.sizes().vec()), strides(tensor.strides().vec()),
+        offset(tensor.storage_offset()) {}
+
+  void call_pack_hook(const at::Tensor &) override {}
+
+  at::Tensor call_unpack_hook() override {
+    at::Tensor value = compute().detach();
+    at::AutoGradMode off(false);
+    PlainGuard guard;
+    if (!value.strides().equals(layout))
+      value = at::empty_strided(value.sizes(), layout, value.options()).copy_(value);
+    return value.as_strided(sizes, strides, offset);
+  }
+
+  std::optional<std::pair<c10::SafePyObject, c10::SafePyObject>>
+  retrieve_unpack_hook_data() const override {
+    TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
+  }
+
+  /// The node of the sequence needs the same values: they are left for it.
+  at::Tensor compute() {
+    std::lock_guard<std::mutex> lock(step->mutex);
+    if (step->shared)
+      return step->shared->value();
+    if (isFused(step) || !runsLater(node.get()))
+      return eager::compute(step);
+    step->shared = std::make_unique<Replay>(step);
+    return step->shared->value();
+  }
+
+  StepPtr step;
+  c10::intrusive_ptr<SequenceNode> node;
+  /// The strides of the whole value, and what the reader has of it.
+  std::vector<int64_t> layout, sizes, strides;
+  int64_t offset;
+};
+} // namespace
+
+static void replace(SavedVariable &saved, const at::Tensor &tensor, Value &value) {
+  if (saved.has_hooks())
+    return;
+  auto data = saved.get_raw_data();
+  if (!data || !data->defined() || !data->has_storage() ||
+      !data->storage().is_alias_of(tensor.storage()) ||
+      static_cast<uint32_t>(data->_version()) != value.version)
+    return;
+  PlainGuard guard;
+  KeepEscaped keep(tensor);
+  c10::intrusive_ptr<SequenceNode> node;
+  if (value.sequence && value.sequence->held.form == Derivative::Steps)
+    node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(value.sequence);
+  saved.register_hooks(
+      std::make_unique<Recompute>(value.steps(), std::move(node), value.tensor, *data));
+}
+
+void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor, Value &value) {
+  if (auto *node = dynamic_cast<generated::AddmmBackward0 *>(&reader)) {
+    replace(node->mat1_, tensor, value);
+    replace(node->mat2_, tensor, value);
+  } else if (auto *node = dynamic_cast<generated::MmBackward0 *>(&reader)) {
+    replace(node->self_, tensor, value);
+    replace(node->mat2_, tensor, value);
+  } else if (auto *node = dynamic_cast<generated::BmmBackward0 *>(&reader)) {
+    replace(node->self_, tensor, value);
+    replace(node->mat2_, tensor, value);
+  } else if (auto *node = dynamic_cast<generated::BaddbmmBackward0 *>(&reader)) {
+    replace(node->batch1_, tensor, value);
+    replace(node->batch2_, tensor, value);
+  } else if (auto *node = dynamic_cast<generated::LinearBackward0 *>(&reader)) {
+    replace(node->input_, tensor, value);
+  } else if (auto *node = dynamic_cast<generated::ConvolutionBackward0 *>(&reader)) {
+    replace(node->input_, tensor, value);
+  } else if (auto *node = dynamic_cast<generated::NativeLayerNormBackward0 *>(&reader)) {
+    replace(node->input_, tensor, value);
+  }
+}
+
+} // namespace fad::eager

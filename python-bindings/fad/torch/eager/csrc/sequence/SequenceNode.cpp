@@ -1,0 +1,236 @@
+//===- SequenceNode.cpp - The node of a sequence in the graph -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/SequenceNode.h"
+#include "sequence/Bits.h"
+#include "deferred/Fused.h"
+#include <ATen/ATen.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/graph_task.h>
+
+namespace fad::eager {
+
+using torch::autograd::Edge;
+using torch::autograd::variable_list;
+namespace impl = torch::autograd::impl;
+
+std::atomic<int64_t> SequenceNode::live{0};
+
+SequenceNode::SequenceNode() { ++live; }
+
+SequenceNode::~SequenceNode() {
+  releaseSkipped();
+  --live;
+}
+
+void SequenceNode::addSource(const Edge &edge) {
+  sources.push_back(sourceOf(edge));
+  add_next_edge(edge);
+}
+
+void SequenceNode::hold(Held derivative) {
+  held = std::move(derivative);
+  // What a second derivative needs of a result may lead to PyTorch's node as well. Among
+  // nodes that are ready, autograd runs those with the lowest numbers last, and releases
+  // what they saved; numbers are those of threads.
+  if (held.own)
+    held.own->set_sequence_nr(0);
+}
+
+void SequenceNode::skip(const Edge &edge) {
+  if (auto *other = dynamic_cast<SequenceNode *>(edge.function.get()))
+    ++other->skips;
+  add_next_edge(edge);
+}
+
+void SequenceNode::releaseSkipped() {
+  for (size_t i = sources.size(); i < num_outputs(); ++i)
+    if (auto *other = dynamic_cast<SequenceNode *>(next_edge(i).function.get()))
+      --other->skips;
+  sources.clear();
+}
+
+void SequenceNode::release_resources() {
+  releaseSkipped();
+  held.drop();
+  step.reset();
+  bits.reset();
+  Node::release_resources();
+}
+
+bool SequenceNode::holdsNothing() const {
+  return held.form == Derivative::Number && !bits.defined();
+}
+
+void SequenceNode::drop() {
+  if (isTraced() && held.form == Derivative::Tensor && held.tensor.defined())
+    trace.release({"derivative of " + held.label(), static_cast<int64_t>(held.tensor.nbytes())});
+  if (isTraced() && held.form == Derivative::Operator && held.own && held.own.use_count() == 1)
+    trace.release({"what " + held.label() + " saved", 0});
+  isReleased = !holdsNothing();
+  held.drop();
+  step.reset();
+  bits.reset();
+}
+
+void SequenceNode::release_variables() { drop(); }
+
+void SequenceNode::compiled_args(torch::dynamo::autograd::CompiledNodeArgs &) const {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
+}
+
+at::Tensor filled(double number, const at::Tensor &like) {
+  auto make = [&] {
+    return at::scalar_tensor(number, like.options().requires_grad(false)).expand(like.sizes());
+  };
+  if (number != 1 || c10::InferenceMode::is_enabled())
+    return make();
+  // Most are ones, in the shape of those before. They take one element.
+  static thread_local at::Tensor ones;
+  if (!ones.defined() || ones.scalar_type() != like.scalar_type() ||
+      ones.device() != like.device() || !ones.sizes().equals(like.sizes()))
+    ones = make();
+  return ones;
+}
+
+at::Tensor callOwn(torch::autograd::Node &own, const at::Tensor &gradient,
+                   const Edge &needed) {
+  at::Tensor sum;
+  for (at::Tensor &part : callNode(own, gradient, needed))
+    if (part.defined())
+      sum = sum.defined() ? sum + part : std::move(part);
+  return sum;
+}
+
+/// An error instead of a partial gradient.
+void SequenceNode::checkSkipped() {
+  const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
+  for (size_t i = sources.size(); i < num_outputs(); ++i) {
+    auto &node = *next_edge(i).function;
+    bool isCaptured = false;
+    if (tasks) {
+      auto found = tasks->find(&node);
+      isCaptured = found != tasks->end() && found->second.captures_;
+    }
+    TORCH_CHECK(!isCaptured && !hasHooks(node),
+                "fad.torch.nest: the gradient of a value inside of a nested sequence (",
+                node.name(), ") is asked for, by a hook, retain_grad, or inputs= of backward, "
+                "after an operator has used the value. Register the hook or call retain_grad "
+                "before the value is used, or compute it outside of nest().");
+  }
+}
+
+namespace {
+/// The derivative of a derivative that is constant wherever it has one.
+struct Zero : torch::autograd::Node {
+  using Node::Node;
+  std::string name() const override { return "FadZeroBackward"; }
+  variable_list apply(variable_list &&gradients) override {
+    if (!gradients[0].defined())
+      return {at::Tensor()};
+    return {at::zeros_like(gradients[0])};
+  }
+};
+} // namespace
+
+/// The product with a derivative, whose own derivative is zero or an error.
+at::Tensor SequenceNode::multiply(const at::Tensor &gradient, at::Tensor derivative) {
+  if (at::GradMode::is_enabled()) {
+    derivative = derivative.detach();
+    torch::autograd::edge_list edges = {next_edge(0)};
+    NodePtr node;
+    if (held.isPiecewise)
+      node = c10::make_intrusive<Zero>(std::move(edges));
+    else
+      node = c10::make_intrusive<torch::autograd::Error>(
+          "fad.torch.nest(policy=\"fad\"), and fad.torch.nest with derivative_bits, keeps "
+          "derivatives, and not what they were computed from: there is no second derivative. "
+          "Use fad.torch.nest(), whose policy \"auto\" has one, or leave nest() where "
+          "create_graph=True is used.",
+          std::move(edges));
+    auto input = node->add_input_metadata(derivative);
+    impl::set_gradient_edge(derivative, {std::move(node), input});
+  }
+  return gradient * derivative;
+}
+
+/// An edge to a source whose gradient is asked for, or null.
+const Edge *SequenceNode::findNeeded() const {
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (task_should_compute_output(i))
+      return &next_edge(i);
+  return nullptr;
+}
+
+variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
+                                      const at::Tensor &gradient, const Edge &needed) {
+  if (at::GradMode::is_enabled())
+    return Replay(step, sources, {next_edges().data(), sources.size()})
+        .pullWithGraph(gradient, sources);
+  if (!replay && step->isDeferred)
+    if (variable_list pulled = pullFused(step, gradient, sources); !pulled.empty())
+      return pulled;
+  if (!replay)
+    replay = std::make_unique<Replay>(step);
+  return replay->pull(gradient, sources, needed);
+}
+
+variable_list SequenceNode::apply(variable_list &&gradients) {
+  checkSkipped();
+  std::unique_ptr<Replay> replay;
+  if (step) {
+    std::lock_guard<std::mutex> lock(step->mutex);
+    replay = std::move(step->shared);
+  }
+  variable_list result(num_outputs());
+  const at::Tensor &gradient = gradients[0];
+  const Edge *needed = findNeeded();
+  if (!gradient.defined() || !needed)
+    return result;
+  TORCH_CHECK(!isReleased, torch::autograd::ERR_BACKWARD_TWICE);
+  // PyTorch's node may have saved its result, and the second gradient would go through the
+  // hooks of that; here it goes past the value.
+  TORCH_CHECK(!at::GradMode::is_enabled() || holdsNothing() || !hasHooks(*this),
+              "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
+              "retain_grad, and its second derivative is asked for. Compute the value "
+              "outside of nest() where create_graph=True is used.");
+  PlainGuard guard;
+  if (bits.defined()) {
+    if (at::GradMode::is_enabled())
+      result[0] = multiply(gradient, levels ? unpackLevels(bits, *levels, gradient)
+                                            : unpackBits(bits, values, gradient));
+    else
+      result[0] = levels ? multiplyLevels(gradient, bits, *levels)
+                         : multiplyBits(gradient, bits, values);
+    return result;
+  }
+  auto times = [](const at::Tensor &tensor, double number) {
+    return number == 1 ? tensor : tensor * number;
+  };
+  switch (held.form) {
+  case Derivative::Number:
+    result[0] = times(gradient, held.factor);
+    break;
+  case Derivative::Operator:
+    result[0] = times(callOwn(*held.own, times(gradient, held.factor), *needed), held.before);
+    break;
+  case Derivative::Tensor:
+    result[0] = multiply(gradient, held.tensor);
+    break;
+  case Derivative::Steps: {
+    variable_list pulled = pullSteps(std::move(replay), gradient, *needed);
+    std::move(pulled.begin(), pulled.end(), result.begin());
+    break;
+  }
+  }
+  return result;
+}
+
+} // namespace fad::eager

@@ -1,0 +1,282 @@
+//===- Steps.cpp - Operators that backward runs again ---------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/Steps.h"
+#include "deferred/Fused.h"
+#include "sequence/Value.h"
+#include <ATen/core/grad_mode.h>
+#include <atomic>
+#include <c10/core/InferenceMode.h>
+#include <c10/util/ScopeExit.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/variable.h>
+#include <unordered_set>
+
+namespace fad::eager {
+
+using torch::autograd::Edge;
+using torch::autograd::Node;
+namespace impl = torch::autograd::impl;
+
+Step::Step() {
+  // A sequence may go on in another thread.
+  static std::atomic<uint64_t> next{0};
+  number = next.fetch_add(1, std::memory_order_relaxed);
+}
+
+Step::~Step() = default;
+
+void Step::setComputed(const at::Tensor &tensor) {
+  std::lock_guard<std::mutex> lock(access);
+  computed.emplace(tensor.getIntrusivePtr());
+  version = static_cast<uint32_t>(tensor._version());
+}
+
+at::Tensor Step::findComputed() {
+  std::lock_guard<std::mutex> lock(access);
+  at::Tensor tensor;
+  if (computed)
+    if (auto found = computed->lock())
+      tensor = at::Tensor(std::move(found));
+  bool isSame = tensor.defined() && static_cast<uint32_t>(tensor._version()) == version;
+  return isSame ? aliasOf(tensor) : at::Tensor();
+}
+
+at::Tensor aliasOf(const at::Tensor &tensor) {
+  c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  KeepEscaped guard(tensor);
+  return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(), false));
+}
+
+StepPtr recordSource(const at::Tensor &tensor, Source source) {
+  auto step = c10::make_intrusive<Step>();
+  step->source = source;
+  step->value = {aliasOf(tensor), static_cast<uint32_t>(tensor._version())};
+  return step;
+}
+
+StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments,
+               std::vector<std::pair<size_t, StepPtr>> operands) {
+  auto step = c10::make_intrusive<Step>();
+  step->op = op;
+  for (auto &[position, operand] : operands) {
+    arguments[position] = c10::IValue();
+    step->length = std::max(step->length, operand->length);
+  }
+  ++step->length;
+  for (c10::IValue &argument : arguments) {
+    if (!argument.isTensor() || !argument.toTensor().defined())
+      continue;
+    at::Tensor constant = argument.toTensor();
+    // A number is nobody else's.
+    if (constant.unsafeGetTensorImpl()->is_wrapped_number())
+      continue;
+    argument = aliasOf(constant);
+    step->constants.push_back(
+        {argument.toTensor(), static_cast<uint32_t>(constant._version())});
+  }
+  step->arguments = std::move(arguments);
+  step->operands = std::move(operands);
+  return step;
+}
+
+void checkVersion(const Step::Constant &constant) {
+  const at::Tensor &tensor = constant.tensor;
+  // Dense tensors alone are part of sequences.
+  TORCH_CHECK(!tensor.has_storage() ||
+                  tensor.storage().nbytes() >=
+                      (tensor.storage_offset() + tensor.numel()) * tensor.element_size() ||
+                  !tensor.is_non_overlapping_and_dense(),
+              "fad.torch.nest: the memory of a tensor that a sequence reads, of shape ",
+              tensor.sizes(), ", has been freed; read the sequence's value before");
+  TORCH_CHECK(!isSilentlyWritten(tensor, constant.silentWrites),
+              "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
+              tensor.sizes(), ", has been modified by a batch normalization or a collective. "
+              "Read a copy.");
+  TORCH_CHECK(static_cast<uint32_t>(constant.tensor._version()) == constant.version,
+              "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
+              constant.tensor.sizes(), ", has been modified by an inplace operation: it is at "
+              "version ", constant.tensor._version(), "; expected version ", constant.version,
+              " instead. Write to a copy. With policy=\"fad\" and the engine \"interactive\", "
+              "backward does not read it.");
+}
+
+std::vector<Step *> order(const StepPtr &end, Values *computed) {
+  std::vector<Step *> all, open = {end.get()};
+  std::unordered_set<Step *> seen = {end.get()};
+  while (!open.empty()) {
+    Step *step = open.back();
+    open.pop_back();
+    all.push_back(step);
+    at::Tensor value = computed && step->op ? step->findComputed() : at::Tensor();
+    if (value.defined()) {
+      computed->emplace(step, std::move(value));
+      continue;
+    }
+    for (auto &[position, operand] : step->operands)
+      if (seen.insert(operand.get()).second)
+        open.push_back(operand.get());
+  }
+  std::sort(all.begin(), all.end(),
+            [](Step *a, Step *b) { return a->number < b->number; });
+  return all;
+}
+
+/// Runs the steps; `lead` returns what stands for a source, `visit` sees each result.
+template <typename Lead, typename Visit>
+static at::Tensor run(const StepPtr &end, Lead lead, Visit visit, bool usesComputed = false) {
+  PlainGuard guard;
+  Values values;
+  for (Step *step : order(end, usesComputed ? &values : nullptr)) {
+    if (values.count(step))
+      continue;
+    if (!step->op) {
+      values[step] = lead(*step);
+      continue;
+    }
+    for (const Step::Constant &constant : step->constants)
+      checkVersion(constant);
+    torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
+    for (auto &[position, operand] : step->operands)
+      stack[position] = values.at(operand.get());
+    step->op->callBoxed(stack);
+    values[step] = stack.back().toTensor();
+    visit(values[step]);
+  }
+  return values.at(end.get());
+}
+
+std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient, const Edge &needed) {
+  const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
+  if (!tasks || tasks->empty())
+    return node({gradient});
+  torch::autograd::edge_list edges = node.next_edges();
+  auto restore = c10::make_scope_exit([&] { node.next_edges() = std::move(edges); });
+  for (Edge &edge : node.next_edges())
+    if (edge.is_valid())
+      edge = needed;
+  return node({gradient});
+}
+
+at::Tensor compute(const StepPtr &end) {
+  at::AutoGradMode off(false);
+  if (end->isDeferred)
+    if (at::Tensor value = computeFused(end); value.defined())
+      return value;
+  auto lead = [](Step &step) {
+    checkVersion(step.value);
+    return step.value.tensor;
+  };
+  return run(end, lead, [](const at::Tensor &) {}, /*usesComputed=*/true);
+}
+
+/// A parameter may get other memory, by `.data = `, and keep its node.
+static bool isSame(const at::Tensor &a, const at::Tensor &b) {
+  return a.storage().is_alias_of(b.storage()) && a.sizes().equals(b.sizes()) &&
+         a.strides().equals(b.strides()) && a.storage_offset() == b.storage_offset();
+}
+
+bool isSame(const Step &a, const Step &b) {
+  return a.source == b.source && isSame(a.value.tensor, b.value.tensor);
+}
+
+const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sources,
+                                    c10::ArrayRef<Edge> edges) {
+  at::Tensor leaf = aliasOf(step.value.tensor);
+  auto found = std::find(sources.begin(), sources.end(), step.source);
+  if (edges.empty() || found == sources.end()) {
+    leaf.set_requires_grad(true);
+  } else {
+    // Hooks of the source see its gradient once, so another node stands before it.
+    impl::set_gradient_edge(leaf, edges[found - sources.begin()]);
+    leaf = leaf.view_as(leaf);
+  }
+  leaves.push_back({step.source, leaf, impl::gradient_edge(leaf)});
+  return leaves.back();
+}
+
+Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
+               c10::ArrayRef<Edge> edges) {
+  // Backward may be called where tensors have no nodes.
+  c10::InferenceMode normal(false);
+  at::AutoGradMode on(true);
+  auto lead = [&](Step &step) {
+    checkVersion(step.value);
+    for (const Leaf &leaf : leaves)
+      if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
+        return leaf.tensor;
+    return addLeaf(step, sources, edges).tensor;
+  };
+  result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
+}
+
+Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {
+  c10::InferenceMode normal(false);
+  at::AutoGradMode on(true);
+  auto lead = [&](Step &step) {
+    if (leaves.empty()) {
+      at::Tensor leaf = numbers.detach().set_requires_grad(true);
+      leaves.push_back({step.source, leaf, impl::gradient_edge(leaf)});
+    }
+    return leaves.front().tensor;
+  };
+  result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
+}
+
+std::vector<at::Tensor> Replay::pullWithGraph(const at::Tensor &gradient,
+                                              c10::ArrayRef<Source> sources) {
+  torch::autograd::edge_list outputs;
+  for (const Leaf &leaf : leaves)
+    outputs.push_back(leaf.edge);
+  std::vector<at::Tensor> found = torch::autograd::Engine::get_default_engine().execute(
+      {impl::gradient_edge(result)}, {gradient}, /*keep_graph=*/true, /*create_graph=*/true,
+      /*accumulate_grad=*/false, outputs);
+  return collect(found, sources);
+}
+
+std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
+                                     c10::ArrayRef<Source> sources, const Edge &needed) {
+  at::AutoGradMode off(false);
+  PlainGuard guard;
+  std::unordered_map<Node *, at::Tensor> gradients;
+  gradients[nodes.back().get()] = gradient;
+  result.reset();
+  while (!nodes.empty()) {
+    auto node = std::move(nodes.back());
+    nodes.pop_back();
+    auto found = gradients.find(node.get());
+    if (found == gradients.end())
+      continue;
+    std::vector<at::Tensor> partial = callNode(*node, found->second, needed);
+    gradients.erase(found);
+    for (size_t i = 0; i < partial.size(); ++i) {
+      if (!partial[i].defined())
+        continue;
+      at::Tensor &sum = gradients[node->next_edge(i).function.get()];
+      sum = sum.defined() ? sum + partial[i] : partial[i];
+    }
+    node->release_variables();
+  }
+  std::vector<at::Tensor> found;
+  for (const Leaf &leaf : leaves)
+    found.push_back(gradients[leaf.edge.function.get()]);
+  return collect(found, sources);
+}
+
+std::vector<at::Tensor> Replay::collect(const std::vector<at::Tensor> &found,
+                                        c10::ArrayRef<Source> sources) const {
+  std::vector<at::Tensor> all(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (size_t k = 0; k < leaves.size(); ++k)
+      if (leaves[k].source == sources[i] && found[k].defined())
+        all[i] = all[i].defined() ? all[i] + found[k] : found[k];
+  return all;
+}
+
+} // namespace fad::eager

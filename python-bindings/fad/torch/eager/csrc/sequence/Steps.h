@@ -1,0 +1,145 @@
+//===- Steps.h - Operators that backward runs again ----------- -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_STEPS_H
+#define FAD_EAGER_STEPS_H
+
+#include "interception/SilentWrites.h"
+#include "machine/StateMachine.h"
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <mutex>
+#include <unordered_map>
+#include <torch/csrc/autograd/node.h>
+
+namespace fad::eager {
+
+class Replay;
+struct Program;
+struct Step;
+using StepPtr = c10::intrusive_ptr<Step>;
+
+/// A tensor that shares memory and version with another, without its graph.
+at::Tensor aliasOf(const at::Tensor &tensor);
+
+/// An operator of a sequence with its constants, or a source. Steps hold no value that
+/// a sequence computes.
+struct Step : c10::intrusive_ptr_target {
+  struct Constant {
+    at::Tensor tensor;
+    uint32_t version;
+    /// How many silent writes there had been.
+    uint64_t silentWrites = countSilentWrites();
+  };
+
+  /// Orders steps as they were executed.
+  uint64_t number = 0;
+  /// How many operators lead to the value.
+  uint32_t length = 0;
+  /// None for a source.
+  std::optional<c10::OperatorHandle> op;
+  /// None in the places of operands.
+  std::vector<c10::IValue> arguments;
+  std::vector<std::pair<size_t, StepPtr>> operands;
+  std::vector<Constant> constants;
+
+  /// Whether the deferred engine has recorded the operator, and what its node saves.
+  bool isDeferred = false;
+  Policy policy = Policy::Auto;
+  Saves saves = Saves::Nothing;
+  /// What kernels compute to the value, once that was asked for.
+  std::shared_ptr<Program> program;
+
+  /// The value, while a tensor has it, and that tensor's version.
+  std::mutex access;
+  std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> computed;
+  uint32_t version = 0;
+
+  Source source;
+  Constant value; ///< of a source
+
+  /// A replay that a reader needed before the sequence's own node.
+  std::mutex mutex;
+  std::unique_ptr<Replay> shared;
+
+  Step();
+  ~Step() override;
+
+  /// Remembers the value, which a tensor has now.
+  void setComputed(const at::Tensor &tensor);
+  /// The value, if a tensor still has it.
+  at::Tensor findComputed();
+};
+
+StepPtr recordSource(const at::Tensor &tensor, Source source);
+StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments,
+               std::vector<std::pair<size_t, StepPtr>> operands);
+
+/// Calls a node for a gradient of its result. Where backward was asked for some gradients
+/// alone, nodes compute what leads to those; `needed` stands for that.
+std::vector<at::Tensor> callNode(torch::autograd::Node &node, const at::Tensor &gradient,
+                                 const torch::autograd::Edge &needed);
+/// Whether two sources are the same tensor.
+bool isSame(const Step &a, const Step &b);
+
+/// What a step computes, without a graph.
+at::Tensor compute(const StepPtr &end);
+
+/// Values of steps.
+using Values = std::unordered_map<Step *, at::Tensor>;
+/// The steps that lead to `end`, in the order in which they were executed. With
+/// `computed`, those end at values that tensors have.
+std::vector<Step *> order(const StepPtr &end, Values *computed = nullptr);
+
+/// Fails where a tensor was modified in place after it was recorded.
+void checkVersion(const Step::Constant &constant);
+
+/// What a step computes, with PyTorch's own nodes for its derivative.
+class Replay {
+public:
+  /// Fails where a source or a constant was modified in place. The graph of the value ends
+  /// at the sources or, where `edges` has one for each of `sources`, goes on there.
+  explicit Replay(const StepPtr &end, c10::ArrayRef<Source> sources = {},
+                  c10::ArrayRef<torch::autograd::Edge> edges = {});
+
+  /// The same operators on other numbers, in place of all sources.
+  Replay(const StepPtr &end, const at::Tensor &numbers);
+
+  const at::Tensor &value() const { return result; }
+  /// The node of the last operator.
+  c10::intrusive_ptr<torch::autograd::Node> last() const { return nodes.back(); }
+  /// The gradients of `sources` for a gradient of the value, by the nodes' own functions,
+  /// in the order of autograd. It can be called once. `needed` is as of `callNode`.
+  std::vector<at::Tensor> pull(const at::Tensor &gradient, c10::ArrayRef<Source> sources,
+                               const torch::autograd::Edge &needed);
+
+  /// As `pull`, with a graph for second derivatives.
+  std::vector<at::Tensor> pullWithGraph(const at::Tensor &gradient,
+                                        c10::ArrayRef<Source> sources);
+
+private:
+  struct Leaf {
+    Source source;
+    at::Tensor tensor;
+    torch::autograd::Edge edge;
+  };
+  const Leaf &addLeaf(const Step &step, c10::ArrayRef<Source> sources,
+                      c10::ArrayRef<torch::autograd::Edge> edges);
+
+  /// The gradients of the sources, of those of the leaves.
+  std::vector<at::Tensor> collect(const std::vector<at::Tensor> &found,
+                                  c10::ArrayRef<Source> sources) const;
+
+  at::Tensor result;
+  std::vector<Leaf> leaves;
+  /// In the order of execution.
+  std::vector<c10::intrusive_ptr<torch::autograd::Node>> nodes;
+};
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_STEPS_H

@@ -1,0 +1,132 @@
+//===- Value.cpp - What a fad tensor has for its derivative ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "interception/Keys.h"
+#include "sequence/SequenceNode.h"
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+using torch::autograd::Node;
+
+namespace {
+/// Gives access to the keys of one tensor.
+struct Keys : c10::TensorImpl {
+  static constexpr c10::DispatchKeySet c10::TensorImpl::*member = &Keys::key_set_;
+};
+} // namespace
+
+static Node *nodeOf(c10::TensorImpl *tensor) {
+  auto *meta = static_cast<torch::autograd::AutogradMeta *>(tensor->autograd_meta());
+  return meta ? meta->grad_fn_.get() : nullptr;
+}
+
+Value::Value(const at::Tensor &tensor)
+    : tensor(tensor.unsafeGetTensorImpl()), node(nodeOf(this->tensor)),
+      version(static_cast<uint32_t>(tensor._version())), policy(options.policy),
+      bits(options.bits), isDeferred(options.isDeferred) {}
+
+Value::~Value() {
+  // A tensor that something refers to weakly has let go of its node already.
+  if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
+    return;
+  // Without an edge of an operator that is no part of the sequence, nothing needs the
+  // derivative any more. Operators that no dispatcher has seen leave an edge, too. The
+  // other references are the tensor's and this one.
+  auto node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(sequence);
+  if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips <= 0)
+    sequence->drop();
+  else
+    sequence->isFinished = true;
+}
+
+c10::intrusive_ptr<c10::BackendMeta>
+Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
+  isEscaped = true;
+  if (base.defined())
+    if (Value *value = anyValueOf(base))
+      value->isEscaped = true;
+  return nullptr;
+}
+
+bool Value::isCurrent() const {
+  return nodeOf(tensor) == node &&
+         static_cast<uint32_t>(tensor->version_counter().current_version()) == version;
+}
+
+const Held &Value::description() const { return sequence ? sequence->held : held; }
+
+Held Value::derivative() const {
+  if (sequence)
+    return sequence->held;
+  Held copy = held;
+  if (held.form == Derivative::Operator)
+    copy.own = NodePtr::unsafe_reclaim_from_nonowning(node);
+  return copy;
+}
+
+StepPtr Value::steps() const {
+  return sequence && sequence->step ? sequence->step : step;
+}
+
+Value *anyValueOf(const at::Tensor &tensor) {
+  return dynamic_cast<Value *>(tensor.unsafeGetTensorImpl()->get_backend_meta());
+}
+
+Value *valueOf(const at::Tensor &tensor) {
+  Value *value = anyValueOf(tensor);
+  if (!value || value->isEscaped || value->base.defined() ||
+      value->tensor != tensor.unsafeGetTensorImpl() || !value->isCurrent())
+    return nullptr;
+  if (value->sequence && value->sequence->isReleased)
+    return nullptr;
+  // A gradient that somebody waits for makes a value a source.
+  return hasHooks(*value->node) ? nullptr : value;
+}
+
+KeepEscaped::KeepEscaped(const at::Tensor &tensor) {
+  auto share = [](Value *value) {
+    return c10::intrusive_ptr<Value>::unsafe_reclaim_from_nonowning(value);
+  };
+  Value *own = anyValueOf(tensor);
+  if (!own)
+    return;
+  values[0] = share(own);
+  if (Value *base = own->base.defined() ? anyValueOf(own->base) : nullptr)
+    values[1] = share(base);
+  for (int i = 0; i < 2; ++i)
+    wasEscaped[i] = values[i] && values[i]->isEscaped;
+}
+
+KeepEscaped::~KeepEscaped() {
+  for (int i = 0; i < 2; ++i)
+    if (values[i])
+      values[i]->isEscaped = wasEscaped[i];
+}
+
+void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value) {
+  auto *impl = tensor.unsafeGetTensorImpl();
+  impl->set_backend_meta(std::move(value));
+  impl->*Keys::member = (impl->*Keys::member).add(tensorKey);
+}
+
+void removeKey(const at::Tensor &tensor) {
+  auto *impl = tensor.unsafeGetTensorImpl();
+  impl->*Keys::member = (impl->*Keys::member).remove(tensorKey);
+}
+
+bool hasHooks(Node &node) {
+  return !node.tensor_pre_hooks().empty() || !node.pre_hooks().empty() ||
+         !node.post_hooks().empty() || !node.retains_grad_hooks().empty();
+}
+
+Source sourceOf(const torch::autograd::Edge &edge) {
+  return {edge.function.get(), edge.input_nr};
+}
+
+} // namespace fad::eager

@@ -1,0 +1,118 @@
+//===- Value.h - What a fad tensor has for its derivative ----- -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_VALUE_H
+#define FAD_EAGER_VALUE_H
+
+#include "interception/Keys.h"
+#include "sequence/Steps.h"
+#include <c10/core/TensorImpl.h>
+#include <torch/csrc/autograd/variable.h>
+
+namespace fad::eager {
+
+using NodePtr = c10::intrusive_ptr<torch::autograd::Node>;
+struct SequenceNode;
+
+/// The derivative of a value with respect to its source.
+struct Held {
+  Derivative form = Derivative::Number;
+  /// Of a number, the derivative. Of an operator, what is multiplied by after it, and
+  /// before it.
+  double factor = 1, before = 1;
+  /// PyTorch's own node of the operator.
+  NodePtr own;
+  Saves saves = Saves::Nothing;
+  bool isFirst = false, isLast = false;
+  at::Tensor tensor;
+  bool isPiecewise = true;
+  const char *name = ""; ///< of the operator, as in "mul.Tensor"
+
+  /// The name without its overload, for traces.
+  std::string label() const {
+    std::string text = name;
+    return text.substr(0, text.find('.'));
+  }
+  void drop() {
+    own.reset();
+    tensor.reset();
+  }
+};
+
+/// On a fad tensor: the four parameters of the paper. It goes with the tensor, and takes
+/// along what no operator has read.
+struct Value : c10::BackendMeta {
+  c10::TensorImpl *tensor;
+  /// What the tensor's graph starts with, and the tensor's version; a tensor that has
+  /// others by now was changed.
+  torch::autograd::Node *node;
+  uint32_t version;
+  Sources sources;
+  /// That of the mode in which the value was computed.
+  Policy policy;
+  int bits;
+  /// Whether the value is computed where it is read, by the deferred engine.
+  bool isDeferred;
+  /// Of the first operator of a sequence, whose node is PyTorch's own. The tensor owns
+  /// its node; a hook of the node may refer to the tensor, so neither is owned here.
+  Held held;
+  /// Of the others, the same node, or null.
+  SequenceNode *sequence = nullptr;
+  /// The operators so far, where they are needed and are not the node's.
+  StepPtr step;
+  /// Of a view of a fad tensor: the tensor.
+  at::Tensor base;
+  /// Whether somebody has an alias through which writes are not seen.
+  mutable bool isEscaped = false;
+  bool isFinished = false;
+  /// Whether readers need not keep the value.
+  bool isRecomputed = false;
+
+  explicit Value(const at::Tensor &tensor);
+  ~Value() override;
+
+  /// Copies of the tensor's description, as of `.data` and `detach()`, are no fad tensors.
+  c10::intrusive_ptr<c10::BackendMeta>
+  clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
+
+  /// Whether the tensor still has the graph and the version that it had.
+  bool isCurrent() const;
+  /// The same, without a reference to a node.
+  const Held &description() const;
+  /// Of a current value.
+  Held derivative() const;
+  /// The operators so far, or null.
+  StepPtr steps() const;
+};
+
+/// The fad value of a tensor that is still what the sequence computed, or null.
+Value *valueOf(const at::Tensor &tensor);
+/// Also of a tensor that has changed.
+Value *anyValueOf(const at::Tensor &tensor);
+
+/// While it is alive, aliases of a fad tensor are not written to.
+struct KeepEscaped {
+  explicit KeepEscaped(const at::Tensor &tensor);
+  ~KeepEscaped();
+  c10::intrusive_ptr<Value> values[2];
+  bool wasEscaped[2] = {false, false};
+};
+
+/// Makes a tensor a fad tensor.
+void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value);
+/// Operators need not see the tensor any more.
+void removeKey(const at::Tensor &tensor);
+
+/// Whether a gradient of the node's results is asked for.
+bool hasHooks(torch::autograd::Node &node);
+
+Source sourceOf(const torch::autograd::Edge &edge);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_VALUE_H
