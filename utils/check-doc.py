@@ -79,12 +79,12 @@ def run_python(lines, where, folder, names):
 
 
 def check(page, folder, tools, runnable, runnable_python):
-    environment = dict(
-        os.environ,
+    environment = dict(os.environ)
+    if tools:
         # Commands of Python packages are next to Python.
-        PATH=f"{tools}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}",
-        FAD_PLUGIN=str(tools.parent / "lib" / "fad-plugin.so"),
-    )
+        folders = [str(tools), os.path.dirname(sys.executable), os.environ["PATH"]]
+        environment["PATH"] = ":".join(folders)
+        environment["FAD_PLUGIN"] = str(tools.parent / "lib" / "fad-plugin.so")
     printed, names = [], {"__name__": "__main__"}
     for number, info, lines in read_blocks(page):
         where = f"{page}:{number}"
@@ -124,7 +124,11 @@ def check(page, folder, tools, runnable, runnable_python):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("--tools", required=True, type=pathlib.Path)
+    parser.add_argument(
+        "--tools",
+        type=lambda path: pathlib.Path(path).resolve(),
+        help="folder of fad's programs; by default, the PATH has them",
+    )
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--cuda", action="store_true")
     parser.add_argument("--torch", action="store_true")
@@ -135,7 +139,7 @@ def main():
         (options.folder / name).symlink_to(root / name)
     runnable = ["sh", "sh cuda"] if options.cuda else ["sh"]
     python = ["python", "python torch"] if options.torch else ["python"]
-    check(options.page, options.folder, options.tools.resolve(), runnable, python)
+    check(options.page, options.folder, options.tools, runnable, python)
 
 
 if __name__ == "__main__":
