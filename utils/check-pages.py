@@ -2,7 +2,7 @@
 """Checks the documentation of a checkout as a whole:
 
 - every link to a file leads to one, and every link to a heading to a heading;
-- docs/README.md links to every page of docs;
+- docs/README.md links to every page of docs, and docs/mkdocs.yml lists it for the site;
 - every page with commands has a test that runs them."""
 
 import pathlib
@@ -64,6 +64,19 @@ def check_contents(root, pages):
             yield f"docs/README.md: does not link to {page}"
 
 
+def check_site(root, pages):
+    """Yields the pages of docs that the site leaves out, and those it has that are not there. What
+    is in its folder reference is made by the build."""
+    site = root / "docs" / "mkdocs.yml"
+    listed = set(re.findall(r"^ *- .*: (\S+\.md)$", site.read_text(), re.MULTILINE))
+    for page in pages:
+        if page.parts[0] == "docs" and str(page) not in listed:
+            yield f"docs/mkdocs.yml: does not list {page}"
+    for name in sorted(listed):
+        if not name.startswith("reference/") and not (root / name).exists():
+            yield f"docs/mkdocs.yml: there is no {name}"
+
+
 def check_tests(root, pages):
     """Yields the pages with commands that no test gives to check-doc.py."""
     tests = "".join(path.read_text() for path in root.glob("test/**/*.test"))
@@ -77,7 +90,9 @@ def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = find_pages(root)
     faults = [fault for page in pages for fault in check_links(root, page)]
-    faults += [*check_contents(root, pages), *check_tests(root, pages)]
+    faults += check_contents(root, pages)
+    faults += check_site(root, pages)
+    faults += check_tests(root, pages)
     for fault in faults:
         print(fault)
     print(f"{len(pages)} pages, {len(faults)} faults")

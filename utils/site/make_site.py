@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Makes the site of the documentation: gathers the pages of the checkout and the reference
+of a build, and runs MkDocs on them, which refuses a link that leads nowhere.
+
+The pages keep their places: what a page links to is found beside it, also the sources."""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import python_reference
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs", "examples")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
+# What mlir-tblgen made, and the title that a page of passes lacks.
+REFERENCE = {
+    "FadDialect.md": None,
+    "DerivativeOpInterface.md": None,
+    "AdjointOpInterface.md": None,
+    "FadTransformsPasses.md": "Passes from tensors to tensors",
+    "FadCodegenPasses.md": "Passes of code generation",
+    "FadPipelinesPasses.md": "Passes that run others",
+    "FadRuntimePasses.md": "Passes of the runtime",
+}
+# The programs, and what their options are asked for by.
+PROGRAMS = {
+    "fad-opt": "--help",
+    "fad-runner": "--help",
+    "fad-memory-report": "--help",
+    "fad-translate": "--help",
+}
+
+
+def convert_page(path, folder):
+    """A page as MkDocs takes it: only the language stays behind the fence of a block, and
+    a link to a folder becomes its name. Copies to `folder` the other files it links to."""
+    text = FENCE.sub(r"```\1", path.read_text())
+
+    def convert_link(match):
+        target = match[3].partition("#")[0]
+        linked = path.parent / target
+        if ":" in match[3] or not target or not linked.exists():
+            return match[0]
+        if linked.is_dir():
+            return f"`{match[2].strip('`')}`"
+        if linked.suffix != ".md":
+            copy = folder / linked.resolve().relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(linked, copy)
+        return match[0]
+
+    return LINK.sub(convert_link, text)
+
+
+def find_pages():
+    """The pages of the checkout, as paths relative to it."""
+    for name in PAGES:
+        path = ROOT / name
+        pages = sorted(path.rglob("*.md")) if path.is_dir() else [path]
+        yield from (page.relative_to(ROOT) for page in pages)
+
+
+def gather(folder):
+    """Copies the pages, and the files that they link to, to `folder`."""
+    for page in find_pages():
+        target = folder / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if page.suffix == ".md":
+            target.write_text(convert_page(ROOT / page, folder))
+        else:
+            shutil.copyfile(ROOT / page, target)
+
+
+def list_options(build, program):
+    """The page on the options of a program, as it prints them."""
+    run = subprocess.run(
+        [build / "bin" / program, PROGRAMS[program]], capture_output=True, text=True, check=True
+    )
+    return f"# {program}\n\n```text\n{run.stdout.strip()}\n```\n"
+
+
+def add_reference(build, folder):
+    """Writes the reference to `folder`: what the build made, programs, and Python."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, title in REFERENCE.items():
+        text = (build / "docs" / name).read_text().replace("[TOC]\n", "")
+        if title:
+            text = f"# {title}\n\n{text}"
+        (folder / name).write_text(text)
+    for program in PROGRAMS:
+        (folder / f"{program}.md").write_text(list_options(build, program))
+    python_reference.write_reference(ROOT / "python-bindings" / "fad", folder / "python")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="the site's folder")
+    parser.add_argument(
+        "--pages-only", action="store_true", help="gather the pages, and do not run MkDocs"
+    )
+    options = parser.parse_args()
+    work = options.out.resolve()
+    shutil.rmtree(work, ignore_errors=True)
+    gather(work / "pages")
+    add_reference(options.build, work / "pages" / "reference")
+    shutil.copyfile(ROOT / "docs" / "mkdocs.yml", work / "mkdocs.yml")
+    if options.pages_only:
+        return
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    subprocess.run([*command, "--config-file", work / "mkdocs.yml"], check=True)
+    print(f"the site: {work / 'site' / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()
