@@ -20,9 +20,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEBIBYTE = 1 << 20
 # It marks a folder as a kit, which another one may replace.
 MARK = "compile_gpu.py"
-BENCHMARKS = (
-    MARK, "torch_compile.py", "compile_measure.py", "compile_models.py", "compile_tables.py",
-    "equal_memory.py", "equal_models.py",
+# Of the folder benchmarks.
+MODULES = (
+    "compile/compile_gpu.py", "compile/torch_compile.py", "compile/compile_budgets.py",
+    "compile/compile_measure.py", "compile/compile_tables.py", "compile/equal_memory.py",
+    "common/batches.py", "common/compositions.py", "common/figures.py", "common/models.py",
+    "common/steps.py",
 )  # fmt: skip
 
 
@@ -50,7 +53,7 @@ def copy_files(build, folder, is_shared):
         shutil.copy(path, target)
     for path in binaries:
         shutil.copy(path, folder / "fad")
-    for name in BENCHMARKS:
+    for name in MODULES:
         shutil.copy(ROOT / "benchmarks" / name, folder)
 
 

@@ -28,7 +28,7 @@ import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "kernels"))
 
 import cubin
 from activations import ACTIVATIONS, find_definitions, spell
@@ -138,9 +138,9 @@ class Packer:
     def copy_files(self):
         """The scripts, and the library without its symbols for debuggers."""
         (self.folder / "gpu").mkdir()
-        for path in sorted((ROOT / "benchmarks" / "gpu").glob("*.py")):
+        for path in sorted((ROOT / "benchmarks" / "kernels" / "gpu").glob("*.py")):
             shutil.copy(path, self.folder / "gpu")
-        for path in "benchmarks/kernels_gpu.py", "benchmarks/kernel_figures.py":
+        for path in "benchmarks/kernels/kernels_gpu.py", "benchmarks/kernels/kernel_figures.py":
             shutil.copy(ROOT / path, self.folder)
         for path in "utils/activations.py", "utils/cubin.py":
             shutil.copy(ROOT / path, self.folder)

@@ -12,7 +12,7 @@ import sys
 
 from memusage import count_allocations
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks" / "compiler"))
 from programs import network, perceptron
 
 OPERATIONS = {network: 56, perceptron: 40}

@@ -18,7 +18,7 @@ CONSTANT = re.compile(r"\s*(%\w+) = (?:arith\.constant|llvm\.mlir\.constant)(.*)
 
 def read_programs(root):
     """The programs, with their names."""
-    sys.path.insert(0, str(root / "benchmarks"))
+    sys.path.insert(0, str(root / "benchmarks" / "compiler"))
     import programs
 
     paths = sorted(

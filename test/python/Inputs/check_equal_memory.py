@@ -1,11 +1,11 @@
 """Searches for the largest batch whose peak is within a memory, of peaks that are lines.
 
-usage: check_equal_memory.py BENCHMARKS"""
+usage: check_equal_memory.py MODULES"""
 
 import sys
 
 sys.path.insert(0, sys.argv[1])
-from equal_memory import guess_batch
+from batches import guess_batch
 
 # The peak without a sample, that of a sample, the memory, the batch to begin with, and
 # the largest batch.

@@ -1,4 +1,4 @@
-"""Runs benchmarks/eager_models.py on tiny models twice, in one process.
+"""Runs benchmarks/eager/eager_models.py on tiny models twice, in one process.
 
 usage: check_benchmark.py BENCHMARKS JSON"""
 

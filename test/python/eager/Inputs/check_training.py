@@ -10,8 +10,8 @@ import sys
 from torch import nn
 
 root = pathlib.Path(sys.argv[1])
-sys.path[:0] = [str(root / "examples" / "training"), str(root / "benchmarks")]
-import equal_models
+sys.path[:0] = [str(root / "examples" / "training"), str(root / "benchmarks" / "common")]
+import compositions
 import fad.torch
 from tasks import make_task
 
@@ -28,7 +28,7 @@ def train(name, make, policy=None):
     `make` returns."""
     task = make_task(name, OPTIONS)
     model = task.model
-    assert equal_models.replace(model, make)
+    assert compositions.replace(model, make)
     if policy is not None:
         model = fad.torch.nest(model, policy=policy, min_numel=0)
     optimizer = task.make_optimizer(model.parameters())
@@ -49,7 +49,7 @@ def find_difference(losses, expected):
 
 wrong = 0
 for name, activation in (("bert", "gelu"), ("resnet", "mish")):
-    composed = equal_models.ACTIVATIONS[activation]
+    composed = compositions.ACTIVATIONS[activation]
     eager = train(name, composed)
     assert eager[-1] < eager[0], eager
     own = find_difference(train(name, KERNELS[activation]), eager)

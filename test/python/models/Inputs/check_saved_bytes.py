@@ -1,4 +1,4 @@
-"""What benchmarks/torch_saved.py says that partitions keep is what compiled steps
+"""What benchmarks/residuals/torch_saved.py says that partitions keep is what compiled steps
 save, on tensors with data. An argument is a network and
 an activation, as in bert-small:relu."""
 

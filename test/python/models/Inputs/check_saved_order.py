@@ -1,4 +1,4 @@
-"""fad against PyTorch in what benchmarks/saved_bytes.py has measured: the policies
+"""fad against PyTorch in what benchmarks/residuals/saved_bytes.py has measured: the policies
 that may recompute keep no more than PyTorch where that may do the same. The
 arguments are files."""
 

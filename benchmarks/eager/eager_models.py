@@ -11,14 +11,13 @@ present ones are left as they are; what is missing is measured beside the compos
 which is run again. `--table` prints such a file."""
 
 import argparse
-import json
-import os
 import pathlib
 import sys
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 
 import eager_tables
-import torch_compile
+import figures
 
 SIZES = {
     "mlp": dict(layers=6, width=1024, batch=1024),
@@ -57,17 +56,8 @@ def parse_arguments():
                         default=eager_tables.METHODS)  # fmt: skip
     parser.add_argument("--figures", nargs="+", choices=eager_tables.FIGURES,
                         default=eager_tables.FIGURES)  # fmt: skip
-    parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--seconds", type=float, help="begin no model after them")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")
-    parser.add_argument("--json", type=pathlib.Path, help="reads and writes this file")
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="prints FILE")
-    arguments = parser.parse_args()
-    if arguments.repetitions < 2:
-        parser.error("--repetitions is at least 2")
-    if arguments.table and not arguments.table.exists():
-        parser.error(f"there is no file {arguments.table}")
-    return arguments
+    figures.add_options(parser, repetitions=7)
+    return figures.parse(parser)
 
 
 def find_processor():
@@ -85,46 +75,35 @@ def run(arguments):
 
     torch.set_num_threads(1)
     keeps_memory = eager_methods.keep_memory()
-    setting = {**torch_compile.describe("cpu"), "processor": find_processor()}
-    data = torch_compile.load(arguments.json, setting)
-    begin = time.monotonic()
+    run = figures.Run(arguments, {**figures.describe("cpu"), "processor": find_processor()})
     measures = {"steps": eager_methods.measure, "batches": eager_methods.measure_batches}
     for name in arguments.models:
         sizes = (QUICK if arguments.quick else SIZES)[name]
-        entry = data["models"].setdefault(name, {"sizes": sizes, "activations": {}})
-        if entry["sizes"] != sizes:
-            sys.exit(f"{arguments.json} has {name} in other sizes: {entry['sizes']}")
+        entry = run.find_model(name, sizes, "activations")
         for activation in ACTIVATIONS[name]:
             if arguments.activations and activation not in arguments.activations:
                 continue
-            own = entry["activations"].setdefault(activation, {})
+            own = entry.setdefault(activation, {})
             for figure in arguments.figures:
                 present = own.setdefault(figure, {})
                 missing = [method for method in arguments.methods if method not in present]
                 if not missing or figure == "batches" and name not in BATCHES:
                     continue
-                if arguments.seconds and time.monotonic() - begin > arguments.seconds:
-                    print("out of time; the same command continues", file=sys.stderr)
-                    return data
+                if run.is_over():
+                    return run.data
                 model = eager_methods.make_model(name, activation, sizes)
                 measured = measures[figure](model, missing, arguments.repetitions)
-                for figures in measured.values():
-                    figures["keeps_memory"] = keeps_memory
+                for each in measured.values():
+                    each["keeps_memory"] = keeps_memory
                 # Those that were there stay, "composed" as well.
                 own[figure] = {**measured, **present}
-                torch_compile.save(arguments.json, data)
-                print(f"{name} {activation} {figure}: {measured}", file=sys.stderr, flush=True)
-    return data
+                run.save(f"{name} {activation} {figure}: {measured}")
+    return run.data
 
 
 def main():
     arguments = parse_arguments()
-    if arguments.table:
-        data = json.loads(arguments.table.read_text())
-    else:
-        # Before PyTorch reads it.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        data = run(arguments)
+    data = figures.get_data(arguments, run)
     eager_tables.print_tables(data, arguments.models, arguments.methods, arguments.figures)
 
 

@@ -13,13 +13,12 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-import compile_measure
-import compile_models
-import equal_models
+import compositions
 import fad.torch
-from compile_models import Model
-from equal_memory import guess_batch
+from batches import guess_batch
 from fad.torch.eager import _kernels
+from models import make_bert, make_llama, make_resnet
+from steps import Model, compare, get_gradients, measure_peak, time_step
 
 
 # Of malloc.h.
@@ -93,7 +92,7 @@ def _make_composed(maker: Callable[[dict], Model]) -> Callable[[dict, str], Mode
 
     def make(sizes: dict, activation: str) -> Model:
         model = maker(sizes)
-        if not equal_models.replace(model.module, equal_models.ACTIVATIONS[activation]):
+        if not compositions.replace(model.module, compositions.ACTIVATIONS[activation]):
             raise ValueError("the model has no activation to replace")
         return model
 
@@ -103,9 +102,9 @@ def _make_composed(maker: Callable[[dict], Model]) -> Callable[[dict, str], Mode
 MAKERS: dict[str, Callable[[dict, str], Model]] = {
     "mlp": _make_perceptron,
     "gpt2": _make_gpt2,
-    "llama": _make_composed(compile_models.make_llama),
-    "resnet-50": _make_composed(compile_models.make_resnet),
-    "bert-base": _make_composed(compile_models.make_bert),
+    "llama": _make_composed(make_llama),
+    "resnet-50": _make_composed(make_resnet),
+    "bert-base": _make_composed(make_bert),
 }
 # PyTorch's own activation for each composition.
 BUILT_IN: dict[str, Callable[[], nn.Module]] = {
@@ -169,28 +168,19 @@ def _resize(model: Model, batch: int) -> Model:
     return Model(model.module, inputs)
 
 
-def _time_step(model: Model) -> float:
-    compile_measure.clear(model)
-    compile_measure.seed()
-    # Other processes wait on other clocks.
-    begin = time.process_time()
-    model.module(*model.inputs).backward()
-    return time.process_time() - begin
-
-
 def measure_times(models: dict[str, Model], repetitions: int) -> dict[str, dict[str, Any]]:
     """Seconds of a step of each, and their ratio to those of "composed", in turns:
     medians."""
     taken: dict[str, list[float]] = {name: [] for name in models}
     names = list(models)
     for model in models.values():
-        _time_step(model)
-        _time_step(model)
+        time_step(model, model.module)
+        time_step(model, model.module)
     # Those of deferred sequences, which are compiled where a sequence recurs.
     _kernels.wait()
     for _ in range(repetitions):
         for name in names:
-            taken[name].append(_time_step(models[name]))
+            taken[name].append(time_step(models[name], models[name].module))
         # What runs first may find other caches.
         names = names[1:] + names[:1]
     figures = {}
@@ -211,7 +201,7 @@ def _count(model: Model, is_seen: bool) -> dict[str, Any]:
     return {
         "kept": saved.resident,
         "saved": saved.bytes if is_seen and not saved.unseen else None,
-        "peak": compile_measure.measure_peak(model, model.module),
+        "peak": measure_peak(model, model.module),
     }
 
 
@@ -222,11 +212,11 @@ def make_forms(model: Model, methods: Sequence[str]) -> dict[str, Model]:
 def measure(model: Model, methods: Sequence[str], repetitions: int) -> dict[str, Any]:
     """The figures of the methods, and of "composed", which they are measured against."""
     forms = make_forms(model, dict.fromkeys(("composed", *methods)))
-    expected = compile_measure.get_gradients(model, model.module)
+    expected = get_gradients(model, model.module)
     figures = {}
     for name, form in forms.items():
-        gradients = compile_measure.get_gradients(model, form.module)
-        error = compile_measure.compare(gradients, expected)
+        gradients = get_gradients(model, form.module)
+        error = compare(gradients, expected)
         figures[name] = {**_count(form, name != "checkpoint"), "error": error}
     del gradients, expected
     gc.collect()
@@ -241,7 +231,7 @@ def find_largest(form: Model, batch: int, memory: int | None) -> tuple[int, int]
     peaks: dict[int, int] = {}
     while batch not in peaks:
         sized = _resize(form, batch)
-        peaks[batch] = compile_measure.measure_peak(sized, sized.module)
+        peaks[batch] = measure_peak(sized, sized.module)
         if memory is None:
             return batch, peaks[batch]
         batch = guess_batch(peaks, memory)

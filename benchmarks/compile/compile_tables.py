@@ -1,13 +1,14 @@
 """Tables of what torch_compile.py measures."""
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
-MIB = 1 << 20
+from figures import MIB, print_header
+
 # PyTorch's budgets are shares of what it would save, fad's of what Inductor saves, and of
-# Inductor's peak beyond the gradients.
+# the way from the lowest peak to that of the fastest selection.
 BUDGETS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 RESIDUALS = (0.4, 0.7)
-PEAKS = (0.2, 0.4, 0.6, 0.85, 1.0, 1.2, 1.4)
+PEAKS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2)
 # How much more memory or time of a point counts as none.
 TOLERANCE = 0.02
 # Dropout's masks drawn anew; rounding errors are far below.
@@ -18,6 +19,8 @@ TITLES = {
     "peak": "Peak of a step in MiB, with gradients, and its ratio to Inductor's",
     "ratio": "Time of a step, as a ratio to Inductor's",
     "error": "Largest error of a gradient, against Inductor's",
+    "budgets": "Budgets of fad's for the peak, and the peak that was measured, in MiB",
+    "estimates": "Estimates of the peak, and the peak that was measured, in MiB",
     "points": (
         "Configurations of fad's with no more peak and no more time than PyTorch's, "
         f"within {TOLERANCE:.0%}"
@@ -59,14 +62,6 @@ def _format(figures: dict[str, Any] | None, name: str, of: dict[str, Any] | None
     return f"{value / MIB:.1f}{share}"
 
 
-def format_setting(setting: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
-    return (
-        f"{setting['device']}, {setting['machine']}, {setting['instructions']}, "
-        f"{setting['threads']} threads; {versions}; {setting['clock']}"
-    )
-
-
 def print_tables(
     data: dict[str, Any],
     models: Sequence[str],
@@ -75,22 +70,19 @@ def print_tables(
 ) -> None:
     """Prints a table of each of `figures`, which are of `TITLES`: a line per
     configuration, a column per model."""
-    print(format_setting(data["setting"]))
     models = [name for name in models if name in data["models"]]
-    for name in models:
-        sizes = data["models"][name]["sizes"]
-        print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes.items()))
-    counts = {
+    print_header(data, models, (
         measured["repetitions"]
         for name in models
         for measured in data["models"][name]["configurations"].values()
-    }
-    if counts:
-        print(f"medians of {min(counts)} to {max(counts)} repetitions, in turns with Inductor's")
+    ))  # fmt: skip
     rows = _get_rows(data, models, configurations)
     for figure in figures:
         if figure == "points":
             _print_points(data, models)
+            continue
+        if figure in ("budgets", "estimates"):
+            _print_peaks(data, models, figure)
             continue
         print(f"\n{TITLES[figure]}\n")
         print(" " * 20 + "".join(f"{name:>12}" for name in models))
@@ -99,7 +91,52 @@ def print_tables(
             for name in models:
                 own = data["models"][name]["configurations"]
                 cells.append(_format(own.get(row), figure, own.get("inductor")))
-            print(f"{row:20}" + "".join(f"{cell:>12}" for cell in cells))
+            print((f"{row:20}" + "".join(f"{cell:>12}" for cell in cells)).rstrip())
+
+
+def _get_peaks(own: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The measured points of fad's budgets for the peak."""
+    return {name: own[name] for name in ORDER if "budget" in own.get(name, {})}
+
+
+def _rises(points: dict[str, dict[str, Any]], figure: str) -> bool:
+    """Whether no larger budget has less of `figure`."""
+    values = [point[figure] for point in points.values()]
+    return all(one <= other for one, other in zip(values, values[1:]))
+
+
+def _print_peaks(data: dict[str, Any], models: Sequence[str], figure: str) -> None:
+    """Prints the budgets or the estimates, each with the peak that was measured, and for
+    budgets whether they are kept, and whether a larger one ever has a lower peak or saves
+    fewer bytes."""
+    points = {model: _get_peaks(data["models"][model]["configurations"]) for model in models}
+    points = {model: own for model, own in points.items() if own}
+    if not points:
+        return
+    print(f"\n{TITLES[figure]}\n")
+    print(" " * 20 + "".join(f"{model:>15}" for model in points))
+    key = "budget" if figure == "budgets" else "estimate"
+    for row in ORDER:
+        if not any(row in own for own in points.values()):
+            continue
+        cells = []
+        for own in points.values():
+            point = own.get(row)
+            mark = "!" if point and key == "budget" and point["peak"] > point[key] else " "
+            cells.append(
+                f"{point[key] / MIB:7.1f}{point['peak'] / MIB:7.1f}{mark}" if point else " " * 15
+            )
+        print(f"{row:20}{''.join(cells)}".rstrip())
+    if key != "budget":
+        return
+
+    def list_models(holds: Callable[[dict[str, dict[str, Any]]], bool]) -> str:
+        return ", ".join(model for model, own in points.items() if holds(own)) or "none"
+
+    broken = list_models(lambda own: any(p["peak"] > p["budget"] for p in own.values()))
+    print(f"\nmodels with a budget that is exceeded (!): {broken}")
+    for name, text in ("peak", "has a lower peak"), ("saved", "saves fewer bytes"):
+        print(f"where a larger budget {text}: {list_models(lambda own: not _rises(own, name))}")
 
 
 def _get_points(own: dict[str, Any], is_fad: bool) -> dict[str, dict[str, Any]]:
@@ -158,7 +195,8 @@ def _print_points(data: dict[str, Any], models: Sequence[str]) -> None:
     columns = [name for name in models if any(name in row for row in cells.values())]
     print(" " * 20 + "".join(f"{name:>{width}}" for name in columns))
     for row, own in cells.items():
-        print(f"{row:20}" + "".join(f"{own.get(name, ''):>{width}}" for name in columns))
+        line = "".join(f"{own.get(name, ''):>{width}}" for name in columns)
+        print(f"{row:20}{line}".rstrip())
     if any("!" in cell for row in cells.values() for cell in row.values()):
         notes.append("! PyTorch's gradients are wrong there: dropout has another mask in backward")
     if notes:

@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = """
 func.func @add(%u: tensor<{updates}x{width}xf32>, %i: tensor<{updates}xi64>)
     -> tensor<{rows}x{width}xf32> {{

@@ -3,9 +3,8 @@
 import statistics
 from typing import Any, Iterator, Sequence
 
-import compile_tables
+from figures import MIB, print_header
 
-MIB = 1 << 20
 METHODS = ("composed", "built-in", "checkpoint", "nest-auto", "nest-fad", "defer-auto",
            "defer-fad")  # fmt: skip
 # The tables: of steps at one batch, and of the largest batches at one peak.
@@ -93,19 +92,12 @@ def print_tables(
     data: dict[str, Any], models: Sequence[str], methods: Sequence[str], figures: Sequence[str]
 ) -> None:
     """Prints the setting, and a line for each model, activation and method."""
-    setting = data["setting"]
-    print(f"{compile_tables.format_setting(setting)}; {setting['processor']}")
     models = [name for name in models if name in data["models"]]
-    for name in models:
-        sizes = data["models"][name]["sizes"].items()
-        print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes))
-    counts = {
+    print_header(data, models, (
         own["repetitions"]
         for figure in figures
         for _, _, _, own, _ in _find_rows(data, models, methods, figure)
-    }
-    if counts:
-        print(f"medians of {min(counts)} to {max(counts)} repetitions, in turns")
+    ))  # fmt: skip
     if "steps" in figures:
         _print_steps(data, models, methods)
     if "batches" in figures and any(_find_rows(data, models, methods, "batches")):

@@ -18,7 +18,7 @@ import sys
 import warnings
 from importlib import metadata
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "models"))
 
 import saved_tables

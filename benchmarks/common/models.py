@@ -1,24 +1,16 @@
-"""Models for torch_compile.py: of transformers, from configurations and with random
-weights, and a network of the kind that diffusion models train. Each has fewer layers
-than the model it is named after, and layers of the same kind and width; `SIZES` says
-what differs."""
+"""Models: of transformers, from configurations and with random weights, and a network of
+the kind that diffusion models train. Each has fewer layers than the model it is named
+after, and layers of the same kind and width; `SIZES` says what differs."""
 
-import dataclasses
 from typing import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from steps import Model
+
 TOKENS = 8192
-
-
-@dataclasses.dataclass
-class Model:
-    """A module that returns a loss, and its inputs."""
-
-    module: nn.Module
-    inputs: tuple[torch.Tensor, ...]
 
 
 class Loss(nn.Module):

@@ -1,5 +1,5 @@
-"""Models for equal_memory.py: BERT and ResNet of transformers, with activations that are
-compositions of other operations."""
+"""Activations that are compositions of other operations, and BERT and ResNet of
+transformers with them."""
 
 from typing import Callable
 
@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from compile_models import Model, make_bert, make_resnet
+from models import make_bert, make_resnet
+from steps import Model
 
 
 class Gelu(nn.Module):

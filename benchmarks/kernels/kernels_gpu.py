@@ -3,9 +3,9 @@
 multiples of a stream that reads and writes as much: by fad, which keeps the derivative
 or recomputes it, by PyTorch, by torch.compile, and by kernels in Triton.
 
-  benchmarks/kernels_gpu.py --dry-run
-  benchmarks/kernels_gpu.py --json=gpu.json --plot=gpu.svg
-  benchmarks/kernels_gpu.py gelu --types bf16 --sizes 268435456 --sweep --json=tiles.json
+  benchmarks/kernels/kernels_gpu.py --dry-run
+  benchmarks/kernels/kernels_gpu.py --json=gpu.json --plot=gpu.svg
+  benchmarks/kernels/kernels_gpu.py gelu --types bf16 --sizes 268435456 --sweep --json=tiles.json
 
 Takes the kit that utils/pack-gpu-kit.py makes, PyTorch, and Triton for its columns, but
 no LLVM. First, all kernels of fad are run on fresh random numbers and held against a
@@ -27,7 +27,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "utils"))
 
 import kernel_figures

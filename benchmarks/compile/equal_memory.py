@@ -12,14 +12,14 @@ extrapolated. Figures go to a JSON file, in which present ones are left as they 
 `--table` prints such a file."""
 
 import argparse
-import json
-import os
 import pathlib
 import sys
-import time
 
-import compile_tables
-import torch_compile
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+
+import figures
+from batches import guess_batch
+from figures import MIB
 
 METHODS = ("bp", "recompute", "fad", "auto", "stock")
 ENGINES = ("inductor", "eager")
@@ -34,7 +34,6 @@ QUICK = {
     "bert-large": dict(layers=1, width=48, heads=2, length=32, dropout=0.1, batch=4),
     "resnet-50": dict(blocks=[1, 1, 1, 1], width=16, pixels=32, batch=4),
 }
-MIB = 1 << 20
 
 
 def parse_arguments():
@@ -45,18 +44,9 @@ def parse_arguments():
     parser.add_argument("--activations", nargs="+", choices=ACTIVATIONS, default=ACTIVATIONS)
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES, help=(
         "of the policies; stock is Inductor's partitioner, or eager PyTorch"))  # fmt: skip
-    parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--seconds", type=float, help="begin no configuration after them")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")
     parser.add_argument("--device", help="cpu or cuda; cuda where there is one")
-    parser.add_argument("--json", type=pathlib.Path, help="reads and writes this file")
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="prints FILE")
-    arguments = parser.parse_args()
-    if arguments.repetitions < 2:
-        parser.error("--repetitions is at least 2")
-    if arguments.table and not arguments.table.exists():
-        parser.error(f"there is no file {arguments.table}")
-    return arguments
+    figures.add_options(parser, repetitions=7)
+    return figures.parse(parser)
 
 
 class Search:
@@ -64,11 +54,11 @@ class Search:
 
     def __init__(self, name, activation, engine, sizes, device, repetitions):
         import compile_measure
-        import equal_models
+        import compositions
 
         compile_measure.forget()
         self.engine, self.sizes, self.repetitions = engine, sizes, repetitions
-        self.make = lambda batch: equal_models.make_model(
+        self.make = lambda batch: compositions.make_model(
             name, activation, {**sizes, "batch": batch}, device
         )
         self.reference = self.compile("bp", sizes["batch"])
@@ -77,11 +67,12 @@ class Search:
     def compile(self, method, batch):
         """A model of that batch, its step, and its peak."""
         import compile_measure
+        import steps
 
         model = self.make(batch)
         name = method if method != "stock" else self.engine
         step = compile_measure.compile_model(model, name, None, self.engine)
-        return model, step, compile_measure.measure_peak(model, step)
+        return model, step, steps.measure_peak(model, step)
 
     def find_largest(self, method):
         """The step of the largest batch within the memory, and the batch. The first
@@ -124,64 +115,40 @@ class Search:
         }
 
 
-def guess_batch(peaks, memory):
-    """The batch to try next, which is one that was tried at the end of the search. Peaks
-    are a line in the batch but for a few bytes, so no larger batch is tried where the line
-    through the nearest two is above the memory."""
-    low = max((batch for batch in peaks if peaks[batch] <= memory), default=0)
-    high = min((batch for batch in peaks if peaks[batch] > memory), default=None)
-    if high is not None and high - low <= 1:
-        return low or high
-    if len(peaks) == 1:
-        batch = next(iter(peaks))
-        guess = int(batch * memory / peaks[batch])
-        return max(guess, low + 1) if low else max(min(guess, high - 1), 1)
-    one, other = sorted(peaks, key=lambda batch: abs(peaks[batch] - memory))[:2]
-    slope = (peaks[one] - peaks[other]) / (one - other)
-    guess = int(one + (memory - peaks[one]) / slope) if slope > 0 else 2 * low
-    if high is not None:
-        guess = min(guess, high - 1)
-    return max(guess, low, 1)
-
-
 def run(arguments):
-    import torch
-
-    device = arguments.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    data = torch_compile.load(arguments.json, torch_compile.describe(device))
-    begin = time.monotonic()
+    device = figures.choose_device(arguments.device)
+    run = figures.Run(arguments, figures.describe(device))
     for name in arguments.models:
         sizes = (QUICK if arguments.quick else SIZES)[name]
-        entry = data["models"].setdefault(name, {"sizes": sizes, "figures": {}})
-        if entry["sizes"] != sizes:
-            sys.exit(f"{arguments.json} has {name} in other sizes: {entry['sizes']}")
+        own = run.find_model(name, sizes, "figures")
         for activation in arguments.activations:
             for engine in arguments.engines:
-                present = entry["figures"].setdefault(f"{activation} {engine}", {})
+                present = own.setdefault(f"{activation} {engine}", {})
                 search = None
                 for method in METHODS:
                     if method in present:
                         continue
-                    if arguments.seconds and time.monotonic() - begin > arguments.seconds:
-                        print("out of time; the same command continues", file=sys.stderr)
-                        return data
+                    if run.is_over():
+                        return run.data
                     if search is None:
                         search = Search(
                             name, activation, engine, sizes, device, arguments.repetitions
                         )
                     present[method] = search.measure(method)
-                    torch_compile.save(arguments.json, data)
-                    print(name, activation, engine, method, present[method], file=sys.stderr)
-    return data
+                    run.save(name, activation, engine, method, present[method])
+    return run.data
 
 
 def print_table(data, models, activations, engines):
     """Prints a line for each configuration."""
-    print(compile_tables.format_setting(data["setting"]))
     models = [name for name in models if name in data["models"]]
-    for name in models:
-        sizes = data["models"][name]["sizes"].items()
-        print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes))
+    figures.print_header(data, models, (
+        measured["repetitions"]
+        for name in models
+        for key, methods in data["models"][name]["figures"].items()
+        if key.split()[0] in activations and key.split()[1] in engines
+        for measured in methods.values()
+    ))  # fmt: skip
     print(
         "\nThe largest batch within the peak of bp, in MiB, and throughput as a ratio to bp's "
         "and to that of recompute\n"
@@ -193,12 +160,12 @@ def print_table(data, models, activations, engines):
     for name in models:
         for activation in activations:
             for engine in engines:
-                figures = data["models"][name]["figures"].get(f"{activation} {engine}", {})
+                group = data["models"][name]["figures"].get(f"{activation} {engine}", {})
                 for method in METHODS:
-                    own = figures.get(method)
+                    own = group.get(method)
                     if own is None:
                         continue
-                    of = figures.get("recompute")
+                    of = group.get("recompute")
                     ratio = f"{own['throughput'] / of['throughput']:.2f}" if of else ""
                     print(
                         f"{name:12}{activation:12}{engine:10}{method:11}"
@@ -209,12 +176,7 @@ def print_table(data, models, activations, engines):
 
 def main():
     arguments = parse_arguments()
-    if arguments.table:
-        data = json.loads(arguments.table.read_text())
-    else:
-        # Before PyTorch reads it.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        data = run(arguments)
+    data = figures.get_data(arguments, run)
     print_table(data, arguments.models, arguments.activations, arguments.engines)
 
 

@@ -3,9 +3,9 @@
 multiples of a stream that reads and writes as much: by fad, which keeps the derivative or
 recomputes it, by PyTorch, by torch.compile, and by JAX where it is installed.
 
-  benchmarks/kernels_cpu.py
-  benchmarks/kernels_cpu.py gelu silu --types bf16 --sizes 1048576 --threads 1
-  benchmarks/kernels_cpu.py --all --sizes 1048576
+  benchmarks/kernels/kernels_cpu.py
+  benchmarks/kernels/kernels_cpu.py gelu silu --types bf16 --sizes 1048576 --threads 1
+  benchmarks/kernels/kernels_cpu.py --all --sizes 1048576
 
 The streams are loops in C over buffers that are there already, the forward one with
 one tensor read and two written, the backward one with two read and one written: what
@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "utils"))
 
 import kernel_figures

@@ -23,7 +23,7 @@ import tempfile
 
 from programs import SHAPES
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def measure(command):

@@ -4,20 +4,25 @@ for backward, the peak of memory, the time, and the gradients."""
 import contextlib
 import gc
 import statistics
-import time
 import warnings
 from typing import Any, Callable
 
 import torch
 from torch._functorch import config as functorch_config
 
-from fad.torch.compile import _measure
+from fad.torch.compile._backend import compile_inductor
 
-from compile_models import Model
-
-
-class Failed(Exception):
-    """A configuration that has no figures. Its message is the reason."""
+from compile_budgets import InRange
+from steps import (
+    Model,
+    WrongGradients,
+    clear,
+    compare,
+    get_gradients,
+    measure_peak,
+    seed,
+    time_step,
+)
 
 
 def forget() -> None:
@@ -26,16 +31,22 @@ def forget() -> None:
     torch._dynamo.config.recompile_limit = 100
 
 
-def seed() -> None:
-    torch.manual_seed(1)
+def make_budget(name: str) -> InRange | None:
+    """The partitioner of the configuration `name`, where that is a budget for the peak."""
+    prefix = "auto-peak-"
+    return InRange(float(name.removeprefix(prefix))) if name.startswith(prefix) else None
 
 
 def compile_model(
-    model: Model, name: str, stock: "Reference | None", engine: str = "inductor"
+    model: Model,
+    name: str,
+    stock: "Reference | None",
+    engine: str = "inductor",
+    budget: InRange | None = None,
 ) -> Callable:
     """A function that returns the loss of `model` as the configuration `name` has it,
-    one of fad's with `engine`. Budgets of fad are shares of what `stock` takes: of the
-    bytes that it saves, or of its peak beyond the gradients."""
+    one of fad's with `engine`. Budgets of fad for what is saved are shares of the bytes
+    that `stock` saves; `budget` is `make_budget(name)`."""
     if name == "eager":
         return model.module
     patch: dict[str, Any] = {}
@@ -45,6 +56,9 @@ def compile_model(
         patch["aggressive_recomputation"] = True
     elif name.startswith("budget-"):
         patch["activation_memory_budget"] = float(name.removeprefix("budget-"))
+    elif budget:
+        # The plan in a cache has neither its budget nor its estimate.
+        patch["enable_autograd_cache"] = False
     elif name != "inductor":
         inner = "fad"
         policy, _, rest = name.partition("-")
@@ -52,15 +66,14 @@ def compile_model(
         kind, _, share = rest.partition("-")
         if kind == "residuals":
             options["fad.residual_budget"] = int(float(share) * stock.bytes)
-        elif kind == "peak":
-            beyond = stock.peak - stock.gradient_bytes
-            options["fad.budget"] = stock.gradient_bytes + int(float(share) * beyond)
         elif rest:
             options["fad.recompute"] = rest
 
     # A function of its own: what has an equal backend is compiled once, so that two
     # configurations of Inductor would be one.
     def backend(graph: torch.fx.GraphModule, inputs: Any) -> Callable:
+        if budget:
+            return compile_inductor(graph, inputs, budget, {})
         keywords = {"options": options} if options else {}
         return torch._dynamo.lookup_backend(inner)(graph, inputs, **keywords)
 
@@ -68,6 +81,9 @@ def compile_model(
     # Compilation is by the first call and its backward part.
     with functorch_config.patch(patch), warnings.catch_warnings():
         warnings.filterwarnings("error", message="fad leaves this graph")
+        if budget:
+            # It asks for the lowest.
+            warnings.filterwarnings("ignore", message="no selection that fad tries")
         seed()
         compiled(*model.inputs).backward()
     return compiled
@@ -103,80 +119,19 @@ def count_saved(model: Model, step: Callable, is_eager: bool) -> int:
     return sum(size for storage, size in sizes.items() if storage not in alive)
 
 
-def clear(model: Model) -> None:
-    for parameter in model.module.parameters():
-        parameter.grad = None
-
-
-def run_step(model: Model, step: Callable) -> None:
-    clear(model)
-    seed()
-    step(*model.inputs).backward()
-
-
-def measure_peak(model: Model, step: Callable) -> int:
-    """Bytes that a step has at most, beside what is there before: gradients of
-    parameters count. Of the allocator, which Inductor's buffers come from, too."""
-    clear(model)
-    gc.collect()
-    seed()
-    return _measure.measure_peak(lambda: step(*model.inputs).backward())
-
-
-def get_gradients(model: Model, step: Callable) -> dict[str, torch.Tensor]:
-    run_step(model, step)
-    return {
-        name: parameter.grad.detach().clone()
-        for name, parameter in model.module.named_parameters()
-        if parameter.grad is not None
-    }
-
-
-def compare(
-    gradients: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]
-) -> float:
-    """The largest error of a gradient, relative to the largest element of all: some
-    gradients, such as that of a bias before a normalization, are zero but for
-    rounding."""
-    if gradients.keys() != reference.keys():
-        raise Failed("other parameters have gradients")
-    largest = max(value.abs().max().item() for value in reference.values())
-    errors = (
-        (gradients[name] - value).abs().max().item() / max(value.abs().max().item(), 1e-3 * largest)
-        for name, value in reference.items()
-    )
-    return max(errors)
-
-
-def _time_step(model: Model, step: Callable) -> float:
-    clear(model)
-    seed()
-    if model.inputs[0].is_cuda:
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        step(*model.inputs).backward()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end) / 1e3
-    # Other processes wait on other clocks.
-    begin = time.process_time()
-    step(*model.inputs).backward()
-    return time.process_time() - begin
-
-
 def measure_times(
     one: tuple[Model, Callable], other: tuple[Model, Callable], repetitions: int
 ) -> dict[str, Any]:
     """Seconds of a step of `one`, and their ratio to those of `other`, in turns: medians."""
     own, ratios = [], []
     for _ in range(2):
-        _time_step(*other), _time_step(*one)
+        time_step(*other), time_step(*one)
     for number in range(repetitions):
         pair = [(one, 0), (other, 1)]
         times = [0.0, 0.0]
         # What runs first may find other caches.
         for each, place in pair if number % 2 else pair[::-1]:
-            times[place] = _time_step(*each)
+            times[place] = time_step(*each)
         own.append(times[0])
         ratios.append(times[0] / times[1])
     low, middle, high = statistics.quantiles(ratios, n=4)
@@ -193,23 +148,24 @@ class Reference:
         self.bytes = count_saved(model, self.step, False)
         self.peak = measure_peak(model, self.step)
         self.gradients = get_gradients(model, self.step)
-        sizes = (value.untyped_storage().nbytes() for value in self.gradients.values())
-        # What each step has at its end.
-        self.gradient_bytes = sum(sizes)
 
 
 def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]:
     """The figures of the configuration `name`."""
     model = reference.model
+    budget = make_budget(name)
     try:
         if name == "inductor":
             step = reference.step
         else:
-            step = compile_model(model, name, reference)
+            step = compile_model(model, name, reference, budget=budget)
         # A step that is compiled anew is another's.
         with torch.compiler.set_stance("fail_on_recompile"):
-            return _measure_compiled(reference, step, name == "eager", repetitions)
-    except (Failed, RuntimeError, RuntimeWarning) as error:
+            figures = _measure_compiled(reference, step, name == "eager", repetitions)
+        if budget:
+            figures |= {"budget": budget.budget, "estimate": budget.estimate}
+        return figures
+    except (WrongGradients, RuntimeError, RuntimeWarning) as error:
         lines = f"{type(error).__name__}: {error}".splitlines()
         reason = next((line for line in lines if "fad leaves" in line), lines[0])
         return {"failed": reason[:300]}

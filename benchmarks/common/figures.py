@@ -1,0 +1,126 @@
+"""What the benchmarks of whole models share: the options of the command line, and the
+files of figures, which a later run continues."""
+
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import platform
+import sys
+import time
+from importlib import metadata
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+MIB = 1 << 20
+
+
+def add_options(parser: argparse.ArgumentParser, repetitions: int) -> None:
+    """Adds the options that are the same of each benchmark. `repetitions` is how many there
+    are without an option."""
+    parser.add_argument("--repetitions", type=int, default=repetitions)
+    parser.add_argument("--seconds", type=float, help="begin nothing new after them")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")
+    parser.add_argument("--json", type=pathlib.Path, help="reads and writes this file")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="prints FILE")
+
+
+def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments of the command line, with those of `add_options` checked."""
+    arguments = parser.parse_args()
+    if arguments.repetitions < 2:
+        parser.error("--repetitions is at least 2")
+    if arguments.table and not arguments.table.exists():
+        parser.error(f"there is no file {arguments.table}")
+    return arguments
+
+
+def get_data(
+    arguments: argparse.Namespace, run: Callable[[argparse.Namespace], dict[str, Any]]
+) -> dict[str, Any]:
+    """The figures of the file that `--table` names, or else those of `run`."""
+    if arguments.table:
+        return json.loads(arguments.table.read_text())
+    # Before PyTorch reads it.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    return run(arguments)
+
+
+def choose_device(asked: str | None) -> str:
+    import torch
+
+    return asked or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def describe(device: str) -> dict[str, Any]:
+    """The setting, of which all figures of a file are."""
+    import torch
+
+    versions = {
+        name: metadata.version(name)
+        for name in ("torch", "transformers")
+        if importlib.util.find_spec(name)
+    }
+    cuda = device.startswith("cuda")
+    return {
+        "device": torch.cuda.get_device_name() if cuda else device,
+        "machine": f"{platform.system()} {platform.machine()}",
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": torch.get_num_threads(),
+        "clock": "CUDA events" if cuda else "CPU time of the process",
+        "versions": versions,
+    }
+
+
+class Run:
+    """A run that adds figures to those of a file."""
+
+    def __init__(self, arguments: argparse.Namespace, setting: dict[str, Any]) -> None:
+        self.path, self.seconds = arguments.json, arguments.seconds
+        self.begin = time.monotonic()
+        self.data: dict[str, Any] = {"setting": setting, "models": {}}
+        if self.path is not None and self.path.exists():
+            self.data = json.loads(self.path.read_text())
+            if self.data["setting"] != setting:
+                sys.exit(
+                    f"{self.path} has figures of another machine or version: "
+                    f"{self.data['setting']}"
+                )
+
+    def find_model(self, name: str, sizes: Mapping[str, Any], key: str) -> dict[str, Any]:
+        """What the file has of the model `name`, under `key`."""
+        entry = self.data["models"].setdefault(name, {"sizes": sizes, key: {}})
+        if entry["sizes"] != sizes:
+            sys.exit(f"{self.path} has {name} in other sizes: {entry['sizes']}")
+        return entry[key]
+
+    def is_over(self) -> bool:
+        """Whether `--seconds` are over, which is said."""
+        is_over = self.seconds is not None and time.monotonic() - self.begin > self.seconds
+        if is_over:
+            print("out of time; the same command continues", file=sys.stderr)
+        return is_over
+
+    def save(self, *what: object) -> None:
+        """Writes all figures, and prints `what`, which is new."""
+        if self.path is not None:
+            new = self.path.with_suffix(".new")
+            new.write_text(json.dumps(self.data, indent=1) + "\n")
+            new.replace(self.path)
+        print(*what, file=sys.stderr, flush=True)
+
+
+def print_header(data: dict[str, Any], models: Sequence[str], counts: Iterable[int]) -> None:
+    """Prints the setting, the sizes of `models`, and how many repetitions there were."""
+    setting = data["setting"]
+    versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
+    print(
+        f"{setting['device']}, {setting['machine']}, {setting['instructions']}, "
+        f"{setting['threads']} threads; {versions}; {setting['clock']}"
+        + (f"; {setting['processor']}" if "processor" in setting else "")
+    )
+    for name in models:
+        sizes = data["models"][name]["sizes"].items()
+        print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes))
+    if counts := set(counts):
+        print(f"medians of {min(counts)} to {max(counts)} repetitions, in turns")
