@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws what BERT-base keeps between forward and backward: by eager PyTorch, by the
 partitioner of torch.compile, and by fad. The figures are those that
-benchmarks/residuals/saved_bytes.py measured; the picture is SVG, made by this script alone, so that
-the same figures give the same file."""
+benchmarks/residuals/saved_bytes.py measured; the picture is SVG, made by this script
+alone, so that the same figures give the same file."""
 
 import argparse
 import html
