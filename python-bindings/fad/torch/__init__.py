@@ -3,16 +3,16 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._errors import ExportError
-from ._export import Argument, Exported, Result, export
-from ._joint import export_joint
-from ._saved_memory import HeldTensor, SavedMemory, saved_memory
+from ._export.errors import ExportError
+from ._export.export import Argument, Exported, Result, export
+from ._export.joint import export_joint
+from ._saved_memory.measure import HeldTensor, SavedMemory, saved_memory
 from ._step import TrainStep, train_step
 
 if TYPE_CHECKING:
     from . import nn
     from ._convert import Conversion, convert
-    from ._elementwise import elementwise
+    from ._elementwise.function import elementwise
     from .compile import Explanation, explain
     from .eager import nest
 
@@ -44,7 +44,7 @@ _LATER = {
     "Conversion": "._convert",
     "Explanation": ".compile",
     "convert": "._convert",
-    "elementwise": "._elementwise",
+    "elementwise": "._elementwise.function",
     "explain": ".compile",
     "nest": ".eager",
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from ._elementwise import check_choice
+from ._elementwise.function import check_choice
 from ._text import align
 from .nn import ACTIVATIONS, ElementwiseModule, _Activation
 

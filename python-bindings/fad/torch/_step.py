@@ -11,9 +11,9 @@ from .. import compile as compile_for_cpu
 from .. import memory_report, nest
 from .._fad import ASSUMED_SIZE
 from .._policy import check_assumed_size, check_automatic
-from ._check import Step, check_step
-from ._export import Exported, export
-from ._program import Inputs
+from ._export.check import Step, check_step
+from ._export.export import Exported, export
+from ._export.program import Inputs
 from ._requirements import torch
 
 ENGINES = ("fad", "iree")

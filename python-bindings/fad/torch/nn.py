@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from ._elementwise import Elementwise, check_choice
+from ._elementwise.function import Elementwise, check_choice
 
 
 @functools.cache

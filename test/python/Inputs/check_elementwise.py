@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 import fad.torch
 from fad.torch import elementwise, saved_memory
-from fad.torch._elementwise_kernel import count_kernels
+from fad.torch._elementwise.kernel import count_kernels
 
 
 def new_gelu(x):

@@ -45,8 +45,8 @@ REFUSALS = (
 )
 # Where fad has forms of operations.
 FORMS = tuple(
-    f"fad/torch/_{each}.py"
-    for each in ("decompositions", "kinks", "places", "pools", "special", "surrogates")
+    f"fad/torch/_decompositions/{each}.py"
+    for each in ("registry", "kinks", "places", "pools", "special", "surrogates")
 )
 # Seconds that an operation may take.
 LIMIT = 300

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 import fad
 import fad.torch
-from fad.torch import _export_trace
+from fad.torch._export import trace
 from many import Many, check, compute, weigh
 
 POLICIES = ("bp", "recompute", "fad", "auto")
@@ -344,9 +344,9 @@ class Checked(unittest.TestCase):
 
     def make(self, decomposition, **options):
         model = Normalized()
-        table = _export_trace.get_decompositions()
+        table = trace.get_decompositions()
         table[torch.ops.aten.sin.default] = decomposition
-        with mock.patch.object(_export_trace, "get_decompositions", lambda: table):
+        with mock.patch.object(trace, "get_decompositions", lambda: table):
             return fad.torch.train_step(
                 model, torch.randn(5, 4), lambda y: y.square().sum() + y.sum(), **options
             )
@@ -363,7 +363,7 @@ class Checked(unittest.TestCase):
     def test_gradient(self):
         def half(x):
             y = torch.cos(x - math.pi / 2)
-            return 0.5 * y + 0.5 * fad.torch._operations.detach(y)
+            return 0.5 * y + 0.5 * fad.torch._decompositions.operations.detach(y)
 
         with self.assertRaisesRegex(fad.Error, "the gradient of 'linear.weight' differs"):
             self.make(half)

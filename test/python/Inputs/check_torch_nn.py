@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import fad.torch
-from fad.torch._elementwise_kernel import count_kernels
+from fad.torch._elementwise.kernel import count_kernels
 
 # With the points where functions have no derivative, and their neighbours.
 POINTS = [-100, -20.5, -6, -3, -1, -0.5, -0.25, 0, -0.0, 0.25, 0.5, 1, 3, 5, 6, 10, 20, 21, 100]

@@ -10,8 +10,8 @@ from torch import fx
 from torch._functorch import partitioners
 from torch.utils._pytree import tree_leaves
 
-from .._modules import ModuleWatch
-from .._referred import find_modules, find_tensors, restored
+from .._saved_memory.modules import ModuleWatch
+from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
 from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
 from ._kinds import is_part

@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 import torch
 from torch.utils._pytree import tree_leaves
 
-from .._allocator import watch_allocator
+from .._saved_memory.allocator import watch_allocator
 
 # How often each step runs for its time, after once for its compilation and its peak.
 _REPETITIONS = 9

@@ -12,8 +12,8 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
-from .._modules import ModuleWatch
-from .._referred import find_modules, find_tensors, is_compiled, restored
+from .._saved_memory.modules import ModuleWatch
+from .._saved_memory.referred import find_modules, find_tensors, is_compiled, restored
 from .._requirements import torch
 from .._text import align
 from ._extension import load

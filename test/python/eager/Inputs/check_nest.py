@@ -10,7 +10,7 @@ from checks import Checks, raises
 from torch import nn
 
 import fad.torch
-from fad.torch._allocator import watch_allocator
+from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.eager._state import live_nodes
 
 OPERATORS = {

@@ -4,9 +4,9 @@ from typing import List
 
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from .._diagnostics import Diagnostic
-from ._errors import ExportError, find_mlir_location, find_node_location
-from ._requirements import torch
+from ..._diagnostics import Diagnostic
+from .errors import ExportError, find_mlir_location, find_node_location
+from .._requirements import torch
 
 # What torch-mlir makes of operations that linalg has none for, and what a model
 # can do instead.

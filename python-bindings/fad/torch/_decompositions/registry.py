@@ -3,14 +3,14 @@
 import functools
 import math
 
-from ._idioms import find_operations, share, widen, with_dimension
-from ._kinks import get_kinks, root
-from ._operations import detach
-from ._places import get_places
-from ._pools import get_pools
-from ._requirements import torch
-from ._special import get_special
-from ._surrogates import get_surrogates
+from .idioms import find_operations, share, widen, with_dimension
+from .kinks import get_kinks, root
+from .operations import detach
+from .places import get_places
+from .pools import get_pools
+from .._requirements import torch
+from .special import get_special
+from .surrogates import get_surrogates
 
 
 def _var_mean(x, dim=None, *, correction=None, keepdim=False):

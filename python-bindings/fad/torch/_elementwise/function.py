@@ -9,11 +9,11 @@ from typing import Any
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 
-from ._elementwise_kernel import Kernel, Residual, check_kernel, get_kernel
-from ._elementwise_trace import Argument, trace
-from ._reads import ReadsObject, ReadsTensor, make_key
-from ._requirements import torch
-from ._scalar_function import FLOATS, NotElementwise, get_name
+from .kernel import Kernel, Residual, check_kernel, get_kernel
+from .trace import Argument, trace
+from .reads import ReadsObject, ReadsTensor, make_key
+from .._requirements import torch
+from .scalar_function import FLOATS, NotElementwise, get_name
 
 KEEPS = ("auto", "source", "derivative")
 _CHOOSE_SOURCE = (

@@ -1,7 +1,7 @@
 """Pooling that torch-mlir has no right form of."""
 
-from ._idioms import with_dimension
-from ._requirements import torch
+from .idioms import with_dimension
+from .._requirements import torch
 
 
 def _bounds(size: int, count: int, device):

@@ -2,9 +2,9 @@
 
 import math
 
-from ._idioms import count, find_operations, of_rows, widen
-from ._operations import detach, order, scatter
-from ._requirements import torch
+from .idioms import count, find_operations, of_rows, widen
+from .operations import detach, order, scatter
+from .._requirements import torch
 
 #
 # Orders

@@ -10,8 +10,8 @@ from typing import Any
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ._requirements import torch
-from ._scalar_function import (
+from .._requirements import torch
+from .scalar_function import (
     FLOATS,
     NotElementwise,
     ScalarFunction,

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
-from ._requirements import torch
+from .._requirements import torch
 
 
 def _walk(values: Any) -> Iterator[tuple[str, Any]]:

@@ -8,9 +8,9 @@ the branch that PyTorch counts it to, NaN among them."""
 
 import math
 
-from ._idioms import find_operations, of_rows, reduce, widen
-from ._operations import detach
-from ._requirements import torch
+from .idioms import find_operations, of_rows, reduce, widen
+from .operations import detach
+from .._requirements import torch
 
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 

@@ -5,16 +5,16 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from .. import Module, parse
-from .._diagnostics import Diagnostic
-from ._autograd import find_reached
-from ._errors import ExportError, find_mlir_location, find_node_location, locate_in_model
-from ._export_trace import is_trained, trace
-from ._kinks import share_ties
-from ._operations import declare, define
-from ._program import CallPattern, Inputs, Program
-from ._requirements import import_torch_mlir, torch
-from ._unsupported import check_graph, check_lowered, find_left
+from ... import Module, parse
+from ..._diagnostics import Diagnostic
+from .autograd import find_reached
+from .errors import ExportError, find_mlir_location, find_node_location, locate_in_model
+from .trace import is_trained, trace
+from .._decompositions.kinks import share_ties
+from .._decompositions.operations import declare, define
+from .program import CallPattern, Inputs, Program
+from .._requirements import import_torch_mlir, torch
+from .unsupported import check_graph, check_lowered, find_left
 
 
 class Argument(NamedTuple):

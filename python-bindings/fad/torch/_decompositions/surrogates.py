@@ -6,9 +6,9 @@ derivative that PyTorch gives it; what has none is an error."""
 import math
 import struct
 
-from ._idioms import along, find_operations, reduce, share, widen
-from ._operations import detach
-from ._requirements import torch
+from .idioms import along, find_operations, reduce, share, widen
+from .operations import detach
+from .._requirements import torch
 
 
 def _with_gradient(value, through):

@@ -7,10 +7,10 @@ import sysconfig
 from types import TracebackType
 from typing import Iterator, NamedTuple, Optional, Union
 
-from .._diagnostics import Diagnostic, Error, Location
-from ._requirements import torch
+from ..._diagnostics import Diagnostic, Error, Location
+from .._requirements import torch
 
-_FAD = os.path.dirname(__file__)
+_FAD = os.path.dirname(os.path.dirname(__file__))
 _PYTORCH = os.path.dirname(torch.__file__)
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _MLIR_LOCATION = re.compile(r'"([^"]+)":(\d+):(\d+)')

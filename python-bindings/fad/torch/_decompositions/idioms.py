@@ -2,7 +2,7 @@
 
 from typing import Callable, Dict
 
-from ._requirements import torch
+from .._requirements import torch
 
 
 def find_operations(table: Dict[str, Callable]) -> dict:

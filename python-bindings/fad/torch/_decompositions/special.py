@@ -2,9 +2,9 @@
 
 import math
 
-from ._idioms import find_operations, widen
-from ._operations import detach, erfc, fmod
-from ._requirements import torch
+from .idioms import find_operations, widen
+from .operations import detach, erfc, fmod
+from .._requirements import torch
 
 
 def _in_f32(function):

@@ -8,12 +8,12 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
-from ._allocator import is_on_gpu, watch_allocator
-from ._held import Graph, Held, find_storages, walk_graph
-from ._modules import ModuleMarks
-from ._referred import find_modules, find_tensors, is_compiled, restored
-from ._requirements import torch
-from ._text import align
+from .allocator import is_on_gpu, watch_allocator
+from .held import Graph, Held, find_storages, walk_graph
+from .modules import ModuleMarks
+from .referred import find_modules, find_tensors, is_compiled, restored
+from .._requirements import torch
+from .._text import align
 
 # So many tensors are listed in a table.
 _LISTED = 20
@@ -152,7 +152,7 @@ class SavedMemory:
         """Draws the bytes by "module" or by "operator" as bars, and returns the axes.
 
         `fad.plot.saved` draws several reports beside each other."""
-        from .. import plot
+        from ... import plot
 
         return plot.saved({"": self}, axes, by)
 

@@ -3,10 +3,10 @@
 import contextlib
 from typing import Any, Dict, List, NamedTuple, Sequence
 
-from .._diagnostics import Diagnostic, Error
-from ._errors import make_error
-from ._program import CallPattern
-from ._requirements import torch
+from ..._diagnostics import Diagnostic, Error
+from .errors import make_error
+from .program import CallPattern
+from .._requirements import torch
 
 
 class Step(NamedTuple):

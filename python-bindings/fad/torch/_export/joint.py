@@ -3,10 +3,10 @@
 import warnings
 from typing import Callable, List, Optional, Tuple
 
-from .. import parse
-from ._decompositions import get_decompositions
-from ._errors import locate_in_model, make_error
-from ._export import (
+from ... import parse
+from .._decompositions.registry import get_decompositions
+from .errors import locate_in_model, make_error
+from .export import (
     Argument,
     Exported,
     Result,
@@ -15,10 +15,10 @@ from ._export import (
     lower,
     make_argument,
 )
-from ._program import CallPattern, Inputs, Program
-from ._requirements import import_torch_mlir, torch
-from ._unsupported import check_graph
-from ._watch import CaptureWatch, NotExported
+from .program import CallPattern, Inputs, Program
+from .._requirements import import_torch_mlir, torch
+from .unsupported import check_graph
+from .watch import CaptureWatch, NotExported
 
 
 class _Weighted(Program):

@@ -9,14 +9,14 @@ from torch._subclasses.fake_tensor import (
     DynamicOutputShapeException,
 )
 
-from ._autograd import mark_gradients
-from ._check import run_eagerly
-from ._decompositions import get_decompositions, put_first
-from ._errors import ExportError, locate_in_model, make_error
-from ._program import Program
-from ._requirements import torch
-from ._unsupported import check_graph
-from ._watch import NotExported, check_hooks
+from .autograd import mark_gradients
+from .check import run_eagerly
+from .._decompositions.registry import get_decompositions, put_first
+from .errors import ExportError, locate_in_model, make_error
+from .program import Program
+from .._requirements import torch
+from .unsupported import check_graph
+from .watch import NotExported, check_hooks
 
 
 def is_trained(parameter) -> bool:

@@ -2,9 +2,9 @@
 
 import copy
 
-from .._diagnostics import Diagnostic
-from ._errors import ExportError, find_node_location
-from ._requirements import torch
+from ..._diagnostics import Diagnostic
+from .errors import ExportError, find_node_location
+from .._requirements import torch
 
 _NO_GRAD = torch.ops.higher_order.wrap_with_set_grad_enabled
 

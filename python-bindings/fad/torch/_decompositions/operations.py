@@ -6,7 +6,7 @@ does not know: while it works, each is a call to a function that has no body, an
 
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
-from ._requirements import torch
+from .._requirements import torch
 
 Tensor = torch.Tensor
 

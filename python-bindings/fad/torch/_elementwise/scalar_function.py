@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import fx
 
-from ._kinks import get_kinks
-from ._requirements import torch
-from ._special import get_special
-from .compile._scalars import MLIR_TYPES, RULES, Body, Operand, Unsupported
+from .._decompositions.kinks import get_kinks
+from .._requirements import torch
+from .._decompositions.special import get_special
+from ..compile._scalars import MLIR_TYPES, RULES, Body, Operand, Unsupported
 
 aten = torch.ops.aten
 # Types with arithmetic here.

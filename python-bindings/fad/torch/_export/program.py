@@ -6,8 +6,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch.utils._pytree as pytree
 
-from ._requirements import torch
-from ._watch import GradientWatch, NotExported
+from .._requirements import torch
+from .watch import GradientWatch, NotExported
 
 Inputs = Union["torch.Tensor", Sequence[Any], Mapping[str, Any]]
 

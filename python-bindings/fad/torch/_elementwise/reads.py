@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._requirements import torch
+from .._requirements import torch
 
 _PLAIN = (
     *(types.NoneType, bool, int, str, bytes, types.EllipsisType, torch.dtype),

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
-from ._requirements import torch
+from .._requirements import torch
 
 _RAW = "_raw_saved_"
 # A sequence number that stands for none, which nodes of leaves have.

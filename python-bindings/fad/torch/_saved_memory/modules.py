@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
-from ._referred import is_compiled
-from ._requirements import torch
+from .referred import is_compiled
+from .._requirements import torch
 
 
 class ModuleWatch:

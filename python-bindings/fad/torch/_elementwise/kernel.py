@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import compile as compile_for_cpu
-from .. import nest, parse
-from ._requirements import torch
-from ._scalar_function import NotElementwise, ScalarFunction
+from ... import compile as compile_for_cpu
+from ... import nest, parse
+from .._requirements import torch
+from .scalar_function import NotElementwise, ScalarFunction
 
 # The values that a kernel is compared with the function for.
 _SAMPLES = 61

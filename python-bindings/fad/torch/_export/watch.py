@@ -6,8 +6,8 @@ import torch.utils._pytree as pytree
 from torch.autograd.function import _SingleLevelFunction as _Base
 from torch.overrides import TorchFunctionMode
 
-from ._requirements import torch
-from ._surrogates import gaussian_nll_loss
+from .._requirements import torch
+from .._decompositions.surrogates import gaussian_nll_loss
 
 _Inference = torch.inference_mode
 

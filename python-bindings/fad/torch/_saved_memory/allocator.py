@@ -6,7 +6,7 @@ from typing import Any
 
 from torch.profiler import ProfilerActivity, profile
 
-from ._requirements import torch
+from .._requirements import torch
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Elementwise functions written in Python, compiled with their derivative by fad."""

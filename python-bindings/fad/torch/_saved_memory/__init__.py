@@ -1,0 +1,1 @@
+"""What autograd holds after a forward pass, measured."""
