@@ -160,6 +160,7 @@ fad_tools = [
     "fad-lsp-server",
     "fad-memory-report",
     "fad-opt",
+    "fad-reduce",
     "fad-runner",
     "fad-translate",
 ]

@@ -18,9 +18,9 @@ extern "C" {
 /// Declares mlirGetDialectHandle__fad__.
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Fad, fad);
 
-/// Registers the fad dialect, the derivative rules, and the dialects and
-/// extensions of upstream. `fad-to-nvvm` also needs
-/// mlirRegisterAllLLVMTranslations.
+/// Registers the fad dialect, the derivative rules, transform.fad.nest and the
+/// others, and the dialects, extensions and translations to LLVM's IR of
+/// upstream.
 MLIR_CAPI_EXPORTED void fadRegisterDialects(MlirDialectRegistry registry);
 
 #ifdef __cplusplus

@@ -9,9 +9,11 @@
 #include "fad-c/Dialects.h"
 #include "fad/IR/Fad.h"
 #include "fad/Rules/Rules.h"
+#include "fad/TransformOps/FadTransformOps.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 
 using namespace mlir;
 
@@ -23,4 +25,7 @@ void fadRegisterDialects(MlirDialectRegistry wrapped) {
   registerAllExtensions(registry);
   registry.insert<fad::FadDialect>();
   fad::registerAllRules(registry);
+  fad::registerTransformOps(registry);
+  // For mlirExecutionEngineCreate, and for fad-to-nvvm.
+  registerAllToLLVMIRTranslations(registry);
 }

@@ -15,6 +15,7 @@
 int fad_lsp_server_main(int argc, char **argv);
 int fad_memory_report_main(int argc, char **argv);
 int fad_opt_main(int argc, char **argv);
+int fad_reduce_main(int argc, char **argv);
 int fad_runner_main(int argc, char **argv);
 int fad_translate_main(int argc, char **argv);
 

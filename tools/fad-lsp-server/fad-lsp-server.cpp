@@ -9,6 +9,7 @@
 #include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "fad/IR/Fad.h"
+#include "fad/TransformOps/FadTransformOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -21,5 +22,6 @@ int fad_lsp_server_main(int argc, char **argv) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registry.insert<fad::FadDialect>();
+  fad::registerTransformOps(registry);
   return failed(MlirLspServerMain(argc, argv, registry));
 }

@@ -13,6 +13,7 @@
 #include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/Passes.h"
+#include "fad/TransformOps/FadTransformOps.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -36,6 +37,7 @@ int fad_opt_main(int argc, char **argv) {
   fad::initTool();
   DialectRegistry registry;
   fad::registerToolDialects(registry);
+  fad::registerTransformOps(registry);
   registerAllPasses();
   fad::registerFadCodegenPasses();
   fad::registerFadTransformsPasses();

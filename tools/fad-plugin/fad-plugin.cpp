@@ -10,6 +10,7 @@
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Rules/Rules.h"
+#include "fad/TransformOps/FadTransformOps.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -23,6 +24,7 @@ mlirGetDialectPluginInfo() {
           [](DialectRegistry *registry) {
             registry->insert<fad::FadDialect>();
             fad::registerAllRules(*registry);
+            fad::registerTransformOps(*registry);
           }};
 }
 

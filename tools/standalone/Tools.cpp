@@ -17,6 +17,7 @@ fadRunTool(const char *name, int argc, char **argv) {
                   .Case("fad-lsp-server", fad_lsp_server_main)
                   .Case("fad-memory-report", fad_memory_report_main)
                   .Case("fad-opt", fad_opt_main)
+                  .Case("fad-reduce", fad_reduce_main)
                   .Case("fad-runner", fad_runner_main)
                   .Case("fad-translate", fad_translate_main);
   return main(argc, argv);

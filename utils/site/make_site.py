@@ -26,6 +26,7 @@ REFERENCE = {
     "FadCodegenPasses.md": "Passes of code generation",
     "FadPipelinesPasses.md": "Passes that run others",
     "FadRuntimePasses.md": "Passes of the runtime",
+    "FadTransformOps.md": "Operations of schedules",
 }
 # The programs, and what their options are asked for by.
 PROGRAMS = {

@@ -8,6 +8,7 @@
 
 #include "fad/Transforms/Differentiate/ForwardMode.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/UnregisteredRules.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -49,6 +50,8 @@ LogicalResult fad::pushforward(OpBuilder &builder, Operation *op,
   if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IntegerType, IndexType>))
     return success();
   auto rule = dyn_cast<DerivativeOpInterface>(op);
+  if (!rule && emitIfRulesAreUnregistered(op))
+    return failure();
   if (!rule)
     return op->emitOpError(
         "has no derivative rule; rewrite it in terms of operations that have "

@@ -10,6 +10,7 @@
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Detach.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/UnregisteredRules.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -191,6 +192,8 @@ static bool isOnScalars(Operation *op) {
 
 /// Reports that `op` has no reverse rule.
 static LogicalResult emitNoRule(Operation *op) {
+  if (emitIfRulesAreUnregistered(op))
+    return failure();
   InFlightDiagnostic diagnostic = op->emitOpError("has no reverse rule; ");
   if (isa<scf::ForallOp>(op))
     return diagnostic << "write it as scf.for that carries the tensor, with "
