@@ -9,12 +9,20 @@ import lit.formats
 from lit.llvm import llvm_config
 from lit.llvm.subst import ToolSubst
 
-# Worker processes of lit find the class by the name of its module.
+# Worker processes of lit find the classes by the names of their modules.
 sys.path.insert(0, os.path.dirname(__file__))
+from quick import Quick
 from sample import Sample
 
 config.name = "FAD-sample" if config.sample else "FAD"
-config.test_format = (Sample if config.sample else lit.formats.ShTest)(execute_external=False)
+if config.sample:
+    test_format = Sample
+elif lit_config.params.get("quick"):
+    # What check-fad-quick runs.
+    test_format = Quick
+else:
+    test_format = lit.formats.ShTest
+config.test_format = test_format(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
@@ -39,26 +47,43 @@ config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 config.environment["HF_HUB_OFFLINE"] = "1"
 
 
-def runs_in_python(code):
-    """Whether the tests' Python runs `code`."""
-    return not subprocess.run(
-        [config.python_executable, "-c", code],
+def find_packages(names):
+    """Those of the packages that the tests' Python has. One that is there and broken
+    is for the tests to report."""
+    code = """
+import importlib.util, sys
+for name in sys.argv[1:]:
+    try:
+        if importlib.util.find_spec(name):
+            print(name)
+    except ModuleNotFoundError:  # A package around it is not there.
+        pass
+"""
+    return subprocess.run(
+        [config.python_executable, "-c", code, *names],
         env={**os.environ, **config.environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ).returncode
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.split()
 
 
-def has_package(name):
-    """Whether the tests' Python has a package. One that is there and broken is
-    for the tests to report."""
-    return runs_in_python(
-        f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{name}'))"
-    )
-
-
+packages = {
+    "torch": "torch",
+    "torch-mlir": "torch_mlir",
+    "transformers": "transformers",
+    "iree": "iree.compiler",
+    "sklearn": "sklearn",
+    "triton": "triton",
+    "matplotlib": "matplotlib",
+    "nanobind": "nanobind",
+    "ml_dtypes": "ml_dtypes",
+    "scikit-build-core": "scikit_build_core",
+    "yaml": "yaml",
+    "ruff": "ruff",
+}
+found_packages = find_packages(["numpy", "mpmath", *packages.values()])
 # The numeric tests compare with numpy and mpmath.
-if not runs_in_python("import numpy, mpmath"):
+if not {"numpy", "mpmath"} <= set(found_packages):
     lit_config.fatal(
         f"{config.python_executable} lacks numpy or mpmath; install them "
         "(apt-get install python3-numpy python3-mpmath) or set FAD_TEST_PYTHON "
@@ -71,19 +96,8 @@ if lit_config.params.get("nightly"):
     config.available_features.add("nightly")
 if config.enable_python:
     config.available_features.add("fad-python")
-for feature, package in [
-    ("torch", "torch"),
-    ("torch-mlir", "torch_mlir"),
-    ("transformers", "transformers"),
-    ("iree", "iree.compiler"),
-    ("sklearn", "sklearn"),
-    ("triton", "triton"),
-    ("matplotlib", "matplotlib"),
-    ("nanobind", "nanobind"),
-    ("ml_dtypes", "ml_dtypes"),
-    ("scikit-build-core", "scikit_build_core"),
-]:
-    if has_package(package):
+for feature, package in packages.items():
+    if package in found_packages:
         config.available_features.add(feature)
 # What fad.torch.nest builds at its first use stays in the build folder.
 config.environment["FAD_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache")
