@@ -67,26 +67,100 @@ def get_total(row, who):
     return seconds["both"] if "both" in seconds else sum(seconds.values())
 
 
+# What a reader calls who computes, and the color. Others have a color of the rest.
+PLAIN = {
+    "fad, fad": ("fad, derivative kept", "#0969da"),
+    "fad, recompute": ("fad, computed again", "#54aeff"),
+    "PyTorch": ("PyTorch", "#bc4c00"),
+    "into outputs": ("PyTorch, into existing tensors", "#fb8f44"),
+    "composed": ("PyTorch, composed", "#8c959f"),
+    "compiled": ("torch.compile, composed", "#57606a"),
+    "JAX": ("JAX", "#8250df"),
+}
+REST = ("#1a7f37", "#bf3989", "#9a6700", "#0a3069", "#6e7781")
+
+
+def make_panels(rows):
+    """The rows by type and size, each in the order in which they appear."""
+    panels = {}
+    for row in rows:
+        panels.setdefault((row["type"], row["size"]), []).append(row)
+    return panels
+
+
+def draw_panel(axes, rows, styles):
+    """Bars for each activation, one for each who computes, on a logarithmic axis."""
+    width = 0.84 / len(styles)
+    for index, (who, (name, color)) in enumerate(styles.items()):
+        for place, row in enumerate(rows):
+            total = get_total(row, who)
+            if total:
+                left = place - 0.42 + index * width
+                height = total / get_total(row, "stream")
+                axes.bar(left, height, width * 0.92, align="edge", color=color, label=name)
+    axes.set_yscale("log")
+    axes.axhline(1, color="black", linewidth=1)
+    axes.set_xticks(range(len(rows)), [row["activation"].replace("_", " ") for row in rows])
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.grid(axis="y", which="major", alpha=0.4)
+    axes.set_axisbelow(True)
+
+
+def set_ticks(axes, lowest, highest):
+    """Round numbers on a logarithmic axis from `lowest` to `highest`, as they are read."""
+    from matplotlib.ticker import NullFormatter
+
+    ticks = [m * 10.0**e for e in range(-2, 4) for m in (1, 2, 5)]
+    ticks = [each for each in ticks if lowest * 0.8 <= each <= highest * 1.25]
+    axes.set_ylim(lowest * 0.8, highest * 1.25)
+    axes.set_yticks(ticks, [f"{each:g}" for each in ticks])
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def plot(rows, path):
-    """Both passes together, as a multiple of both streams."""
+    """Both passes together, as a multiple of both streams: a panel for each type and size."""
     import matplotlib
 
     matplotlib.use("Agg")
+    # Equal figures make equal files.
+    matplotlib.rcParams["svg.hashsalt"] = "fad"
     import matplotlib.pyplot as plt
 
-    totals = {who: [get_total(row, who) for row in rows] for who in ["stream", *find_names(rows)]}
-    names = [who for who, each in totals.items() if any(each)]
-    figure, axes = plt.subplots(figsize=(max(9, 0.55 * len(rows)), 4))
-    width = 0.8 / len(names)
-    for index, who in enumerate(names):
-        heights = [total / stream for total, stream in zip(totals[who], totals["stream"])]
-        axes.bar([i + index * width for i in range(len(rows))], heights, width, label=who)
-    labels = [f"{row['activation']}\n{row['type']}\n{row['size']}" for row in rows]
-    axes.set_xticks([i + 0.4 for i in range(len(rows))], labels, fontsize=7)
-    axes.set_ylabel("forward + backward, in streams")
-    axes.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path)
+    totals = {who: [get_total(row, who) for row in rows] for who in find_names(rows)}
+    rest = iter(REST * 9)
+    styles = {
+        who: PLAIN.get(who) or (who, next(rest)) for who, each in totals.items() if any(each)
+    }
+    multiples = [
+        total / get_total(row, "stream")
+        for who in styles
+        for row, total in zip(rows, totals[who])
+        if total
+    ]
+    panels = make_panels(rows)
+    columns = 1 if max(map(len, panels.values())) > 6 else 2
+    lines = -(-len(panels) // columns)
+    figure, grid = plt.subplots(
+        lines, columns, figsize=(11, 1.6 + 2.9 * lines), squeeze=False, layout="constrained"
+    )
+    for axes, ((type_, size), part) in zip(grid.flat, panels.items()):
+        draw_panel(axes, part, styles)
+        set_ticks(axes, min(1, *multiples), max(multiples))
+        axes.set_title(f"{type_}, {size:,} elements", fontsize=11)
+        axes.set_ylabel("time / moving the data")
+        if columns == 1:
+            axes.tick_params(axis="x", labelsize=8)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.remove()
+    handles = [matplotlib.patches.Patch(color=color, label=name) for name, color in styles.values()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=9)
+    figure.suptitle(
+        "Forward and backward of an activation, as a multiple of moving its data (lower is faster)",
+        fontsize=13,
+    )
+    # SVG has a date otherwise.
+    metadata = {"Date": None} if str(path).endswith(".svg") else None
+    figure.savefig(path, metadata=metadata)
     plt.close(figure)
 
 

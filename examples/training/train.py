@@ -123,6 +123,14 @@ def summarize(name, runs):
         )
 
 
+def choose_colors(results):
+    """A color for each run, which it has in all plots."""
+    from matplotlib import colormaps
+
+    names = list(dict.fromkeys(run for runs in results.values() for run in runs))
+    return {name: colormaps["tab10"](number % 10) for number, name in enumerate(names)}
+
+
 def plot(results, path):
     """Draws the losses of all runs, and how far they are apart."""
     import matplotlib
@@ -133,19 +141,23 @@ def plot(results, path):
     figure, axes = pyplot.subplots(
         2, len(results), squeeze=False, sharex="col", figsize=(6 * len(results), 7)
     )
+    colors = choose_colors(results)
     for column, (name, runs) in enumerate(results.items()):
         above, below = axes[:, column]
         reference = next(iter(runs))
         for number, (policy, run) in enumerate(runs.items()):
             # Later lines are thinner: all are to be seen where they agree.
+            style = {"label": policy, "color": colors[policy]}
             width = 2 * (len(runs) - number)
-            above.plot(run["losses"], label=policy, linewidth=width)
+            above.plot(run["losses"], linewidth=width, **style)
             if policy != reference:
                 pairs = zip(run["losses"], runs[reference]["losses"])
-                below.semilogy([abs(a - b) for a, b in pairs], label=policy)
-        above.set(title=name, ylabel="loss")
+                below.semilogy([abs(a - b) for a, b in pairs], **style)
+        above.set(title=f"{name}: loss in training", ylabel="loss")
         above.legend()
-        below.set(xlabel="step", ylabel=f"|loss - loss of {reference}|")
+        below.set(
+            title=f"distance from {reference}", xlabel="step", ylabel="difference of the losses"
+        )
         below.legend()
     figure.tight_layout()
     figure.savefig(path)

@@ -1,7 +1,7 @@
 """Plots of memory reports, curves and what autograd holds, by matplotlib."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._memory import MemoryReport, TimeMemoryCurve
@@ -34,6 +34,19 @@ def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
     }
 
 
+# The color that a policy has in each plot.
+_COLORS = {"bp": "#bc4c00", "recompute": "#8250df", "fad": "#0969da", "auto": "#1a7f37"}
+
+
+def _choose_unit(sizes: Iterable[int]) -> tuple[int, str]:
+    """The unit in which the largest of `sizes`, in bytes, is a number of 1 or more."""
+    largest = max(sizes, default=0)
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if largest >= 2**power:
+            return 2**power, unit
+    return 1, "bytes"
+
+
 def _make_axes() -> Any:
     from matplotlib.figure import Figure
 
@@ -49,11 +62,18 @@ def layers(report: MemoryReport, axes: Any = None) -> Any:
     sums = bytes_by_layer(report)
     axes = _make_axes() if axes is None else axes
     width = 0.8 / max(1, len(sums))
+    size, unit = _choose_unit(each for heights in sums.values() for each in heights)
     for number, (policy, heights) in enumerate(sums.items()):
         places = [layer - 0.4 + (number + 0.5) * width for layer in range(len(heights))]
-        axes.bar(places, [each / 2**20 for each in heights], width, label=policy)
-    axes.set_xlabel("contractions so far")
-    axes.set_ylabel("MiB kept")
+        axes.bar(
+            places,
+            [each / size for each in heights],
+            width,
+            label=policy,
+            color=_COLORS.get(policy),
+        )
+    axes.set_xlabel("layer: matrix products and convolutions so far")
+    axes.set_ylabel(f"kept, {unit}")
     axes.set_title(f"What crosses from forward to backward of @{report.entry}")
     axes.legend()
     return axes
@@ -71,17 +91,21 @@ def curve(
     if isinstance(curves, TimeMemoryCurve):
         curves = {f"auto, @{curves.entry}": curves}
     axes = _make_axes() if axes is None else axes
+    points = [point for each in curves.values() for point in each.points]
+    size, unit = _choose_unit(point.bytes for point in points)
+    time_size, time_unit = _choose_unit(point.time for point in points)
     for name, each in curves.items():
         points = sorted(each.points, key=lambda point: point.bytes)
         axes.plot(
-            [point.bytes / 2**20 for point in points],
-            [point.time / 2**20 for point in points],
+            [point.bytes / size for point in points],
+            [point.time / time_size for point in points],
             drawstyle="steps-post",
             marker="o",
             label=name,
         )
-    axes.set_xlabel("MiB kept")
-    axes.set_ylabel("time, in MiB that could be moved")
+    axes.set_xlabel(f"kept, {unit}")
+    axes.set_ylabel(f"estimated time, in {time_unit} that could be moved")
+    axes.set_title("Time against memory under the policy auto")
     axes.legend()
     return axes
 
@@ -100,13 +124,14 @@ def saved(
     rows = list(dict.fromkeys(row for each in sums.values() for row in each))
     axes = _make_axes() if axes is None else axes
     width = 0.8 / max(1, len(sums))
+    size, unit = _choose_unit(held for each in sums.values() for held in each.values())
     for number, (name, each) in enumerate(sums.items()):
         places = [row - 0.4 + (number + 0.5) * width for row in range(len(rows))]
-        lengths = [each.get(row, 0) / 2**20 for row in rows]
+        lengths = [each.get(row, 0) / size for row in rows]
         axes.barh(places, lengths, width, label=name)
     axes.set_yticks(range(len(rows)), [row or "(model)" for row in rows])
     axes.invert_yaxis()
-    axes.set_xlabel("MiB held")
+    axes.set_xlabel(f"held, {unit}")
     axes.set_title("What autograd holds between forward and backward")
     if any(reports):
         axes.legend()

@@ -251,9 +251,13 @@ class Plots(unittest.TestCase):
     def test_bars(self):
         axes = fad.plot.layers(report(sizes=8))
         self.assertEqual(len(axes.patches), len(ALL) * 2)
-        heights = sorted(bar.get_height() * 2**20 for bar in axes.patches)
+        self.assertEqual(axes.get_ylabel(), "kept, KiB")
+        heights = sorted(bar.get_height() * 2**10 for bar in axes.patches)
         self.assertEqual(heights[:4], [0, 0, 0, 0])
         self.assertEqual(heights[4], 512)
+        # A policy has one color, whichever others are drawn.
+        alone = fad.plot.layers(report(sizes=8, policies=["auto"]))
+        self.assertEqual(alone.patches[0].get_facecolor(), axes.patches[-1].get_facecolor())
 
 
 def curve(module=None, **options):
@@ -294,11 +298,11 @@ class Curves(unittest.TestCase):
         (line,) = fad.plot.curve(result).lines
         self.assertEqual(line.get_label(), "auto, @layers")
         self.assertEqual(
-            [x * 2**20 for x in line.get_xdata()],
+            [x * 2**10 for x in line.get_xdata()],
             [point.bytes for point in reversed(result.points)],
         )
         self.assertEqual(
-            [y * 2**20 for y in line.get_ydata()],
+            [y * 2**10 for y in line.get_ydata()],
             [point.time for point in reversed(result.points)],
         )
         levels = ("nothing", "elementwise")
