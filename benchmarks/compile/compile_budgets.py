@@ -1,23 +1,33 @@
 """Budgets for the peak of a step, over the whole range in which they make a difference to
 fad's choice."""
 
+import json
 import math
-from typing import Any
+from typing import Any, NamedTuple, Sequence
 
 from fad.torch.compile import Partitioner
 from fad.torch.compile._partitioner import _ANY_PEAK, _GRADIENT_RESERVE, _RESERVE
 
 
+class Choice(NamedTuple):
+    """What fad chooses within a `budget` in bytes, as a text that is the same for equal
+    selections, and the `estimate` of its peak."""
+
+    budget: int
+    estimate: int
+    selection: str
+
+
 class InRange(Partitioner):
     """fad's partitioner with a budget between the lowest that some selection keeps, at a
-    `share` of 0, and the lowest that the fastest selection keeps, at 1. It has the `budget`
-    in bytes, and the `estimate` of the selection that it chose."""
+    `share` of 0, and the lowest that the fastest selection keeps, at 1. Its `choices` are
+    those of all `shares`, where it has planned a graph."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, shares: Sequence[float]) -> None:
         # What stands for the budget, which is known with the graph.
         super().__init__(budget=1)
-        self.share = share
-        self.budget = self.estimate = 0
+        self.share, self.shares = share, shares
+        self.choices: dict[float, Choice] = {}
 
     def _plan(
         self, module: Any, options: dict[str, Any], gradient_bytes: int
@@ -27,11 +37,14 @@ class InRange(Partitioner):
                 self, module, {**options, "peak_budget": budget}, gradient_bytes
             )
 
-        ends = [_add_reserve(plan(each)["peak"], gradient_bytes) for each in (0, _ANY_PEAK)]
-        self.budget = ends[0] + round(self.share * (ends[1] - ends[0]))
-        chosen = plan(self.budget)
-        self.estimate = chosen["peak"]
-        return chosen
+        low, high = (_add_reserve(plan(end)["peak"], gradient_bytes) for end in (0, _ANY_PEAK))
+        plans = {}
+        for share in {*self.shares, self.share}:
+            budget = low + round(share * (high - low))
+            plans[share] = plan(budget)
+            selection = json.dumps(plans[share], sort_keys=True)
+            self.choices[share] = Choice(budget, plans[share]["peak"], selection)
+        return plans[self.share]
 
     def uuid(self) -> Any:
         return super().uuid(), self.share

@@ -12,7 +12,8 @@ from torch._functorch import config as functorch_config
 
 from fad.torch.compile._backend import compile_inductor
 
-from compile_budgets import InRange
+from compile_budgets import Choice, InRange
+from compile_tables import PEAKS
 from steps import (
     Model,
     WrongGradients,
@@ -31,10 +32,10 @@ def forget() -> None:
     torch._dynamo.config.recompile_limit = 100
 
 
-def make_budget(name: str) -> InRange | None:
-    """The partitioner of the configuration `name`, where that is a budget for the peak."""
+def read_share(name: str) -> float | None:
+    """The share of the configuration `name`, where that is a budget for the peak."""
     prefix = "auto-peak-"
-    return InRange(float(name.removeprefix(prefix))) if name.startswith(prefix) else None
+    return float(name.removeprefix(prefix)) if name.startswith(prefix) else None
 
 
 def compile_model(
@@ -46,7 +47,7 @@ def compile_model(
 ) -> Callable:
     """A function that returns the loss of `model` as the configuration `name` has it,
     one of fad's with `engine`. Budgets of fad for what is saved are shares of the bytes
-    that `stock` saves; `budget` is `make_budget(name)`."""
+    that `stock` saves; those for the peak are `budget`."""
     if name == "eager":
         return model.module
     patch: dict[str, Any] = {}
@@ -148,12 +149,34 @@ class Reference:
         self.bytes = count_saved(model, self.step, False)
         self.peak = measure_peak(model, self.step)
         self.gradients = get_gradients(model, self.step)
+        # What fad chooses within its budgets, by their shares, and figures by choices.
+        self.choices: dict[float, Choice] = {}
+        self.chosen: dict[str, dict[str, Any]] = {}
 
 
 def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]:
     """The figures of the configuration `name`."""
+    share = read_share(name)
+    if share is None:
+        return _measure(reference, name, repetitions)
+    choice = reference.choices.get(share)
+    # Several budgets may have one selection, which is measured once.
+    if choice is None or choice.selection not in reference.chosen:
+        budget = InRange(share, PEAKS)
+        figures = _measure(reference, name, repetitions, budget)
+        if not budget.choices:
+            return figures
+        reference.choices = budget.choices
+        choice = budget.choices[share]
+        reference.chosen[choice.selection] = figures
+    figures = reference.chosen[choice.selection]
+    return {**figures, "budget": choice.budget, "estimate": choice.estimate}
+
+
+def _measure(
+    reference: Reference, name: str, repetitions: int, budget: InRange | None = None
+) -> dict[str, Any]:
     model = reference.model
-    budget = make_budget(name)
     try:
         if name == "inductor":
             step = reference.step
@@ -161,10 +184,7 @@ def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]
             step = compile_model(model, name, reference, budget=budget)
         # A step that is compiled anew is another's.
         with torch.compiler.set_stance("fail_on_recompile"):
-            figures = _measure_compiled(reference, step, name == "eager", repetitions)
-        if budget:
-            figures |= {"budget": budget.budget, "estimate": budget.estimate}
-        return figures
+            return _measure_compiled(reference, step, name == "eager", repetitions)
     except (WrongGradients, RuntimeError, RuntimeWarning) as error:
         lines = f"{type(error).__name__}: {error}".splitlines()
         reason = next((line for line in lines if "fad leaves" in line), lines[0])

@@ -8,7 +8,7 @@ from figures import MIB, print_header
 # the way from the lowest peak to that of the fastest selection.
 BUDGETS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 RESIDUALS = (0.4, 0.7)
-PEAKS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2)
+PEAKS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
 # How much more memory or time of a point counts as none.
 TOLERANCE = 0.02
 # Dropout's masks drawn anew; rounding errors are far below.
