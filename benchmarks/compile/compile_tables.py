@@ -82,7 +82,7 @@ def print_tables(
             _print_points(data, models)
             continue
         if figure in ("budgets", "estimates"):
-            _print_peaks(data, models, figure)
+            _print_peaks(data, models, rows, figure)
             continue
         print(f"\n{TITLES[figure]}\n")
         print(" " * 20 + "".join(f"{name:>12}" for name in models))
@@ -105,7 +105,9 @@ def _rises(points: dict[str, dict[str, Any]], figure: str) -> bool:
     return all(one <= other for one, other in zip(values, values[1:]))
 
 
-def _print_peaks(data: dict[str, Any], models: Sequence[str], figure: str) -> None:
+def _print_peaks(
+    data: dict[str, Any], models: Sequence[str], rows: Sequence[str], figure: str
+) -> None:
     """Prints the budgets or the estimates, each with the peak that was measured, and for
     budgets whether they are kept, and whether a larger one ever has a lower peak or saves
     fewer bytes."""
@@ -116,7 +118,7 @@ def _print_peaks(data: dict[str, Any], models: Sequence[str], figure: str) -> No
     print(f"\n{TITLES[figure]}\n")
     print(" " * 20 + "".join(f"{model:>15}" for model in points))
     key = "budget" if figure == "budgets" else "estimate"
-    for row in ORDER:
+    for row in rows:
         if not any(row in own for own in points.values()):
             continue
         cells = []
