@@ -2,10 +2,11 @@
 
 >>> module = fad.parse_file("layer.mlir")
 >>> nested = fad.nest(module)
->>> loss, *residuals = fad.run(nested, nested.forward, x, w)
->>> gradients = fad.run(nested, nested.backward, *residuals, numpy.float32(1))
+>>> loss, pullback = nested(x, w)
+>>> gradients = pullback(numpy.float32(1))
 """
 
+from ._choices import Optimizer, Policy, Recompute, Target
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._fad import version as __version__
 from ._memory import (
@@ -20,6 +21,7 @@ from ._memory import (
 )
 from ._module import Module, parse, parse_file
 from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
+from ._pullback import Pullback
 from ._report import draw_residuals, memory_report, time_memory_curve
 from ._run import Executable, compile, release_memory, run
 from ._types import Signature, ValueType
@@ -38,11 +40,16 @@ __all__ = [
     "MemoryReport",
     "Module",
     "Nested",
+    "Optimizer",
     "OtherValue",
+    "Policy",
     "PolicyReport",
+    "Pullback",
+    "Recompute",
     "RecomputedOperation",
     "Residual",
     "Signature",
+    "Target",
     "TimeMemoryCurve",
     "Value",
     "ValueType",

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._dict import AsDict
 from ._types import ValueType, make_type
 
 
 @dataclass(frozen=True)
-class OtherValue:
+class OtherValue(AsDict):
     """A value that would have to be kept in the place of one that is.
 
     `type` is its type as MLIR writes it; the rest is as in `KeptValue`."""
@@ -22,7 +23,7 @@ class OtherValue:
 
 
 @dataclass(frozen=True)
-class KeptValue:
+class KeptValue(AsDict):
     """A value that crosses from forward to backward.
 
     `bytes` is what keeping it takes, 0 where it is alive anyway, and None where
@@ -62,7 +63,7 @@ class KeptValue:
 
 
 @dataclass(frozen=True)
-class RecomputedOperation:
+class RecomputedOperation(AsDict):
     """An operation that backward executes again.
 
     `bytes` and `size` are those of its results, of which the last one has the
@@ -78,7 +79,7 @@ class RecomputedOperation:
 
 
 @dataclass(frozen=True)
-class Footprint:
+class Footprint(AsDict):
     """Bytes that a training step has in memory when it has most.
 
     `activations` are the kept values that adjoints of activation functions read
@@ -101,7 +102,7 @@ class Footprint:
 
 
 @dataclass(frozen=True)
-class PolicyReport:
+class PolicyReport(AsDict):
     """What one policy keeps; `bytes` and `size` are of all `values`.
 
     `recomputed` are the operations that backward executes again and
@@ -129,12 +130,15 @@ class PolicyReport:
 
 
 @dataclass(frozen=True)
-class MemoryReport:
+class MemoryReport(AsDict):
     """What several policies keep of the function `entry`.
 
     `report["fad"]` is the part on one policy, `str(report)` a table of all, and
     `report.json` the text that `fad-memory-report --format=json` prints.
-    `symbols` says what names such as "d0" in sizes stand for."""
+    `symbols` says what names such as "d0" in sizes stand for. `report.to_dict()` has the
+    attributes of all parts as plain values."""
+
+    _left_out = "table", "json"
 
     entry: str
     symbols: Mapping[str, str]
@@ -150,7 +154,7 @@ class MemoryReport:
 
 
 @dataclass(frozen=True)
-class CurvePoint:
+class CurvePoint(AsDict):
     """A choice that the policy "auto" makes for some budget: the bytes that are
     kept, and the estimated time to keep them and to compute the rest again, in
     bytes that could be moved between memory and processor meanwhile."""
@@ -160,7 +164,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class TimeMemoryCurve:
+class TimeMemoryCurve(AsDict):
     """What the policy "auto" can keep of the function `entry`.
 
     `points` go from the choice of least time to that of fewest bytes. Sizes that

@@ -6,8 +6,11 @@ from operator import index
 from typing import Any, TypeVar
 
 from . import _fad
+from ._arrays import Array
+from ._choices import Policy, Recompute, Target
 from ._module import Module, get_handle
 from ._policy import check_options, check_policy
+from ._pullback import Pullback
 from ._types import Shape, ValueType, make_type
 
 
@@ -58,7 +61,10 @@ class Nested:
 
     The function called `forward` takes `arguments` and returns `results` and
     then `residuals`. The one called `backward` takes `residuals` and then
-    `cotangents`, each with the shape of its result, and returns `gradients`."""
+    `cotangents`, each with the shape of its result, and returns `gradients`.
+
+    `value, pullback = nested(x, w)` calls forward on arrays; `pullback(cotangent)` calls
+    backward."""
 
     module: Module
     forward: str
@@ -68,6 +74,19 @@ class Nested:
     residuals: tuple[Residual, ...]
     cotangents: tuple[Cotangent, ...]
     gradients: tuple[Gradient, ...]
+
+    def __call__(self, *arguments: object) -> tuple[Array | tuple[Array, ...], Pullback]:
+        """The value of the function for `arguments`, and its pullback, which computes
+        gradients.
+
+        The value is an array where the function has one result, else a tuple of arrays.
+        Arguments and errors are as for `fad.run`."""
+        from ._run import run
+
+        values = run(self, self.forward, *arguments)
+        count = len(self.results)
+        value = values[0] if count == 1 else values[:count]
+        return value, Pullback(self, values[count:])
 
 
 _Made = TypeVar("_Made", bound=Value)
@@ -109,15 +128,15 @@ def nest(
     module: Module,
     entry: str | None = None,
     wrt: Iterable[int] | None = None,
-    policy: str = "auto",
+    policy: Policy = "auto",
     results: Iterable[int] | None = None,
-    recompute: str | None = None,
+    recompute: Recompute | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
     residual_budget: int | str | None = None,
     peak_budget: int | str | None = None,
-    target: str | None = None,
+    target: Target | None = None,
 ) -> Nested:
     """Differentiates a function of `module`, which stays as it is.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from operator import index
 
 from . import _fad
+from ._choices import Optimizer, Policy, Recompute, Target
 from ._memory import CurvePoint, MemoryReport, TimeMemoryCurve, make_report
 from ._module import Module, get_handle
 from ._nest import check_entry, check_numbers
@@ -71,18 +72,18 @@ def memory_report(
     module: Module,
     entry: str | None = None,
     wrt: Iterable[int] | None = None,
-    policies: Iterable[str] = ("bp", "recompute", "fad", "auto"),
+    policies: Iterable[Policy] = ("bp", "recompute", "fad", "auto"),
     sizes: Sizes | None = None,
     results: Iterable[int] | None = None,
-    recompute: str | None = None,
+    recompute: Recompute | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
     residual_budget: int | str | None = None,
     memory_budget: int | str | None = None,
-    optimizer: str = "none",
+    optimizer: Optimizer = "none",
     batch: int = 1,
-    target: str | None = None,
+    target: Target | None = None,
 ) -> MemoryReport:
     """What crosses from forward to backward of a function, for each policy.
 
@@ -112,9 +113,9 @@ def memory_report(
         others = _check_size(sizes)
     if isinstance(policies, str):
         raise TypeError(f"policies is {policies!r}; list it: [{policies!r}]")
-    policies = [check_policy(policy) for policy in policies]
+    names = [check_policy(policy) for policy in policies]
     options = check_options(
-        policies,
+        names,
         recompute=recompute,
         assumed_size=assumed_size,
         derivative_bits=derivative_bits,
@@ -127,7 +128,7 @@ def memory_report(
         check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
-        policies,
+        names,
         by_dimension,
         others,
         options,
@@ -143,15 +144,15 @@ def draw_residuals(
     module: Module,
     entry: str | None = None,
     wrt: Iterable[int] | None = None,
-    policy: str = "auto",
+    policy: Policy = "auto",
     size: int | None = None,
     results: Iterable[int] | None = None,
-    recompute: str | None = None,
+    recompute: Recompute | None = None,
     assumed_size: int | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
     residual_budget: int | str | None = None,
-    target: str | None = None,
+    target: Target | None = None,
 ) -> str:
     """A picture of a function with the residuals of a policy, in the language of
     Graphviz.
@@ -186,10 +187,10 @@ def time_memory_curve(
     wrt: Iterable[int] | None = None,
     assumed_size: int | None = None,
     results: Iterable[int] | None = None,
-    recompute: str | None = None,
+    recompute: Recompute | None = None,
     derivative_bits: int | None = None,
     derivative_from_output: bool = False,
-    target: str | None = None,
+    target: Target | None = None,
 ) -> TimeMemoryCurve:
     """What the policy "auto" keeps of a function for every budget, and how long it
     takes; `residual_budget` of `fad.nest` chooses from this curve.

@@ -44,11 +44,18 @@ def find_signature(
     signatures: Mapping[str, Signature], function: str, count: int
 ) -> Signature:
     """The signature of `function`, which is called with `count` arguments."""
+    known = ", ".join(signatures) or "none"
+    if not isinstance(function, str):
+        raise TypeError(
+            "the name of a function goes before the arguments, and what is given is a "
+            f"{type(function).__name__}; the public functions are: {known}"
+        )
     signature = signatures.get(function)
     if signature is None:
-        known = ", ".join(signatures) or "none"
         raise ValueError(f"there is no public function {function!r}, only {known}")
     expected = len(signature.arguments)
     if count != expected:
-        raise TypeError(f"{function} takes {expected} arguments, not {count}")
+        types = ", ".join(map(str, signature.arguments)) or "none"
+        noun = "argument" if expected == 1 else "arguments"
+        raise TypeError(f"{function} takes {expected} {noun}, not {count}: {types}")
     return signature

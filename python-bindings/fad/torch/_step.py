@@ -2,13 +2,14 @@
 
 import time
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import torch.utils._pytree as pytree
 
 from .. import compile as compile_for_cpu
 from .. import memory_report, nest
+from .._choices import Policy, Recompute
 from .._fad import ASSUMED_SIZE
 from .._policy import check_assumed_size, check_automatic
 from ._export.check import Step, check_step
@@ -199,11 +200,11 @@ def train_step(
     loss: Optional[Callable] = None,
     *,
     targets=(),
-    policy: str = "auto",
-    engine: str = "fad",
+    policy: Policy = "auto",
+    engine: Literal["fad", "iree"] = "fad",
     dynamic_batch: bool = False,
     flags: Sequence[str] = (),
-    recompute: Optional[str] = None,
+    recompute: Optional[Recompute] = None,
     assumed_size: Optional[int] = None,
     derivative_bits: Optional[int] = None,
     derivative_from_output: bool = False,

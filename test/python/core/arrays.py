@@ -303,12 +303,25 @@ class Mismatches(unittest.TestCase):
         )
 
     def test_count_and_name(self):
-        self.check(TypeError, "f takes 1 arguments, not 2", "f32", 1.0, 2.0)
-        self.check(TypeError, "f takes 1 arguments, not 0", "f32")
+        self.check(TypeError, "f takes 1 argument, not 2: f32", "f32", 1.0, 2.0)
+        self.check(TypeError, "f takes 1 argument, not 0: f32", "f32")
+        two = identity("f32", "tensor<2xi32>")
+        with self.assertRaises(TypeError) as caught:
+            fad.run(two, "f", 1.0)
+        self.assertEqual(
+            str(caught.exception), "f takes 2 arguments, not 1: f32, tensor<2xi32>"
+        )
         with self.assertRaises(ValueError) as caught:
             fad.run(identity("f32"), "g", 1.0)
         self.assertEqual(
             str(caught.exception), "there is no public function 'g', only f"
+        )
+        with self.assertRaises(TypeError) as caught:
+            fad.run(two, np.ones(2))
+        self.assertEqual(
+            str(caught.exception),
+            "the name of a function goes before the arguments, and what is given is a "
+            "ndarray; the public functions are: f",
         )
 
     def test_types_that_cannot_be_passed(self):

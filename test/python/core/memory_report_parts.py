@@ -95,6 +95,19 @@ class Reasons(unittest.TestCase):
         self.assertEqual(json.loads(result.json)["entry"], "layers")
 
 
+    def test_dictionary(self):
+        found = report(sizes=8)
+        data = found.to_dict()
+        # Plain values, and all of them.
+        self.assertEqual(json.loads(json.dumps(data)), data)
+        self.assertEqual(list(data), ["entry", "symbols", "policies"])
+        for name, part in found.policies.items():
+            self.assertEqual(data["policies"][name], part.to_dict())
+            for value, listed in zip(part.values, part.to_dict()["values"]):
+                self.assertEqual(listed, value.to_dict())
+                self.assertEqual(listed["type"], str(value.type))
+                self.assertEqual(listed["needed_by"], list(value.needed_by))
+
     def test_errors_of_few_bits(self):
         options = {"policies": ["auto"], "recompute": "nothing", "sizes": 8}
         part = report(parse_bounded(), derivative_bits=3, **options)["auto"]

@@ -1,7 +1,9 @@
 # RUN: %python %s
 """fad.nest: what it says of the functions it makes, and their numbers."""
 
+import re
 import unittest
+from typing import get_args
 
 import numpy as np
 
@@ -386,6 +388,74 @@ class Errors(unittest.TestCase):
             sorted(each.location.line for each in errors if each.severity == "error"),
             [2, 3],
         )
+
+
+class Call(unittest.TestCase):
+    """A nested function is called as a function, and returns its pullback."""
+
+    def test_values_and_gradients(self):
+        nested = fad.nest(fad.parse(LAYER), wrt=[0, 1])
+        (z, total), pullback = nested(X, W, 3)
+        cotangent = np.linspace(0.5, 2, 8).reshape(2, 4)
+        expected, gradients = layer_by_numpy(X, W, cotangent, 0.25)
+        np.testing.assert_allclose(z, expected[0])
+        np.testing.assert_allclose(total, expected[1])
+        # The pullback has the residuals, and can be called again.
+        for _ in range(2):
+            for found, wanted in zip(pullback(cotangent, 0.25), gradients):
+                np.testing.assert_allclose(found, wanted)
+        self.assertEqual(len(pullback.residuals), len(nested.residuals))
+
+    def test_loss(self):
+        nested = fad.nest(fad.parse(LAYER), wrt=[1], results=[1])
+        (_, total), pullback = nested(X, W, 3)
+        (gradient,) = pullback()
+        _, (_, expected) = layer_by_numpy(X, W, 0, 1)
+        np.testing.assert_allclose(gradient, expected)
+
+    def test_one_result(self):
+        module = fad.parse("""func.func @square(%x: tensor<3xf64>) -> tensor<3xf64> {
+          %y = arith.mulf %x, %x : tensor<3xf64>
+          return %y : tensor<3xf64>
+        }""")
+        value, pullback = fad.nest(module)(np.arange(3.0))
+        np.testing.assert_array_equal(value, [0, 1, 4])
+        np.testing.assert_array_equal(pullback(np.ones(3))[0], [0, 2, 4])
+        with self.assertRaises(TypeError) as caught:
+            pullback()
+        self.assertEqual(
+            str(caught.exception),
+            "a pullback takes a cotangent for each differentiated result: 1, not 0",
+        )
+        with self.assertRaisesRegex(ValueError, "argument 1 of square_backward has the type"):
+            pullback(np.ones(2))
+
+
+class Choices(unittest.TestCase):
+    """The names for type checkers are those that C++ has."""
+
+    def test_policies(self):
+        module = fad.parse(LAYER)
+        for policy in get_args(fad.Policy):
+            fad.nest(module, policy=policy)
+        for level in get_args(fad.Recompute):
+            fad.nest(module, recompute=level)
+        for target in get_args(fad.Target):
+            fad.nest(module, target=target)
+        for optimizer in get_args(fad.Optimizer):
+            fad.memory_report(module, policies=["fad"], sizes=2, optimizer=optimizer)
+
+    def test_no_others(self):
+        # The error lists what there is.
+        for option, choices in (
+            ("policy", fad.Policy), ("recompute", fad.Recompute), ("target", fad.Target)
+        ):
+            with self.assertRaises(ValueError) as caught:
+                fad.nest(fad.parse(LAYER), **{option: "none such"})
+            listed = str(caught.exception).partition("none such")[2]
+            self.assertEqual(
+                set(re.findall(r"\w+", listed)) & set(get_args(choices)), set(get_args(choices))
+            )
 
 
 if __name__ == "__main__":

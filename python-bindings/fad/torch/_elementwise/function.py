@@ -4,7 +4,7 @@ import functools
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
@@ -25,7 +25,7 @@ _CHOOSE_SOURCE = (
 def elementwise(
     fn: Callable[..., torch.Tensor] | None = None,
     *,
-    keep: str = "auto",
+    keep: Literal["auto", "source", "derivative"] = "auto",
     derivative_bits: int | None = None,
 ) -> Any:
     """`fn`, an elementwise function of tensors, as one kernel forward and one backward.

@@ -141,12 +141,16 @@ class SavedMemory:
     def __str__(self) -> str:
         return self.table()
 
-    def to_json(self) -> str:
-        """All of it as JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as a dictionary."""
         data = asdict(self)
         for name in ("bytes", "by_kind", "by_operator", "by_module"):
             data[name] = getattr(self, name)
-        return json.dumps(data, indent=2)
+        return data
+
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
 
     def plot(self, axes: Any = None, by: str = "module") -> Any:
         """Draws the bytes by "module" or by "operator" as bars, and returns the axes.

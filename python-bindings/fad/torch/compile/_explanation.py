@@ -142,8 +142,8 @@ class Explanation:
     def __str__(self) -> str:
         return self.table()
 
-    def json(self) -> str:
-        """All of it as JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as a dictionary."""
         data: dict[str, Any] = asdict(self)
         for graph in data["graphs"]:
             for part in (graph["fad"], graph["pytorch"] or {"tensors": ()}):
@@ -152,7 +152,11 @@ class Explanation:
         data["fad_bytes"] = self.fad_bytes
         data["pytorch_bytes"] = self.pytorch_bytes
         data["by_module"] = self.by_module
-        return json.dumps(data, indent=2)
+        return data
+
+    def json(self) -> str:
+        """All of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
 
     def draw(self, path: str | pathlib.Path) -> None:
         """Draws the bytes of each module to the file `path`.

@@ -17,6 +17,7 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_
 from torch.utils._pytree import tree_leaves
 
 from ... import _fad
+from ..._choices import Policy, Recompute
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options, check_policy
 from ._apply import apply_plan
@@ -60,9 +61,9 @@ class Partitioner(CustomPartitionerFn):
 
     def __init__(
         self,
-        policy: str = "auto",
+        policy: Policy = "auto",
         *,
-        recompute: str | None = None,
+        recompute: Recompute | None = None,
         budget: int | float | str | None = None,
         residual_budget: int | str | None = None,
         derivative_bits: int | None = None,

@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from ..._policy import check_derivative_bits
 from .._requirements import torch
@@ -145,10 +145,10 @@ class Nest:
 def nest(
     target: Any = None,
     *,
-    policy: str = "auto",
+    policy: Literal["auto", "fad"] = "auto",
     min_numel: int = 4096,
     derivative_bits: int | None = None,
-    engine: str = "interactive",
+    engine: Literal["interactive", "deferred"] = "interactive",
 ) -> Any:
     """Nests forward differentiation into eager PyTorch: a sequence of elementwise
     operators keeps for backward what takes the fewest bytes, and not what each operator

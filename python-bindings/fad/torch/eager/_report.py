@@ -88,12 +88,16 @@ class NestReport:
     def __str__(self) -> str:
         return self.table()
 
-    def to_json(self) -> str:
-        """All of it as JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as a dictionary."""
         data = asdict(self)
         for name in ("bytes", "eager_bytes", "by_decision"):
             data[name] = getattr(self, name)
-        return json.dumps(data, indent=2)
+        return data
+
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
 
 
 def _describe(number: int, sequence: Sequence) -> str:

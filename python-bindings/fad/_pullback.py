@@ -1,0 +1,38 @@
+"""The backward function of a call."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._arrays import Array
+
+if TYPE_CHECKING:
+    from ._nest import Nested
+
+
+@dataclass(frozen=True)
+class Pullback:
+    """What `nested(...)` returns beside the value: the backward function, with the
+    residuals of that call. It can be called several times."""
+
+    nested: "Nested"
+    residuals: tuple[Array, ...]
+
+    def __call__(self, *cotangents: object) -> tuple[Array, ...]:
+        """The gradients, in the order of `nested.gradients`, for a cotangent of each
+        differentiated result. Without any, the cotangent of results of shape () is 1.
+
+        Raises TypeError for a wrong number or type of cotangents, and ValueError for a
+        wrong shape."""
+        from ._run import run
+
+        expected = self.nested.cotangents
+        if not cotangents and all(each.shape == () for each in expected):
+            cotangents = tuple(np.ones((), each.dtype) for each in expected)
+        if len(cotangents) != len(expected):
+            raise TypeError(
+                "a pullback takes a cotangent for each differentiated result: "
+                f"{len(expected)}, not {len(cotangents)}"
+            )
+        return run(self.nested, self.nested.backward, *self.residuals, *cotangents)
