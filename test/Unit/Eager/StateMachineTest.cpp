@@ -187,14 +187,14 @@ void checkEnding(const Ending &ending) {
     EXPECT_TRUE(ending.readerSaves);
     EXPECT_FALSE(isShared);
     EXPECT_TRUE(best.kept == Kept::Sources ||
-                (best.kept == Kept::Operator && ending.isFirst && ending.saves == Saves::Input));
+                (best.kept == Kept::Operator && ending.isFirst && ending.saves != Saves::Result));
   }
 }
 
 TEST(StateMachine, EveryEnding) {
   for (Derivative derivative : derivatives)
     for (bool isPiecewise : {false, true})
-      for (Saves saves : {Saves::Nothing, Saves::Input, Saves::Result})
+      for (Saves saves : {Saves::Nothing, Saves::Input, Saves::Result, Saves::Constant})
         for (int where = 0; where < 4; ++where)
           for (bool readerSaves : {false, true})
             for (bool hasLevels : {false, true}) {
@@ -202,6 +202,55 @@ TEST(StateMachine, EveryEnding) {
               checkEnding({derivative, isPiecewise, saves, isFirst, isLast, readerSaves,
                            hasLevels});
             }
+}
+
+/// What a choice keeps, in tensors. `isThere` says whether others have what the operator
+/// saves, where that is the source or the value.
+double count(const Ending &ending, const Choice &choice, bool isThere) {
+  double kept = ending.readerSaves && !choice.recomputes;
+  bool isShared = isThere && ((ending.saves == Saves::Input && ending.isFirst) ||
+                              (ending.saves == Saves::Result && ending.isLast));
+  bool isValue = ending.saves == Saves::Result && ending.isLast && ending.readerSaves;
+  switch (choice.kept) {
+  case Kept::Number:
+    return kept;
+  case Kept::Operator:
+    if (choice.recomputes && ending.saves == Saves::Constant)
+      return kept + 2;
+    return kept + !(isShared || isValue);
+  case Kept::Tensor:
+    return kept + 1;
+  case Kept::Bits:
+    return kept + 1 / 32.;
+  case Kept::Levels:
+    return kept + 1 / 4.;
+  case Kept::Sources:
+    // A constant of a product is needed, too.
+    return kept + (ending.saves == Saves::Constant ? 2 : 1) - (isThere && ending.isFirst);
+  }
+  return 0;
+}
+
+TEST(StateMachine, SequencesAsAWholeKeepNoMore) {
+  for (Derivative derivative : {Derivative::Operator, Derivative::Tensor, Derivative::Steps})
+    for (Policy policy : {Policy::Fad, Policy::Auto})
+      for (Saves saves : {Saves::Input, Saves::Result, Saves::Constant})
+        for (int bits = 0; bits < 64; ++bits) {
+          Ending ending = {derivative, bool(bits & 1), saves, bool(bits & 2), bool(bits & 4),
+                           bool(bits & 8), bool(bits & 16)};
+          ending.isSingle = ending.isFirst && ending.isLast;
+          Choice whole = finishWhole(policy, ending), other = finish(policy, ending);
+          EXPECT_FALSE(reason(policy, ending, whole).empty());
+          EXPECT_FALSE(whole.recomputes && !ending.readerSaves);
+          // An operator's node is all that is left of one that is not linear.
+          EXPECT_TRUE(whole.kept != Kept::Operator || derivative == Derivative::Operator);
+          // A bit is more than what others have, and constants have no two values.
+          if ((bits & 32 && whole.kept == Kept::Bits && other.kept == Kept::Operator) ||
+              (saves == Saves::Constant && ending.isPiecewise))
+            continue;
+          EXPECT_LE(count(ending, whole, bits & 32), count(ending, other, bits & 32))
+              << int(derivative) << int(policy) << int(saves) << " " << bits;
+        }
 }
 
 } // namespace

@@ -38,10 +38,8 @@ class Nest:
         # The extension counts in 64 bits.
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
         self.derivative_bits = check_derivative_bits(derivative_bits)
-        if self.derivative_bits and engine == "deferred":
-            raise ValueError('derivative_bits are of the engine "interactive"')
         self._state = _state.make(self.policy, self.min_numel, self.derivative_bits, engine)
-        self._before: list[Any] = []
+        self._before: list[_state.State] = []
 
     @property
     def options(self) -> tuple[str, int, int | None, str]:
@@ -76,7 +74,7 @@ class Nest:
                 raise
 
     @staticmethod
-    def _compute_open(before: Any, after: Any) -> None:
+    def _compute_open(before: _state.State, after: _state.State) -> None:
         """Outside of the mode, writes to what a sequence reads are not seen."""
         if _state.is_deferred(before) and not _state.is_deferred(after):
             _state.compute_open()

@@ -34,7 +34,10 @@ class Sequence:
     module that runs the last operator, and `line` that operator's line. `decision` is
     "number", "own node", "mask", "derivative", "source" or "two sources", followed by
     "value recomputed" where a reader does not keep the value that it saves, and `reason`
-    says why.
+    says why. `computed` says how the value was computed: "at once" by the interactive
+    engine, and by the deferred one "by a kernel" or "operator by operator", which "before
+    its kernel is compiled" or "as there is no kernel" follows, but where PyTorch's own
+    node is what is kept.
 
     `bytes` are those of the storages that are kept, and `eager_bytes` those that eager
     PyTorch keeps of the same operators: sources, values between, and the value where a
@@ -48,6 +51,7 @@ class Sequence:
     reason: str
     bytes: int
     eager_bytes: int
+    computed: str
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ def _describe(number: int, sequence: Sequence) -> str:
         f"{number}: {' '.join(sequence.operators)} -> {', '.join(sequence.readers)}",
         f"   {sequence.module or '(model)'}{', ' if sequence.line else ''}{sequence.line}",
         f"   keeps {sequence.decision}: {sequence.reason}",
+        *([f"   computed {sequence.computed}"] if sequence.computed != "at once" else []),
         f"   {sequence.bytes} bytes; eager PyTorch keeps {sequence.eager_bytes}",
     ])
 
@@ -133,6 +138,7 @@ class _End:
     kept: str
     reason: str
     held: int
+    computed: str
     readers: list[str] = field(default_factory=list)
     is_saved: bool = False
     is_recomputed: bool = False
@@ -145,6 +151,8 @@ class _Recorder:
         self._watch = watch
         self._operators: dict[int, _Operator] = {}
         self._ends: dict[int, _End] = {}
+        # What views of values that are computed late are named by.
+        self._values: dict[int, int] = {}
         self._is_result = False
         self._callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(self._receive)
 
@@ -169,8 +177,11 @@ class _Recorder:
         )
         self._operators[result[0][0]] = operator
 
-    def _on_end(self, kept: str, reason: str, held: int, value: list) -> None:
+    def _on_end(
+        self, kept: str, reason: str, held: int, computed: str, value: list, storage: list
+    ) -> None:
         place = value[0][0]
+        self._values[storage[0]] = place
         found: dict[_Operator, None] = {}
         worklist = [self._operators[place]]
         while worklist:
@@ -179,7 +190,7 @@ class _Recorder:
                 found[operator] = None
                 worklist += operator.inner
         in_order = [each for each in self._operators.values() if each in found]
-        self._ends[place] = _End(dict(value), in_order, kept, reason, held)
+        self._ends[place] = _End(dict(value), in_order, kept, reason, held, computed)
 
     def _on_reader(self, name: str, saves: bool, recomputed: bool, value: list) -> None:
         if (end := self._ends.get(value[0][0])) is not None:
@@ -202,10 +213,17 @@ class _Recorder:
             sequences.append(Sequence(
                 last.module, last.line, tuple(each.name for each in end.operators),
                 tuple(dict.fromkeys(end.readers)), _name_decision(end), end.reason,
-                _count(kept, *_find_kept(end)) + end.held,
-                _count(eager, *_find_eager(end)),
+                self._count(kept, _find_kept(end)) + end.held,
+                self._count(eager, _find_eager(end)), end.computed,
             ))
         return NestReport(tuple(sequences))
+
+    def _count(self, known: _Storages, found: list[_Storages]) -> int:
+        """The bytes that `found` adds to what is known."""
+        before = sum(known.values())
+        for each in found:
+            known.update({self._values.get(place, place): size for place, size in each.items()})
+        return sum(known.values()) - before
 
 
 def _name_decision(end: _End) -> str:
@@ -223,7 +241,7 @@ def _find_kept(end: _End) -> list[_Storages]:
     found = [end.value] if end.is_saved else []
     if end.kept == "operator":
         found += [each.saved for each in end.operators]
-    if end.kept == "source":
+    if end.kept == "source" or end.is_recomputed:
         found += [_find_sources(end), *(each.constants for each in end.operators)]
     return found
 
@@ -231,14 +249,6 @@ def _find_kept(end: _End) -> list[_Storages]:
 def _find_eager(end: _End) -> list[_Storages]:
     found = [each.saved for each in end.operators]
     return found + ([end.value] if end.is_saved or end.is_recomputed else [])
-
-
-def _count(known: _Storages, *found: _Storages) -> int:
-    """The bytes that `found` adds to what is known."""
-    before = sum(known.values())
-    for each in found:
-        known.update(each)
-    return sum(known.values()) - before
 
 
 def _find_line() -> str:

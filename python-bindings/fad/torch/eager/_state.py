@@ -2,43 +2,50 @@
 
 import ctypes
 import threading
-from typing import Any
 
 from .._requirements import torch
 from ._extension import load
 
-_State = ctypes.c_int64 * 6
 POLICIES = ("fad", "auto")
 ENGINES = ("interactive", "deferred")
 
 
-def get() -> tuple[int, ...]:
-    """Whether the mode is on, the policy's number, the fewest elements, whether operators
-    are traced, the bits of derivatives that may be approximated, or 0, and the engine's
-    number."""
-    state = _State()
-    load().fad_eager_get(state)
-    return tuple(state)
+class State(ctypes.Structure):
+    """The state of a thread: whether the mode is on, the number of the policy, the fewest
+    elements, whether operators are traced, the bits of derivatives that may be
+    approximated, or 0, and whether sequences are deferred."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in
+                ("is_on", "policy", "min_numel", "is_traced", "bits", "is_deferred")]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and bytes(self) == bytes(other)
 
 
-def replace(state: tuple[int, ...]) -> None:
-    load().fad_eager_set(_State(*state))
+def get() -> State:
+    state = State()
+    load().fad_eager_get(ctypes.byref(state))
+    return state
 
 
-def make(policy: str, min_numel: int, bits: int | None, engine: str) -> ctypes.Array:
+def replace(state: State) -> None:
+    load().fad_eager_set(ctypes.byref(state))
+
+
+def make(policy: str, min_numel: int, bits: int | None, engine: str) -> State:
     """What `exchange` takes to turn the mode on."""
-    return _State(1, POLICIES.index(policy), min_numel, 0, bits or 0, ENGINES.index(engine))
+    return State(1, POLICIES.index(policy), min_numel, 0, bits or 0, ENGINES.index(engine))
 
 
-def exchange(state: ctypes.Array) -> ctypes.Array:
+def exchange(state: State) -> State:
     """Replaces the state but for the trace, and returns the one before."""
-    before = _State()
-    load().fad_eager_exchange(state, before)
+    before = State()
+    load().fad_eager_exchange(ctypes.byref(state), ctypes.byref(before))
     return before
 
 
-def is_deferred(state: Any) -> bool:
-    return bool(state[0] and state[5])
+def is_deferred(state: State) -> bool:
+    return bool(state.is_on and state.is_deferred)
 
 
 def compute_open() -> None:

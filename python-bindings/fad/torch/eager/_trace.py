@@ -8,13 +8,15 @@ from ._nest import nest
 
 
 def trace(function: Callable[..., Any], *arguments: Any, policy: str = "fad",
-          min_numel: int = 0) -> list[str]:
+          min_numel: int = 0, engine: str = "interactive") -> list[str]:
     """Calls a function with its operators nested, and returns a line for each that starts,
     continues or ends a sequence: its state, the components that were executed (A forward,
-    B derivative, C end, D update), what it saved, what was kept, and what was released."""
-    with nest(policy=policy, min_numel=min_numel):
-        before = _state.get()
-        _state.replace((*before[:3], 1, *before[4:]))
+    B derivative, C end, D update), what it computed late, by the deferred engine, what it
+    saved, what was kept, and what was released."""
+    with nest(policy=policy, min_numel=min_numel, engine=engine):
+        before, traced = _state.get(), _state.get()
+        traced.is_traced = 1
+        _state.replace(traced)
         _state.take_trace()
         try:
             function(*arguments)

@@ -174,7 +174,7 @@ def check_compile(check):
 
 def check_scope(check):
     def is_on():
-        return bool(_state.get()[0])
+        return bool(_state.get().is_on)
 
     def fails():
         with nest():

@@ -8,7 +8,7 @@ from checks import raises
 from torch import nn
 
 import fad.torch
-from fad.torch.eager import report
+from fad.torch.eager import _kernels, report
 
 
 class ComposedGELU(nn.Module):
@@ -43,6 +43,11 @@ print(f"2 policies, {wrong} wrong")
 weight = torch.randn(128, 128, requires_grad=True)
 
 
+def twice(y):
+    """Reads a value by two operators, the second of which saves it."""
+    return y.sum() + (y @ weight).sum()
+
+
 def gated(x, y):
     return (F.silu(x) * y) @ weight
 
@@ -59,6 +64,13 @@ for name, function, expected in [
     ("a mask after relu", lambda x, y: F.relu(x) * 2, [("own node", 1, 1)]),
     ("two readers", lambda x, y: (F.silu(x) @ weight) + F.silu(x) @ weight,
      [("own node, value recomputed", 1, 2), ("own node, value recomputed", 0, 1)]),
+    ("a constant between", lambda x, y: (2 * x * y.detach() * 3).sum(), [("own node", 1, 1)]),
+    ("a constant and a sum of two", lambda x, y: x * y.detach() + y, [("own node", 1, 1)]),
+    ("a constant and a product", lambda x, y: (x * y.detach()) @ weight,
+     [("own node, value recomputed", 2, 2)]),
+    ("a scaled result", lambda x, y: (torch.tanh(x + 1) * 3).sum(), [("own node", 1, 1)]),
+    ("a result twice", lambda x, y: twice(torch.tanh(x + 1)), [("own node", 1, 1)]),
+    ("an inner slope", lambda x, y: F.leaky_relu(x + 1).sum(), [("own node", 1, 1)]),
     ("nothing", lambda x, y: x @ weight, []),
 ]:
     leaves = [torch.randn(64, 128).requires_grad_() for _ in range(2)]
@@ -68,9 +80,28 @@ for name, function, expected in [
     if found != expected or json.loads(made.to_json())["bytes"] != made.bytes:
         wrong += 1
         print(name, found, expected)
+    # The deferred engine keeps no more, and says so of what it has.
+    for policy in ("auto", "fad"):
+        forms = [fad.torch.nest(function, policy=policy, min_numel=0, engine=engine)
+                  for engine in ("interactive", "deferred")]
+        one, other = (report(each, *leaves) for each in forms)
+        held = [fad.torch.saved_memory(each, *leaves).resident for each in forms]
+        if (other.bytes, held[1]) > (one.bytes, held[0]) or held[1] > held[0] or (
+            one.eager_bytes != other.eager_bytes) or any(
+                each.computed == "at once" for each in other.sequences):
+            wrong += 1
+            print(name, policy, held, one, other)
 made = report(fad.torch.nest(gated, policy="fad", min_numel=0), *leaves)
 assert [(each.operators, each.readers) for each in made.sequences] == [(("silu",), ("mul",))], made
 assert made.sequences[0].line.startswith("check_saved.py:") and "F.silu(x)" in str(made), made
+# A kernel is there after the second time.
+late = fad.torch.nest(lambda x, y: gated(x, y * 3), min_numel=0, engine="deferred")
+reports = [report(late, *leaves) for _ in range(3) if _kernels.wait() >= 0]
+for made, how in ((reports[0], "operator by operator, before its kernel is compiled"),
+                  (reports[2], "by a kernel")):
+    assert made.sequences[0].computed == how and f"computed {how}\n" in str(made), made
+late = fad.torch.nest(lambda x: (x**2.5 * x).sum(), min_numel=0, engine="deferred")
+assert report(late, leaves[0]).sequences[0].computed.endswith("as there is no kernel")
 assert raises("call it with what the model takes", nested.fad_report)
 # Nothing is observed afterwards, also where forward fails.
 assert raises("shapes cannot be multiplied", lambda: nested.fad_report(x[:, 1:]))

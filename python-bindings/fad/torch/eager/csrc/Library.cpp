@@ -80,35 +80,33 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
 // What Python calls, through ctypes.
 #define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
 
-/// The thread's state: whether the mode is on, the policy, the fewest elements, whether it
-/// is traced, the bits of derivatives, and whether sequences are deferred.
-FAD_EAGER_API void fad_eager_get(int64_t state[6]) {
+/// The state of a thread, which `State` of eager/_state.py is the same as.
+struct State {
+  int64_t isOn, policy, minNumel, isTraced, bits, isDeferred;
+};
+
+FAD_EAGER_API void fad_eager_get(State &state) {
   using namespace fad::eager;
-  state[0] = c10::impl::tls_is_dispatch_key_included(modeKey);
-  state[1] = static_cast<int64_t>(options.policy);
-  state[2] = options.minNumel;
-  state[3] = options.isTraced;
-  state[4] = options.bits;
-  state[5] = options.isDeferred;
+  state = {c10::impl::tls_is_dispatch_key_included(modeKey),
+           static_cast<int64_t>(options.policy), options.minNumel, options.isTraced,
+           options.bits, options.isDeferred};
 }
 
-FAD_EAGER_API void fad_eager_set(const int64_t state[6]) {
+FAD_EAGER_API void fad_eager_set(const State &state) {
   using namespace fad::eager;
-  c10::impl::tls_set_dispatch_key_included(modeKey, state[0] != 0);
-  options.policy = static_cast<Policy>(state[1]);
-  options.minNumel = state[2];
-  options.isTraced = state[3] != 0;
-  options.bits = static_cast<int>(state[4]);
-  // Observers are told of operators when they are computed.
-  options.isDeferred = state[5] != 0 && !options.isObserved;
+  c10::impl::tls_set_dispatch_key_included(modeKey, state.isOn != 0);
+  options.policy = static_cast<Policy>(state.policy);
+  options.minNumel = state.minNumel;
+  options.isTraced = state.isTraced != 0;
+  options.bits = static_cast<int>(state.bits);
+  options.isDeferred = state.isDeferred != 0;
 }
 
 /// Replaces the thread's state but for the trace, and returns the one before.
-FAD_EAGER_API void fad_eager_exchange(const int64_t state[6], int64_t before[6]) {
+FAD_EAGER_API void fad_eager_exchange(const State &state, State &before) {
   fad_eager_get(before);
-  int64_t after[6];
-  std::copy(state, state + 6, after);
-  after[3] = before[3];
+  State after = state;
+  after.isTraced = before.isTraced;
   fad_eager_set(after);
 }
 

@@ -57,6 +57,8 @@ void CompiledSequences::finish(const std::string &key, PackedCode value, PackedC
   std::lock_guard<std::mutex> lock(mutex);
   --open;
   CompiledSequence &sequence = sequences[key];
+  if (!value && !sequence.isReady)
+    sequence.isImpossible = true;
   if (!value || sequence.isReady)
     return;
   sequence.value = value;

@@ -32,6 +32,8 @@ using PackedCode = void (*)(void **);
 struct CompiledSequence {
   /// Whether the rest is there, and does not change any more.
   std::atomic<bool> isReady{false};
+  /// Whether fad has no kernel of it.
+  std::atomic<bool> isImpossible{false};
   /// The value, of sources, constants and numbers.
   PackedCode value = nullptr;
   /// The value and the derivative, of the same; or null.

@@ -1,4 +1,4 @@
-//===- Defer.cpp - Sequences that are computed as a whole -----------------===//
+//===- Defer.cpp - Recording operators ------------------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,32 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Defer.h"
-#include "deferred/Fused.h"
 #include "interactive/Interactive.h"
-#include "sequence/Bits.h"
+#include "interception/Observer.h"
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/native/TypeProperties.h>
-#include <c10/core/InferenceMode.h>
 #include <unordered_set>
 
 namespace fad::eager {
 
 namespace impl = torch::autograd::impl;
-
-namespace {
-/// What is computed late is computed as in a thread that is in no mode.
-struct OutsideModes {
-  c10::InferenceMode normal{false};
-  at::AutoGradMode off{false};
-  c10::impl::ForceDispatchKeyGuard keys{
-      c10::default_included_set, c10::default_excluded_set | bothKeys};
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Recording
-//===----------------------------------------------------------------------===//
 
 static bool isNumber(const at::Tensor &tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
@@ -76,6 +59,13 @@ static bool isAutocast(const c10::OperatorHandle &op, c10::DispatchKeySet keys) 
   return !active.empty() && op.hasKernelForDispatchKey(active.highestPriorityTypeId());
 }
 
+static void tell(const Call &call, const at::Tensor &result) {
+  if (isTraced())
+    trace.record({call.op.schema().operator_name().name.substr(6), call.decision.state, "D", {}, {}});
+  if (isObserved())
+    observeOperator(call.info, call.arguments, call.positions, call.values, result);
+}
+
 at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (isAutocast(call.op, keys) || !isLikeOperands(call))
     return {};
@@ -83,20 +73,24 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   for (const auto &edge : sources)
     if (!edge.is_valid())
       return {};
-  if (call.decision.derivative != Derivative::Number)
+  bool isOneOperator = call.decision.derivative == Derivative::Operator;
+  if (call.decision.derivative == Derivative::Tensor)
     call.decision.derivative = Derivative::Steps;
   PlainGuard guard;
   const at::Tensor &like = call.tensors[0];
   StepPtr step = recordCall(call);
   step->isDeferred = true;
   step->policy = options.policy;
-  step->saves = call.info.saves;
+  step->saves = call.use.saves;
   at::Tensor result = at::detail::make_tensor<LazyTensor>(step, like, like.strides());
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = c10::make_intrusive<SequenceNode>();
   node->held = deriveHeld(call, {}, result);
-  if (node->held.form == Derivative::Steps)
+  node->held.isOneOperator = isOneOperator;
+  if (node->held.form != Derivative::Number) {
+    node->held.form = Derivative::Steps;
     node->step = step;
+  }
   for (const auto &edge : sources)
     node->addSource(edge);
   for (size_t i = 0; i < call.tensors.size(); ++i)
@@ -112,83 +106,10 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (!node->step)
     value->step = std::move(step);
   attach(result, std::move(value));
+  tell(call, result);
   auto tensors = LazyTensors::ofThread();
   tensors->add(lazy, tensors);
   return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Computing
-//===----------------------------------------------------------------------===//
-
-/// The node of a lazy tensor, if that is still the sequence's and needs a derivative.
-static SequenceNode *nodeOf(LazyTensor &tensor, Value *value) {
-  if (!value || value->tensor != &tensor || !value->sequence || !value->isCurrent())
-    return nullptr;
-  SequenceNode *node = value->sequence;
-  bool isOpen = !node->isReleased && node->held.form == Derivative::Steps && node->step;
-  return isOpen ? node : nullptr;
-}
-
-/// The derivative, from the source. Undefined in a backward that asks for gradients of
-/// other values alone.
-static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
-                         const at::Tensor &like) {
-  at::Tensor ones = at::ones_like(like);
-  std::vector<at::Tensor> found = pullFused(step, ones, node.sources);
-  return found.empty() ? Replay(step).pull(ones, node.sources, {})[0] : found[0];
-}
-
-/// Runs the only operator of a sequence, whose own node becomes that of the tensor.
-static at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
-  SequenceNode &node = *value.sequence;
-  torch::autograd::edge_list edges(node.next_edges().begin(),
-                                   node.next_edges().begin() + node.sources.size());
-  Replay replay(step, node.sources, edges);
-  NodePtr own = replay.last();
-  value.isFinished = true;
-  value.step.reset();
-  value.sequence = nullptr;
-  value.node = own.get();
-  at::Tensor self(
-      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
-  impl::set_gradient_edge(self, {std::move(own), 0});
-  return replay.value().detach();
-}
-
-/// Whether an operator's own node can replace that of the tensor, to which nothing else
-/// refers.
-static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
-  return step->length == 1 && c10::raw::intrusive_ptr::use_count(&node) == 1 && !hasHooks(node);
-}
-
-static at::Tensor computeForward(const StepPtr &step) {
-  at::Tensor value = computeFused(step, /*isForward=*/true);
-  return value.defined() ? value : compute(step);
-}
-
-void evaluate(LazyTensor &tensor) {
-  OutsideModes guard;
-  StepPtr step = tensor.getStep();
-  auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
-  SequenceNode *node = nodeOf(tensor, value);
-  if (!node || value->policy != Policy::Fad)
-    return tensor.fill(computeForward(step));
-  if (isReplaceable(step, *node))
-    return tensor.fill(runOwn(step, tensor, *value));
-  value->isFinished = node->isFinished = true;
-  auto [result, derivative] = deriveFused(step);
-  if (!result.defined()) {
-    result = computeForward(step);
-    derivative = derive(step, *node, result);
-  }
-  if (derivative.defined()) {
-    node->held.tensor = std::move(derivative);
-    node->held.form = Derivative::Tensor;
-    node->step.reset();
-  }
-  value->step.reset();
-  tensor.fill(result);
 }
 
 /// Whether a predicate holds of a source or a constant of a sequence.
@@ -224,51 +145,6 @@ bool isContinued(const at::Tensor &tensor, const Value &value) {
          !anyInput(steps, [](const Step::Constant &input) {
            return static_cast<uint32_t>(input.tensor._version()) != input.version;
          });
-}
-
-//===----------------------------------------------------------------------===//
-// The end of a sequence
-//===----------------------------------------------------------------------===//
-
-/// Keeps a bit for each element, where the derivative has two values.
-static bool keepBits(const at::Tensor &tensor, SequenceNode &node) {
-  OutsideModes guard;
-  at::Tensor derivative = derive(node.step, node, tensor);
-  if (derivative.defined())
-    node.bits = packBits(derivative, node.values);
-  if (!node.bits.defined())
-    return false;
-  node.held.form = Derivative::Tensor;
-  node.step.reset();
-  return true;
-}
-
-/// The operator that a sequence consists of keeps what eager PyTorch does, unless the
-/// source and a reader that computes the value again, or bits, take less.
-static bool keepsOwn(SequenceNode &node, bool readerSaves) {
-  if (!isReplaceable(node.step, node))
-    return false;
-  return readerSaves ? node.step->saves == Saves::Result : !node.held.isPiecewise;
-}
-
-void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
-  auto &lazy = static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl());
-  SequenceNode *node = nodeOf(lazy, &value);
-  if (value.policy == Policy::Fad || !node) {
-    lazy.compute();
-  } else if (!lazy.isComputed() && keepsOwn(*node, readerSaves)) {
-    OutsideModes guard;
-    lazy.computeAs([&](const StepPtr &step) { return runOwn(step, lazy, value); });
-  } else {
-    lazy.compute();
-    bool isBits = !readerSaves && node->held.isPiecewise && keepBits(tensor, *node);
-    value.isRecomputed = readerSaves && !isBits;
-  }
-  value.isFinished = true;
-  if (!value.isRecomputed)
-    value.step.reset();
-  if (value.sequence)
-    value.sequence->isFinished = true;
 }
 
 } // namespace fad::eager

@@ -146,6 +146,11 @@ std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient
   return all;
 }
 
+bool hasKernel(const StepPtr &end) {
+  auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+  return native.call && program->compiled && !program->compiled->isImpossible;
+}
+
 bool isFused(const StepPtr &end) {
   if (!end->isDeferred)
     return false;

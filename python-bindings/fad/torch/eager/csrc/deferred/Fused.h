@@ -32,6 +32,8 @@ std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end);
 /// The gradients of `sources` for a gradient of the value; empty without a kernel.
 std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient,
                                   c10::ArrayRef<Source> sources);
+/// Whether there is a kernel of the value, or will be.
+bool hasKernel(const StepPtr &end);
 /// Whether the value and the gradient can be computed by kernels.
 bool isFused(const StepPtr &end);
 

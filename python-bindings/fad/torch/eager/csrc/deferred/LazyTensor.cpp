@@ -69,7 +69,18 @@ StepPtr LazyTensor::findStep() {
   return step;
 }
 
-void LazyTensor::fill(const at::Tensor &value) {
+std::string_view name(Computed computed) {
+  static constexpr std::string_view names[] = {
+      "at once", "operator by operator, before its kernel is compiled",
+      "operator by operator, as there is no kernel", "operator by operator",
+      "by a kernel"};
+  return names[static_cast<size_t>(computed)];
+}
+
+void LazyTensor::fill(const at::Tensor &value, Computed how) {
+  computedHow = how;
+  if (isTraced())
+    trace.compute(std::string(name(how)), step->length, static_cast<int64_t>(numel() * itemsize()));
   at::Tensor dense = value;
   if (!value.strides().equals(strides()) || value.storage_offset())
     dense = at::empty_strided(sizes(), strides(), value.options()).copy_(value);

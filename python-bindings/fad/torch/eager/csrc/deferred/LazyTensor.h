@@ -18,6 +18,18 @@ namespace fad::eager {
 
 class LazyTensors;
 
+/// How a value was computed.
+enum class Computed : uint8_t {
+  AtOnce,
+  /// Operator by operator: the kernel may come, or does not.
+  BeforeKernel,
+  WithoutKernel,
+  /// Operator by operator, one of which has left its node.
+  ByNodes,
+  ByKernel
+};
+std::string_view name(Computed computed);
+
 /// A tensor with sizes, strides and a place in the graph of backward, which gets its
 /// storage when somebody asks for that. In Python, it is a torch.Tensor.
 class LazyTensor final : public c10::TensorImpl {
@@ -31,14 +43,19 @@ public:
   bool isComputed() const { return computed.load(std::memory_order_acquire); }
   /// Computes the tensor, unless that is done.
   void compute();
-  /// Does so by a function of its step.
-  template <typename Function> void computeAs(Function function) {
+  /// Does so by a function of its step. False where it was done before.
+  template <typename Function> bool computeAs(Function function) {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!isComputed())
-      fill(function(step));
+    if (isComputed())
+      return false;
+    auto [value, how] = function(step);
+    fill(value, how);
+    return true;
   }
   /// Takes the elements of a tensor. Within `evaluate`.
-  void fill(const at::Tensor &value);
+  void fill(const at::Tensor &value, Computed how);
+  /// Of a computed one.
+  Computed how() const { return computedHow; }
   /// The operators that lead to the value, or null once it is computed.
   StepPtr findStep();
   /// The same, within `evaluate`.
@@ -63,6 +80,7 @@ private:
   StepPtr step;
   std::vector<at::Tensor> operands;
   std::atomic<bool> computed{false};
+  Computed computedHow = Computed::AtOnce;
   std::mutex mutex;
   /// Those of the thread, where this one is while it is not computed.
   std::shared_ptr<LazyTensors> owner;

@@ -37,17 +37,11 @@ struct Builder {
 };
 } // namespace
 
-/// A parameter may get other memory, by `.data = `, and keep its node.
-static bool isSame(const Step::Constant &a, const Step::Constant &b) {
-  return a.version == b.version && a.tensor.is_same_size(b.tensor) &&
-         a.tensor.storage().is_alias_of(b.tensor.storage()) &&
-         a.tensor.strides().equals(b.tensor.strides()) &&
-         a.tensor.storage_offset() == b.tensor.storage_offset();
-}
-
 void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
   size_t i = 0;
-  while (i < sources.size() && !(places[i] == place && isSame(sources[i], value)))
+  while (i < sources.size() &&
+         !(places[i] == place && sources[i].version == value.version &&
+           isSame(sources[i].tensor, value.tensor)))
     ++i;
   if (i == sources.size()) {
     sources.push_back(value);

@@ -10,7 +10,6 @@
 #include "interception/Observer.h"
 #include "sequence/Bits.h"
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/graph_task.h>
 
 namespace fad::eager {
 
@@ -83,21 +82,6 @@ static bool packDerivative(const at::Tensor &tensor, Value &value, const LevelsP
   return true;
 }
 
-/// The levels of a sequence's derivative, where it may be approximated.
-static LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value) {
-  if (!value.bits || value.sources.size() != 1 || !tensor.device().is_cpu() ||
-      torch::autograd::get_current_graph_task_exec_info())
-    return {};
-  return findLevels(value.steps(), value.sources.front(), value.bits);
-}
-
-/// The tensor that a sequence's node has of its own.
-static at::Tensor heldBy(const Value &value) {
-  if (!value.sequence)
-    return {};
-  return value.sequence->bits.defined() ? value.sequence->bits : value.sequence->held.tensor;
-}
-
 /// Whether the derivative is now in few bits.
 static bool packs(const at::Tensor &tensor, Value &value, const LevelsPtr &levels) {
   try {
@@ -149,7 +133,7 @@ void finishInteractive(const at::Tensor &tensor, Value &value, bool readerSaves)
   if (isTraced())
     trace.keep(std::string(name(choice.kept)));
   if (isObserved())
-    observeEnd(tensor, policy, ending, choice, heldBy(value));
+    observeEnd(tensor, value, ending, choice);
 }
 
 } // namespace fad::eager

@@ -101,7 +101,7 @@ Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) 
     } else {
       held.own = own;
       held.before = call.description(0).factor;
-      held.saves = call.info.saves;
+      held.saves = call.use.saves;
       held.isFirst = !call.values[0];
       held.isLast = true;
     }
@@ -157,9 +157,10 @@ static void describe(const Call &call, const Value &value, const at::Tensor &res
     event.components = "A D";
   auto bytes = static_cast<int64_t>(result.nbytes());
   Held held = value.derivative();
-  if (held.form == Derivative::Operator)
-    event.saved = {
-        {(held.saves == Saves::Input ? "input of " : "result of ") + held.label(), bytes}};
+  if (held.form == Derivative::Operator) {
+    static constexpr const char *what[] = {"", "input of ", "result of ", "constant of "};
+    event.saved = {{what[static_cast<size_t>(held.saves)] + held.label(), bytes}};
+  }
   if (held.form == Derivative::Tensor)
     event.saved = {{"derivative", bytes}};
   trace.record(std::move(event));

@@ -86,8 +86,9 @@ static bool collect(Call &call) {
     if (value) {
       operand.isFAD = true;
       operand.sources = value->sources;
-      operand.derivative = value->description().form;
-      operand.isPiecewise = value->description().isPiecewise;
+      const Held &held = value->description();
+      operand.derivative = held.isOneOperator ? Derivative::Operator : held.form;
+      operand.isPiecewise = held.isPiecewise;
     }
     call.positions.push_back(i);
     call.tensors.push_back(tensor);
@@ -141,25 +142,33 @@ bool begin(Call &call) {
   return call.decision.isFAD();
 }
 
-void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-               torch::jit::Stack *stack) {
-  if (!isOurs(keys))
-    return leave(op, keys, stack);
+/// Whether the operator is part of a sequence, and was called. Nothing of the call remains.
+static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
+                      c10::DispatchKeySet keys, torch::jit::Stack *stack) {
   std::vector<c10::IValue> arguments =
       torch::jit::last(*stack, op.schema().arguments().size()).vec();
   Call call = {op, info, arguments};
   if (!begin(call))
-    return leave(op, keys, stack);
+    return false;
   if (options.isDeferred) {
     at::Tensor result = defer(call, keys);
     if (!result.defined())
-      return leave(op, keys, stack);
+      return false;
     torch::jit::drop(*stack, arguments.size());
     stack->emplace_back(std::move(result));
-    return;
+    return true;
   }
   redispatch(op, keys, stack);
   conclude(call, stack->back().toTensor());
+  return true;
+}
+
+void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+               torch::jit::Stack *stack) {
+  if (!isOurs(keys))
+    return leave(op, keys, stack);
+  if (!nestBoxed(info, op, keys, stack))
+    leave(op, keys, stack);
 }
 
 } // namespace fad::eager

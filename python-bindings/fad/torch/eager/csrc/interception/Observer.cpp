@@ -7,18 +7,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "interception/Observer.h"
+#include "deferred/LazyTensor.h"
+#include "sequence/SequenceNode.h"
 #include <sstream>
 
 namespace fad::eager {
 
 static thread_local Observer observer = nullptr;
-/// The storages that events have named. Their memory is free once nothing else needs it.
+/// What events have named. Memory of tensors is free once nothing else needs it.
 static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> named;
+static thread_local std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> namedTensors;
 
 void setObserver(Observer function) {
   observer = function;
   options.isObserved = function != nullptr;
   named.clear();
+  namedTensors.clear();
 }
 
 /// Calls the observer, which runs Python.
@@ -27,12 +31,20 @@ static void tell(const std::ostringstream &event) {
   observer(event.str().c_str());
 }
 
-/// The address of a tensor's storage, and its bytes.
-static void print(std::ostream &out, const at::Tensor &tensor) {
+static void printStorage(std::ostream &out, const at::Tensor &tensor) {
   const c10::Storage &storage = tensor.storage();
   named.emplace_back(storage.getWeakStorageImpl());
   out << '[' << reinterpret_cast<uintptr_t>(storage.unsafeGetStorageImpl()) << ", "
       << storage.nbytes() << ']';
+}
+
+/// The address of what a tensor is named by, and its bytes.
+static void print(std::ostream &out, const at::Tensor &tensor) {
+  if (!lazyOf(tensor))
+    return printStorage(out, tensor);
+  namedTensors.emplace_back(tensor.getIntrusivePtr());
+  out << '[' << reinterpret_cast<uintptr_t>(tensor.unsafeGetTensorImpl()) << ", "
+      << tensor.nbytes() << ']';
 }
 
 static void print(std::ostream &out, const char *name, const std::vector<at::Tensor> &tensors) {
@@ -89,13 +101,25 @@ void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
   tell(event);
 }
 
-void observeEnd(const at::Tensor &value, Policy policy, const Ending &ending,
-                const Choice &choice, const at::Tensor &held) {
+/// The tensor that a sequence's node has of its own.
+static at::Tensor heldBy(const Value &value) {
+  if (!value.sequence)
+    return {};
+  return value.sequence->bits.defined() ? value.sequence->bits : value.sequence->held.tensor;
+}
+
+void observeEnd(const at::Tensor &tensor, const Value &value, const Ending &ending,
+                const Choice &choice) {
   std::ostringstream event;
+  at::Tensor held = heldBy(value);
   event << "{\"event\": \"end\", \"kept\": \"" << name(choice.kept) << "\", \"reason\": \""
-        << reason(policy, ending, choice) << "\", \"held\": "
+        << reason(value.policy, ending, choice) << "\", \"held\": "
         << (held.defined() ? held.nbytes() : 0);
-  print(event, "value", {value});
+  LazyTensor *lazy = lazyOf(tensor);
+  event << ", \"computed\": \"" << name(lazy ? lazy->how() : Computed::AtOnce) << '"';
+  print(event, "value", {tensor});
+  // Views are named by the storage.
+  printStorage(event << ", \"storage\": ", tensor);
   event << '}';
   tell(event);
 }

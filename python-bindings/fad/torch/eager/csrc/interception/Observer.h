@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // For a report, Python is told of the operators of sequences and of their ends, as
-// they occur. An event is JSON. It names tensors by their storages, each of which has
-// an address of its own until the observer is removed.
+// they occur. An event is JSON. It names tensors by their storages, or those that are computed
+// late by themselves, each of which has an address of its own until the observer is
+// removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +32,9 @@ void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
                      c10::ArrayRef<size_t> positions, c10::ArrayRef<Value *> values,
                      const at::Tensor &result);
 
-/// What a finished sequence leaves, of which `held` is a tensor of its own.
-void observeEnd(const at::Tensor &value, Policy policy, const Ending &ending,
-                const Choice &choice, const at::Tensor &held);
+/// What a finished sequence leaves.
+void observeEnd(const at::Tensor &tensor, const Value &value, const Ending &ending,
+                const Choice &choice);
 
 /// An operator that ends a sequence reads its value.
 void observeReader(const c10::OperatorName &reader, const at::Tensor &value, bool isSaved,

@@ -70,7 +70,7 @@ static std::optional<double> number(const c10::IValue &value) {
 
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions) {
-  Use use = {op.kind, {1, 1}};
+  Use use = {op.kind, {1, 1}, op.saves};
   auto alpha = [&] { return arguments.size() > 2 ? arguments[2].toScalar().toDouble() : 1; };
   switch (op.form) {
   case Form::Unary:
@@ -93,12 +93,15 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
     use.kind = Kind::Nonlinear;
     if (op.form == Form::Divide && positions[0] != 0)
       break;
+    use.saves = Saves::Constant;
     if (auto other = number(arguments[1 - positions[0]])) {
       use.kind = Kind::Linear;
       use.factors[0] = op.form == Form::Multiply ? *other : 1 / *other;
     }
     break;
   }
+  if (use.kind == Kind::Linear)
+    use.saves = Saves::Nothing;
   return use;
 }
 

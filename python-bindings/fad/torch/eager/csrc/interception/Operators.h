@@ -46,6 +46,8 @@ struct Use {
   Kind kind;
   /// Of a linear operator, what each operand is multiplied by.
   double factors[2];
+  /// What its node needs; nothing, if it is linear.
+  Saves saves;
 };
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions);

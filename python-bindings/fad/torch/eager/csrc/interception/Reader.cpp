@@ -64,7 +64,7 @@ static void read(const c10::OperatorHandle &op, size_t position, const at::Tenso
   if (!at::GradMode::is_enabled() || !value)
     return;
   bool isSaved = savesArgument(op.operator_name(), position) && valueOf(base) == value;
-  if (!value->isFinished)
+  if (value->isDeferred ? !value->isRead : !value->isFinished)
     (value->isDeferred ? finishDeferred : finishInteractive)(base, *value, isSaved);
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);

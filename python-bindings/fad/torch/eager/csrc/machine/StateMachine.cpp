@@ -100,8 +100,8 @@ static Choice finishOperator(const Ending &ending) {
   }
   if (!ending.readerSaves)
     return {Kept::Operator, false};
-  // The operator keeps the source, from which the value is computed again.
-  if (ending.isFirst && ending.saves == Saves::Input)
+  // The operator keeps the source, from which the value is computed again, or a constant.
+  if (ending.isFirst && ending.saves != Saves::Result)
     return {Kept::Operator, true};
   return {Kept::Sources, true};
 }
@@ -131,10 +131,29 @@ Choice finish(Policy policy, const Ending &ending) {
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
 }
 
+Choice finishWhole(Policy policy, const Ending &ending) {
+  Choice choice = finish(policy, ending);
+  if (choice.kept == Kept::Bits && ending.readerSaves)
+    return {Kept::Sources, true};
+  if (choice.kept != Kept::Operator)
+    return choice;
+  bool isShared = ending.isSingle || ending.saves == Saves::Constant ||
+                  (ending.isLast && ending.saves == Saves::Result);
+  if (policy == Policy::Fad) {
+    isShared |= ending.isFirst && ending.saves == Saves::Input;
+    return isShared ? choice : Choice{Kept::Tensor, false};
+  }
+  if (ending.isPiecewise && !ending.readerSaves)
+    return {Kept::Bits, false};
+  return isShared && !choice.recomputes ? choice : Choice{Kept::Sources, choice.recomputes};
+}
+
 /// Where an operator's own node is left.
 static std::string_view reasonOfOperator(const Ending &ending, const Choice &choice) {
   if (choice.recomputes)
-    return "one operator is not linear, and what it saves gives the value as well";
+    return ending.saves == Saves::Constant
+               ? "the reader saves the value, which the source gives as well"
+               : "one operator is not linear, and what it saves gives the value as well";
   if (ending.isLast && ending.saves == Saves::Result && ending.readerSaves)
     return "one operator is not linear, and it and its reader save the same tensor";
   return "one operator is not linear";
@@ -154,8 +173,11 @@ std::string_view reason(Policy policy, const Ending &ending, const Choice &choic
   case Kept::Levels:
     return "derivative_bits are given, and the derivative is bounded";
   case Kept::Sources:
-    return choice.recomputes ? "the reader saves the value, which the source gives as well"
-                             : "several operators are not linear";
+    if (choice.recomputes)
+      return "the reader saves the value, which the source gives as well";
+    return ending.derivative == Derivative::Operator
+               ? "one operator is not linear, and saves no fewer bytes"
+               : "several operators are not linear";
   }
   return {};
 }

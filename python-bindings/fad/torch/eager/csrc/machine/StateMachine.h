@@ -132,8 +132,9 @@ struct Decision {
 /// Operands that need no gradient are constants and are left out.
 Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands);
 
-/// What an operator saves for its backward function.
-enum class Saves : uint8_t { Nothing, Input, Result };
+/// What an operator saves for its backward function. Of a product with a constant tensor,
+/// that is the constant alone.
+enum class Saves : uint8_t { Nothing, Input, Result, Constant };
 
 /// What is known about a fad tensor when an nfad operator reads it.
 struct Ending {
@@ -147,6 +148,8 @@ struct Ending {
   bool readerSaves = false;
   /// Whether the derivative may be kept in few bits, and has levels.
   bool hasLevels = false;
+  /// Whether the sequence is one operator.
+  bool isSingle = false;
 };
 
 /// What backward finds of a sequence.
@@ -171,6 +174,11 @@ struct Choice {
 
 /// C: what a sequence leaves for backward.
 Choice finish(Policy policy, const Ending &ending);
+
+/// The same of a sequence that is computed as a whole. Its value, and the gradient of its
+/// source, take a kernel each, so that the source is kept where what an operator saves
+/// takes no fewer bytes.
+Choice finishWhole(Policy policy, const Ending &ending);
 
 /// Why `choice` is left of a sequence, as a part of a sentence.
 std::string_view reason(Policy policy, const Ending &ending, const Choice &choice);

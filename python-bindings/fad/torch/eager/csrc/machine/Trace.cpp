@@ -15,6 +15,12 @@ void Trace::release(Item item) {
     events.back().released.push_back(std::move(item));
 }
 
+void Trace::compute(const std::string &how, size_t operators, int64_t bytes) {
+  std::string count = std::to_string(operators) + (operators == 1 ? " operator " : " operators ");
+  if (!events.empty())
+    events.back().computed.push_back({count + how, bytes});
+}
+
 void Trace::keep(std::string what) {
   if (!events.empty())
     events.back().kept.push_back({std::move(what), 0});
@@ -35,6 +41,7 @@ std::vector<std::string> Trace::take() {
   for (const Event &event : events) {
     std::string line(name(event.state));
     line += "  " + event.name + "  " + event.components;
+    print(line, "  computes ", event.computed);
     print(line, "  saves ", event.saved);
     print(line, "  keeps ", event.kept);
     print(line, "  releases ", event.released);

@@ -28,7 +28,7 @@ struct Event {
   /// The components that were executed, as in "A B D".
   std::string components;
   std::vector<Item> saved, released;
-  std::vector<Item> kept = {};
+  std::vector<Item> kept = {}, computed = {};
 };
 
 /// The operators of a thread while the trace is on.
@@ -37,6 +37,8 @@ public:
   void record(Event event) { events.push_back(std::move(event)); }
   /// What went with a tensor or a node after the last operator.
   void release(Item item);
+  /// What the last operator has computed late: so many operators, and bytes.
+  void compute(const std::string &how, size_t operators, int64_t bytes);
   /// What backward finds of a sequence that the last operator has ended.
   void keep(std::string what);
   /// The lines so far, each as in

@@ -24,6 +24,7 @@ struct Levels {
   std::vector<double> boundaries;
 };
 using LevelsPtr = std::shared_ptr<const Levels>;
+struct Value;
 
 /// Places the levels of the derivative that `fad_eager_derivatives` evaluates, and returns
 /// how many there are: none, where the derivative is not bounded or has no limits.
@@ -34,6 +35,9 @@ inline PlaceLevels placeLevels = nullptr;
 /// numbers alone; null where it is not, or has none. Sequences of the same operators and
 /// numbers share them.
 LevelsPtr findLevels(const StepPtr &end, Source source, int bits);
+
+/// The levels of a fad tensor's derivative, where it may be approximated.
+LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value);
 
 /// The derivative of the sequence that is placed, at `count` arguments. False where it
 /// cannot be evaluated.

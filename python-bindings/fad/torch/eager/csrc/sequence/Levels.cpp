@@ -12,6 +12,7 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/core/grad_mode.h>
 #include <sstream>
+#include <torch/csrc/autograd/graph_task.h>
 
 namespace fad::eager {
 
@@ -36,7 +37,7 @@ static std::string describe(const StepPtr &end, Source source) {
   const Step *lead = nullptr;
   for (const Step *step : order(end)) {
     if (!step->op) {
-      if (step->source != source || (lead && !isSame(*lead, *step)))
+      if (step->source != source || (lead && !isSame(lead->value.tensor, step->value.tensor)))
         return {};
       lead = step;
       numbers[step] = 0;
@@ -113,6 +114,13 @@ LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   LevelsPtr levels = place(end, source, bits);
   std::lock_guard<std::mutex> lock(mutex);
   return known.emplace(std::move(name), std::move(levels)).first->second;
+}
+
+LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value) {
+  if (!value.bits || value.sources.size() != 1 || !tensor.device().is_cpu() ||
+      torch::autograd::get_current_graph_task_exec_info())
+    return {};
+  return findLevels(value.steps(), value.sources.front(), value.bits);
 }
 
 } // namespace fad::eager

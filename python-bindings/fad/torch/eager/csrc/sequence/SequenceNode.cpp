@@ -23,7 +23,12 @@ namespace impl = torch::autograd::impl;
 
 std::atomic<int64_t> SequenceNode::live{0};
 
-SequenceNode::SequenceNode() { ++live; }
+SequenceNode::SequenceNode() {
+  ++live;
+  // Operators' own nodes, which have the number 0, come after it. See `hold`.
+  if (!sequence_nr())
+    set_sequence_nr(1);
+}
 
 SequenceNode::~SequenceNode() {
   releaseSkipped();

@@ -176,14 +176,9 @@ at::Tensor compute(const StepPtr &end) {
   return run(end, lead, [](const at::Tensor &) {}, /*usesComputed=*/true);
 }
 
-/// A parameter may get other memory, by `.data = `, and keep its node.
-static bool isSame(const at::Tensor &a, const at::Tensor &b) {
+bool isSame(const at::Tensor &a, const at::Tensor &b) {
   return a.storage().is_alias_of(b.storage()) && a.sizes().equals(b.sizes()) &&
          a.strides().equals(b.strides()) && a.storage_offset() == b.storage_offset();
-}
-
-bool isSame(const Step &a, const Step &b) {
-  return a.source == b.source && isSame(a.value.tensor, b.value.tensor);
 }
 
 const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sources,

@@ -83,8 +83,9 @@ StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments
 /// alone, nodes compute what leads to those; `needed` stands for that.
 std::vector<at::Tensor> callNode(torch::autograd::Node &node, const at::Tensor &gradient,
                                  const torch::autograd::Edge &needed);
-/// Whether two sources are the same tensor.
-bool isSame(const Step &a, const Step &b);
+/// Whether two tensors are the same elements of memory. A parameter may get other memory,
+/// by `.data = `, and keep its node.
+bool isSame(const at::Tensor &a, const at::Tensor &b);
 
 /// What a step computes, without a graph.
 at::Tensor compute(const StepPtr &end);
@@ -112,6 +113,8 @@ public:
   const at::Tensor &value() const { return result; }
   /// The node of the last operator.
   c10::intrusive_ptr<torch::autograd::Node> last() const { return nodes.back(); }
+  /// The node of an operator, by its place among those of the sequence.
+  c10::intrusive_ptr<torch::autograd::Node> node(size_t place) const { return nodes[place]; }
   /// The gradients of `sources` for a gradient of the value, by the nodes' own functions,
   /// in the order of autograd. It can be called once. `needed` is as of `callNode`.
   std::vector<at::Tensor> pull(const at::Tensor &gradient, c10::ArrayRef<Source> sources,

@@ -29,6 +29,9 @@ struct Held {
   NodePtr own;
   Saves saves = Saves::Nothing;
   bool isFirst = false, isLast = false;
+  /// Of deferred steps: whether one of them alone is not linear, so that the above would
+  /// be a derivative.
+  bool isOneOperator = false;
   at::Tensor tensor;
   bool isPiecewise = true;
   const char *name = ""; ///< of the operator, as in "mul.Tensor"
@@ -46,6 +49,15 @@ struct Held {
 
 /// On a fad tensor: the four parameters of the paper. It goes with the tensor, and takes
 /// along what no operator has read.
+///
+/// No lock protects it: operators that read a fad tensor change it and the tensor's node, as
+/// operators in place change a tensor's place in the graph. A tensor that several threads
+/// read at once has to be read by an operator that ends its sequence before. What threads
+/// share without knowing has locks of its own: the elements and the step of a lazy tensor
+/// (LazyTensor::mutex, which is held while they are computed), the list of those that are
+/// open (LazyTensors::mutex), what is found of a step (Step::access), and the replay that a
+/// reader leaves for a sequence's node (Step::mutex). Python's lock is never waited for
+/// while one of them is held.
 struct Value : c10::BackendMeta {
   c10::TensorImpl *tensor;
   /// What the tensor's graph starts with, and the tensor's version; a tensor that has
@@ -69,7 +81,10 @@ struct Value : c10::BackendMeta {
   at::Tensor base;
   /// Whether somebody has an alias through which writes are not seen.
   mutable bool isEscaped = false;
+  /// Whether no operator continues the sequence.
   bool isFinished = false;
+  /// Of a deferred one, which may be finished before: whether an operator has ended it.
+  bool isRead = false;
   /// Whether readers need not keep the value.
   bool isRecomputed = false;
 

@@ -1,0 +1,236 @@
+//===- End.cpp - What the deferred engine computes and leaves -------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/Defer.h"
+#include "deferred/Fused.h"
+#include "interception/Observer.h"
+#include "sequence/Bits.h"
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/InferenceMode.h>
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+
+namespace {
+/// What is computed late is computed as in a thread that is in no mode.
+struct OutsideModes {
+  c10::InferenceMode normal{false};
+  at::AutoGradMode off{false};
+  c10::impl::ForceDispatchKeyGuard keys{
+      c10::default_included_set, c10::default_excluded_set | bothKeys};
+};
+
+using Result = std::pair<at::Tensor, Computed>;
+} // namespace
+
+/// The node of a lazy tensor, if that is still the sequence's and needs a derivative.
+static SequenceNode *nodeOf(LazyTensor &tensor, Value *value) {
+  if (!value || value->tensor != &tensor || !value->sequence || !value->isCurrent())
+    return nullptr;
+  SequenceNode *node = value->sequence;
+  bool isOpen = !node->isReleased && node->held.form == Derivative::Steps && node->step;
+  return isOpen ? node : nullptr;
+}
+
+/// The derivative, from the source. Undefined in a backward that asks for gradients of
+/// other values alone.
+static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
+                         const at::Tensor &like) {
+  at::Tensor ones = at::ones_like(like);
+  std::vector<at::Tensor> found = pullFused(step, ones, node.sources);
+  return found.empty() ? Replay(step).pull(ones, node.sources, {})[0] : found[0];
+}
+
+/// Whether an operator's own node can replace that of the tensor, to which nothing else
+/// refers.
+static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
+  return step->length == 1 && c10::raw::intrusive_ptr::use_count(&node) == 1 && !hasHooks(node);
+}
+
+/// The place, among the operators of a sequence, of the one that is not linear.
+static size_t findNonlinear(const StepPtr &end) {
+  size_t place = 0;
+  for (const Step *step : order(end)) {
+    if (step->op && step->saves != Saves::Nothing)
+      return place;
+    place += step->op.has_value();
+  }
+  TORCH_INTERNAL_ASSERT(false);
+}
+
+/// Runs the operators of a sequence. The own node of the one that is not linear remains: it
+/// becomes that of the tensor, or the sequence's node holds it.
+static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
+  SequenceNode &node = *value.sequence;
+  torch::autograd::edge_list edges(node.next_edges().begin(),
+                                   node.next_edges().begin() + node.sources.size());
+  Replay replay(step, node.sources, edges);
+  NodePtr own = replay.node(findNonlinear(step));
+  value.isFinished = true;
+  value.step.reset();
+  if (isReplaceable(step, node)) {
+    value.sequence = nullptr;
+    value.node = own.get();
+    at::Tensor self(
+        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
+    impl::set_gradient_edge(self, {std::move(own), 0});
+  } else {
+    Held held = node.held;
+    held.form = Derivative::Operator;
+    held.own = std::move(own);
+    node.hold(std::move(held));
+    node.step.reset();
+    node.isFinished = true;
+  }
+  return {replay.value().detach(), Computed::ByNodes};
+}
+
+static Result computeForward(const StepPtr &step) {
+  at::Tensor value = computeFused(step, /*isForward=*/true);
+  if (value.defined())
+    return {value, Computed::ByKernel};
+  Computed how = hasKernel(step) ? Computed::BeforeKernel : Computed::WithoutKernel;
+  return {compute(step), how};
+}
+
+static Ending endingOf(Policy policy, const SequenceNode &node, bool readerSaves) {
+  const Held &held = node.held;
+  Ending ending = {held.form,   held.isPiecewise, held.saves, held.isFirst,
+                   held.isLast, readerSaves};
+  ending.isSingle = node.step->length == 1;
+  if (held.isOneOperator)
+    ending.derivative = Derivative::Operator;
+  else if (policy == Policy::Fad || held.isPiecewise)
+    ending.derivative = Derivative::Tensor;
+  return ending;
+}
+
+static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
+  node.held.tensor = std::move(derivative);
+  node.held.form = Derivative::Tensor;
+  node.step.reset();
+}
+
+void evaluate(LazyTensor &tensor) {
+  OutsideModes guard;
+  StepPtr step = tensor.getStep();
+  auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
+  SequenceNode *node = nodeOf(tensor, value);
+  auto fill = [&](const Result &result) { tensor.fill(result.first, result.second); };
+  if (!node || value->policy != Policy::Fad)
+    return fill(computeForward(step));
+  // Few bits, which the first reader has packed, are of a derivative.
+  if (!value->bits &&
+      finishWhole(Policy::Fad, endingOf(Policy::Fad, *node, false)).kept == Kept::Operator)
+    return fill(runOwn(step, tensor, *value));
+  value->isFinished = node->isFinished = true;
+  auto [result, derivative] = deriveFused(step);
+  Computed how = Computed::ByKernel;
+  if (!result.defined()) {
+    std::tie(result, how) = computeForward(step);
+    derivative = derive(step, *node, result);
+  }
+  if (derivative.defined())
+    keepDerivative(*node, std::move(derivative));
+  value->step = value->bits ? step : nullptr;
+  fill({result, how});
+}
+
+/// Keeps the derivative of a computed value in few bits, if there are levels, or in one,
+/// where it has two values. False where it is not kept.
+static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
+                           const LevelsPtr &levels) {
+  OutsideModes guard;
+  at::Tensor derivative = node.step ? derive(node.step, node, tensor) : node.held.tensor;
+  if (!derivative.defined())
+    return false;
+  node.bits = levels ? packLevels(derivative, *levels) : packBits(derivative, node.values);
+  if (!node.bits.defined())
+    return false;
+  node.levels = levels;
+  keepDerivative(node, {});
+  return true;
+}
+
+/// Does what was chosen, and returns what could be done.
+static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value, Choice choice,
+                   const Ending &ending, const LevelsPtr &levels) {
+  SequenceNode &node = *value.sequence;
+  StepPtr step = node.step;
+  Choice instead = {Kept::Sources, ending.readerSaves};
+  switch (choice.kept) {
+  case Kept::Operator:
+  case Kept::Tensor: {
+    if (value.policy == Policy::Fad) {
+      lazy.compute();
+      return choice;
+    }
+    OutsideModes guard;
+    if (lazy.computeAs([&](const StepPtr &step) { return runOwn(step, lazy, value); }))
+      return choice;
+    // A constant takes fewer bytes than the source and the constant.
+    if (ending.saves != Saves::Constant)
+      return instead;
+    runOwn(step, lazy, value);
+    return choice;
+  }
+  case Kept::Bits:
+  case Kept::Levels: {
+    {
+      OutsideModes guard;
+      lazy.computeAs(computeForward);
+    }
+    if (packDerivative(tensor, node, choice.kept == Kept::Levels ? levels : nullptr))
+      return choice;
+    return instead;
+  }
+  default:
+    lazy.compute();
+    return choice;
+  }
+}
+
+/// What `evaluate` has left of a sequence, or what linear operators do.
+static Choice findKept(const Value &value) {
+  if (!value.sequence || value.sequence->held.form == Derivative::Operator)
+    return {Kept::Operator, false};
+  return {value.sequence->held.form == Derivative::Tensor ? Kept::Tensor : Kept::Number, false};
+}
+
+void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
+  auto &lazy = static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl());
+  Ending ending;
+  Choice choice;
+  if (SequenceNode *node = nodeOf(lazy, &value)) {
+    LevelsPtr levels = levelsOf(tensor, value);
+    ending = endingOf(value.policy, *node, readerSaves);
+    ending.hasLevels = levels != nullptr;
+    choice = keep(tensor, lazy, value, finishWhole(value.policy, ending), ending, levels);
+  } else {
+    lazy.compute();
+    choice = findKept(value);
+    ending.derivative = value.description().form;
+    if (LevelsPtr levels; choice.kept == Kept::Tensor && (levels = levelsOf(tensor, value)) &&
+                          packDerivative(tensor, *value.sequence, levels))
+      choice.kept = Kept::Levels;
+  }
+  value.isFinished = value.isRead = true;
+  value.isRecomputed = choice.recomputes;
+  if (!value.isRecomputed)
+    value.step.reset();
+  if (value.sequence)
+    value.sequence->isFinished = true;
+  if (isTraced())
+    trace.keep(std::string(name(choice.kept)));
+  if (isObserved())
+    observeEnd(tensor, value, ending, choice);
+}
+
+} // namespace fad::eager

@@ -1,0 +1,107 @@
+//===- CompiledSequencesTest.cpp - Kernels by the texts of sequences ------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/CompiledSequences.h"
+#include "gtest/gtest.h"
+#include <thread>
+
+using namespace fad::eager;
+
+namespace {
+
+void value(void **) {}
+void gradient(void **) {}
+
+TEST(CompiledSequences, KernelsAreAskedForOnceAtTheSecondSighting) {
+  CompiledSequences all;
+  CompiledSequence *sequence = all.find("a");
+  EXPECT_EQ(all.find("a"), sequence);
+  EXPECT_NE(all.find("b"), sequence);
+  all.see("a", *sequence);
+  EXPECT_TRUE(all.isIdle());
+  for (int i = 0; i < 3; ++i)
+    all.see("a", *sequence);
+  EXPECT_FALSE(all.isIdle());
+  EXPECT_EQ(all.takeRequest(), "a");
+  all.finish("a", value, nullptr, gradient, {0, 2});
+  EXPECT_TRUE(all.isIdle());
+  EXPECT_TRUE(sequence->isReady);
+  EXPECT_EQ(sequence->value, value);
+  EXPECT_EQ(sequence->derivative, nullptr);
+  EXPECT_EQ(sequence->gradient, gradient);
+  EXPECT_EQ(sequence->gradientArguments, (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(all.countReady(), 1);
+}
+
+TEST(CompiledSequences, WhatAnotherProcessHasMetIsAskedForAtTheFirst) {
+  CompiledSequences all;
+  CompiledSequence *known = all.find("known");
+  all.see("known", *known);
+  all.expect("known");
+  all.expect("new");
+  EXPECT_TRUE(all.isIdle());
+  all.see("new", *all.find("new"));
+  EXPECT_EQ(all.takeRequest(), "new");
+  // Its sightings are its own.
+  all.see("known", *known);
+  EXPECT_EQ(all.takeRequest(), "known");
+}
+
+TEST(CompiledSequences, ThereMayBeNoKernel) {
+  CompiledSequences all;
+  CompiledSequence *sequence = all.find("a");
+  all.see("a", *sequence);
+  all.see("a", *sequence);
+  EXPECT_EQ(all.takeRequest(), "a");
+  EXPECT_FALSE(sequence->isImpossible);
+  all.finish("a", nullptr, nullptr, nullptr, {});
+  EXPECT_TRUE(all.isIdle());
+  EXPECT_TRUE(sequence->isImpossible);
+  EXPECT_FALSE(sequence->isReady);
+  EXPECT_EQ(all.countReady(), 0);
+  all.see("a", *sequence);
+  EXPECT_TRUE(all.isIdle());
+}
+
+TEST(CompiledSequences, EntriesStayAndAreLimited) {
+  CompiledSequences all;
+  CompiledSequence *first = all.find("0");
+  for (int i = 1; i < 4096; ++i)
+    EXPECT_NE(all.find(std::to_string(i)), nullptr);
+  EXPECT_EQ(all.find("4096"), nullptr);
+  all.expect("4096");
+  EXPECT_EQ(all.find("4096"), nullptr);
+  EXPECT_EQ(all.find("0"), first);
+}
+
+TEST(CompiledSequences, Threads) {
+  CompiledSequences all;
+  constexpr int count = 50;
+  std::thread compiler([&] {
+    for (int i = 0; i < count; ++i)
+      all.finish(all.takeRequest(), value, nullptr, gradient, {i});
+  });
+  std::vector<std::thread> users;
+  for (int user = 0; user < 4; ++user)
+    users.emplace_back([&] {
+      for (int i = 0; i < count; ++i) {
+        std::string key = std::to_string(i);
+        CompiledSequence *sequence = all.find(key);
+        all.see(key, *sequence);
+        if (sequence->isReady.load(std::memory_order_acquire))
+          EXPECT_EQ(sequence->value, value);
+      }
+    });
+  for (std::thread &user : users)
+    user.join();
+  compiler.join();
+  EXPECT_TRUE(all.isIdle());
+  EXPECT_EQ(all.countReady(), count);
+}
+
+} // namespace
