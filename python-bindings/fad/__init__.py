@@ -7,6 +7,7 @@
 """
 
 from ._choices import Optimizer, Policy, Recompute, Target
+from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._fad import version as __version__
 from ._memory import (
@@ -63,4 +64,5 @@ __all__ = [
     "release_memory",
     "run",
     "time_memory_curve",
+    "to_dlpack",
 ]

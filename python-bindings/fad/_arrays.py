@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _fad
 from ._types import ValueType
 
 Array = npt.NDArray[Any]
@@ -72,6 +73,42 @@ def _normalize_bools(array: Array) -> Array:
     return array if bits.size == 0 or bits.max() <= 1 else bits != 0
 
 
+# The device of DLPack that is the memory of the host.
+_HOST = 1
+
+
+def _import_array(value: Any) -> Array:
+    """An array on the memory of `value`, which has `__dlpack__`."""
+    try:
+        capsule = value.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        # Of before DLPack 1.0.
+        capsule = value.__dlpack__()
+    array, is_bfloat16 = _fad.import_array(capsule)
+    return array.view(_resolve_dtype("bfloat16")) if is_bfloat16 else array
+
+
+def _read_array(value: Any) -> Array:
+    """`value`, which is no array of numpy, as one: by DLPack, which does not copy, and
+    else by `__array__`."""
+    if hasattr(value, "__dlpack__") and value.__dlpack_device__()[0] == _HOST:
+        return _import_array(value)
+    if not hasattr(value, "__array__"):
+        raise BufferError("it is not in the memory of the host; copy it there")
+    return np.asarray(value)
+
+
+def to_dlpack(array: Array) -> Any:
+    """`array`, which `fad.run` has returned, for another package: an object with
+    `__dlpack__`, as `torch.from_dlpack` takes it. The elements are not copied.
+
+    Arrays of numpy have `__dlpack__` themselves, but not for bfloat16, and not for arrays
+    that are read-only, as results that share their elements are."""
+    if array.dtype.name == "bfloat16":
+        return _fad.export_array(array.view(np.uint16), True, array.flags.writeable)
+    return _fad.export_array(array, False, array.flags.writeable)
+
+
 def to_argument(value: object, type_: ValueType, place: str) -> Array:
     """`value` as an array that compiled code can read, which is `value` itself
     where its elements lie as they should. bfloat16 becomes the bits of it."""
@@ -82,9 +119,11 @@ def to_argument(value: object, type_: ValueType, place: str) -> Array:
         array = _from_number(value, dtype, place)
     elif isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{place} has a mask, which would be lost; pass .filled(...)")
-    elif hasattr(value, "__array__"):
+    elif isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+    elif hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
         try:
-            array = np.asarray(value)
+            array = _read_array(value)
         # It runs code of whoever made `value`: of a tensor on a GPU, PyTorch says
         # what to do.
         except Exception as error:

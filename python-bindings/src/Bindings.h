@@ -13,11 +13,13 @@
 
 namespace mlir::fad::python {
 
+void bindExchange(nanobind::module_ &module);
 void bindExecutable(nanobind::module_ &module);
 void bindMemoryReport(nanobind::module_ &module);
 void bindModule(nanobind::module_ &module);
 void bindNest(nanobind::module_ &module);
 void bindPlan(nanobind::module_ &module);
+void bindSystem(nanobind::module_ &module);
 
 } // namespace mlir::fad::python
 

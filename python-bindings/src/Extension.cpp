@@ -22,4 +22,6 @@ NB_MODULE(_fad, module) {
   bindPlan(module);
   bindMemoryReport(module);
   bindExecutable(module);
+  bindExchange(module);
+  bindSystem(module);
 }

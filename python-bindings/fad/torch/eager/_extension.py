@@ -7,12 +7,12 @@ import hashlib
 import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 
+from ..._places import cache_folder, find_compiler, name_compilers
 from .._requirements import torch
 
 #: The releases of PyTorch that the tests have run with. The extension uses classes of
@@ -23,15 +23,6 @@ SOURCES = pathlib.Path(__file__).parent / "csrc"
 
 class ExtensionError(RuntimeError):
     """The extension cannot be built or used here. The message says what to do."""
-
-
-def cache_folder() -> pathlib.Path:
-    """Where built extensions are: the folder FAD_CACHE_DIR, or `fad` in the user's
-    cache."""
-    if folder := os.environ.get("FAD_CACHE_DIR"):
-        return pathlib.Path(folder)
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(base) / "fad"
 
 
 def _check_release() -> None:
@@ -68,13 +59,11 @@ def library_path() -> pathlib.Path:
 
 
 def _find_compiler() -> str:
-    names = [os.environ["CXX"]] if os.environ.get("CXX") else ["c++", "g++", "clang++"]
-    for name in names:
-        if found := shutil.which(name):
-            return found
+    if found := find_compiler():
+        return found
     raise ExtensionError(
         f"fad.torch.nest builds an extension at its first use, and there is no C++ "
-        f"compiler ({', '.join(names)}): install one, as in apt-get install g++, or name "
+        f"compiler ({', '.join(name_compilers())}): install one, as in apt-get install g++, or name "
         "one in the environment variable CXX"
     )
 

@@ -1,0 +1,108 @@
+# RUN: env FAD_FAKE_CUDA=%fad_fake_cuda %python %s
+"""`python -m fad doctor`: what is there, missing and broken."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import fad
+from fad import _doctor
+from fad.__main__ import main
+
+PACKAGES = [name for name, _, _ in _doctor._PACKAGES]
+
+
+def run(*arguments, without=(), **environment):
+    """The exit status and the output of the command, where packages are missing."""
+    output = io.StringIO()
+    hidden = {name: None for name in without}
+    with (
+        mock.patch.dict(sys.modules, hidden),
+        mock.patch.dict(os.environ, environment),
+        contextlib.redirect_stdout(output),
+    ):
+        status = main(["doctor", *arguments])
+    return status, output.getvalue()
+
+
+def examine(**options):
+    """The checks by name, and the exit status. Packages are not imported."""
+    status, output = run("--json", without=[*PACKAGES, "torch"], **options)
+    data = json.loads(output)
+    return {check["name"]: check for check in data["checks"]}, data["ok"], status
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_present(self):
+        (self.folder / "kept").write_bytes(bytes(2**20))
+        checks, is_ok, status = examine(FAD_CACHE_DIR=str(self.folder))
+        self.assertEqual((is_ok, status), (True, 0))
+        for name in ("fad", "LLVM", "processor", "compiled code", "Python", "numpy", "cache"):
+            self.assertEqual(checks[name]["state"], "ok", checks[name])
+        self.assertTrue(checks["fad"]["value"].startswith(f"{fad.__version__} in "))
+        self.assertRegex(checks["LLVM"]["value"], r"^22\.1")
+        self.assertEqual(checks["cache"]["value"], f"{self.folder}: 1 files, 1.0 MiB")
+
+    def test_missing(self):
+        checks, is_ok, _ = examine(PATH="/none", CXX="", FAD_CUDA_DRIVER="/none.so")
+        self.assertTrue(is_ok)
+        expected = {
+            "ml_dtypes": "arrays of bfloat16 cannot be passed: pip install ml_dtypes",
+            "PyTorch": "torch.compile(backend='fad') and fad.torch are not there: pip install "
+            "torch",
+            "C++ compiler": "none of c++, g++, clang++ is there, so the extension of "
+            "fad.torch.nest cannot be built: apt-get install g++, or set CXX",
+            "CUDA driver": "kernels cannot be launched here: install NVIDIA's driver where "
+            "there is a GPU",
+        }
+        for name, advice in expected.items():
+            self.assertEqual((checks[name]["state"], checks[name]["advice"]), ("missing", advice))
+
+    def test_broken(self):
+        file = self.folder / "file"
+        file.write_text("")
+        with mock.patch.object(_doctor, "run", side_effect=OSError("no memory")):
+            checks, is_ok, status = examine(FAD_CACHE_DIR=str(file / "cache"))
+        self.assertEqual((is_ok, status), (False, 1))
+        self.assertEqual(checks["cache"]["state"], "broken")
+        self.assertEqual(
+            checks["cache"]["advice"],
+            "what is built is not kept: set FAD_CACHE_DIR to a folder that can be written",
+        )
+        self.assertEqual(checks["compiled code"]["state"], "broken")
+        self.assertEqual(checks["compiled code"]["value"], "OSError: no memory")
+
+    def test_driver(self):
+        checks, _, _ = examine(FAD_CUDA_DRIVER=os.environ["FAD_FAKE_CUDA"])
+        self.assertEqual(checks["CUDA driver"]["state"], "ok")
+        self.assertRegex(checks["CUDA driver"]["value"], r"^CUDA \d+\.\d, devices: 1$")
+
+    def test_text(self):
+        # As it is, with all packages that there are.
+        command = [sys.executable, "-m", "fad", "doctor"]
+        output = subprocess.run(command, text=True, capture_output=True, check=True).stdout
+        self.assertRegex(output, r"(?m)^ok +compiled code +runs$")
+        for name, package, _ in _doctor._PACKAGES:
+            self.assertRegex(output, rf"(?m)^(ok|missing) +{package}( |$)")
+
+    def test_version(self):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), self.assertRaises(SystemExit):
+            main(["--version"])
+        self.assertEqual(output.getvalue(), f"fad {fad.__version__}\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
