@@ -14,14 +14,9 @@
 
 namespace fad::eager {
 
-/// A sequence with its numbers and tensors apart. The key names operators, and what they
-/// are applied to, by numbers in this order: sources, constants, results. It has
-///
-///   auto float32 1 0 2
-///   mul.Tensor %0 $0
-///   pow.Tensor_Scalar %1 =3
-///
-/// with the policy, the type, and how many sources, constants and numbers there are.
+/// What kernels take of a sequence. The key has the policy, the type, and how many sources,
+/// constants and numbers there are, as in `auto Float 1 0 2`, and the operators
+/// (see `SequenceText`).
 struct Program {
   std::string key;
   /// The sources, and then the constants, with the versions that they had.

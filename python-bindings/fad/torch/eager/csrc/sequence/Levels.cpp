@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/FewBits.h"
+#include "sequence/Text.h"
 #include "sequence/Value.h"
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones_like.h>
@@ -20,46 +21,17 @@ namespace fad::eager {
 static thread_local const StepPtr *placed = nullptr;
 static thread_local Source placedSource;
 
-static void describe(std::ostream &out, const c10::IValue &argument) {
-  if (argument.isScalar())
-    out << argument.toScalar().toDouble();
-  else if (argument.isTensor() && argument.toTensor().defined())
-    out << argument.toTensor().item().toDouble();
-  else
-    out << argument;
-}
-
 /// The operators and numbers of a sequence of one source; empty for others.
-static std::string describe(const StepPtr &end, Source source) {
-  std::ostringstream out;
-  out << std::hexfloat;
-  std::unordered_map<const Step *, size_t> numbers;
-  const Step *lead = nullptr;
-  for (const Step *step : order(end)) {
-    if (!step->op) {
-      if (step->source != source || (lead && !isSame(lead->value.tensor, step->value.tensor)))
-        return {};
-      lead = step;
-      numbers[step] = 0;
-      continue;
-    }
-    if (!step->constants.empty())
-      return {};
-    out << step->op->operator_name() << '(';
-    for (size_t i = 0; i < step->arguments.size(); ++i) {
-      auto operand = std::find_if(step->operands.begin(), step->operands.end(),
-                                  [&](const auto &each) { return each.first == i; });
-      if (operand != step->operands.end())
-        out << '%' << numbers.at(operand->second.get());
-      else
-        describe(out, step->arguments[i]);
-      out << ", ";
-    }
-    out << ')';
-    size_t number = numbers.size();
-    numbers[step] = number + 1;
-  }
-  return out.str();
+static std::string findName(const StepPtr &end, Source source) {
+  SequenceText text = describe(end);
+  if (text.sources.size() != 1 || text.places[0] != source || !text.constants.empty() ||
+      !text.scalars.empty())
+    return {};
+  std::ostringstream name;
+  name << text.lines << '\n' << std::hexfloat;
+  for (double number : text.numbers)
+    name << number << ' ';
+  return name.str();
 }
 
 bool evaluateDerivative(const double *arguments, int64_t count, double *derivatives) {
@@ -101,7 +73,7 @@ LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   static std::unordered_map<std::string, LevelsPtr> known;
   if (!end || !placeLevels || placed)
     return {};
-  std::string name = describe(end, source);
+  std::string name = findName(end, source);
   if (name.empty())
     return {};
   name += static_cast<char>('0' + bits);

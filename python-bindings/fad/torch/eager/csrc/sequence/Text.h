@@ -1,0 +1,42 @@
+//===- Text.h - A sequence as a text ----------------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_TEXT_H
+#define FAD_EAGER_TEXT_H
+
+#include "sequence/Steps.h"
+
+namespace fad::eager {
+
+/// A sequence with its tensors and numbers apart.
+struct SequenceText {
+  /// A line for each operator, after a line break, with what it is applied to, as in
+  ///
+  ///   mul.Tensor %0 $0
+  ///   pow.Tensor_Scalar %1 =3
+  ///
+  /// where %N is a tensor, in this order: sources, constants, results; $N is a number, and
+  /// what follows = is itself. Empty, if an argument has no text.
+  std::string lines;
+  std::vector<Step::Constant> sources, constants;
+  /// The sources' places in the graph of backward.
+  std::vector<Source> places;
+  std::vector<double> numbers;
+  /// The tensors without dimensions that some of the numbers come from.
+  std::vector<Step::Constant> scalars;
+  /// Whether fad has kernels for the exponents.
+  bool hasKernel = true;
+};
+
+/// The text of a sequence. With `computed`, values that tensors have are sources, and are
+/// put there.
+SequenceText describe(const StepPtr &end, Values *computed = nullptr);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_TEXT_H
