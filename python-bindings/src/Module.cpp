@@ -14,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -229,6 +230,24 @@ static nb::tuple getSignature(Module &module, const std::string &name) {
   return nb::make_tuple(toPythonList(arguments), toPythonList(results));
 }
 
+/// What each result of a function is: the number of an argument or, from their number on,
+/// that of a value that is computed.
+static std::vector<size_t> getReturned(Module &module, const std::string &name) {
+  std::vector<size_t> returned;
+  module.run([&](ModuleOp op) -> LogicalResult {
+    auto function = op.lookupSymbol<func::FuncOp>(name);
+    if (!function || !function.getBody().hasOneBlock())
+      return emitError(op.getLoc()) << "there is no function @" << name << " of one block";
+    llvm::MapVector<Value, size_t> numbers;
+    for (Value argument : function.getArguments())
+      numbers.insert({argument, numbers.size()});
+    for (Value value : function.getBody().front().getTerminator()->getOperands())
+      returned.push_back(numbers.insert({value, numbers.size()}).first->second);
+    return success();
+  });
+  return returned;
+}
+
 //===----------------------------------------------------------------------===//
 // Bindings
 //===----------------------------------------------------------------------===//
@@ -250,7 +269,8 @@ void mlir::fad::python::bindModule(nb::module_ &module) {
              }));
            })
       .def("functions", getFunctions)
-      .def("signature", getSignature, nb::arg("name"));
+      .def("signature", getSignature, nb::arg("name"))
+      .def("returned", getReturned, nb::arg("name"));
   module.def("parse", parseSource, nb::arg("source"), nb::arg("filename"));
   module.def("parse_file", parseFile, nb::arg("path"));
 }

@@ -50,6 +50,20 @@ class Parsing(unittest.TestCase):
             str(caught.exception), "<string>: error: there is no function @third"
         )
 
+    def test_returned(self):
+        """What results are, for code that takes over their memory."""
+        handle = fad.parse("""
+            func.func @f(%a: f32, %b: f32) -> (f32, f32, f32, f32) {
+              %c = arith.addf %a, %b : f32
+              %d = arith.mulf %a, %c : f32
+              return %b, %d, %c, %d : f32, f32, f32, f32
+            }
+            func.func private @declared(f32) -> f32""")._handle
+        self.assertEqual(handle.returned("f"), [1, 2, 3, 2])
+        for name in ("declared", "third"):
+            with self.assertRaisesRegex(fad.Error, f"there is no function @{name} of one block"):
+                handle.returned(name)
+
     def test_error_is_escaped(self):
         """A terminal obeys nothing of a program."""
         with self.assertRaises(fad.Error) as caught:

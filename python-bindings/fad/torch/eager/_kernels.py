@@ -5,7 +5,6 @@ import ctypes
 import functools
 import hashlib
 import os
-import re
 import sys
 import threading
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from ... import _fad
 from ... import compile as compile_for_cpu
 from ... import nest, parse
+from ..._module import get_handle
 from ._bodies import SequenceBody
 from ._extension import cache_folder, library_path, load
 
@@ -20,28 +20,18 @@ from ._extension import cache_folder, library_path, load
 _compiled: list[Any] = []
 
 
-def _find_returned(text: str, function: str) -> tuple[list[str], list[str]]:
-    """The names of a function's arguments and of what it returns."""
-    body = text[re.search(rf"func\.func @{function}\(", text).end() :]
-    arguments = re.findall(r"(%arg\d+): ", body[: body.index("{\n")])
-    (returned,) = re.findall(r"^    return (.*) : ", body.split("\n  }\n")[0], re.M)
-    return arguments, returned.split(", ")
-
-
-def _packed(executable: Any, function: str, text: str, count: int) -> int:
-    """The address of a function's code, if it computes `count` different results."""
-    arguments, returned = _find_returned(text, function)
-    computed = {name for name in returned if name not in arguments}
-    return executable.packed(function) if len(computed) == count else 0
-
-
 def _compile(key: str) -> tuple[list[int], list[int]]:
     """Addresses of the code of the value, of value and derivative, and of gradients, and
-    the numbers of the arguments that the last takes."""
+    the numbers of the arguments that the last takes. An address is 0 where what would be
+    computed is an argument, or the same twice: memory of results is nobody else's."""
     body = SequenceBody(key)
     policy = "fad" if body.policy == "fad" else "recompute"
     nested = nest(parse(body.make_module()), wrt=tuple(range(body.sources)), policy=policy)
-    text = str(nested.module)
+    forward = get_handle(nested.module).returned(nested.forward)
+    backward = get_handle(nested.module).returned(nested.backward)
+    # Numbers from these on are those of values that are computed.
+    first = len(nested.arguments)
+    first_of_backward = len(nested.residuals) + len(nested.cotangents)
     executable = compile_for_cpu(nested, check=False)
     _compiled.append(executable)
     handle = executable._handle
@@ -49,14 +39,15 @@ def _compile(key: str) -> tuple[list[int], list[int]]:
         # Forward has the value and the derivative; the value alone is another program.
         plain = compile_for_cpu(parse(body.make_module()), check=False)
         _compiled.append(plain)
-        derivative = _packed(handle, nested.forward, text, 2)
+        is_derivative = len(forward) == 2 and first <= min(forward) < max(forward)
+        derivative = handle.packed(nested.forward) if is_derivative else 0
         return [plain._handle.packed("f"), derivative, 0], []
-    arguments, returned = _find_returned(text, nested.forward)
-    residuals = returned[1:]
-    gradient = _packed(handle, nested.backward, text, body.sources)
-    if returned[0] in arguments or not set(residuals) <= set(arguments):
+    value, *residuals = forward
+    if value < first or any(residual >= first for residual in residuals):
         return [0, 0, 0], []
-    return [handle.packed(nested.forward), 0, gradient], [arguments.index(r) for r in residuals]
+    is_gradient = len(set(backward)) == len(backward) and min(backward) >= first_of_backward
+    gradient = handle.packed(nested.backward) if is_gradient else 0
+    return [handle.packed(nested.forward), 0, gradient], residuals
 
 
 def _folder() -> Any:
