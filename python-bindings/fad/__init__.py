@@ -9,6 +9,8 @@
 from ._choices import Optimizer, Policy, Recompute, Target
 from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
+from ._elementwise.function import Elementwise, elementwise
+from ._elementwise.symbols import erf
 from ._fad import version as __version__
 from ._memory import (
     CurvePoint,
@@ -32,6 +34,7 @@ __all__ = [
     "CurvePoint",
     "Diagnostic",
     "DiagnosticWarning",
+    "Elementwise",
     "Error",
     "Executable",
     "Footprint",
@@ -57,6 +60,8 @@ __all__ = [
     "__version__",
     "compile",
     "draw_residuals",
+    "elementwise",
+    "erf",
     "memory_report",
     "nest",
     "parse",

@@ -98,6 +98,21 @@ def _read_array(value: Any) -> Array:
     return np.asarray(value)
 
 
+def read_array(value: object, place: str) -> Array:
+    """`value` as an array of whatever type it has; `place` is what errors call it."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{place} has a mask, which would be lost; pass .filled(...)")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    if not (hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
+        raise TypeError(f"{place} is a {type(value).__name__}; pass a numpy array")
+    try:
+        return _read_array(value)
+    # It runs code of whoever made `value`.
+    except Exception as error:
+        raise TypeError(f"{place}: {error}") from error
+
+
 def to_dlpack(array: Array) -> Any:
     """`array`, which `fad.run` has returned, for another package: an object with
     `__dlpack__`, as `torch.from_dlpack` takes it. The elements are not copied.

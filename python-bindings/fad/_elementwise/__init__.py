@@ -1,0 +1,1 @@
+"""Activations as Python functions, on arrays of numpy and tensors of PyTorch."""
