@@ -108,7 +108,8 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   FailureOr<JointFunction> joint = JointFunction::get(selected->joint);
   if (failed(joint))
     return failure();
-  drawJoint(*joint, selected->options, request.sizes, os);
+  drawJoint(*joint, selected->options, request.sizes, request.summarizePicture,
+            os);
   return success();
 }
 

@@ -153,12 +153,15 @@ def draw_residuals(
     derivative_from_output: bool = False,
     residual_budget: int | str | None = None,
     target: Target | None = None,
+    group: bool | None = None,
 ) -> str:
     """A picture of a function with the residuals of a policy, in the language of
     Graphviz.
 
     Forward is on one side and backward on the other, and between them is what is
     kept; elementwise regions and what is computed again have colors of their own.
+    `group=True` has one node for all equal residuals, `group=False` one for each
+    operation; without it, a function of more than 300 operations is grouped.
     `size` stands in for all dynamic dimensions of arguments; the rest is as for
     `fad.nest`."""
     options = check_options(
@@ -178,6 +181,7 @@ def draw_residuals(
         check_policy(policy),
         None if size is None else _check_size(size),
         options,
+        None if group is None else bool(group),
     )
 
 

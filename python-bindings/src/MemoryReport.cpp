@@ -77,9 +77,11 @@ static std::string draw(python::Module &module, const std::string &entry,
                         const std::vector<int64_t> &wrt,
                         const std::vector<int64_t> &results,
                         const std::string &policy, std::optional<uint64_t> size,
-                        const nb::dict &selection) {
+                        const nb::dict &selection,
+                        std::optional<bool> group) {
   ReportRequest request = makeRequest(entry, wrt, results, {policy}, selection);
   request.sizes.others = size;
+  request.summarizePicture = group;
   std::string text;
   module.run([&](ModuleOp op) {
     llvm::raw_string_ostream os(text);
@@ -112,5 +114,6 @@ void mlir::fad::python::bindMemoryReport(nb::module_ &module) {
              nb::arg("wrt"), nb::arg("results"), nb::arg("selection"));
   module.def("draw_residuals", draw, nb::arg("module"), nb::arg("entry"),
              nb::arg("wrt"), nb::arg("results"), nb::arg("policy"),
-             nb::arg("size").none(), nb::arg("selection"));
+             nb::arg("size").none(), nb::arg("selection"),
+             nb::arg("group").none());
 }

@@ -106,12 +106,13 @@ static void runPipeline(Module &module, const std::string &pipeline) {
   // A module that passes have left half done is of no use.
   module.transform([&](ModuleOp op) -> FailureOr<OwningOpRef<ModuleOp>> {
     PassManager pm(op.getContext());
-    std::string message;
-    llvm::raw_string_ostream os(message);
+    std::string message, ofOption;
+    llvm::raw_string_ostream os(message), optionStream(ofOption);
+    OptionErrors optionErrors(optionStream);
     if (failed(parsePipeline(pipeline, pm, os)))
       return emitError(UnknownLoc::get(op.getContext()))
-             << "cannot read the pipeline '" << pipeline
-             << "': " << getPipelineMessage(message);
+             << "cannot read the pipeline '" << pipeline << "': "
+             << (ofOption.empty() ? getPipelineMessage(message) : ofOption);
     OwningOpRef<ModuleOp> copy = op.clone();
     if (failed(pm.run(*copy)))
       return failure();

@@ -30,15 +30,15 @@
 
 // WHICH: error: the module has 6 public functions; choose one with 'entry': @integers, @nothing, @sine, @wide, @product, @vast
 // ENTRY: error: there is no function @h with a body; name one of @integers, @nothing, @sine, @wide, @product, @vast
-// POLICY: for the --policy option: Cannot find option named 'all'!
+// POLICY: for the --policy option: 'all' is none of its values: bp, recompute, fad, auto
 // SIZE: for the --size option: '-1' value invalid
-// FORMAT: for the --format option: Cannot find option named 'xml'!
+// FORMAT: for the --format option: 'xml' is none of its values: table, json, curve, dot
 // RESULTS: error: cannot differentiate result 1: @sine has 1 results
 // WRT: error: argument 0 is listed twice in 'wrt'
 // BUDGET: error: --memory-budget is '11gigs'; give a number of bytes, such as 11GB or 8GiB
 // NUMBER: error: --memory-budget is 'GB'; give a number of bytes, such as 11GB or 8GiB
 // BATCH: error: --batch is 0; give a number of samples of at least 1
-// OPTIMIZER: for the --optimizer option: Cannot find option named 'lamb'!
+// OPTIMIZER: for the --optimizer option: 'lamb' is none of its values: none, sgd, momentum, adam
 // PICTURE: error: a picture is of one policy; give one --policy
 // RECOMPUTE: error: --recompute is for --policy=auto
 // BITS: error: --derivative-bits is for --policy=auto
@@ -48,7 +48,7 @@
 // CURVE: error: the curve is of the policy auto; leave out --policy
 // POINT: error: the curve is of all budgets; leave out --residual-budget
 // STATE: error: --optimizer is for --format=table and --format=json
-// GROUP: error: --group is for --format=table
+// GROUP: error: --group is for --format=table and --format=dot
 // INPUT: error: cannot open input file '{{.*}}.does-not-exist': No such file or directory
 // OUTPUT: error: cannot open output file '{{.*}}.no-folder/x': No such file or directory
 // SYNTAX: <stdin>:1:14: error: expected

@@ -1,6 +1,6 @@
 // RUN: fad-opt %s --fad-select-residuals="policy=auto assumed-size=0" -verify-diagnostics
 // RUN: not fad-opt %s --fad-select-residuals="policy=auto recompute=some" 2>&1 | FileCheck %s
-// CHECK: Cannot find option named 'some'!
+// CHECK: 'some' is none of its values: nothing, elementwise, reductions, all, contractions
 
 // expected-error @+1 {{assumed-size is 0; give a size of at least 1}}
 func.func @joint(%x: tensor<?xf32>, %g: tensor<?xf32> {fad.cotangent = 0 : i64})

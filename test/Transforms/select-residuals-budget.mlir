@@ -28,7 +28,7 @@
 // BOTH:          func.func @branches_backward(
 // BOTH-NOT:        math.erfc
 
-// TARGET: Cannot find option named 'tpu'!
+// TARGET: 'tpu' is none of its values: cpu, gpu
 // BYTES: for the --residual-budget option: '-2' is no number of bytes, such as 50MB or 64KiB
 // SMALL: budget.mlir:[[#@LINE+3]]:1: error: no choice of residuals takes 255 bytes or fewer: the least is 256 bytes with recompute=elementwise; raise the budget, or let backward compute more again
 // NOTHING: budget.mlir:[[#@LINE+2]]:1: error: no choice of residuals takes 511 bytes or fewer: the least is 512 bytes with recompute=nothing; raise the budget, or let backward compute more again

@@ -36,7 +36,7 @@
 // MANY: error: @f has 3 arguments, but --arg is given 4 times
 
 // RUN: %{run} --entry=f --policy=best %{check}=POLICY
-// POLICY: for the --policy option: Cannot find option named 'best'!
+// POLICY: for the --policy option: 'best' is none of its values: bp, recompute, fad, auto
 // RUN: %{run} --entry=f --size=1 --wrt=0 %{check}=WRT
 // WRT: error: --wrt is for gradients; add --policy
 // RUN: %{run} --entry=f --size=1 --cotangent=0 %{check}=COTANGENT
@@ -142,4 +142,4 @@ func.func @external(%x: f32) -> f32 {
 // RUN: %{run} --entry=f --size=1 --policy=auto --residual-budget=some %{check}=SOME
 // SOME: for the --residual-budget option: 'some' is no number of bytes, such as 50MB or 64KiB
 // RUN: %{run} --entry=f --size=1 --policy=auto --recompute=some %{check}=LEVEL
-// LEVEL: for the --recompute option: Cannot find option named 'some'!
+// LEVEL: for the --recompute option: 'some' is none of its values: nothing, elementwise, reductions, all, contractions

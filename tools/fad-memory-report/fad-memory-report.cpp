@@ -32,14 +32,14 @@ struct CommandLine {
       llvm::cl::init("-"), llvm::cl::cat(category)};
   RequestOptions request{category};
   CommandLine() { request.expose({request.target}); }
-  llvm::cl::list<Policy> policies{
+  llvm::cl::list<Policy, bool, NamedParser<Policy>> policies{
       "policy",
       llvm::cl::desc("Policy to report, may be repeated; default: all"),
       getPolicyValues(), llvm::cl::cat(category)};
   llvm::cl::opt<uint64_t> size{
       "size", llvm::cl::desc("Size of every dynamic dimension of an argument"),
       llvm::cl::value_desc("N"), llvm::cl::cat(category)};
-  llvm::cl::opt<Format> format{
+  llvm::cl::opt<Format, false, NamedParser<Format>> format{
       "format", llvm::cl::desc("Form of the report"),
       llvm::cl::values(
           clEnumValN(Format::table, "table", "For people"),
@@ -50,17 +50,21 @@ struct CommandLine {
                      "A picture of one policy, for Graphviz")),
       llvm::cl::init(Format::table), llvm::cl::cat(category)};
   llvm::cl::opt<bool> group{
-      "group", llvm::cl::desc("One line for all equal ones of a policy"),
+      "group",
+      llvm::cl::desc("One line, or one node of a picture, for all equal ones of "
+                     "a policy; a picture of many operations has that "
+                     "unless this is false"),
       llvm::cl::cat(category)};
   llvm::cl::opt<bool> locations{
       "locations", llvm::cl::desc("Say where operations are in the source"),
       llvm::cl::cat(category)};
   llvm::cl::opt<std::string> memoryBudget{
       "memory-budget",
-      llvm::cl::desc("Memory that a training step has, such as 11GB or 8GiB; "
+      llvm::cl::desc("Memory that a training step has, such as 11GB, 8GiB or "
+                     "8G, which is 8GiB; "
                      "the report says what the largest batch is for it"),
       llvm::cl::value_desc("bytes"), llvm::cl::cat(category)};
-  llvm::cl::opt<Optimizer> optimizer{
+  llvm::cl::opt<Optimizer, false, NamedParser<Optimizer>> optimizer{
       "optimizer", llvm::cl::desc("What the optimizer keeps for each weight"),
       llvm::cl::values(
           clEnumValN(Optimizer::none, "none", "Nothing (default)"),
@@ -76,23 +80,24 @@ struct CommandLine {
 };
 } // namespace
 
+static bool isGiven(const llvm::cl::Option &option) {
+  return option.getNumOccurrences() != 0;
+}
+
 /// Prints an error for options that have no effect beside the others.
 static LogicalResult checkOptions(const CommandLine &commandLine) {
   Format format = commandLine.format;
   bool isReport = format == Format::table || format == Format::json;
-  auto isGiven = [](const llvm::cl::Option &option) {
-    return option.getNumOccurrences() != 0;
-  };
   const llvm::cl::Option *reportOptions[] = {
       &commandLine.memoryBudget, &commandLine.optimizer, &commandLine.batch};
   for (const llvm::cl::Option *option : reportOptions)
     if (isGiven(*option) && !isReport)
       return printError("--" + option->ArgStr +
                         " is for --format=table and --format=json");
-  for (const llvm::cl::opt<bool> *option :
-       {&commandLine.group, &commandLine.locations})
-    if (*option && format != Format::table)
-      return printError("--" + option->ArgStr + " is for --format=table");
+  if (commandLine.locations && format != Format::table)
+    return printError("--locations is for --format=table");
+  if (commandLine.group && format != Format::table && format != Format::dot)
+    return printError("--group is for --format=table and --format=dot");
   if (isGiven(commandLine.batch) && !isGiven(commandLine.memoryBudget))
     return printError("--batch is for the largest batch; add --memory-budget");
   bool hasAutomatic =
@@ -136,6 +141,8 @@ static FailureOr<ReportRequest> makeRequest(const CommandLine &commandLine) {
                         "'; give a number of bytes, such as 11GB or 8GiB");
   }
   bool isPicture = commandLine.format == Format::dot;
+  if (isPicture && isGiven(commandLine.group))
+    request.summarizePicture = commandLine.group;
   if (isPicture && commandLine.policies.empty())
     request.policies = {Policy::automatic};
   if (isPicture && request.policies.size() != 1)

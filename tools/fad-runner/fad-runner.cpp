@@ -63,7 +63,7 @@ struct CommandLine {
       "stats-json", cl::desc("File to write the statistics to, as JSON"),
       cl::value_desc("file"), cl::cat(category)};
   enum class Target { cpu, cuda };
-  cl::opt<Target> target{
+  cl::opt<Target, false, NamedParser<Target>> target{
       "target", cl::desc("Where elementwise operations run"),
       cl::values(clEnumValN(Target::cpu, "cpu", "on the host"),
                  clEnumValN(Target::cuda, "cuda",

@@ -49,6 +49,9 @@ struct ReportRequest {
   /// weights.
   std::optional<uint64_t> memoryBudget;
   uint64_t batch = 1;
+  /// For a picture: whether it has one node for all equal residuals, in place
+  /// of all operations. Without a choice, that of a large function has.
+  std::optional<bool> summarizePicture;
 };
 
 /// A report on the values that cross from forward to backward of a function of
@@ -75,7 +78,8 @@ FailureOr<TimeMemoryCurve> measureCurve(ModuleOp module,
 
 /// Draws the function, in the language of Graphviz, with the residuals that the
 /// only policy of `request` selects: forward on one side, backward on the
-/// other, and the residuals between them. Emits an error on failure.
+/// other, and the residuals between them. A large function is summarized, with
+/// one node for all equal residuals. Emits an error on failure.
 LogicalResult drawResiduals(ModuleOp module, const ReportRequest &request,
                             raw_ostream &os);
 

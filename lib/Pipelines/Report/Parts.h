@@ -21,10 +21,16 @@ namespace mlir::fad {
 LogicalResult addFootprint(PolicyReport &report, const ReportRequest &request,
                            const NestedPair &pair);
 
+/// `bytes` in the largest unit that leaves a number of 1 or more.
+std::string toReadable(uint64_t bytes);
+
 /// Draws `joint`, whose residuals have been selected with `options`, in the
-/// language of Graphviz. May insert operations without effect.
+/// language of Graphviz: operation by operation, or, if `summarize` is set,
+/// with one node for all equal residuals. Without a choice, functions of many
+/// operations are summarized. May insert operations without effect.
 void drawJoint(const JointFunction &joint, const SelectionOptions &options,
-               const ArgumentSizes &sizes, raw_ostream &os);
+               const ArgumentSizes &sizes, std::optional<bool> summarize,
+               raw_ostream &os);
 
 } // namespace mlir::fad
 

@@ -6,11 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Picture.h"
 #include "Parts.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -22,12 +19,11 @@ namespace {
 /// sizes, are left out.
 class Painter {
 public:
-  Painter(const JointFunction &joint, const SelectionOptions &options,
-          const ArgumentSizes &sizes)
-      : joint(joint), explanation(explainResiduals(joint, options)),
-        sizes(sizes) {}
+  Painter(const JointFunction &joint, const Explanation &explanation,
+          PictureSizes &sizes)
+      : joint(joint), explanation(explanation), sizes(sizes) {}
 
-  void print(raw_ostream &os);
+  void print(StringRef title, raw_ostream &os);
 
 private:
   enum Kind {
@@ -67,12 +63,10 @@ private:
   void build();
   /// The nodes that operand values of `op` come from.
   SmallVector<unsigned> getSources(Operation *op);
-  std::string getBytes(Value value);
 
   const JointFunction &joint;
-  Explanation explanation;
-  const ArgumentSizes &sizes;
-  SizeSymbols symbols;
+  const Explanation &explanation;
+  PictureSizes &sizes;
   DenseMap<Operation *, Kind> kinds;
   DenseMap<Operation *, const KeptValue *> keptAt;
   /// The nodes of a value: one, or those of the operands of an operation
@@ -87,51 +81,18 @@ private:
 };
 } // namespace
 
-/// `text` as a string of DOT.
-static std::string quote(StringRef text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
-/// Whether `op` holds data worth drawing.
-static bool isDrawn(Operation *op) {
-  if (matchPattern(op, m_Constant()) ||
-      isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(op))
-    return false;
-  return llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
-}
-
-std::string Painter::getBytes(Value value) {
-  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
-  if (!bytes)
-    return "";
-  SizeExpr known =
-      symbols.substitute(*bytes, [&](const SizeSymbols::Symbol &symbol) {
-        return sizes.lookup(symbol);
-      });
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  known.print(os, [&](unsigned symbol) { return symbols.getName(symbol); });
-  return text + " bytes";
-}
-
 unsigned Painter::addNode(Kind kind, const Twine &name, StringRef detail,
                           ArrayRef<unsigned> sources, StringRef tooltip) {
   unsigned node = nodes.size();
   nodes.push_back(kind);
   bool isResidual = kind == kKept || kind == kFree;
   llvm::raw_string_ostream os(parts[isResidual ? 1 : isBackward ? 2 : 0]);
-  os << "    n" << node << " [label=" << quote((name + "\n" + detail).str())
+  os << "    n" << node << " [label=" << quoteDot((name + "\n" + detail).str())
      << ", fillcolor=\"" << kStyles[kind].color << "\"";
   if (isResidual)
     os << ", shape=ellipse";
   if (!tooltip.empty())
-    os << ", tooltip=" << quote(tooltip);
+    os << ", tooltip=" << quoteDot(tooltip);
   os << "];\n";
   llvm::raw_string_ostream edge(edges);
   for (unsigned source : sources) {
@@ -162,13 +123,9 @@ void Painter::addOperation(Operation *op) {
         : isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op)
             ? kRegion
             : kOther;
-    std::string name = op->getName().getStringRef().str();
-    if (auto elementwise = dyn_cast<ElementwiseOp>(op))
-      name += llvm::formatv(
-          " ({0})",
-          llvm::range_size(elementwise.getBodyBlock()->without_terminator()));
-    sources = {addNode(kind, name, debugString(op->getResultTypes().front()),
-                       sources, describeLocation(op->getLoc()))};
+    sources = {addNode(kind, nameOperation(op, kind == kAdjoint),
+                       nameType(op->getResultTypes().front()), sources,
+                       describeLocation(op->getLoc()))};
   }
   for (Value result : op->getResults())
     nodesOf[result] = sources;
@@ -179,9 +136,9 @@ void Painter::addResidual(ResidualOp op) {
   bool isFree = kept && (kept->kind == ResidualKind::argument ||
                          kept->kind == ResidualKind::result);
   nodesOf[op.getResult()] = {
-      addNode(isFree ? kFree : kKept, debugString(op.getType()),
-              isFree ? "alive anyway" : getBytes(op.getValue()), getSources(op),
-              op.getReason())};
+      addNode(isFree ? kFree : kKept, nameType(op.getType()),
+              isFree ? "alive anyway" : sizes.describe(op.getValue()),
+              getSources(op), op.getReason())};
 }
 
 void Painter::addBoundary(StringRef name, ArrayRef<Value> values,
@@ -191,7 +148,7 @@ void Painter::addBoundary(StringRef name, ArrayRef<Value> values,
     if (areResults)
       sources = nodesOf.lookup(value);
     unsigned node = addNode(kBoundary, name + " " + Twine(number),
-                            debugString(value.getType()), sources);
+                            nameType(value.getType()), sources);
     if (!areResults)
       nodesOf[value] = {node};
   }
@@ -240,9 +197,10 @@ void Painter::build() {
   addBoundary("gradient", joint.getGradients(), /*areResults=*/true);
 }
 
-void Painter::print(raw_ostream &os) {
+void Painter::print(StringRef title, raw_ostream &os) {
   build();
-  os << "digraph " << quote(joint.getFunction().getSymName()) << " {\n"
+  os << "digraph " << quoteDot(joint.getFunction().getSymName()) << " {\n"
+     << getPictureStyle(title)
      << "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
   auto printCluster = [&](StringRef name, StringRef text) {
     os << "  subgraph cluster_" << name << " {\n    label=\"" << name << "\";\n"
@@ -256,12 +214,30 @@ void Painter::print(raw_ostream &os) {
   for (auto [kind, style] : llvm::enumerate(kStyles))
     if (llvm::is_contained(nodes, Kind(kind)))
       legend += llvm::formatv("    {0} [fillcolor=\"{1}\"];\n",
-                              quote(style.meaning), style.color);
+                              quoteDot(style.meaning), style.color);
   printCluster("legend", legend);
   os << "}\n";
 }
 
 void fad::drawJoint(const JointFunction &joint, const SelectionOptions &options,
-                    const ArgumentSizes &sizes, raw_ostream &os) {
-  Painter(joint, options, sizes).print(os);
+                    const ArgumentSizes &argumentSizes,
+                    std::optional<bool> summarize, raw_ostream &os) {
+  /// A picture of more nodes is larger than a screen by far.
+  constexpr unsigned kMostNodes = 300;
+  Explanation explanation = explainResiduals(joint, options);
+  PictureSizes sizes(argumentSizes);
+  // `@ffn` of `@ffn_joint`.
+  StringRef entry = joint.getFunction().getSymName();
+  entry.consume_back("_joint");
+  std::string title = llvm::formatv("What @{0} keeps for backward, policy {1}: {2}",
+                                    entry, stringifyPolicy(options.policy),
+                                    sizes.describeSum(explanation));
+  auto operations = joint.getFunction().front().without_terminator();
+  bool isLarge = llvm::count_if(operations, [](Operation &op) {
+                   return isDrawn(&op);
+                 }) > kMostNodes;
+  if (summarize.value_or(isLarge))
+    drawSummary(joint, explanation, sizes, title, os);
+  else
+    Painter(joint, explanation, sizes).print(title, os);
 }

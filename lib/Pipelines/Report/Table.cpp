@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Pipelines/MemoryReport.h"
+#include "Parts.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -55,8 +55,7 @@ private:
 };
 } // namespace
 
-/// `bytes` in the largest unit that leaves a number of 1 or more.
-static std::string toReadable(uint64_t bytes) {
+std::string fad::toReadable(uint64_t bytes) {
   static constexpr StringLiteral units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
   if (bytes < 1024)
     return std::to_string(bytes) + " B";

@@ -24,10 +24,10 @@ std::optional<uint64_t> fad::parseBytes(StringRef text) {
                     .Case("MB", 1e6)
                     .Case("GB", 1e9)
                     .Case("TB", 1e12)
-                    .Case("KiB", 1024.)
-                    .Case("MiB", 1024. * 1024)
-                    .Case("GiB", 1024. * 1024 * 1024)
-                    .Case("TiB", 1024. * 1024 * 1024 * 1024)
+                    .Cases({"K", "KiB"}, 1024.)
+                    .Cases({"M", "MiB"}, 1024. * 1024)
+                    .Cases({"G", "GiB"}, 1024. * 1024 * 1024)
+                    .Cases({"T", "TiB"}, 1024. * 1024 * 1024 * 1024)
                     .Default(0);
   number *= factor;
   if (factor == 0 || !(number < 9e18))
@@ -43,8 +43,8 @@ bool BytesParser::parse(llvm::cl::Option &option, StringRef, StringRef text,
   }
   std::optional<uint64_t> parsed = parseBytes(text);
   if (!parsed)
-    return option.error("'" + text +
-                        "' is no number of bytes, such as 50MB or 64KiB");
+    return reportOptionError(
+        option, "'" + text + "' is no number of bytes, such as 50MB or 64KiB");
   bytes = *parsed;
   return false;
 }

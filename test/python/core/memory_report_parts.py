@@ -175,6 +175,7 @@ class Footprints(unittest.TestCase):
 
     def test_none_fits(self):
         part = report(memory_budget="1KiB")["fad"]
+        self.assertEqual(report(memory_budget="1K").json, report(memory_budget="1KiB").json)
         self.assertEqual(part.largest_batch, 0)
         self.assertEqual(part.batch_bytes, report(sizes=1)["fad"].footprint.total)
         self.assertIn("none: 1 takes", str(report(memory_budget="1KiB")))
@@ -219,9 +220,9 @@ class Footprints(unittest.TestCase):
 class Pictures(unittest.TestCase):
     def test_residuals(self):
         text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="fad", size=8)
-        self.assertEqual(text.count("512 bytes"), 2)
-        self.assertIn("fad.elementwise", text)
+        self.assertEqual(text.count("\n512 B\""), 2)
         self.assertIn("\nalive anyway\"", text)
+        self.assertIn("label=\"What @layers keeps for backward, policy fad: 1.00 KiB\"", text)
 
     def test_parts(self):
         text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="recompute")
@@ -230,15 +231,25 @@ class Pictures(unittest.TestCase):
             self.assertIn(f"subgraph cluster_{part} {{", text)
         self.assertIn("64*d0 bytes", text)
 
+    def test_groups(self):
+        options = {"wrt": WEIGHTS, "policy": "fad", "size": 8}
+        text = fad.draw_residuals(parse(), group=True, **options)
+        self.assertIn("policy fad: 1.00 KiB", text)
+        self.assertIn("subgraph cluster_residuals", text)
+        self.assertEqual(
+            fad.draw_residuals(parse(), group=False, **options),
+            fad.draw_residuals(parse(), **options),
+        )
+
     def test_options(self):
         options = {"wrt": WEIGHTS, "size": 8, "recompute": "nothing"}
         text = fad.draw_residuals(parse_bounded(), derivative_bits=3, **options)
         self.assertIn("3 bits an element", text)
         self.assertNotIn("3 bits", fad.draw_residuals(parse_bounded(), **options))
         options["recompute"] = "elementwise"
-        for budget, count in ((512, 1), (2000, 2)):
+        for budget, total in ((512, "512 B"), (2000, "1.00 KiB")):
             text = fad.draw_residuals(parse(), residual_budget=budget, **options)
-            self.assertEqual(text.count("512 bytes"), count)
+            self.assertIn(f"policy auto: {total}", text)
 
     def test_errors(self):
         with self.assertRaises(ValueError) as caught:

@@ -220,7 +220,12 @@ class Passes(unittest.TestCase):
         for pipeline, message in (
             ("nope", "'nope' does not refer to a registered pass or pass pipeline"),
             ("cse,", "'' does not refer to a registered pass or pass pipeline"),
-            ("fad-nest{policy=x}", "failed to add `fad-nest` with options `policy=x`"),
+            ("fad-nest{policy=x}", "policy: 'x' is none of its values: bp, recompute, fad, auto"),
+            ("fad-nest{assumed-size=x}", "assumed-size: 'x' is no integer"),
+            (
+                "fad-nest{peak-budget=x}",
+                "peak-budget: 'x' is no number of bytes, such as 50MB or 64KiB",
+            ),
             ("fad-nest{speed=1}", "<Pass-Options-Parser>: no such option speed"),
             (
                 "canonicalize{top-down=x}",

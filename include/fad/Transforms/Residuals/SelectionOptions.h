@@ -9,9 +9,9 @@
 #ifndef FAD_TRANSFORMS_RESIDUALS_SELECTIONOPTIONS_H
 #define FAD_TRANSFORMS_RESIDUALS_SELECTIONOPTIONS_H
 
+#include "fad/Analysis/OptionParsers.h"
 #include "fad/Analysis/TargetTimes.h"
 #include "fad/IR/Fad.h"
-#include "llvm/Support/CommandLine.h"
 
 namespace mlir::fad {
 
@@ -30,7 +30,8 @@ struct SelectionOptions {
 };
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`
-/// (1024 MiB); without a unit, bytes. `nullopt` for any other text.
+/// (1024 MiB), of which `G` is the short form; without a unit, bytes. `nullopt`
+/// for any other text.
 std::optional<uint64_t> parseBytes(StringRef text);
 
 /// The parser of an option that is a number of bytes, or -1 for none.
@@ -40,6 +41,10 @@ struct BytesParser : llvm::cl::parser<long long> {
              long long &bytes);
   StringRef getValueName() const override { return "bytes"; }
 };
+
+inline raw_ostream &operator<<(raw_ostream &os, Target target) {
+  return os << (target == Target::cpu ? "cpu" : "gpu");
+}
 
 inline llvm::cl::ValuesClass getPolicyValues() {
   return llvm::cl::values(
@@ -76,10 +81,10 @@ template <typename Base> struct WithSelectionOptions : Base {
     peakBudget = options.peakBudget;
   }
 
-  Option<Policy> policy{
+  Option<Policy, NamedParser<Policy>> policy{
       *this, "policy", llvm::cl::desc("What crosses from forward to backward"),
       llvm::cl::init(SelectionOptions().policy), getPolicyValues()};
-  Option<RecomputeLevel> recompute{
+  Option<RecomputeLevel, NamedParser<RecomputeLevel>> recompute{
       *this, "recompute",
       llvm::cl::desc("What backward may compute again under the policy auto"),
       llvm::cl::init(SelectionOptions().recompute),
@@ -94,18 +99,18 @@ template <typename Base> struct WithSelectionOptions : Base {
                      "Everything but contractions and convolutions"),
           clEnumValN(RecomputeLevel::contractions, "contractions",
                      "And contractions and convolutions"))};
-  Option<Target> target{
+  Option<Target, NamedParser<Target>> target{
       *this, "target",
       llvm::cl::desc("The machine whose times decide between equal bytes"),
       llvm::cl::init(SelectionOptions().target),
       llvm::cl::values(clEnumValN(Target::cpu, "cpu", "A core of a CPU"),
                        clEnumValN(Target::gpu, "gpu", "A GPU"))};
-  Option<int64_t> assumedSize{
+  Option<long long, IntegerParser> assumedSize{
       *this, "assumed-size",
       llvm::cl::desc("What the policy auto takes for a size that is known only "
                      "when the program runs"),
       llvm::cl::init(SelectionOptions().assumedSize)};
-  Option<int64_t> derivativeBits{
+  Option<long long, IntegerParser> derivativeBits{
       *this, "derivative-bits",
       llvm::cl::desc("Bits an element that the policy auto may round bounded "
                      "derivatives to, 1 to 8; 0: derivatives are exact"),
@@ -118,7 +123,7 @@ template <typename Base> struct WithSelectionOptions : Base {
       llvm::cl::init(SelectionOptions().derivativeFromOutput)};
   Option<long long, BytesParser> residualBudget{
       *this, "residual-budget",
-      llvm::cl::desc("Bytes, such as 50MB or 64KiB, that residuals may take "
+      llvm::cl::desc("Bytes, such as 50MB or 1.5GiB, that residuals may take "
                      "under the policy auto, which takes the least time within "
                      "them; -1: the fewest bytes"),
       llvm::cl::init(SelectionOptions().residualBudget)};

@@ -1,0 +1,60 @@
+//===- OptionParsers.h - Parsers of the values of options -------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_ANALYSIS_OPTIONPARSERS_H
+#define FAD_ANALYSIS_OPTIONPARSERS_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::fad {
+
+/// While one lives, the errors of the parsers below go to its stream, in its
+/// thread. Otherwise LLVM prints them to stderr, where a caller that is no
+/// program of its own does not see them.
+class OptionErrors {
+public:
+  explicit OptionErrors(raw_ostream &os);
+  ~OptionErrors();
+  OptionErrors(const OptionErrors &) = delete;
+  OptionErrors &operator=(const OptionErrors &) = delete;
+
+private:
+  raw_ostream *before;
+};
+
+/// Reports that the value of `option` is wrong. Returns true, as parsers do.
+bool reportOptionError(llvm::cl::Option &option, const Twine &message);
+
+/// Reports that `text` is none of the values of `parser`, and lists those.
+bool reportUnknownValue(llvm::cl::Option &option, StringRef text,
+                        const llvm::cl::generic_parser_base &parser);
+
+/// The parser of an option whose values have names.
+template <typename T>
+struct NamedParser : mlir::detail::PassOptions::OptionParser<T> {
+  using Base = mlir::detail::PassOptions::OptionParser<T>;
+  using Base::Base;
+  bool parse(llvm::cl::Option &option, StringRef name, StringRef text,
+             T &value) {
+    for (unsigned i = 0, e = this->getNumOptions(); i != e; ++i)
+      if (this->getOption(i) == text)
+        return Base::parse(option, name, text, value);
+    return reportUnknownValue(option, text, *this);
+  }
+};
+
+/// The parser of an option that is an integer.
+struct IntegerParser : llvm::cl::parser<long long> {
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, StringRef, StringRef text,
+             long long &value);
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_ANALYSIS_OPTIONPARSERS_H

@@ -1,0 +1,43 @@
+//===- OptionParsers.cpp - Parsers of the values of options ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Analysis/OptionParsers.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+static thread_local raw_ostream *optionErrors = nullptr;
+
+OptionErrors::OptionErrors(raw_ostream &os) : before(optionErrors) {
+  optionErrors = &os;
+}
+
+OptionErrors::~OptionErrors() { optionErrors = before; }
+
+bool fad::reportOptionError(llvm::cl::Option &option, const Twine &message) {
+  if (!optionErrors)
+    return option.error(message);
+  *optionErrors << option.ArgStr << ": " << message;
+  return true;
+}
+
+bool fad::reportUnknownValue(llvm::cl::Option &option, StringRef text,
+                             const llvm::cl::generic_parser_base &parser) {
+  std::string names;
+  for (unsigned i = 0, e = parser.getNumOptions(); i != e; ++i)
+    names += (i ? ", " : "") + parser.getOption(i).str();
+  return reportOptionError(option,
+                           "'" + text + "' is none of its values: " + names);
+}
+
+bool IntegerParser::parse(llvm::cl::Option &option, StringRef, StringRef text,
+                          long long &value) {
+  if (text.getAsInteger(0, value))
+    return reportOptionError(option, "'" + text + "' is no integer");
+  return false;
+}
