@@ -84,8 +84,9 @@ def _print_batches(data: dict[str, Any], models: Sequence[str], methods: Sequenc
             for (which, name), each in speeds.items()
             if which == method
         )
-        mean = statistics.mean(ratios)
-        print(f"{method:11} mean {mean:.2f}, at most {max(ratios):.2f}; {own}")
+        mean, count = statistics.mean(ratios), max(map(len, gains.values()))
+        part = f" ({len(ratios)} of {count})" if len(ratios) < count else ""
+        print(f"{method:11} mean {mean:.2f}, at most {max(ratios):.2f}{part}; {own}")
 
 
 def print_tables(

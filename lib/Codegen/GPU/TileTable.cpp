@@ -18,8 +18,8 @@ using namespace mlir::fad;
 static constexpr int64_t kRegisters = 65536;
 
 /// With 2048 resident threads, two loads of 16 bytes each keep 64 KiB under way
-/// on a multiprocessor. To add an architecture, run `benchmarks/kernels_gpu.py
-/// --sweep` on it.
+/// on a multiprocessor. To add an architecture, run
+/// `benchmarks/kernels/kernels_gpu.py --sweep` on it.
 static constexpr TileParameters kTable[] = {
     // chip, threads, loads, resident threads
     {70, 256, 2, 2048},  // V100
