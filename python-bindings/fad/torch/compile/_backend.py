@@ -1,5 +1,6 @@
 """The backend `fad` of `torch.compile`."""
 
+import functools
 from typing import Any, Callable, Mapping, TypeVar
 
 import torch
@@ -42,13 +43,22 @@ def compile_inductor(
     from torch._inductor.compile_fx import compile_fx
     from torch._inductor.decomposition import select_decomp_table
 
+    from ._inductor import compile_inner
+
     partitioner.has_decompositions = True
+    inner = functools.partial(
+        compile_inner, has_budget=partitioner.has_budget, options=options
+    )
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.
     with config.patch(options):
         table = make_decompositions(select_decomp_table())
     return compile_fx(
-        graph, inputs, config_patches=options, decompositions=table, **arguments
+        graph,
+        inputs,
+        config_patches=options,
+        decompositions=table,
+        **{"inner_compile": inner, **arguments},
     )
 
 

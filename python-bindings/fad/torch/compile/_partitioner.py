@@ -12,7 +12,7 @@ import torch
 from torch import fx
 from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
-from torch._functorch.compile_utils import fx_graph_cse, raise_getitems
+from torch._functorch.compile_utils import raise_getitems
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
 from torch.utils._pytree import tree_leaves
 
@@ -24,6 +24,7 @@ from ._apply import apply_plan
 from ._hoist import hoist
 from ._import import NotPlanned, import_joint
 from ._layouts import COPIES, keep_layouts
+from ._regions import merge_equal
 
 
 # A budget that every selection keeps.
@@ -70,6 +71,7 @@ class Partitioner(CustomPartitionerFn):
     ) -> None:
         self.policy = check_policy(policy)
         self.fraction = _check_fraction(budget)
+        self.has_budget = budget is not None
         # Whether the graphs are for Inductor, which fuses operations.
         self.is_fused = True
         # Copies of filters take bytes, which a budget has for others.
@@ -257,7 +259,7 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     change."""
     gm.graph.eliminate_dead_code()
     if functorch_config.cse:
-        gm.graph = fx_graph_cse(gm.graph)
+        gm.graph = merge_equal(gm.graph)
     is_checkpointed = partitioners.has_recomputable_ops(gm)
     if is_checkpointed:
         gm = partitioners.cleanup_recompute_tags(gm, is_default_partition=False)

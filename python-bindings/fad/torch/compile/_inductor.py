@@ -1,0 +1,136 @@
+"""Inductor's compilation of the graphs that fad has split, so that no more is alive than
+fad has planned.
+
+Inductor fuses operations that share operands where at most 64 others are between them,
+and a result with its reader at any distance. Either may make an operation run earlier or
+later than in the graph, and what it reads or computes waits. Where a layer runs twice,
+the gradient of a bias is a sum of two sums, and these become one kernel: what the first
+run has recomputed then waits for the second. Where two segments share the weight of a
+normalization, both are recomputed at once. fad refuses such fusions.
+
+Inductor also keeps a buffer that nothing reads any more, for a later one of its size,
+within a peak that it estimates. The estimate is too high: it does not know kernels that
+write over their operands. So fad lets each buffer be freed where memory matters more than
+the time of the allocator: with a budget for the peak, and where a checkpoint repeats
+operations."""
+
+import math
+from collections import defaultdict
+from typing import Any, Mapping, Sequence
+from weakref import WeakKeyDictionary
+
+from torch import fx
+from torch._functorch.partitioners import must_recompute
+from torch._inductor import config
+from torch._inductor.choices import InductorChoices
+from torch._inductor.compile_fx import compile_fx_inner
+from torch._inductor.memory import is_nonfreeable_buffers
+from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
+from torch._inductor.virtualized import V
+
+
+def compile_inner(
+    graph: fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    has_budget: bool,
+    options: Mapping[str, Any],
+    **arguments: Any,
+) -> Any:
+    """Inductor's compilation of forward or backward. `options` and choices that a user
+    has set are kept."""
+    patches = {}
+    is_scarce = has_budget or any(map(must_recompute, graph.graph.nodes))
+    if is_scarce and "allow_buffer_reuse" not in options:
+        patches["allow_buffer_reuse"] = False
+    choices = Choices(is_scarce) if type(V.choices) is InductorChoices else V.choices
+    with config.patch(patches), V.set_choices_handler(choices):
+        return compile_fx_inner(graph, inputs, **arguments)
+
+
+# Where memory is scarce, operations that share operands are far from one another with
+# more operations between, in the order before fusion.
+_NEAR = 8
+
+
+class Choices(InductorChoices):
+    """Inductor's choices for one graph, without fusions over a distance that keep more
+    bytes alive than they save."""
+
+    def __init__(self, is_scarce: bool) -> None:
+        self._is_scarce = is_scarce
+        # By scheduler, where each buffer is read last, in the order before fusion.
+        self._last: WeakKeyDictionary[Scheduler, dict[str, float]] = WeakKeyDictionary()
+
+    def can_fuse_vertical(
+        self,
+        scheduler: Scheduler,
+        node1: BaseSchedulerNode,
+        node2: BaseSchedulerNode,
+        shared_data_score: int,
+    ) -> bool:
+        is_far = scheduler.are_long_distant_nodes(node1, node2)
+        if is_far and self._count_later(scheduler, node1, node2) > 0:
+            return False
+        return super().can_fuse_vertical(scheduler, node1, node2, shared_data_score)
+
+    def can_fuse_horizontal(
+        self,
+        scheduler: Scheduler,
+        node1: BaseSchedulerNode,
+        node2: BaseSchedulerNode,
+        shared_data_score: int,
+    ) -> bool:
+        first, second = sorted((node1, node2), key=lambda node: node.min_order)
+        if self._is_scarce and second.min_order - first.max_order > _NEAR:
+            later = self._count_later(scheduler, first, second)
+            if min(later, self._count_earlier(scheduler, second)) > shared_data_score:
+                return False
+        return super().can_fuse_horizontal(scheduler, node1, node2, shared_data_score)
+
+    def _count_later(
+        self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
+    ) -> int:
+        """How many more bytes wait if `first` runs as late as `second`: those of operands
+        that nothing reads then, but for results that the fusion removes."""
+        last = self._find_last(scheduler)
+        kept = {
+            read.name: V.graph.get_dep_size_hint(read)
+            for read in first.read_writes.reads
+            if last[read.name] < second.min_order and not is_nonfreeable_buffers(read)
+        }
+        names = first.get_operation_names() | second.get_operation_names()
+        removed = {
+            write.name: V.graph.get_dep_size_hint(write)
+            for write in first.read_writes.writes
+            if scheduler.can_buffer_be_removed_through_fusion(write.name, names)
+        }
+        return sum(kept.values()) - sum(removed.values())
+
+    def _count_earlier(self, scheduler: Scheduler, node: BaseSchedulerNode) -> int:
+        """How many more bytes wait if `node` runs earlier: those of its results, but for
+        operands that it is the last to read."""
+        last = self._find_last(scheduler)
+        freed = {
+            read.name: V.graph.get_dep_size_hint(read)
+            for read in node.read_writes.reads
+            if last[read.name] <= node.max_order and not is_nonfreeable_buffers(read)
+        }
+        made = {
+            write.name: V.graph.get_dep_size_hint(write)
+            for write in node.read_writes.writes
+        }
+        return sum(made.values()) - sum(freed.values())
+
+    def _find_last(self, scheduler: Scheduler) -> dict[str, float]:
+        if scheduler not in self._last:
+            last: dict[str, float] = dict.fromkeys(V.graph.get_output_names(), math.inf)
+            nodes = [
+                node for fused in scheduler.nodes for node in fused.get_nodes()
+            ]
+            for node in nodes:
+                for read in node.read_writes.reads:
+                    last[read.name] = max(last.get(read.name, -1), node.min_order)
+            # What is not known is read to the end.
+            self._last[scheduler] = defaultdict(lambda: math.inf, last)
+        return self._last[scheduler]
