@@ -5,7 +5,7 @@ usage: mutation_fuzz.py --tools DIR --mlir-opt PATH --server LIBRARY [--count N]
 
 Every run ends with status 0, or with status 1 and an error; what passes make
 verifies, and what fad-opt writes parses. What upstream's mlir-opt cannot parse
-without a crash is left out. A run is a part of an .mlir file below the folders (what
+without a crash is left out, and so is what its own passes fail on. A run is a part of an .mlir file below the folders (what
 `// -----` separates), changed as text or as bytecode, and a command with the options
 of a RUN line, mostly of its own file. A seed names a run whatever the count. What
 fails is printed with its seed, and without the lines that it does not need;
@@ -162,7 +162,8 @@ class Fuzzer:
             if self.server().run(PARSE, data)[0] == 0:
                 unverified, _, _ = self.server().run(again, data)
                 if os.WIFSIGNALED(unverified) or unverified == 0:
-                    return "makes what does not verify", errors
+                    upstream = self.breaks_upstream(command, data)
+                    return "" if upstream else "makes what does not verify", errors
             return "", errors
         status, _, errors = self.server().run(PARSE, output)
         return status and "writes what does not parse or verify", errors
@@ -171,6 +172,13 @@ class Fuzzer:
         """Whether upstream's parser or verifier ends by a signal, too."""
         command = ["mlir-opt", "--allow-unregistered-dialect"]
         return os.WIFSIGNALED(self.server().run(command, data)[0])
+
+    def breaks_upstream(self, command, data):
+        """Whether upstream's passes among those of a command fail on the input, too."""
+        parse = ["mlir-opt", "--allow-unregistered-dialect"]
+        passes = [option for option in command[1:] if "fad" not in option]
+        run = self.server().run
+        return run(parse, data)[0] == 0 and run([*parse, *passes], data)[0] != 0
 
     def make(self, seed):
         """The command and the input of a seed."""
