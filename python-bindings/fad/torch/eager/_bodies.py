@@ -1,5 +1,6 @@
 """Deferred sequences as functions of MLIR."""
 
+import math
 from collections.abc import Callable
 
 from .._requirements import torch
@@ -94,12 +95,28 @@ def _reciprocal(body: SequenceBody, x: str) -> str:
     return body.apply("arith.divf", body.constant(1), x)
 
 
+def _root(body: SequenceBody, x: str, exponent: float) -> str:
+    """The power of a half or its inverse, which PyTorch computes as a root, but for
+    `float16`: powers of C are of the size where zeros and infinities are negative. Powers
+    that derivatives have are that size for all types."""
+    zero, is_power = body.constant(0), body.dtype is torch.float16
+    if is_power:
+        x = body.apply("arith.addf", x, zero)
+    if is_power or exponent < 0:
+        low, value = body.constant(-math.inf), body.constant(math.inf if is_power else math.nan)
+        x = body.select(body.compare("oeq", x, low), value, x)
+    if exponent > 0:
+        return body.apply("math.sqrt", x)
+    root = body.apply("math.rsqrt", x)
+    return body.select(body.compare("oeq", x, zero), _reciprocal(body, x), root)
+
+
 def _power(body: SequenceBody, x: str, exponent: str) -> str:
     value = float(exponent[1:])
     if value == 1:
         return x
     if value in (0.5, -0.5):
-        return body.apply("math.sqrt" if value > 0 else "math.rsqrt", x)
+        return _root(body, x, value)
     if value == -1:
         return _reciprocal(body, x)
     square = body.apply("arith.mulf", x, x)
@@ -112,10 +129,16 @@ def _gelu(body: SequenceBody, x: str, approximate: str) -> str:
     return body.apply("fad.gelu " + x + (" approximate <tanh>" if approximate == "=tanh" else ""))
 
 
+def _still_nan(body: SequenceBody, x: str, value: str, other: str | None = None) -> str:
+    """`value`, but NaN with the gradient zero where `x` or `other` is NaN, as comparisons of
+    PyTorch's formulas are false there."""
+    return body.select(body.compare("uno", x, other or x), body.constant(math.nan), value)
+
+
 def _abs(body: SequenceBody, x: str) -> str:
     zero = body.constant(0)
     negative = body.select(body.compare("olt", x, zero), body.apply("arith.negf", x), x)
-    return body.select(body.compare("oeq", x, zero), zero, negative)
+    return _still_nan(body, x, body.select(body.compare("oeq", x, zero), zero, negative))
 
 
 def _relu(body: SequenceBody, x: str) -> str:
@@ -129,25 +152,32 @@ def _leaky_relu(body: SequenceBody, x: str, slope: str) -> str:
 
 
 def _bounded(below: str, above: str) -> Rule:
-    """Between two bounds, where comparisons say which derivative the bounds have."""
+    """Between two bounds, where comparisons say which derivative the bounds have. The one
+    with the lower bound is true of NaN, so that a bound that is NaN is the value."""
 
     def rule(body: SequenceBody, x: str, low: str | None = None, high: str | None = None) -> str:
+        value = x
         if low is not None:
-            x = body.select(body.compare(below, x, low), low, x)
-        return x if high is None else body.select(body.compare(above, x, high), high, x)
+            value = body.select(body.compare(below, x, low), low, value)
+        if high is not None:
+            value = body.select(body.compare(above, value, high), high, value)
+        return _still_nan(body, x, value, high)
 
     return rule
 
 
+_clamp = _bounded("ult", "ogt")
+
+
 def _clamp_max(body: SequenceBody, x: str, high: str) -> str:
-    return _bounded("olt", "ogt")(body, x, None, high)
+    return _clamp(body, x, None, high)
 
 
 def _elu(body: SequenceBody, x: str, alpha: str, scale: str, input_scale: str) -> str:
     grown = body.apply("math.expm1", body.apply("arith.mulf", x, input_scale))
     negative = body.apply("arith.mulf", grown, body.apply("arith.mulf", alpha, scale))
     positive = body.apply("arith.mulf", x, scale)
-    return body.select(body.compare("ole", x, body.constant(0)), negative, positive)
+    return body.select(body.compare("ule", x, body.constant(0)), negative, positive)
 
 
 def _softplus(body: SequenceBody, x: str, beta: str, threshold: str) -> str:
@@ -163,29 +193,32 @@ def _sixth(body: SequenceBody, x: str) -> str:
 
 def _hardsigmoid(body: SequenceBody, x: str) -> str:
     inner = body.select(body.compare("oge", x, body.constant(3)), body.constant(1), _sixth(body, x))
-    return body.select(body.compare("ole", x, body.constant(-3)), body.constant(0), inner)
+    value = body.select(body.compare("ole", x, body.constant(-3)), body.constant(0), inner)
+    return _still_nan(body, x, value)
 
 
 def _hardswish(body: SequenceBody, x: str) -> str:
     inner = body.apply("arith.mulf", x, _sixth(body, x))
     inner = body.select(body.compare("oge", x, body.constant(3)), x, inner)
-    return body.select(body.compare("ole", x, body.constant(-3)), body.constant(0), inner)
+    # Not a number at -inf, and -0.0 from there.
+    zero = body.apply("arith.mulf", x, body.constant(0))
+    return body.select(body.compare("ole", x, body.constant(-3)), zero, inner)
 
 
 _RULES: dict[str, Rule] = {
     "abs": _abs,
     "add.Scalar": _scaled("arith.addf"),
     "add.Tensor": _scaled("arith.addf"),
-    "clamp": _bounded("olt", "ogt"),
+    "clamp": _clamp,
     "clamp_max": _clamp_max,
-    "clamp_min": _bounded("olt", "ogt"),
+    "clamp_min": _clamp,
     "div.Scalar": _plain("arith.divf"),
     "div.Tensor": _plain("arith.divf"),
     "elu": _elu,
     "gelu": _gelu,
     "hardsigmoid": _hardsigmoid,
     "hardswish": _hardswish,
-    "hardtanh": _bounded("ole", "oge"),
+    "hardtanh": _bounded("ule", "oge"),
     "leaky_relu": _leaky_relu,
     "mish": _plain("fad.mish"),
     "mul.Scalar": _plain("arith.mulf"),
