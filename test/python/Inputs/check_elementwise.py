@@ -50,6 +50,22 @@ def check_gradients():
             torch.testing.assert_close(one.double(), other, rtol=eps, atol=eps)
 
 
+def check_roots():
+    """Powers of a half are roots, but in float16, where PyTorch has powers."""
+    points = torch.tensor([0.0, -0.0, 2.0, 9.0, math.inf, -math.inf, math.nan])
+    for dtype in (torch.float64, torch.float32, torch.float16):
+        for exponent in (0.5, -0.5):
+            def power(x):
+                return x**exponent
+
+            own = differentiate(elementwise(power), points.to(dtype))
+            stock = differentiate(power, points.to(dtype))
+            torch.testing.assert_close(own[0], stock[0], equal_nan=True)
+            # Of a value that is no number, the gradient is none.
+            known = ~stock[0].isnan()
+            torch.testing.assert_close(own[1][known], stock[1][known], equal_nan=True)
+
+
 def check_layouts():
     """Tensors that are not contiguous, of every rank, empty, and of different shapes."""
     base = torch.randn(4, 6, 5, 3)
@@ -342,6 +358,7 @@ def check_numbers():
 
 CHECKS = (
     check_gradients,
+    check_roots,
     check_layouts,
     check_kept,
     check_second_derivatives,

@@ -160,6 +160,17 @@ def _sign(x):
     return torch.where(x > 0, 1.0, torch.where(x < 0, -1.0, 0.0)).to(x.dtype)
 
 
+def _power(x, exponent):
+    """A root where the exponent is a half or its negative, as in PyTorch, which has other
+    results at -inf and -0.0 than powers have. PyTorch's powers of float16 are powers."""
+    if x.dtype is torch.float16 or exponent not in (0.5, -0.5):
+        return NotImplemented
+    if exponent > 0:
+        return torch.sqrt(x)
+    # PyTorch's derivative has no sign at zeros, and that of the root has.
+    return torch.where(x == 0, torch.reciprocal(x), torch.rsqrt(x))
+
+
 def make_decompositions() -> dict[Any, Callable[..., Any]]:
     """PyTorch's, but for operations that have a body, and those of fad, whose derivatives
     are PyTorch's at kinks, too."""
@@ -184,6 +195,7 @@ def make_decompositions() -> dict[Any, Callable[..., Any]]:
         **special,
         **kinks,
         aten.log_sigmoid_forward.default: _log_sigmoid,
+        aten.pow.Tensor_Scalar: _power,
         aten.sign.default: _sign,
         aten.sgn.default: _sign,
     }
