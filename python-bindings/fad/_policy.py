@@ -10,6 +10,8 @@ from . import _fad
 
 def check_integer(name: str, value: int) -> int:
     """`value`; `name` is what the error calls it."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name} is {value}, which is no integer but a truth value")
     try:
         return index(value)
     except TypeError:

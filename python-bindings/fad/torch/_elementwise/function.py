@@ -56,7 +56,8 @@ def check_choice(keep: str, derivative_bits: int | None) -> None:
         raise ValueError(f"keep is {keep!r}; choose one of {KEEPS}")
     if derivative_bits is None:
         return
-    if not isinstance(derivative_bits, int) or not 1 <= derivative_bits <= 8:
+    is_number = isinstance(derivative_bits, int) and not isinstance(derivative_bits, bool)
+    if not is_number or not 1 <= derivative_bits <= 8:
         raise ValueError(f"derivative_bits is {derivative_bits!r}; choose 1 to 8")
     if keep == "source":
         raise ValueError("derivative_bits are of a derivative, and keep is 'source'")

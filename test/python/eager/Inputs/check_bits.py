@@ -1,13 +1,16 @@
 """Compares gradients under `derivative_bits` with exact ones: within the errors that
 docs/Residuals.md has for the compiler, or equal, where nothing is approximated."""
 
+import math
+import warnings
+
 import torch
 import torch.nn.functional as F
 from activations import gelu, mish, silu
 from checks import Checks, raises
 
 import fad.torch
-from fad.torch.eager import _kernels, report
+from fad.torch.eager import _kernels, _levels, report
 
 # The largest errors of 1, 2, 3, 4 and 8 bits.
 BITS = 1, 2, 3, 4, 8
@@ -123,6 +126,48 @@ def shows_nan(policy, engine):
     return bool(x.grad.isnan().all())
 
 
+def shows_own_nan(policy, engine):
+    """A derivative that is no number is no level."""
+    points = torch.cat([torch.randn(62), torch.tensor([math.nan, math.inf])])
+    weights = torch.linspace(0, 1, 64)
+    exact, = pull(lambda x: silu(x) * weights, points)
+    found, = pull(lambda x: nest(2, policy, engine)(silu)(x) * weights, points)
+    torch.testing.assert_close(found, exact, equal_nan=True)
+
+
+def numbers(policy):
+    """Numbers that levels are multiplied by need no search, and of others there are few."""
+    searches = []
+
+    def find(*arguments):
+        searches.append(arguments)
+        return find_levels(*arguments)
+
+    _levels.find_levels, find_levels = find, _levels.find_levels
+    try:
+        for factor in (1.7, -3, 0.4, 0):
+            exact, = pull(lambda x: silu(x) * factor, POINTS)
+            found, = pull(nest(4, policy)(lambda x: 1 - silu(x) * factor), POINTS)
+            if factor:
+                error = (found + exact).abs().max().item()
+                assert 0 < error <= 0.045 * abs(factor), (factor, error)
+            else:
+                torch.testing.assert_close(found, -exact)
+        assert len(searches) <= 1, len(searches)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for number in range(1, 20):
+                def function(x):
+                    return torch.sigmoid(torch.sigmoid(x * number))
+
+                found, exact = (pull(f, POINTS)[0] for f in (nest(2, policy)(function), function))
+                assert (number > 16) == torch.allclose(found, exact, atol=1e-12), number
+        assert len(searches) <= 17
+        return len(caught) <= 1 and all("stay exact" in str(each.message) for each in caught)
+    finally:
+        _levels.find_levels = find_levels
+
+
 def second(policy, engine):
     x = torch.randn(64, requires_grad=True)
     first, = torch.autograd.grad(nest(2, policy, engine)(silu)(x).sum(), x, create_graph=True)
@@ -170,12 +215,16 @@ if __name__ == "__main__":
             check(f"another sequence, {policy}, {engine}", lambda: goes_on(policy, engine))
             check(f"layouts, {policy}, {engine}", lambda: is_laid_out(policy, engine))
             check(f"no number, {policy}, {engine}", lambda: shows_nan(policy, engine))
+            check(f"no number of its own, {policy}, {engine}",
+                  lambda: shows_own_nan(policy, engine))
             check(f"second derivative, {policy}, {engine}", lambda: raises(
                 "there is no second derivative", lambda: second(policy, engine)))
+        check(f"numbers, {policy}", lambda: numbers(policy))
     for engine in ENGINES:
         check(f"what is kept, {engine}", lambda: keeps_what_is_read(engine))
     check_deferred(check)
     check("changed source", lambda: raises("Write to a copy", changed_source))
     for bits in (0, 9):
         check(f"{bits} bits", lambda: raises("give 1 to 8 bits", lambda: nest(bits, "fad")))
+    check("a truth value", lambda: raises("derivative_bits is True", lambda: nest(True, "fad")))
     check.finish()

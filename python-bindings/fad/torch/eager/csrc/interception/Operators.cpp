@@ -57,6 +57,17 @@ static constexpr Operator table[] = {
 
 c10::ArrayRef<Operator> operators() { return table; }
 
+const Operator *findOperator(const c10::OperatorName &name) {
+  static const auto *all = [] {
+    auto *all = new std::unordered_map<std::string, const Operator *>();
+    for (const Operator &op : table)
+      all->emplace(std::string("aten::") + op.name, &op);
+    return all;
+  }();
+  auto found = all->find(c10::toString(name));
+  return found == all->end() ? nullptr : found->second;
+}
+
 /// A number of Python or C++, also where PyTorch has made a tensor of it.
 static std::optional<double> number(const c10::IValue &value) {
   if (value.isDouble() || value.isInt())

@@ -40,6 +40,9 @@ struct Operator {
 /// All of them.
 c10::ArrayRef<Operator> operators();
 
+/// The fad operator of a name of PyTorch's, as "aten::add.Tensor", or null.
+const Operator *findOperator(const c10::OperatorName &name);
+
 /// What an operator is for given arguments and the positions of its differentiable
 /// operands: a product with a number is linear.
 struct Use {

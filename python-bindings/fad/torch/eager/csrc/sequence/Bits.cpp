@@ -12,6 +12,11 @@
 
 namespace fad::eager {
 
+at::Tensor denseOf(const at::Tensor &tensor) {
+  return tensor._is_zerotensor() ? tensor.clone(at::MemoryFormat::Contiguous)
+                                 : tensor.resolve_neg().contiguous();
+}
+
 template <typename T>
 static bool pack(const T *data, int64_t count, uint8_t *bytes, double values[2]) {
   // The bits of a value that is no number would be lost.
@@ -69,7 +74,7 @@ at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::
 
 at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
                         const double values[2]) {
-  at::Tensor dense = gradient.contiguous();
+  at::Tensor dense = denseOf(gradient);
   at::Tensor result = at::empty(dense.sizes(), dense.options().requires_grad(false));
   const uint8_t *bytes = bits.const_data_ptr<uint8_t>();
   AT_DISPATCH_FLOATING_TYPES_AND2(

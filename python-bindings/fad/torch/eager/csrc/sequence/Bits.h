@@ -13,6 +13,10 @@
 
 namespace fad::eager {
 
+/// A contiguous tensor whose memory has the elements of another: that of PyTorch's tensors
+/// of zeros may be none, and that of views may have the negatives.
+at::Tensor denseOf(const at::Tensor &tensor);
+
 /// One bit for each element of a dense tensor on the CPU that has at most two different
 /// values, as bytes; undefined for other tensors. `values` are those of the bits 0 and 1.
 at::Tensor packBits(const at::Tensor &tensor, double values[2]);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/FewBits.h"
+#include "sequence/Bits.h"
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
@@ -93,8 +94,17 @@ static void splitBlock(int bits, const uint8_t *bytes, int64_t size, int32_t *co
   all[bits - 1](bytes, size, codes);
 }
 
+/// Whether all elements of a block are finite numbers.
+template <typename T> FAD_VECTORIZED static bool isFinite(const T *data, int64_t size) {
+  int32_t others = 0;
+  for (int64_t i = 0; i < size; ++i)
+    others |= !(std::abs(data[i]) <= std::numeric_limits<T>::max());
+  return others == 0;
+}
+
+/// Whether there is a level for each element.
 template <typename From, typename T>
-static void pack(const From *data, int64_t size, const Levels &levels, uint8_t *bytes) {
+static bool pack(const From *data, int64_t size, const Levels &levels, uint8_t *bytes) {
   const int bits = levels.bits;
   T boundaries[255];
   std::fill(boundaries, boundaries + 255, std::numeric_limits<T>::infinity());
@@ -106,6 +116,8 @@ static void pack(const From *data, int64_t size, const Levels &levels, uint8_t *
     int64_t length = std::min(blockSize, size - begin);
     for (int64_t i = 0; i < length; ++i)
       block[i] = static_cast<T>(data[begin + i]);
+    if (!isFinite(block, length))
+      return false;
     if (bits <= 4)
       count(block, length, boundaries, static_cast<int>(levels.boundaries.size()), codes);
     else
@@ -114,6 +126,7 @@ static void pack(const From *data, int64_t size, const Levels &levels, uint8_t *
     std::fill(codes + length, codes + (length + 7) / 8 * 8, 0);
     joinBlock(bits, codes, length, bytes + begin / 8 * bits);
   }
+  return true;
 }
 
 /// Calls `visit` with the place and the level of each element.
@@ -131,15 +144,17 @@ static void visitLevels(const uint8_t *bytes, int64_t size, const Levels &levels
 }
 
 at::Tensor packLevels(const at::Tensor &tensor, const Levels &levels) {
-  at::Tensor dense = tensor.contiguous();
+  at::Tensor dense = denseOf(tensor);
   at::Tensor packed = at::empty({(dense.numel() + 7) / 8 * levels.bits},
                                 dense.options().dtype(at::kByte).requires_grad(false));
+  bool isPacked = false;
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_pack_levels", [&] {
-        pack<scalar_t, at::opmath_type<scalar_t>>(dense.const_data_ptr<scalar_t>(), dense.numel(),
-                                                  levels, packed.mutable_data_ptr<uint8_t>());
+        isPacked = pack<scalar_t, at::opmath_type<scalar_t>>(
+            dense.const_data_ptr<scalar_t>(), dense.numel(), levels,
+            packed.mutable_data_ptr<uint8_t>());
       });
-  return packed;
+  return isPacked ? packed : at::Tensor();
 }
 
 at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels, const at::Tensor &like) {
@@ -156,7 +171,7 @@ at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels, const at
 
 at::Tensor multiplyLevels(const at::Tensor &gradient, const at::Tensor &packed,
                           const Levels &levels) {
-  at::Tensor dense = gradient.contiguous();
+  at::Tensor dense = denseOf(gradient);
   at::Tensor result = at::empty(dense.sizes(), dense.options().requires_grad(false));
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_multiply_levels", [&] {

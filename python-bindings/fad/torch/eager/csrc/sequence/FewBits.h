@@ -44,7 +44,8 @@ LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value);
 bool evaluateDerivative(const double *arguments, int64_t count, double *derivatives);
 
 /// The numbers of levels of a tensor on the CPU, in bytes: those of eight elements take as
-/// many bytes as a number has bits.
+/// many bytes as a number has bits. Undefined where an element is infinite or no number,
+/// which no level is.
 at::Tensor packLevels(const at::Tensor &tensor, const Levels &levels);
 
 /// The tensor that they stand for, in the shape and type of another.

@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/FewBits.h"
+#include "interception/Operators.h"
 #include "sequence/Text.h"
 #include "sequence/Value.h"
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/core/grad_mode.h>
+#include <cmath>
+#include <optional>
 #include <sstream>
 #include <torch/csrc/autograd/graph_task.h>
 
@@ -21,17 +24,22 @@ namespace fad::eager {
 static thread_local const StepPtr *placed = nullptr;
 static thread_local Source placedSource;
 
-/// The operators and numbers of a sequence of one source; empty for others.
-static std::string findName(const StepPtr &end, Source source) {
-  SequenceText text = describe(end);
-  if (text.sources.size() != 1 || text.places[0] != source || !text.constants.empty() ||
-      !text.scalars.empty())
-    return {};
-  std::ostringstream name;
-  name << text.lines << '\n' << std::hexfloat;
-  for (double number : text.numbers)
-    name << number << ' ';
-  return name.str();
+/// What the derivative is multiplied by after the operators that `end` is set to: by
+/// numbers alone, so that levels are multiplied as well.
+static double peel(StepPtr &end) {
+  double factor = 1;
+  while (end->op && end->operands.size() == 1 && end->constants.empty()) {
+    size_t position = end->operands[0].first;
+    const Operator *info = findOperator(end->op->operator_name());
+    if (!info)
+      break;
+    Use use = classify(*info, end->arguments, position);
+    if (use.kind != Kind::Linear)
+      break;
+    factor *= use.factors[0];
+    end = StepPtr(end->operands[0].second);
+  }
+  return factor;
 }
 
 bool evaluateDerivative(const double *arguments, int64_t count, double *derivatives) {
@@ -52,40 +60,99 @@ bool evaluateDerivative(const double *arguments, int64_t count, double *derivati
   }
 }
 
+/// Levels in this order, and the numbers between them.
+static LevelsPtr makeLevels(int bits, std::vector<double> values) {
+  auto levels = std::make_shared<Levels>();
+  levels->bits = bits;
+  for (size_t i = 1; i < values.size(); ++i)
+    levels->boundaries.push_back((values[i - 1] + values[i]) / 2);
+  levels->levels = std::move(values);
+  return levels;
+}
+
 static LevelsPtr place(const StepPtr &end, Source source, int bits) {
   double found[256];
   placed = &end;
   placedSource = source;
   int count = placeLevels(bits, found);
   placed = nullptr;
-  if (count < 2)
+  return count < 2 ? LevelsPtr() : makeLevels(bits, {found, found + count});
+}
+
+static LevelsPtr multiply(const LevelsPtr &levels, double factor) {
+  if (!levels || factor == 1)
+    return levels;
+  std::vector<double> values = levels->levels;
+  for (double &value : values)
+    value *= factor;
+  if (factor < 0)
+    std::reverse(values.begin(), values.end());
+  // Such a factor has no levels, or all of them are the same.
+  if (!std::isfinite(values.front()) || !std::isfinite(values.back()) ||
+      values.front() == values.back())
     return {};
-  auto levels = std::make_shared<Levels>();
-  levels->bits = bits;
-  levels->levels.assign(found, found + count);
-  for (int i = 1; i < count; ++i)
-    levels->boundaries.push_back((found[i - 1] + found[i]) / 2);
-  return levels;
+  return makeLevels(levels->bits, std::move(values));
+}
+
+namespace {
+/// The levels that have been placed. A search takes long, and a number may be another one
+/// in each step of a program: sequences of the same operators have levels for the first
+/// few numbers, and exact derivatives after those.
+struct Known {
+  static constexpr size_t maxOperators = 1024, maxNumbers = 16;
+  std::mutex mutex;
+  std::unordered_map<std::string, std::unordered_map<std::string, LevelsPtr>> levels;
+
+  /// The levels, which may be none, if they are not to be placed.
+  std::optional<LevelsPtr> find(const std::string &operators, const std::string &numbers);
+};
+} // namespace
+
+std::optional<LevelsPtr> Known::find(const std::string &operators, const std::string &numbers) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto all = levels.find(operators);
+  if (all == levels.end())
+    return levels.size() < maxOperators ? std::nullopt : std::optional<LevelsPtr>(nullptr);
+  if (auto found = all->second.find(numbers); found != all->second.end())
+    return found->second;
+  if (all->second.size() < maxNumbers)
+    return std::nullopt;
+  TORCH_WARN_ONCE("fad.torch.nest: derivatives stay exact for further numbers of a sequence "
+                  "that had ", maxNumbers, " different ones, as levels of derivative_bits are "
+                  "searched for each. Make a number that changes a tensor, or use the "
+                  "operators outside of nest with derivative_bits.");
+  return LevelsPtr();
+}
+
+static std::string print(const std::vector<double> &numbers) {
+  std::ostringstream out;
+  out << std::hexfloat;
+  for (double number : numbers)
+    out << number << ' ';
+  return out.str();
 }
 
 LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string, LevelsPtr> known;
+  static Known known;
   if (!end || !placeLevels || placed)
     return {};
-  std::string name = findName(end, source);
-  if (name.empty())
+  StepPtr inner = end;
+  double factor = peel(inner);
+  if (!inner->op)
     return {};
-  name += static_cast<char>('0' + bits);
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (auto found = known.find(name); found != known.end())
-      return found->second;
-  }
+  SequenceText text = describe(inner);
+  if (text.sources.size() != 1 || text.places[0] != source || !text.constants.empty() ||
+      !text.scalars.empty())
+    return {};
+  std::string operators = text.lines + static_cast<char>('0' + bits);
+  std::string numbers = print(text.numbers);
+  if (auto found = known.find(operators, numbers))
+    return multiply(*found, factor);
   // Without the lock, as this runs Python.
-  LevelsPtr levels = place(end, source, bits);
-  std::lock_guard<std::mutex> lock(mutex);
-  return known.emplace(std::move(name), std::move(levels)).first->second;
+  LevelsPtr levels = place(inner, source, bits);
+  std::lock_guard<std::mutex> lock(known.mutex);
+  return multiply(known.levels[operators].emplace(std::move(numbers), levels).first->second,
+                  factor);
 }
 
 LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value) {
