@@ -157,6 +157,8 @@ def _load() -> ctypes.PyDLL:
         )
     library = ctypes.PyDLL(str(path))
     library.fad_eager_compute_open.restype = ctypes.c_char_p
+    library.fad_eager_compute_readers.restype = ctypes.c_char_p
+    library.fad_eager_compute_readers.argtypes = [ctypes.c_void_p]
     library.fad_eager_take_trace.restype = ctypes.c_char_p
     library.fad_eager_live_values.restype = ctypes.c_int64
     library.fad_eager_live_values.argtypes = [ctypes.c_void_p]

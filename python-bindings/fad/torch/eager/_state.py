@@ -48,11 +48,19 @@ def is_deferred(state: State) -> bool:
     return bool(state.is_on and state.is_deferred)
 
 
-def compute_open() -> None:
-    """Computes what the thread's deferred sequences have left open."""
-    message = load().fad_eager_compute_open()
+def _raise(message: bytes | None) -> None:
     if message is not None:
         raise RuntimeError(message.decode())
+
+
+def compute_open() -> None:
+    """Computes what the thread's deferred sequences have left open."""
+    _raise(load().fad_eager_compute_open())
+
+
+def compute_readers(tensor: torch.Tensor) -> None:
+    """Computes what deferred sequences of all threads read the memory of `tensor` for."""
+    _raise(load().fad_eager_compute_readers(tensor._cdata))
 
 
 _lock = threading.Lock()
@@ -66,9 +74,10 @@ def prepare_deferred() -> None:
         return
     with _lock:
         if not _is_prepared:
-            from . import _kernels
+            from . import _exports, _kernels
 
             load().fad_eager_watch_writes()
+            _exports.watch()
             _kernels.start()
             _is_prepared = True
 

@@ -4,6 +4,7 @@ ways, give what eager PyTorch gives, or an error."""
 import contextlib
 import threading
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from checks import Checks, raises
@@ -69,10 +70,45 @@ def custom(x, c):
     return y.sum() + c.sum()
 
 
+LATER = []
+
+
+def later(x, c):
+    """A custom operator of which the engine is told after its first use."""
+    y = torch.sin(x) + c
+    y.detach()
+    name = f"later{len(LATER)}"
+    LATER.append(torch.library.custom_op(f"fad_test::{name}", mutates_args={"tensor"})(
+        _add_one))
+    z = torch.cos(x) + c
+    LATER[-1](c)
+    return z.sum() + y.sum() + c.sum()
+
+
+def _add_one(tensor: torch.Tensor) -> None:
+    tensor.add_(1)
+
+
+def exported(x, c):
+    """Arrays of other libraries, by each way that there is."""
+    y = torch.sin(x) + c
+    np.from_dlpack(c).fill(3)
+    z = torch.cos(x) + c
+    torch.from_dlpack(torch.utils.dlpack.to_dlpack(c)).fill_(5)
+    return y.sum() + (z + c).sum()
+
+
 def assigned(x, c):
     y = torch.sin(x) * x
     y.data = torch.ones(4, 8).double()
     return y.detach().sum() + x.sum()
+
+
+def assigned_between(x, c):
+    """Backward goes through a tensor that has got other memory."""
+    y = torch.sin(x) * x
+    y.data = torch.ones(4, 8).double()
+    return (y * c).sum() + (y @ WEIGHT).sum()
 
 
 def taken(x, c):
@@ -140,7 +176,8 @@ if __name__ == "__main__":
     check = Checks()
     for engine in ("interactive", "deferred"):
         for policy in ("auto", "fad"):
-            for program in (statistics, functional, custom, taken):
+            for program in (statistics, functional, custom, taken, later, exported,
+                            assigned_between):
                 check(f"{program.__name__}, {engine}, {policy}",
                       lambda: is_right(program, nest(engine, policy)))
     check("assigned", lambda: is_right(assigned, nest()))

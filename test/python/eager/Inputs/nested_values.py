@@ -46,6 +46,31 @@ def check_values(check):
         check(f"gradient of a skipped value, {ask.__name__}", lambda: raises(
             "before the value is used", lambda: after_use(ask)))
 
+    def gradient(make, policy, bits):
+        """Gradients whose memory is not what they are: zeros without any, and negatives."""
+        pulled = []
+        # Few bits are of one engine, and the others of that which the script is run with.
+        options = {"derivative_bits": bits, "engine": "interactive"} if bits else {}
+        for context in (contextlib.nullcontext(),
+                        fad.torch.nest(policy=policy, min_numel=0, **options)):
+            x = X.clone().requires_grad_()
+            with context:
+                y = F.relu(x * 2).view(-1) if bits is None else torch.sigmoid(silu(x)).view(-1)
+            pulled += torch.autograd.grad(y, x, make(y))
+        return torch.allclose(*pulled, atol=0 if bits is None else 0.05)
+
+    def zeros(y):
+        return torch._efficientzerotensor(y.shape, dtype=y.dtype)
+
+    def negatives(y):
+        return torch.complex(y.detach(), -y.detach()).conj().imag
+
+    for policy in ("auto", "fad"):
+        for make in (zeros, negatives):
+            for bits in (None, 6):
+                check(f"a gradient of {make.__name__}, {policy}, {bits}",
+                      lambda: gradient(make, policy, bits))
+
     def before_use():
         x = X.clone().requires_grad_()
         with nest():

@@ -147,12 +147,11 @@ FAD_EAGER_API int64_t fad_eager_live_values(c10::TensorImpl *tensor) {
   return lazy && !lazy->isComputed();
 }
 
-/// Computes the tensors that the thread's deferred sequences have left open. Returns the
-/// message of an error, or null.
-FAD_EAGER_API const char *fad_eager_compute_open() {
+/// The message of the error that a call ends with, or null.
+template <typename Call> static const char *findError(Call call) {
   static thread_local std::string message;
   try {
-    fad::eager::LazyTensors::ofThread()->computeAll();
+    call();
     return nullptr;
   } catch (const c10::Error &error) {
     message = error.what_without_backtrace();
@@ -160,6 +159,22 @@ FAD_EAGER_API const char *fad_eager_compute_open() {
     message = error.what();
   }
   return message.c_str();
+}
+
+/// Computes the tensors that the thread's deferred sequences have left open. Returns the
+/// message of an error, or null.
+FAD_EAGER_API const char *fad_eager_compute_open() {
+  return findError([] { fad::eager::LazyTensors::ofThread()->computeAll(); });
+}
+
+/// Computes the tensors of all threads that read the memory of a TensorImpl. Returns the
+/// message of an error, or null.
+FAD_EAGER_API const char *fad_eager_compute_readers(c10::TensorImpl *tensor) {
+  return findError([&] {
+    if (fad::eager::LazyTensor::live)
+      fad::eager::LazyTensors::computeReadersOf(at::Tensor(
+          c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(tensor)));
+  });
 }
 
 /// Lets the deferred engine see writes. Once in a process.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Defer.h"
+#include "deferred/Writes.h"
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
 #include <ATen/ATen.h>
@@ -69,6 +70,7 @@ static void tell(const Call &call, const at::Tensor &result) {
 at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (isAutocast(call.op, keys) || !isLikeOperands(call))
     return {};
+  watchNewOperators();
   std::vector<torch::autograd::Edge> sources = findSources(call);
   for (const auto &edge : sources)
     if (!edge.is_valid())

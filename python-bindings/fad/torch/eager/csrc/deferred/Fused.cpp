@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Fused.h"
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/CPUAllocator.h>
@@ -91,14 +92,18 @@ static std::vector<const at::Tensor *> read(const Program &program) {
   return tensors;
 }
 
+/// Kernels round otherwise than operators one by one, and when they are there differs
+/// between runs: where a program asks for the same digits in each, none is called.
+static bool mayCall() { return native.call && !at::globalContext().deterministicAlgorithms(); }
+
 static bool isReady(const std::shared_ptr<Program> &program) {
-  return native.call && program->isReady();
+  return mayCall() && program->isReady();
 }
 
 at::Tensor computeFused(const StepPtr &end, bool isForward) {
   auto program = getProgram(end, end->policy, /*usesComputed=*/true);
   if (!isReady(program)) {
-    if (isForward && program->compiled)
+    if (isForward && mayCall() && program->compiled)
       CompiledSequences::get().see(program->key, *program->compiled);
     return {};
   }
@@ -125,7 +130,8 @@ std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient
     return {};
   at::AutoGradMode off(false);
   at::Tensor dense = gradient;
-  if (!gradient.strides().equals(like.strides()) || gradient.is_neg())
+  if (!gradient.strides().equals(like.strides()) || gradient.is_neg() ||
+      gradient._is_zerotensor())
     dense = at::empty_strided(like.sizes(), like.strides(), like.options()).copy_(gradient);
   // Arguments that the gradient depends on, tensors before numbers.
   std::vector<const at::Tensor *> used;

@@ -18,7 +18,7 @@ static bool hasOneLayout(const SequenceText &text) {
     const at::Tensor &tensor = other.tensor;
     return tensor.device().is_cpu() && tensor.scalar_type() == first.scalar_type() &&
            tensor.sizes().equals(first.sizes()) && tensor.strides().equals(first.strides()) &&
-           !tensor.is_neg();
+           !tensor.is_neg() && !tensor._is_zerotensor();
   };
   return std::all_of(text.sources.begin(), text.sources.end(), isLike) &&
          std::all_of(text.constants.begin(), text.constants.end(), isLike);

@@ -13,7 +13,10 @@
 #include "interception/SilentWrites.h"
 #include <ATen/core/stack.h>
 #include <torch/library.h>
+#include <atomic>
 #include <map>
+#include <mutex>
+#include <unordered_set>
 
 namespace fad::eager {
 
@@ -62,26 +65,68 @@ static bool mayWrite(const c10::OperatorHandle &op) {
   return op.schema().is_mutable() || name == "aten::detach" || name == kTakesMemory;
 }
 
-/// Has the mode call `function` for all operators that `isWatched` holds of.
-template <auto *function>
-static void watch(bool (*isWatched)(const c10::OperatorHandle &op)) {
+/// Has the mode call `function` for an operator. There is one lock for all calls.
+template <auto *function> static void watch(const c10::OperatorName &name) {
   static std::map<std::string, torch::Library> libraries;
-  auto &dispatcher = c10::Dispatcher::singleton();
-  for (const c10::OperatorName &name : dispatcher.getAllOpNames()) {
-    auto op = dispatcher.findSchema(name);
-    if (!op || !isWatched(*op))
-      continue;
-    std::string space = name.name.substr(0, name.name.find(':'));
-    auto library = libraries.try_emplace(space, torch::Library::IMPL, space, modeKey, __FILE__,
-                                         __LINE__);
-    std::string full = name.name + (name.overload_name.empty() ? "" : ".") + name.overload_name;
-    library.first->second.impl(full.c_str(),
-                               torch::CppFunction::makeFromBoxedFunction<function>());
-  }
+  std::string space = name.name.substr(0, name.name.find(':'));
+  auto library =
+      libraries.try_emplace(space, torch::Library::IMPL, space, modeKey, __FILE__, __LINE__);
+  std::string full = name.name + (name.overload_name.empty() ? "" : ".") + name.overload_name;
+  library.first->second.impl(full.c_str(),
+                             torch::CppFunction::makeFromBoxedFunction<function>());
 }
 
-void watchSilentWrites() { watch<&writeSilently>(isSilentWriter); }
+void watchSilentWrites() {
+  auto &dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName &name : dispatcher.getAllOpNames())
+    if (auto op = dispatcher.findSchema(name); op && isSilentWriter(*op))
+      watch<&writeSilently>(name);
+}
 
-void watchWrites() { watch<&write>(mayWrite); }
+namespace {
+/// Operators that are not looked at yet. The dispatcher, which is locked, first tells of
+/// those that there are, and then of those that libraries add.
+struct NewOperators : c10::OpRegistrationListener {
+  std::mutex mutex;
+  std::vector<c10::OperatorName> names;
+  std::atomic<bool> hasSome{false};
+
+  void onOperatorRegistered(const c10::OperatorHandle &op) override {
+    std::lock_guard<std::mutex> lock(mutex);
+    names.push_back(op.operator_name());
+    hasSome = true;
+  }
+  void onOperatorDeregistered(const c10::OperatorHandle &) override {}
+
+  std::vector<c10::OperatorName> take() {
+    std::lock_guard<std::mutex> lock(mutex);
+    hasSome = false;
+    return std::move(names);
+  }
+};
+} // namespace
+
+static NewOperators *newOperators = nullptr;
+
+void watchWrites() {
+  newOperators = new NewOperators();
+  static auto *listening = new c10::RegistrationHandleRAII(
+      c10::Dispatcher::singleton().addRegistrationListener(
+          std::unique_ptr<c10::OpRegistrationListener>(newOperators)));
+  (void)listening;
+  watchNewOperators();
+}
+
+void watchNewOperators() {
+  if (!newOperators || !newOperators->hasSome)
+    return;
+  static std::mutex mutex;
+  static std::unordered_set<c10::OperatorName> watched;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto &dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName &name : newOperators->take())
+    if (auto op = dispatcher.findSchema(name); op && mayWrite(*op) && watched.insert(name).second)
+      watch<&write>(name);
+}
 
 } // namespace fad::eager

@@ -15,6 +15,9 @@ namespace fad::eager {
 /// sequences that read that memory and are not computed yet.
 void watchWrites();
 
+/// The same for operators that were registered since.
+void watchNewOperators();
+
 /// Notes the silent writes of operators in the mode, and lets them wait as well.
 void watchSilentWrites();
 

@@ -141,7 +141,7 @@ LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   if (!inner->op)
     return {};
   SequenceText text = describe(inner);
-  if (text.sources.size() != 1 || text.places[0] != source || !text.constants.empty() ||
+  if (text.lines.empty() || text.sources.size() != 1 || text.places[0] != source || !text.constants.empty() ||
       !text.scalars.empty())
     return {};
   std::string operators = text.lines + static_cast<char>('0' + bits);

@@ -35,6 +35,11 @@ Value::~Value() {
   // A tensor that something refers to weakly has let go of its node already.
   if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
     return;
+  // A tensor that takes other memory, by `.data = `, loses its value and keeps its node.
+  if (c10::raw::intrusive_ptr::use_count(tensor)) {
+    sequence->isFinished = true;
+    return;
+  }
   // Without an edge of an operator that is no part of the sequence, nothing needs the
   // derivative any more. Operators that no dispatcher has seen leave an edge, too. The
   // other references are the tensor's and this one.
