@@ -128,7 +128,7 @@ def shows_nan(policy, engine):
 
 def shows_own_nan(policy, engine):
     """A derivative that is no number is no level."""
-    points = torch.cat([torch.randn(62), torch.tensor([math.nan, math.inf])])
+    points = torch.cat([torch.randn(63), torch.tensor([math.nan])])
     weights = torch.linspace(0, 1, 64)
     exact, = pull(lambda x: silu(x) * weights, points)
     found, = pull(lambda x: nest(2, policy, engine)(silu)(x) * weights, points)
