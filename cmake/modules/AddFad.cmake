@@ -50,13 +50,38 @@ function(add_fad_tool name)
   set(main ${CMAKE_CURRENT_BINARY_DIR}/Main.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/tools/Common/Main.cpp.in ${main} @ONLY)
   add_llvm_executable(${name} PARTIAL_SOURCES_INTENDED
-    ${main} ../Common/InitTool.cpp ${ARGN})
-  target_compile_definitions(${name} PRIVATE FAD_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE FADCodegen)
+    ${main} ${ARGN})
+  target_link_libraries(${name} PRIVATE FADToolCommon)
   llvm_update_compile_flags(${name})
   fad_precompile(${name})
   fad_unite(${name})
+  # It includes nothing.
+  set_source_files_properties(${main} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   set_property(GLOBAL APPEND PROPERTY FAD_TOOLS ${name})
+endfunction()
+
+# add_test_passes(tool): gives a tool of the build tree what only tests use. Another
+# program of that name, in the folder installed/ of the build tree, has the same objects
+# without that; it is the one that is installed.
+function(add_test_passes tool)
+  if(NOT FAD_INCLUDE_TESTS)
+    return()
+  endif()
+  get_target_property(libraries ${tool} LINK_LIBRARIES)
+  add_executable(${tool}-installed $<TARGET_OBJECTS:${tool}>)
+  target_link_libraries(${tool}-installed PRIVATE ${libraries})
+  set_target_properties(${tool}-installed PROPERTIES
+    OUTPUT_NAME ${tool}
+    LINKER_LANGUAGE CXX
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
+  foreach(property LINK_FLAGS INSTALL_RPATH)
+    get_target_property(value ${tool} ${property})
+    if(value)
+      set_property(TARGET ${tool}-installed PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+  target_link_libraries(${tool} PRIVATE FADTestRegistration)
 endfunction()
 
 # add_fad_doc(td-file output-name generator-options...): a reference page made

@@ -1,5 +1,6 @@
 # What `cmake --install` puts down: headers, libraries, tools, and a package
-# that `find_package(fad)` finds. The build tree is such a package as well.
+# that `find_package(fad)` finds. The build tree is such a package as well. Components
+# are those of FadPackages.cmake.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -48,13 +49,19 @@ set(fad_install_files ${PROJECT_BINARY_DIR}/cmake/install)
 fad_package(${fad_install_files} ${fad_package_dir})
 install(FILES ${fad_install_files}/fadConfig.cmake
   ${fad_install_files}/fadConfigVersion.cmake
-  DESTINATION ${fad_package_dir})
-install(EXPORT fadTargets DESTINATION ${fad_package_dir})
+  DESTINATION ${fad_package_dir} COMPONENT development)
+install(EXPORT fadTargets DESTINATION ${fad_package_dir} COMPONENT development)
 install(TARGETS ${fad_libs} EXPORT fadTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS ${fad_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tools
+  NAMELINK_COMPONENT development)
+foreach(tool IN LISTS fad_tools)
+  if(TARGET ${tool}-installed)
+    set(tool ${tool}-installed)
+  endif()
+  install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
   PATTERN CMakeFiles EXCLUDE)

@@ -38,6 +38,9 @@ void registerTestResidualsPass();
 /// Registers all passes that exist for tests.
 void registerTestPasses();
 
+/// Registers these passes, and the dialect in `registry`.
+void registerTests(DialectRegistry &registry);
+
 } // namespace fad::test
 } // namespace mlir
 

@@ -9,17 +9,8 @@
 #include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "../Common/ToolInput.h"
-#include "fad/Codegen/Passes.h"
-#include "fad/Pipelines/Pipelines.h"
-#include "fad/Runtime/Passes.h"
-#include "fad/TransformOps/FadTransformOps.h"
-#include "fad/Transforms/Passes.h"
-#include "mlir/InitAllPasses.h"
+#include "../Common/ToolPasses.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
-
-#ifdef FAD_INCLUDE_TESTS
-#include "TestPasses.h"
-#endif
 
 using namespace mlir;
 
@@ -27,16 +18,7 @@ int fad_reduce_main(int argc, char **argv) {
   fad::initTool();
   DialectRegistry registry;
   fad::registerToolDialects(registry);
-  fad::registerTransformOps(registry);
-  registerAllPasses();
-  fad::registerFadCodegenPasses();
-  fad::registerFadTransformsPasses();
-  fad::registerFadRuntimePasses();
-  fad::registerPipelines();
-#ifdef FAD_INCLUDE_TESTS
-  fad::test::registerTestRulesDialect(registry);
-  fad::test::registerTestPasses();
-#endif
+  fad::registerToolPasses(registry);
   MLIRContext context(registry);
   return failed(mlirReduceMain(argc, argv, context));
 }
