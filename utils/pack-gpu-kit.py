@@ -46,7 +46,9 @@ def run(command):
     try:
         done = subprocess.run([str(part) for part in command], capture_output=True)
     except OSError as error:
-        raise PackError(f"{command[0]}: {error.strerror}; build it, or name a build with --build")
+        raise PackError(
+            f"{command[0]}: {error.strerror}; build it, or name a build with --build"
+        ) from error
     if done.returncode:
         raise PackError(f"{' '.join(map(str, command))}:\n{done.stderr.decode(errors='replace')}")
     return done.stdout
@@ -151,7 +153,9 @@ class Packer:
         try:
             shutil.copy(library, target)
         except OSError as error:
-            raise PackError(f"{error}; build the target FADCUDARuntime, or give --runtime")
+            raise PackError(
+                f"{error}; build the target FADCUDARuntime, or give --runtime"
+            ) from error
         if shutil.which("strip"):
             run(["strip", "--strip-unneeded", target])
 

@@ -2,7 +2,8 @@
 # Installs what is missing, builds fad, and runs its tests; then builds three
 # programs with sanitizers and runs a sample of the tests. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 when none failed. A test
-# that did not run has failed.
+# that did not run has failed. With LIT_NUM_SHARDS=2 and LIT_RUN_SHARD=1 in the
+# environment, lit runs the first half of the tests, as of any other number of parts.
 #
 # Usage: test.sh [--light]
 #

@@ -30,7 +30,6 @@ def layer(i, x):
     """One layer of a network, 14 operations: a normalization, a matmul with a
     bias, an activation that is spelled out, and a residual connection."""
     matrix = "#matrix"
-    row = ("%er", ROW, "#row")
     return [
         generic(f"%sum{i}", [(x, TENSOR, matrix)],
                 "%s = arith.addf %a, %out : f32 linalg.yield %s : f32",

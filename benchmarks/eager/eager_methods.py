@@ -5,7 +5,6 @@ import copy
 import ctypes
 import gc
 import statistics
-import time
 from typing import Any, Callable, Sequence
 
 import torch

@@ -31,7 +31,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "utils"))
 
 import kernel_figures
-from gpu import budget, checks, comparison, device, streams, sweep
+from gpu import budget, checks, comparison, device, sweep
 from gpu.kit import Kit, KitError, LoadedKit
 from kernel_figures import BYTES, MOVED
 

@@ -6,7 +6,6 @@ once for each table of decompositions, and each partition of it is run on tensor
 without data, which tells what it keeps: every storage once; parameters, buffers
 and inputs, which are alive anyway, left out."""
 
-import contextlib
 import copy
 
 import torch

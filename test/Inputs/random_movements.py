@@ -123,7 +123,7 @@ class Movements:
         low, high = (
             [self.random.choice([0, 0, 1, 2]) for _ in value.shape] for _ in range(2)
         )
-        sizes = [(l + s + h, None) for l, s, h in zip(low, value.shape, high)]
+        sizes = [(before + s + after, None) for before, s, after in zip(low, value.shape, high)]
         number = self.random.choice([0.0, 0.0, 1.5])
         scalar = self.constant(number, value.element)
         indices = ", ".join(f"%d{dim}: index" for dim in range(len(low)))
@@ -132,7 +132,7 @@ class Movements:
         def compute():
             shape = tuple(size for size, _ in sizes)
             around = duals.constant(value.element, np.full(shape, number), self.directions)
-            ranges = [l + np.arange(s) for l, s in zip(low, value.shape)]
+            ranges = [first + np.arange(s) for first, s in zip(low, value.shape)]
             return duals.put(
                 self.dual(value),
                 np.meshgrid(*ranges, indexing="ij") if ranges else [],

@@ -23,7 +23,7 @@ EVERYTHING = [3e38, -3e38, numpy.inf, -numpy.inf]
 def gradients(runner, file, values, out):
     """Gradients of x, b1 and b2 where hidden unit `j` sees `values[j]`."""
     out.mkdir(parents=True, exist_ok=True)
-    inner, width = 3072, 768
+    inner = 3072
     b1 = numpy.resize(numpy.array(values, numpy.float32), inner)
     numpy.save(out / "b1.npy", b1)
     arguments = ["0", "random:1", f"{out}/b1.npy", "random:2", "0"]

@@ -4,7 +4,6 @@ and compares them with numpy. The arguments are those of HostModule but the test
 import platform
 import sys
 
-import numpy as np
 from host_module import HostModule
 from reduction_cases import FLOAT_KINDS, OTHERS, find_faults, float_case, other_case
 

@@ -3,6 +3,7 @@ are interrupted or whose lit fails.
 
 Usage: check_run_lit.py RUN-LIT LIT FOLDER"""
 
+import os
 import pathlib
 import signal
 import subprocess
@@ -41,19 +42,23 @@ class RunLit(unittest.TestCase):
         self.folder = folder / self.id().rsplit(".", 1)[1]
         self.folder.mkdir()
 
-    def start(self, tests, *options, stand_in=None, results="results.json"):
+    def start(self, tests, *options, stand_in=None, results="results.json", shard=None):
         """Starts a run of a suite of tests, by name, or of a program that stands
-        for lit."""
+        for lit. A shard is its number and how many there are."""
         suite = self.folder / "suite"
         suite.mkdir(exist_ok=True)
         (suite / "lit.cfg").write_text(CONFIG)
         for name, text in tests.items():
             (suite / f"{name}.test").write_text(text + "\n")
         options = [sys.executable, lit, "-s", "-j1", "--order=lexical", *options, suite]
+        environment = {key: value for key, value in os.environ.items() if "_SHARD" not in key}
+        if shard:
+            environment.update(LIT_RUN_SHARD=str(shard[0]), LIT_NUM_SHARDS=str(shard[1]))
         return subprocess.Popen(
             [sys.executable, run_lit, self.folder / results]
             + ([stand_in] if stand_in else options),
             cwd=self.folder,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -117,6 +122,24 @@ class RunLit(unittest.TestCase):
                 "1 passed, 1 failed, 0 skipped",
                 "1 failed because they did not run:\n  Small :: b.test",
             )
+
+    def test_shards(self):
+        tests = {"a": PASS, "b": PASS, "c": PASS}
+        self.check(
+            self.start(tests, shard=(1, 2)),
+            "2 passed, 0 failed, 0 skipped",
+            "1 tests are those of other shards",
+            status=0,
+        )
+
+    def test_shard_stops_early(self):
+        tests = {"a": PASS, "b": PASS, "c": PASS}
+        self.check(
+            self.start(tests, "--max-tests=1", shard=(1, 2)),
+            "1 passed, 1 failed, 0 skipped",
+            "1 tests are those of other shards",
+            "1 failed because they did not run",
+        )
 
     def test_stops_early(self):
         tests = {"a": PASS, "b": "RUN: false", "c": PASS, "d": PASS}

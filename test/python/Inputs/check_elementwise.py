@@ -15,7 +15,6 @@ from elementwise_errors import check_errors
 from elementwise_reads import Scaled, check_reads
 from torch.utils.checkpoint import checkpoint
 
-import fad.torch
 from fad.torch import elementwise, saved_memory
 from fad.torch._elementwise.kernel import count_kernels
 

@@ -36,7 +36,7 @@ class CallPattern:
     def __init__(self, model, inputs: Inputs, loss: Optional[Callable], targets):
         self.loss = loss
         # What the model returns, where that has been asked for.
-        self.output: Optional["OutputPattern"] = None
+        self.output: Optional[OutputPattern] = None
         targets = _as_tuple(targets)
         if targets and loss is None:
             raise ValueError("targets are given, but no loss to pass them to")

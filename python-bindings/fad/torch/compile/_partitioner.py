@@ -22,7 +22,7 @@ from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options, check_policy
 from ._apply import apply_plan
 from ._hoist import hoist
-from ._import import NotPlanned, import_joint
+from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
 from ._regions import merge_equal
 
@@ -319,7 +319,7 @@ def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
     """`saved`, in the order of the graph, with the numbers and objects that backward
     reads beside them: sizes, for example, which fad does not see."""
     closed = set(saved)
-    worklist = [node for node in info.required_bw_nodes]
+    worklist = list(info.required_bw_nodes)
     seen = set(worklist)
     while worklist:
         for used in worklist.pop().all_input_nodes:

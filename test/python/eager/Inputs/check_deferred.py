@@ -167,7 +167,7 @@ def check_writes(check):
             thread = threading.Thread(target=lambda: x.detach().add_(1))
             thread.start()
             thread.join()
-            refused = raises("modified by an inplace operation", lambda: y.sum())
+            refused = raises("modified by an inplace operation", lambda: y.sum())  # noqa: F821
             del y
         return refused
 

@@ -152,7 +152,7 @@ def check_others(check):
             y = torch.sin(x) * c
             size = c.untyped_storage().nbytes()
             c.untyped_storage().resize_(0)
-            refused = raises("has been freed", lambda: y.sum())
+            refused = raises("has been freed", lambda: y.sum())  # noqa: F821
             c.untyped_storage().resize_(size)
             del y
         return refused
