@@ -154,6 +154,7 @@ if config.enable_sanitizers:
 config.substitutions += [
     ("%lit", config.lit_executable),
     ("%cmake", config.cmake_executable),
+    ("%cpack", os.path.join(os.path.dirname(config.cmake_executable), "cpack")),
     ("%cxx", config.cxx_executable),
     ("%cc", config.c_executable),
     ("%python", config.python_executable),

@@ -9,6 +9,6 @@ set_up
 step "Build with LLVM linked in" cmake --build build --target fad-standalone
 rm -rf build/wheel
 step "Wheel" "$python" -m pip wheel --quiet --no-deps --no-build-isolation \
-  --wheel-dir build/wheel python-bindings \
+  --wheel-dir build/wheel . \
   --config-settings=cmake.define.FAD_STANDALONE_DIR="$PWD/build/standalone"
 ls -l build/wheel

@@ -11,13 +11,16 @@
 #include "RuntimeLibraries.h"
 #include "fad/Runtime/Memory.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cinttypes>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 
 using namespace mlir::fad;
 
@@ -39,8 +42,31 @@ static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
 
 void mlir::fad::loadCompilerLibrary() { loadLibrary("libgcc_s.so.1"); }
 
+/// Loads a library of fad's: from the folder of the program or library that this
+/// code is linked into, from the folder lib next to that, or else by its name. A
+/// program that is installed thus has the library that is installed with it.
+static llvm::sys::DynamicLibrary loadOwnLibrary(llvm::StringRef name) {
+  Dl_info self;
+  bool isFound = dladdr(&runtimeLibraries, &self) != 0;
+  // The name of a program may lack its folder.
+  for (std::string file : {isFound ? std::string(self.dli_fname) : std::string(),
+                           llvm::sys::fs::getMainExecutable(
+                               nullptr, const_cast<RuntimeLibraries *>(
+                                            &runtimeLibraries))}) {
+    if (!llvm::sys::path::is_absolute(file))
+      continue;
+    for (llvm::StringRef folder : {"", "../lib"}) {
+      llvm::SmallString<256> path = llvm::sys::path::parent_path(file);
+      llvm::sys::path::append(path, folder, name);
+      if (llvm::sys::fs::exists(path))
+        return loadLibrary(path);
+    }
+  }
+  return loadLibrary(name);
+}
+
 llvm::sys::DynamicLibrary mlir::fad::loadCUDARuntime() {
-  return loadLibrary(runtimeLibraries.cudaRuntime);
+  return loadOwnLibrary(runtimeLibraries.cudaRuntime);
 }
 
 bool mlir::fad::loadOpenMP() {

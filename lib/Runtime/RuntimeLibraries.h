@@ -16,7 +16,7 @@ namespace mlir::fad {
 struct RuntimeLibraries {
   /// LLVM's, for parallel loops.
   const char *openMP;
-  /// fad's, for kernels.
+  /// fad's, for kernels: a name, which is looked for beside fad first.
   const char *cudaRuntime;
 };
 

@@ -1,0 +1,25 @@
+# Installs the packages in /mnt/packages, uses them, and removes them.
+set -e
+export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
+unset PYTHONPATH
+list() {
+  (cd / && find etc home opt root usr var -xdev ! -path 'var/log/*' ! -path 'var/cache/*' \
+    ! -path 'var/lib/apt/*' ! -path 'var/lib/dpkg/*-old' ! -path '*/__pycache__*' | sort)
+  (cd / && find usr/lib/python3/dist-packages/fad* 2>/dev/null) || true
+}
+list > /tmp/before
+apt-get install -y --no-install-recommends --no-download -o APT::Sandbox::User=root \
+  /mnt/packages/*.deb
+cd /tmp
+fad-opt --version
+fad-memory-report /mnt/inputs/gelu.mlir --size=4
+fad-runner /mnt/inputs/gelu.mlir --policy=auto --size=4 --check-gradients
+/usr/bin/python3 /mnt/inputs/use_package.py /usr/lib/python3/dist-packages
+cmake -G Ninja -S /mnt/inputs/consumer -B /tmp/consumer > /dev/null
+cmake --build /tmp/consumer
+/tmp/consumer/consumer /mnt/inputs/relu.mlir
+/tmp/consumer/kernels | sed 's/^/devices: /'
+apt-get purge -y fad libfad-dev python3-fad
+list > /tmp/after
+diff /tmp/before /tmp/after
+echo nothing is left
