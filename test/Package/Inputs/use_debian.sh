@@ -1,6 +1,6 @@
 # Installs the packages in /mnt/packages, uses them, and removes them.
 set -e
-export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export DEBIAN_FRONTEND=noninteractive PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH"
 unset PYTHONPATH
 list() {
   (cd / && find etc home opt root usr var -xdev ! -path 'var/log/*' ! -path 'var/cache/*' \
