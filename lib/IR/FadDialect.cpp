@@ -102,6 +102,28 @@ static LogicalResult verifyRequest(Operation *op, NamedAttribute request) {
   return verify("result", value.getResults(), function.getNumResults());
 }
 
+/// Checks what a framework says of the memory that it takes for `op`.
+static LogicalResult verifyMemoryAttribute(Operation *op, NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == FadDialect::kScratchAttr) {
+    if (!isNumber(attr.getValue()))
+      return op->emitOpError("expects '")
+             << name << "' to be a non-negative 64-bit integer";
+  } else if (!isa<UnitAttr>(attr.getValue())) {
+    return op->emitOpError("expects '") << name << "' to be a unit attribute";
+  }
+  bool isOnFunction = isa<FunctionOpInterface>(op);
+  if (isOnFunction && name != FadDialect::kFusesAttr)
+    return op->emitOpError("'")
+           << name << "' belongs on an operation in a function; move it to one";
+  if (name == FadDialect::kOverwritesAttr &&
+      (op->getNumOperands() == 0 || op->getNumResults() == 0))
+    return op->emitOpError("expects an operand and a result for '")
+           << name << "', which says that the result may take the memory of the "
+           << "operand";
+  return success();
+}
+
 LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -130,6 +152,8 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("expects '")
              << name << "' to list a name for each result";
   }
+  if (name == kFusesAttr || name == kOverwritesAttr || name == kScratchAttr)
+    return verifyMemoryAttribute(op, attr);
   if (name == kKernelAttr && !isa<SymbolRefAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to name a kernel";
   if ((name == kBlockSizeAttr || name == kTileSizeAttr) &&
@@ -160,6 +184,10 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr) {
   if ((name == FadDialect::kResidualAttr || name == FadDialect::kOwnedAttr) &&
       !isa<UnitAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to be a unit attribute";
+  if (name == FadDialect::kFusesAttr || name == FadDialect::kOverwritesAttr ||
+      name == FadDialect::kScratchAttr)
+    return op->emitOpError("'")
+           << name << "' belongs on an operation, not on an argument or result";
   return success();
 }
 

@@ -72,10 +72,10 @@ FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
   ModuleOp module = *candidate.module;
   for (auto function : module.getOps<func::FuncOp>())
     if (JointFunction::isJoint(function)) {
-      FailureOr<int64_t> peak =
+      FailureOr<PeakEstimates> peaks =
           selectResiduals(function, getSelection(), candidate.rules);
-      if (failed(peak) ||
-          failed(checkPeakBudget(function, getSelection(), *peak)))
+      if (failed(peaks) ||
+          failed(checkPeakBudget(function, getSelection(), peaks->chosen)))
         return failure();
     }
   return countKeptBytes(findJoint(module, name), assumedSize);

@@ -34,8 +34,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     if (failed(manager.run(*copy)))
       return failure();
     auto joint = *copy->getOps<func::FuncOp>().begin();
-    FailureOr<int64_t> peak = selectResiduals(joint, options);
-    if (failed(peak))
+    FailureOr<PeakEstimates> peaks = selectResiduals(joint, options);
+    if (failed(peaks))
       return failure();
     int64_t bytes = countKeptBytes(joint, options.assumedSize);
     FailureOr<llvm::json::Value> described = describePlan(joint);
@@ -43,8 +43,10 @@ static std::string plan(python::Module &module, const std::string &policyName,
       return failure();
     // A framework that cannot have its budget wants the least that there is, and
     // says so.
-    if (options.peakBudget >= 0)
-      (*described->getAsObject())["peak"] = *peak;
+    if (options.peakBudget >= 0) {
+      (*described->getAsObject())["peak"] = peaks->chosen;
+      (*described->getAsObject())["fastest_peak"] = peaks->fastest;
+    }
     if (options.residualBudget >= 0)
       (*described->getAsObject())["bytes"] = bytes;
     std::string text;

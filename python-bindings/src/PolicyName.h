@@ -71,6 +71,7 @@ inline SelectionOptions getSelection(const nanobind::dict &options) {
   setOption(options, "derivative_from_output", selection.derivativeFromOutput);
   setOption(options, "residual_budget", selection.residualBudget);
   setOption(options, "peak_budget", selection.peakBudget);
+  setOption(options, "peak_fraction", selection.peakFraction);
   selection.recompute = getRecomputeLevel(level);
   selection.target = getTarget(target);
   return selection;

@@ -37,3 +37,76 @@ func.func @kind(%x: tensor<4xf32>) {
 func.func @argument(%x: tensor<4xf32> {fad.nodes = []}) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{'func.func' op expects 'fad.fuses' to be a unit attribute}}
+func.func @fuses() attributes {fad.fuses = true} {
+  return
+}
+
+// -----
+
+func.func @fuses_operation(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'fad.opaque' op expects 'fad.fuses' to be a unit attribute}}
+  %v = fad.opaque "aten.sin" keep (%x) {fad.fuses = "yes"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'fad.fuses' belongs on an operation, not on an argument or result}}
+func.func @fuses_argument(%x: tensor<4xf32> {fad.fuses}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'fad.scratch' belongs on an operation, not on an argument or result}}
+func.func private @scratch_result() -> (tensor<4xf32> {fad.scratch = 4 : i64})
+
+// -----
+
+func.func @overwrites(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'fad.opaque' op expects 'fad.overwrites' to be a unit attribute}}
+  %v = fad.opaque "aten.sin" keep (%x) {fad.overwrites = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @overwrites_nothing() {
+  // expected-error @+1 {{'fad.opaque' op expects an operand and a result for 'fad.overwrites', which says that the result may take the memory of the operand}}
+  %v = fad.opaque "aten.zeros" keep () {fad.overwrites} : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'fad.overwrites' belongs on an operation in a function; move it to one}}
+func.func @overwrites_function() attributes {fad.overwrites} {
+  return
+}
+
+// -----
+
+func.func @scratch(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'fad.opaque' op expects 'fad.scratch' to be a non-negative 64-bit integer}}
+  %v = fad.opaque "aten.sin" keep (%x) {fad.scratch = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scratch_type(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'fad.opaque' op expects 'fad.scratch' to be a non-negative 64-bit integer}}
+  %v = fad.opaque "aten.sin" keep (%x) {fad.scratch = 4 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'fad.scratch' belongs on an operation in a function; move it to one}}
+func.func @scratch_function() attributes {fad.scratch = 4 : i64} {
+  return
+}

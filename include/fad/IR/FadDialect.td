@@ -43,6 +43,9 @@ def Fad_Dialect : Dialect {
     | `fad.shares_ties` | `arith.maximumf`, `arith.minimumf` | equal operands share the derivative, also where `fad-raise` knows a function that has another one |
     | `fad.adjoint_of` | an operation | names the primal operation that this operation is the adjoint of |
     | `fad.nodes` | an operation or an argument | the names of its results, or of it, in the graph of another framework |
+    | `fad.fuses` | a function or an operation | the framework that executes it fuses elementwise operations with their readers, or that operation, too: what they compute has no buffer |
+    | `fad.overwrites` | an operation | there, its result may take the memory of an operand that nothing reads later |
+    | `fad.scratch` | an operation | the bytes that its kernel takes for itself while it runs |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |
     | `fad.block_size` | `fad.elementwise` | threads in a block of that kernel |
     | `fad.tile_size` | `fad.elementwise` | elements that a block of that kernel computes |
@@ -68,6 +71,9 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kSharesTiesAttr = "fad.shares_ties";
     static constexpr ::llvm::StringLiteral kAdjointOfAttr = "fad.adjoint_of";
     static constexpr ::llvm::StringLiteral kNodesAttr = "fad.nodes";
+    static constexpr ::llvm::StringLiteral kFusesAttr = "fad.fuses";
+    static constexpr ::llvm::StringLiteral kOverwritesAttr = "fad.overwrites";
+    static constexpr ::llvm::StringLiteral kScratchAttr = "fad.scratch";
     static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";
     static constexpr ::llvm::StringLiteral kBlockSizeAttr = "fad.block_size";
     static constexpr ::llvm::StringLiteral kTileSizeAttr = "fad.tile_size";

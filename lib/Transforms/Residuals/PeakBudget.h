@@ -10,6 +10,7 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_PEAKBUDGET_H
 
 #include "MinCutSelection.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 
 namespace mlir::fad {
@@ -32,10 +33,12 @@ struct PeakSelection {
 std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          CostModel &costs);
 
-/// The fastest of these selections within `budget` bytes; if none fits, the one
-/// of the lowest peak.
+/// The fastest of these selections within the budget of `options`; if none
+/// fits, the one of the lowest peak. Sets `fastestPeak` to the peak of the
+/// fastest.
 PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
-                             int64_t budget);
+                             const SelectionOptions &options,
+                             int64_t &fastestPeak);
 
 } // namespace mlir::fad
 

@@ -21,14 +21,6 @@ using namespace mlir::fad;
 // The joint function by numbers
 //===----------------------------------------------------------------------===//
 
-/// A function whose framework fuses elementwise operations, or an operation that
-/// fuses there besides those; and one that may write its result over an operand.
-static constexpr StringLiteral kFusesAttr = "fad.fuses";
-static constexpr StringLiteral kOverwritesAttr = "fad.overwrites";
-
-/// The bytes that the kernel of an operation takes while it runs.
-static constexpr StringLiteral kScratchAttr = "fad.scratch";
-
 /// Whether the results of `op` are in the memory of its operands, or take none.
 static bool isInPlace(Operation *op) {
   if (auto opaque = dyn_cast<OpaqueOp>(op))
@@ -44,7 +36,7 @@ static bool fusesWithReaders(Operation *op) {
   auto opaque = dyn_cast<OpaqueOp>(op);
   if (opaque && opaque.getKind() == OpaqueKind::repeat)
     return op->getNumOperands() == 0;
-  return op->hasAttr(kFusesAttr) || isElementwise(op);
+  return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
 }
 
 /// The bytes of temporary tensors while a framework executes the scalar
@@ -102,12 +94,12 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     Cost cost = costs.getSaveCost(result);
     savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
   }
-  if (auto scratch = op->getAttrOfType<IntegerAttr>(kScratchAttr))
+  if (auto scratch = op->getAttrOfType<IntegerAttr>(FadDialect::kScratchAttr))
     node.temporaryBytes = scratch.getInt();
   if (isFused) {
     node.fuses = !node.isInPlace && fusesWithReaders(op);
     node.isFusedReader = node.fuses || isReduction(op);
-    node.overwrites = node.fuses || op->hasAttr(kOverwritesAttr);
+    node.overwrites = node.fuses || op->hasAttr(FadDialect::kOverwritesAttr);
   } else if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
              op->getNumResults() != 0)
     node.temporaryBytes =
@@ -122,7 +114,7 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
         return joint.getFunction().getArgAttr(it.getArgNumber(),
                                               FadDialect::kNodesAttr);
       });
-  isFused = joint.getFunction()->hasAttr(kFusesAttr);
+  isFused = joint.getFunction()->hasAttr(FadDialect::kFusesAttr);
   DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
   unsigned firstBackward = 0;
   for (Operation &op : block.without_terminator()) {

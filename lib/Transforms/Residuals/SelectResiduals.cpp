@@ -58,13 +58,13 @@ static void selectByRule(func::FuncOp function, Policy policy) {
 //===----------------------------------------------------------------------===//
 
 /// The selection of the fewest bytes, then of the least time, by a minimum cut;
-/// with a budget that can be kept, of the least time within it. Sets `peak`
-/// with a budget for it.
+/// with a budget that can be kept, of the least time within it. Sets `peaks`
+/// with a budget for the peak.
 static Selection select(const JointFunction &joint, CostModel &costs,
-                        const SelectionOptions &options, int64_t &peak) {
+                        const SelectionOptions &options, PeakEstimates &peaks) {
   if (options.peakBudget >= 0) {
-    PeakSelection least = findWithinPeak(joint, costs, options.peakBudget);
-    peak = least.peak;
+    PeakSelection least = findWithinPeak(joint, costs, options, peaks.fastest);
+    peaks.chosen = least.peak;
     return std::move(least.selection);
   }
   llvm::SetVector<Value> read = findReadValues(joint);
@@ -73,14 +73,14 @@ static Selection select(const JointFunction &joint, CostModel &costs,
   return selectFewestBytes(read.getArrayRef(), costs);
 }
 
-/// Selects by `select`. Returns the peak with a budget for it, and 0 without.
-static int64_t selectByCut(func::FuncOp function,
-                           const SelectionOptions &options) {
-  int64_t peak = 0;
+/// Selects by `select`. Returns the peaks with a budget for them, and 0 without.
+static PeakEstimates selectByCut(func::FuncOp function,
+                                 const SelectionOptions &options) {
+  PeakEstimates peaks;
   prepareForCut(function, options,
                 [&](const JointFunction &joint, CostModel &costs,
                     const DerivativeFromOutputReasons &reasons) {
-                  Selection least = select(joint, costs, options, peak);
+                  Selection least = select(joint, costs, options, peaks);
                   ResidualChoice choice;
                   choice.isSaved = [&](Value value) {
                     return least.saved.contains(value);
@@ -97,7 +97,7 @@ static int64_t selectByCut(func::FuncOp function,
                   };
                   materialize(joint, choice);
                 });
-  return peak;
+  return peaks;
 }
 
 /// Selects by the cut, or by the one of the rules of `policies` that keeps
@@ -278,24 +278,24 @@ static LogicalResult checkOptions(func::FuncOp function,
   return success();
 }
 
-FailureOr<int64_t> fad::selectResiduals(func::FuncOp function,
-                                        const SelectionOptions &options,
-                                        ArrayRef<Policy> rules) {
+FailureOr<PeakEstimates>
+fad::selectResiduals(func::FuncOp function, const SelectionOptions &options,
+                     ArrayRef<Policy> rules) {
   if (failed(checkOptions(function, options)) ||
       failed(JointFunction::get(function)))
     return failure();
   dropResiduals(function);
-  int64_t peak = 0;
+  PeakEstimates peaks;
   // A rule has no budget.
   if (options.peakBudget >= 0)
-    peak = selectByCut(function, options);
+    peaks = selectByCut(function, options);
   else if (options.policy == Policy::automatic)
     selectLeast(function, options, rules);
   else
     selectByRule(function, options.policy);
   dropTape(function);
   dropCandidates(function);
-  return peak;
+  return peaks;
 }
 
 namespace {
@@ -314,8 +314,9 @@ struct FadSelectResidualsPass
       return;
     }
     SelectionOptions options = getSelection();
-    FailureOr<int64_t> peak = selectResiduals(function, options);
-    if (failed(peak) || failed(checkPeakBudget(function, options, *peak)) ||
+    FailureOr<PeakEstimates> peaks = selectResiduals(function, options);
+    if (failed(peaks) ||
+        failed(checkPeakBudget(function, options, peaks->chosen)) ||
         failed(checkResidualBudget(function, options,
                                    countKeptBytes(function, assumedSize))))
       return signalPassFailure();

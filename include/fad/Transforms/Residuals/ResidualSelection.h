@@ -18,14 +18,20 @@ namespace mlir::fad {
 /// The policies that follow a rule.
 inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
+/// Estimates, in bytes, of the peak of a step under the chosen selection and
+/// under the fastest one.
+struct PeakEstimates {
+  int64_t chosen = 0, fastest = 0;
+};
+
 /// Runs `fad-select-residuals` on the joint function `function`. A budget below
 /// the fewest bytes selects the fewest bytes; to find them, `auto` compares the
 /// selections of `rules`, too. A `peakBudget` below the lowest peak selects the
-/// lowest peak. Returns the estimated peak if there is a `peakBudget`, else 0.
+/// lowest peak. Returns the estimated peaks if there is a `peakBudget`, else 0.
 /// Fails, with an error, if attributes or options are inconsistent.
-FailureOr<int64_t> selectResiduals(func::FuncOp function,
-                                   const SelectionOptions &options,
-                                   ArrayRef<Policy> rules = kRules);
+FailureOr<PeakEstimates> selectResiduals(func::FuncOp function,
+                                         const SelectionOptions &options,
+                                         ArrayRef<Policy> rules = kRules);
 
 /// The bytes of `value`, where a dynamic size counts as `assumedSize`; the
 /// largest number if its type does not determine them.

@@ -27,6 +27,9 @@ struct SelectionOptions {
   bool derivativeFromOutput = false;
   int64_t residualBudget = -1;
   int64_t peakBudget = -1;
+  /// With a `peakBudget`, a bound besides: a part of the peak of the fastest
+  /// selection.
+  double peakFraction = 1.0;
 };
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`

@@ -155,8 +155,9 @@ class Partitioner(CustomPartitionerFn):
     ) -> dict[str, Any]:
         """The plan for `module`; with a budget, that of the least time within it."""
 
-        def plan() -> dict[str, Any]:
-            return json.loads(_fad.plan(get_handle(module), self.policy, **options))
+        def plan(**more: Any) -> dict[str, Any]:
+            text = _fad.plan(get_handle(module), self.policy, **options, **more)
+            return json.loads(text)
 
         if "residual_budget" in options:
             chosen = plan()
@@ -164,12 +165,14 @@ class Partitioner(CustomPartitionerFn):
             return chosen
         if "peak_budget" not in options:
             return plan()
-        budget = options["peak_budget"]
         if self.fraction:
             # Both peaks are estimates, so that nothing has to be held in reserve.
-            budget = int(self.fraction * plan()["peak"])
-        has_reserve = self.is_fused and not self.fraction
-        own, rest = (_GRADIENT_RESERVE, _RESERVE) if has_reserve else (0.0, 0.0)
+            chosen = plan(peak_fraction=self.fraction)
+            budget = int(self.fraction * chosen["fastest_peak"])
+            self._warn("keeps this graph within a peak of", budget, chosen["peak"])
+            return chosen
+        budget = options["peak_budget"]
+        own, rest = (_GRADIENT_RESERVE, _RESERVE) if self.is_fused else (0.0, 0.0)
         gradients = int(gradient_bytes * (1 - own))
         within = gradients + int((budget - gradient_bytes) * (1 - rest))
         options["peak_budget"] = max(0, within)
