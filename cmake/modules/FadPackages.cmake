@@ -51,14 +51,16 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "headers and libraries of fad
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "fad (= ${PROJECT_VERSION}), libmlir-${LLVM_VERSION_MAJOR}-dev, llvm-${LLVM_VERSION_MAJOR}-dev")
 
-set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
-set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Python package of fad
+if(TARGET FADPython)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Python package of fad
  Functions on numpy arrays and PyTorch models are differentiated with fad's policies for
  what is kept from forward to backward.")
-math(EXPR next "${Python_VERSION_MINOR} + 1")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-  "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next}), python3-numpy, libomp-${LLVM_VERSION_MAJOR}-dev")
-# Compiled Python files come and go with the package.
-set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
-  ${PROJECT_SOURCE_DIR}/cmake/debian/postinst ${PROJECT_SOURCE_DIR}/cmake/debian/prerm)
+  math(EXPR next "${Python_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next}), python3-numpy, libomp-${LLVM_VERSION_MAJOR}-dev")
+  # Compiled Python files come and go with the package.
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+    ${PROJECT_SOURCE_DIR}/cmake/debian/postinst ${PROJECT_SOURCE_DIR}/cmake/debian/prerm)
+endif()
 include(CPack)
