@@ -1,4 +1,4 @@
-# Packages of Debian, which `cpack` makes in the build tree:
+# Packages of Debian, which `cpack` makes in the folder that it is called in:
 #
 #   fad          the programs, the plugin, the C API and the CUDA runtime
 #   libfad-dev   headers, libraries, and the package for CMake
@@ -24,7 +24,6 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fad)
 set(CPACK_PACKAGE_CONTACT "Contributors of fad")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_OUTPUT_FILE_PREFIX ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_COMPONENTS_GROUPING IGNORE)
