@@ -16,6 +16,7 @@ packages=(
   g++ cmake ninja-build                                     # build
   llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools libzstd-dev
   libomp-22-dev                                             # parallel loops
+  libdnnl2 libopenblas0-openmp                              # contractions
   python3 python3-numpy python3-mpmath libgtest-dev         # tests, example
 )
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times one training step (forward and backward, without the optimizer) of a
-BERT and a ResNet: eager PyTorch, torch.compile, and fad through IREE under each
-policy. Steps of all contenders alternate, so that what else the machine does
+BERT and a ResNet: eager PyTorch, torch.compile, and fad by its own engine and through
+IREE under several policies. Steps of all contenders alternate, so that what else the machine does
 meets them alike. Prints the machine, versions, sizes and repetitions."""
 
 import argparse
@@ -19,7 +19,7 @@ import torch
 
 import fad.torch
 
-POLICIES = ("bp", "recompute", "fad")
+POLICIES = {"fad": ("bp", "auto"), "iree": ("bp", "recompute", "fad")}
 
 
 def make_bert(options):
@@ -60,6 +60,7 @@ def make_resnet(options):
     }
 
 
+NAMES = {"fad": "own engine", "iree": "IREE"}
 MODELS = {"bert": make_bert, "resnet": make_resnet}
 
 
@@ -81,15 +82,17 @@ def make_contenders(model, batch, options):
     if not options.without_compile:
         compiled = torch.compile(model)
         contenders["torch.compile"] = lambda: make_plain(compiled, model, batch)
-    for policy in POLICIES:
+    for engine in options.engines:
+        for policy in POLICIES[engine]:
 
-        def make(policy=policy):
-            step = fad.torch.train_step(
-                model, batch, policy=policy, engine="iree", flags=options.flag
-            )
-            return lambda: step(**batch)[0]
+            def make(engine=engine, policy=policy):
+                flags = options.flag if engine == "iree" else ()
+                step = fad.torch.train_step(
+                    model, batch, policy=policy, engine=engine, flags=flags
+                )
+                return lambda: step(**batch)[0]
 
-        contenders[f"fad, IREE, {policy}"] = make
+            contenders[f"fad, {NAMES[engine]}, {policy}"] = make
     return contenders
 
 
@@ -150,6 +153,9 @@ def parse_arguments():
         action="store_true",
         help="leave out torch.compile, which takes long to start",
     )
+    parser.add_argument(
+        "--engines", nargs="+", choices=list(NAMES), default=list(NAMES), help="of fad"
+    )
     parser.add_argument("--flag", action="append", default=[], help="of iree-compile")
     parser.add_argument("--json", type=pathlib.Path, help="file to write figures to")
     options = parser.parse_args()
@@ -181,10 +187,10 @@ def main():
         model, batch = MODELS[name](options)
         times = time_contenders(make_contenders(model, batch, options), options)
         results[name] = times
-        print(f"\n{name:20} {'median ms':>10} {'least ms':>10} {'first s':>8}  loss")
+        print(f"\n{name:23} {'median ms':>10} {'least ms':>10} {'first s':>8}  loss")
         for contender, row in times.items():
             print(
-                f"{contender:20} {row['median_ms']:10.2f} {row['least_ms']:10.2f} "
+                f"{contender:23} {row['median_ms']:10.2f} {row['least_ms']:10.2f} "
                 f"{row['first_s']:8.1f}  {row['loss']:.6f}"
             )
         losses = [row["loss"] for row in times.values()]

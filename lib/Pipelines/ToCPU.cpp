@@ -25,13 +25,14 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
+void fad::buildToLinalgPipeline(OpPassManager &pm,
+                                const ToCPUOptions &options) {
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadNormalize());
   pm.addPass(createFadToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  if (checkShapes) {
+  if (options.checkShapes) {
     std::unique_ptr<Pass> verification =
         createGenerateRuntimeVerificationPass();
     // Messages with the location, not the text, of the operation. There is no
@@ -43,6 +44,9 @@ void fad::buildToLinalgPipeline(OpPassManager &pm, bool checkShapes) {
   // Pairs of transposes fold before contractions add their own.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createFadSelectContractions(
+      {options.contractions, SmallVector<std::string>(options.contractionTypes.begin(),
+                                options.contractionTypes.end())}));
   pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -72,6 +76,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
 }
 
 void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
+  pm.addPass(createFadContractionsToCalls());
   pm.addNestedPass<func::FuncOp>(
       createFadLinalgToLoops({parallel, vectorBits}));
   pm.addPass(createCanonicalizerPass());
@@ -119,7 +124,7 @@ void fad::addToLLVM(OpPassManager &pm, bool parallel) {
 }
 
 void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
-  buildToLinalgPipeline(pm, options.checkShapes);
+  buildToLinalgPipeline(pm, options);
   addBufferize(pm, options.alignment);
   addLoops(pm, options.parallel, options.vectorBits);
   addScalars(pm, options.tiesAway);

@@ -26,7 +26,7 @@ void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   // these.
   pm.addPass(createFadCheckCalls());
   pm.addPass(createInlinerPass());
-  buildToLinalgPipeline(pm, options.checkShapes);
+  buildToLinalgPipeline(pm, options);
   // A kernel for each chain of elementwise operations: with the addition of a
   // bias, for example, before an activation.
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());

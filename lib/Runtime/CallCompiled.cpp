@@ -11,7 +11,6 @@
 #include "fad/Runtime/CompiledModule.h"
 #include "fad/Runtime/Memory.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include <cstring>
 
 using namespace mlir;

@@ -9,20 +9,19 @@
 #include "fad/Runtime/CompiledModule.h"
 #include "GlobalState.h"
 #include "HostSymbols.h"
-#include "SplitFunctions.h"
+#include "Library/Contract.h"
+#include "ObjectCode.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "fad/Runtime/CompileCache.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -151,52 +150,27 @@ static LogicalResult emitEngineError(ModuleOp module, llvm::Error error) {
          << llvm::toString(std::move(error));
 }
 
-LogicalResult CompiledModule::createEngine(ModuleOp module, bool quickly) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!builder)
-    return emitEngineError(module, builder.takeError());
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return emitEngineError(module, machine.takeError());
-  loadCompilerLibrary();
-
-  ExecutionEngineOptions options;
-  // Level 3 is meant for kernels, and takes long for networks.
-  auto optimize = [quickly, target = machine->get()](llvm::Module *llvmModule) {
-    simplifyInterface(*llvmModule);
-    bool isNetwork = splitFunctions(*llvmModule);
-    unsigned level = quickly ? 1 : isNetwork ? 2 : 3;
-    return makeOptimizingTransformer(level, /*sizeLevel=*/0,
-                                     target)(llvmModule);
+llvm::Error CompiledModule::link(std::unique_ptr<llvm::MemoryBuffer> object) {
+  auto linked = LinkedCode::link(std::move(object));
+  if (!linked)
+    return linked.takeError();
+  code = std::move(*linked);
+  auto find = [&](const std::string &name) {
+    return code->lookup("_mlir_ciface_" + name);
   };
-  options.transformer = optimize;
-  options.jitCodeGenOptLevel =
-      quickly ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
-  options.enableGDBNotificationListener = false;
-  options.enablePerfNotificationListener = false;
-  auto created = ExecutionEngine::create(module, options, std::move(*machine));
-  if (!created)
-    return emitEngineError(module, created.takeError());
-  engine = std::move(*created);
-  engine->registerSymbols(getHostSymbols);
   for (auto &entry : functions) {
-    std::string name = "_mlir_ciface_" + getCompiledName(entry.getKey());
-    auto invoke = engine->lookupPacked(name);
+    auto invoke = find(getCompiledName(entry.getKey()));
     if (!invoke)
-      return emitEngineError(module, invoke.takeError());
+      return invoke.takeError();
     entry.second.invoke = *invoke;
   }
-  if (usesCUDA)
-    engine->initialize();
-  if (resetName.empty())
-    return success();
-  auto found = engine->lookupPacked("_mlir_ciface_" + resetName);
-  if (!found)
-    return emitEngineError(module, found.takeError());
-  reset = *found;
-  return success();
+  if (!resetName.empty()) {
+    auto found = find(resetName);
+    if (!found)
+      return found.takeError();
+    reset = *found;
+  }
+  return usesCUDA ? code->initialize() : llvm::Error::success();
 }
 
 void CompiledModule::resetGlobals() const {
@@ -212,37 +186,121 @@ static int64_t getVectorBits() {
   return features.lookup("avx2") ? 256 : 128;
 }
 
-/// From tensors to the LLVM dialect.
-static void addLowering(PassManager &pm, const CompileOptions &options,
-                        bool parallel) {
-  ToCUDAOptions pipeline;
-  pipeline.parallel = parallel;
+/// Whether `module` may have contractions of floating point.
+static bool mayContract(ModuleOp module) {
+  return module
+      .walk([](linalg::LinalgOp op) {
+        bool contracts = op.getNumReductionLoops() && op.getNumDpsInputs() == 2;
+        return contracts ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult fad::setContractions(ToCPUOptions &pipeline, Contractions wanted,
+                                   ModuleOp module) {
+  pipeline.contractions = Contractions::loops;
+  if (wanted == Contractions::loops || !mayContract(module))
+    return success();
+  ArrayRef<std::string> types = getLibraryTypes();
+  if (!types.empty()) {
+    pipeline.contractions = wanted;
+    pipeline.contractionTypes = types;
+    return success();
+  }
+  const char *message = "there is neither oneDNN (libdnnl.so.2 or .3) nor "
+                        "OpenBLAS (libopenblas.so.0)";
+  if (wanted == Contractions::library)
+    return emitError(module.getLoc(), message)
+           << "; install one, or choose auto or loops";
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    llvm::errs() << "note: " << message
+                 << ", so contractions are loops, which take longer\n";
+  });
+  return success();
+}
+
+/// The pipeline for this machine.
+static LogicalResult setOptions(ToCUDAOptions &pipeline,
+                                const CompileOptions &options,
+                                ModuleOp module) {
+  pipeline.parallel = options.parallel && loadOpenMP();
   // The allocator aligns all buffers.
   pipeline.alignment = 0;
   pipeline.vectorBits = getVectorBits();
-  if (options.cudaChip.empty())
-    return buildToCPUPipeline(pm, pipeline);
   pipeline.chip = options.cudaChip;
-  buildToCUDAPipeline(pm, pipeline);
+  return setContractions(pipeline, options.contractions, module);
+}
+
+static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
+  PassManager pm(module.getContext());
+  if (pipeline.chip.empty())
+    buildToCPUPipeline(pm, pipeline);
+  else
+    buildToCUDAPipeline(pm, pipeline);
+  if (succeeded(pm.run(module)))
+    return success();
+  return emitError(module.getLoc(),
+                   "cannot lower the module to this machine; apart from fad's "
+                   "own, lower other operations to those of arith, cf, func, "
+                   "linalg, math, scf and tensor first, as mlir-opt does "
+                   "with --tosa-to-linalg, for instance");
+}
+
+/// The entry of a cache that has the code of `module`; empty if the module
+/// decides too little of it.
+static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
+                               bool quickly) {
+  static const std::string build = describeBuild(),
+                           processor = describeProcessor();
+  // Code for a GPU depends on the toolkit, too.
+  if (build.empty() || !pipeline.chip.empty())
+    return {};
+  std::string text, options;
+  llvm::raw_string_ostream textStream(text), optionStream(options);
+  // Without locations, which no code depends on.
+  module.print(textStream, OpPrintingFlags().printGenericOpForm());
+  static_cast<const ToCPUOptions &>(pipeline).print(optionStream);
+  optionStream << (quickly ? " quickly" : "");
+  return CompileCache::getKey({build, processor, options, text});
+}
+
+/// The machine code of `module`, from the cache or compiled.
+static FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
+makeObject(ModuleOp module, const ToCUDAOptions &pipeline,
+           const CompileOptions &options) {
+  std::optional<CompileCache> cache;
+  std::string key;
+  if (options.useCache && (cache = CompileCache::get()))
+    key = getCacheKey(module, pipeline, options.quickly);
+  if (!key.empty())
+    if (std::unique_ptr<llvm::MemoryBuffer> found = cache->load(key))
+      return found;
+  if (failed(lower(module, pipeline)))
+    return failure();
+  auto object = compileToObject(module, options.quickly);
+  if (!object) {
+    (void)emitEngineError(module, object.takeError());
+    return failure();
+  }
+  if (!key.empty())
+    cache->store(key, (*object)->getBuffer());
+  return std::move(*object);
 }
 
 FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
                                                   CompileOptions options) {
   CompiledModule compiled;
   compiled.usesCUDA = !options.cudaChip.empty();
-  bool parallel = options.parallel && loadOpenMP();
   if (failed(compiled.prepare(module)))
     return failure();
-  PassManager pm(module.getContext());
-  addLowering(pm, options, parallel);
-  if (failed(pm.run(module)))
-    return emitError(
-        module.getLoc(),
-        "cannot lower the module to this machine; apart from fad's "
-        "own, lower other operations to those of arith, cf, func, "
-        "linalg, math, scf and tensor first, as mlir-opt does "
-        "with --tosa-to-linalg, for instance");
-  if (failed(compiled.createEngine(module, options.quickly)))
+  ToCUDAOptions pipeline;
+  if (failed(setOptions(pipeline, options, module)))
     return failure();
+  auto object = makeObject(module, pipeline, options);
+  if (failed(object))
+    return failure();
+  if (llvm::Error error = compiled.link(std::move(*object)))
+    return emitEngineError(module, std::move(error));
   return compiled;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostSymbols.h"
+#include "Library/Contract.h"
 #include "RunnerUtils.h"
 #include "RuntimeLibraries.h"
 #include "fad/Runtime/Memory.h"
@@ -183,6 +184,7 @@ mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   add("puts", hostPuts);
   add("abort", hostAbort);
   add("memrefCopy", copyMemRef);
+  forEachContraction(add);
   add("__truncsfbf2", static_cast<float (*)(float)>(truncateToBF16));
   add("__truncdfbf2", static_cast<float (*)(double)>(truncateToBF16));
   return symbols;

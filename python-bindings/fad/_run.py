@@ -1,10 +1,14 @@
 """Compiled programs on numpy arrays."""
 
+from typing import Literal
+
 from . import _fad
 from ._arrays import Array, check_result, to_argument, to_result
 from ._module import Module, get_handle
 from ._nest import Nested
 from ._types import find_signature
+
+Contractions = Literal["auto", "library", "loops"]
 
 
 class Executable:
@@ -13,11 +17,13 @@ class Executable:
     `fad.compile` makes them. What a program keeps from call to call, such as
     the seed of its dropout, is the executable's own."""
 
-    def __init__(self, module: Module, check: bool = True):
+    def __init__(
+        self, module: Module, check: bool = True, contractions: Contractions = "auto"
+    ):
         get_handle(module)
         # Another thread may change the module meanwhile.
         snapshot = module.clone()
-        self._handle = _fad.compile(snapshot._handle, check)
+        self._handle = _fad.compile(snapshot._handle, check, contractions)
         self._signatures = {
             name: snapshot.signature(name) for name in self._handle.functions()
         }
@@ -68,15 +74,20 @@ def _get_compiled(module: Module) -> Executable:
     return executable
 
 
-def compile(module: Module | Nested, *, check: bool = True) -> Executable:
+def compile(
+    module: Module | Nested, *, check: bool = True, contractions: Contractions = "auto"
+) -> Executable:
     """Compiles the public functions of a module for this machine.
 
     Their arguments and results have to be scalars and ranked tensors of
     booleans, integers or floats of up to 64 bits. `check=False` leaves out the
     checks, at each call, that sizes go together and assertions hold; what
-    happens where they do not is undefined then. Raises fad.Error where the
-    module cannot be compiled."""
-    return Executable(_get_module(module), check)
+    happens where they do not is undefined then.
+
+    `contractions` says what multiplies matrices: `"library"`, which is oneDNN or
+    OpenBLAS; `"loops"` of fad's own; or `"auto"`, the library for large matrices
+    if the machine has one. Raises fad.Error where the module cannot be compiled."""
+    return Executable(_get_module(module), check, contractions)
 
 
 def run(

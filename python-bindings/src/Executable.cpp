@@ -28,7 +28,8 @@ class Executable {
 public:
   /// Compiles `module`. With `check`, calls check what functions ask of their
   /// arguments.
-  static Executable compile(python::Module &module, bool check);
+  static Executable compile(python::Module &module, bool check,
+                            const std::string &contractions);
 
   std::vector<std::string> getFunctions() const;
 
@@ -95,7 +96,24 @@ Executable::prepare(ModuleOp module, bool check) {
   return functions;
 }
 
-Executable Executable::compile(python::Module &module, bool check) {
+/// The option of this name.
+static Contractions parseContractions(const std::string &name) {
+  auto found = llvm::StringSwitch<std::optional<Contractions>>(name)
+                   .Case("auto", Contractions::automatic)
+                   .Case("library", Contractions::library)
+                   .Case("loops", Contractions::loops)
+                   .Default(std::nullopt);
+  if (!found)
+    throw nb::value_error(
+        ("contractions is '" + name + "'; it can be auto, library or loops")
+            .c_str());
+  return *found;
+}
+
+Executable Executable::compile(python::Module &module, bool check,
+                               const std::string &contractions) {
+  CompileOptions options;
+  options.contractions = parseContractions(contractions);
   llvm::StringMap<Function> functions;
   bool hasState = false;
   auto compiled = module.run([&](ModuleOp op) -> FailureOr<CompiledModule> {
@@ -110,7 +128,7 @@ Executable Executable::compile(python::Module &module, bool check) {
     for (Function &function : llvm::make_second_range(functions))
       if (auto globals = function.preconditions.getGlobals(); !globals.empty())
         function.loadGlobals = addLoadOfGlobals(*copy, globals);
-    return CompiledModule::compile(*copy);
+    return CompiledModule::compile(*copy, options);
   });
   Executable executable(module.getContext(), std::move(compiled));
   executable.functions = std::move(functions);
@@ -239,7 +257,7 @@ void mlir::fad::python::bindExecutable(nb::module_ &module) {
       .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"))
       .def("packed", &Executable::getPacked, nb::arg("function"));
   module.def("compile", &Executable::compile, nb::arg("module"),
-             nb::arg("check"));
+             nb::arg("check"), nb::arg("contractions"));
   // What extensions in C++ call packed code with, and free its results with.
   module.def("native_interface", [] {
     return std::make_pair(reinterpret_cast<uintptr_t>(callPacked),

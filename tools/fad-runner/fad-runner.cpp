@@ -69,6 +69,10 @@ struct CommandLine {
                  clEnumValN(Target::cuda, "cuda",
                             "on the first NVIDIA GPU; all else on the host")),
       cl::init(Target::cpu), cl::cat(category)};
+  cl::opt<Contractions> contractions{
+      "contractions", cl::desc("What computes products of matrices"),
+      getContractionsValues(), cl::init(Contractions::automatic),
+      cl::cat(category)};
 
   CommandLine() {
     request.policy.setDescription(
@@ -192,6 +196,7 @@ LogicalResult Runner::checkOptions() {
 }
 
 LogicalResult Runner::prepareTarget() {
+  target.contractions = commandLine.contractions;
   if (commandLine.target == CommandLine::Target::cpu)
     return success();
   llvm::Expected<std::string> chip = useCUDA();
@@ -258,7 +263,10 @@ LogicalResult Runner::estimateMemory(const NestOptions *options) {
     pair = *made;
   }
   PassManager pm(copy->getContext());
-  buildToLinalgPipeline(pm, /*checkShapes=*/false);
+  ToCPUOptions pipeline;
+  if (failed(setContractions(pipeline, target.contractions, *copy)))
+    return failure();
+  buildToLinalgPipeline(pm, pipeline);
   if (failed(pm.run(*copy)))
     return failure();
   NestOptions defaults;

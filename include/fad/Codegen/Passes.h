@@ -10,6 +10,7 @@
 #define FAD_CODEGEN_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "llvm/Support/CommandLine.h"
 
 namespace mlir {
 class ModuleOp;
@@ -20,6 +21,17 @@ class GPUModuleOp;
 } // namespace gpu
 
 namespace fad {
+
+/// Which contractions become calls of a library.
+enum class Contractions { automatic, library, loops };
+
+inline llvm::cl::ValuesClass getContractionsValues() {
+  return llvm::cl::values(
+      clEnumValN(Contractions::automatic, "auto",
+                 "A library's functions where they are faster"),
+      clEnumValN(Contractions::library, "library", "A library's functions"),
+      clEnumValN(Contractions::loops, "loops", "Loops of fad's own"));
+}
 
 #define GEN_PASS_DECL
 #include "fad/Codegen/Passes.h.inc"

@@ -324,6 +324,68 @@ def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
+def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Mark contractions for a library";
+  let description = [{
+    Gives the attribute `fad.library` to contractions on tensors that are faster in a
+    library of linear algebra: products of matrices, batches of them, and every
+    `linalg.generic` that adds products of its two inputs to its output, in which a
+    loop is one of a batch, of rows, of columns, or a reduction. Each becomes a
+    `linalg.generic`. Copies that transpose or broadcast an operand are left out: the
+    contraction reads their source, by another indexing map.
+
+    `contractions` is `auto` for those that have 16384 products or more, or an
+    unknown number; `library` for all; or `loops` for none. `types` lists the types of
+    elements that the library has, by default all: `f32`, `f64`, `bf16`, `f16`, and
+    `bf16_f32` and `f16_f32` for narrow factors with a sum in f32.
+
+    ```mlir
+    %t = linalg.transpose ins(%w : tensor<64x32xf32>) outs(%e : tensor<32x64xf32>)
+        permutation = [1, 0]
+    %y = linalg.matmul ins(%x, %t : tensor<?x32xf32>, tensor<32x64xf32>)
+        outs(%zero : tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %y = linalg.generic {indexing_maps = [
+          affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+          affine_map<(m, n, k) -> (m, n)>], ...}
+        ins(%x, %w : tensor<?x32xf32>, tensor<64x32xf32>)
+        outs(%zero : tensor<?x64xf32>) attrs = {fad.library} {...}
+    ```
+  }];
+  let options = [
+    Option<"contractions", "contractions", "::mlir::fad::Contractions",
+           /*default=*/"::mlir::fad::Contractions::automatic",
+           "Contractions that a library computes",
+           [{::mlir::fad::getContractionsValues()}]>,
+    ListOption<"types", "types", "std::string",
+           "Types of elements that the library has; default: all">
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def FadContractionsToCalls : Pass<"fad-contractions-to-calls", "::mlir::ModuleOp"> {
+  let summary = "Replace marked contractions by calls of a library";
+  let description = [{
+    Replaces each contraction on buffers with the attribute `fad.library` by a call of
+    `fad_contract_f32` or, for other types of elements, `fad_contract_f64`,
+    `fad_contract_bf16`, `fad_contract_bf16_f32`, `fad_contract_f16` and
+    `fad_contract_f16_f32`. These take the three buffers, as descriptors with any
+    strides; for each buffer a word that has the loop of each dimension in four bits,
+    the first dimension in the lowest ones, and then 15; and whether the products are
+    added to what is in the output. A fill with zeros before the contraction is left
+    out where nothing else reads it.
+
+    Code that fad runs itself finds these functions in the runtime; other code has to
+    link it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::func::FuncOp"> {
   let summary = "Interchange loops so that contractions read neighbouring elements";
   let description = [{
@@ -334,7 +396,8 @@ def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::f
     first, if each of its elements is read more than once.
 
     The reduction loops keep their order: each element of the result sums the
-    same terms in the same order as before.
+    same terms in the same order as before. Contractions with the attribute
+    `fad.library` stay as they are.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -9,6 +9,7 @@
 #ifndef FAD_PIPELINES_PIPELINES_H
 #define FAD_PIPELINES_PIPELINES_H
 
+#include "fad/Codegen/Passes.h"
 #include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -91,11 +92,20 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       llvm::cl::desc("Round ties to bf16 away from zero where a function has a "
                      "larger error"),
       llvm::cl::init(true)};
+  Option<Contractions> contractions{
+      *this, "contractions",
+      llvm::cl::desc("Contractions that are calls of fad's runtime, which calls "
+                     "a library of linear algebra"),
+      llvm::cl::init(Contractions::loops), getContractionsValues()};
+  ListOption<std::string> contractionTypes{
+      *this, "contraction-types",
+      llvm::cl::desc("Types of elements that the library has; default: all")};
 };
 
 /// The first part of `fad-to-cpu`: from tensors to operations of `linalg`,
-/// `tensor` and `scf` on tensors, each of which becomes one on buffers.
-void buildToLinalgPipeline(OpPassManager &pm, bool checkShapes);
+/// `tensor` and `scf` on tensors, each of which becomes one on buffers. Of
+/// `options`, those about shapes and contractions matter.
+void buildToLinalgPipeline(OpPassManager &pm, const ToCPUOptions &options);
 
 /// `fad-to-cpu`: from tensors to the LLVM dialect for the host.
 void buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options);

@@ -9,19 +9,22 @@
 #ifndef FAD_RUNTIME_COMPILEDMODULE_H
 #define FAD_RUNTIME_COMPILEDMODULE_H
 
+#include "fad/Codegen/Passes.h"
 #include "fad/Runtime/HostTensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace mlir {
 class DialectRegistry;
-class ExecutionEngine;
 
 namespace func {
 class FuncOp;
 } // namespace func
 
 namespace fad {
+class LinkedCode;
+struct ToCPUOptions;
 
 /// Registers the translations to LLVM's IR that compilation needs beyond
 /// `registerAllDialects`.
@@ -52,7 +55,18 @@ struct CompileOptions {
   /// Whether compiling takes precedence over the time of calls, which few
   /// optimizations shorten then.
   bool quickly = false;
+  /// The contractions that a library computes, as in `fad-to-cpu`.
+  Contractions contractions = Contractions::automatic;
+  /// Whether the user's `CompileCache` is looked up first, and written.
+  bool useCache = true;
 };
+
+/// Sets what `fad-to-cpu` does with contractions on this machine: `wanted`, of
+/// the types that its library has. Where there is none, they are loops, and a
+/// note says so once if `module` has any. Fails, with an error, if `wanted` is
+/// `library` then.
+LogicalResult setContractions(ToCPUOptions &pipeline, Contractions wanted,
+                              ModuleOp module);
 
 /// The public functions of a module, compiled for the host. Their arguments
 /// and results are ranked tensors and scalars that have a HostTensor.
@@ -130,10 +144,11 @@ private:
   static llvm::Expected<SmallVector<HostTensor>>
   unpack(const Function &function, ArrayRef<int64_t> block,
          ArrayRef<HostTensor> arguments);
-  LogicalResult createEngine(ModuleOp module, bool quickly);
+  /// Links `object` and finds the functions in it.
+  llvm::Error link(std::unique_ptr<llvm::MemoryBuffer> object);
 
   llvm::StringMap<Function> functions;
-  std::unique_ptr<ExecutionEngine> engine;
+  std::unique_ptr<LinkedCode> code;
   /// The function that resets the globals, and its name; empty if there are
   /// none to reset.
   void (*reset)(void **) = nullptr;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Contraction.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -127,7 +128,10 @@ struct InterchangeContractionsPass
     : fad::impl::FadInterchangeContractionsBase<InterchangeContractionsPass> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!op->hasAttr(kLibraryAttr))
+        ops.push_back(op);
+    });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       orient(rewriter, op);

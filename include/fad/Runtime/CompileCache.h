@@ -1,0 +1,57 @@
+//===- CompileCache.h - Machine code on disk --------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_RUNTIME_COMPILECACHE_H
+#define FAD_RUNTIME_COMPILECACHE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <optional>
+#include <string>
+
+namespace mlir::fad {
+
+/// A folder of files by the content that they were made from. Processes share
+/// it: a file appears whole or not at all. An entry with a wrong digest, or of
+/// another user, is not used, and removed. Beyond its size, the entries that
+/// were used least recently are removed.
+class CompileCache {
+public:
+  /// The cache in `folder`, which is made when it is first written to. Entries
+  /// take up to `maxBytes`.
+  CompileCache(std::string folder, uint64_t maxBytes)
+      : folder(std::move(folder)), maxBytes(maxBytes) {}
+
+  /// That of the user: the folder `code` in that of the variable FAD_CACHE_DIR
+  /// of the environment, or in `fad` in the user's cache folder. It takes up to
+  /// FAD_CACHE_SIZE bytes, such as `2GiB`, by default 512MiB; 0 is no cache.
+  static std::optional<CompileCache> get();
+
+  /// The name of the entry for `parts`, which together decide its content.
+  static std::string getKey(llvm::ArrayRef<llvm::StringRef> parts);
+
+  /// The content of entry `key`, or null.
+  std::unique_ptr<llvm::MemoryBuffer> load(llvm::StringRef key) const;
+  /// Writes entry `key`. Nothing happens where the folder cannot be written.
+  void store(llvm::StringRef key, llvm::StringRef content) const;
+
+private:
+  void removeOldest() const;
+
+  std::string folder;
+  uint64_t maxBytes;
+};
+
+/// What identifies the files of fad, LLVM and MLIR that run: another build has
+/// another text. Empty if that is unknown.
+std::string describeBuild();
+
+} // namespace mlir::fad
+
+#endif // FAD_RUNTIME_COMPILECACHE_H

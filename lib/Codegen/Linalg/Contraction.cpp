@@ -1,0 +1,76 @@
+//===- Contraction.cpp - Recognition of contractions ----------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// `value` before an extension to a wider type.
+static Value lookThroughExtension(Value value) {
+  auto extension = value.getDefiningOp<arith::ExtFOp>();
+  return extension ? extension.getIn() : value;
+}
+
+/// Whether `block` yields its third argument plus the product of the others.
+static bool addsProduct(Block &block) {
+  if (block.getNumArguments() != 3 ||
+      block.getTerminator()->getNumOperands() != 1)
+    return false;
+  auto sum = block.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  Value output = block.getArgument(2);
+  Value other = sum.getLhs() == output   ? sum.getRhs()
+                : sum.getRhs() == output ? sum.getLhs()
+                                         : Value();
+  auto product = other ? other.getDefiningOp<arith::MulFOp>() : nullptr;
+  if (!product)
+    return false;
+  std::pair<Value, Value> factors(lookThroughExtension(product.getLhs()),
+                                  lookThroughExtension(product.getRhs()));
+  Value a = block.getArgument(0), b = block.getArgument(1);
+  return factors == std::pair(a, b) || factors == std::pair(b, a);
+}
+
+bool fad::isContraction(linalg::LinalgOp op) {
+  // Four bits of a word of the call are for each dimension.
+  constexpr unsigned maxLoops = 15;
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      op.getNumLoops() > maxLoops || !op.hasOnlyProjectedPermutations() ||
+      !llvm::all_of(op->getOperands(), [](Value operand) {
+        return isa<ShapedType>(operand.getType());
+      }) ||
+      !addsProduct(*op.getBlock()))
+    return false;
+  auto dims = linalg::inferContractionDims(op);
+  return succeeded(dims) && dims->batch.size() + dims->m.size() +
+                                    dims->n.size() + dims->k.size() ==
+                                op.getNumLoops();
+}
+
+StringRef fad::getContractionTypes(linalg::LinalgOp op) {
+  auto getType = [&](unsigned operand) {
+    return getElementTypeOrSelf(op->getOperand(operand).getType());
+  };
+  Type factor = getType(0), sum = getType(2);
+  if (getType(1) != factor)
+    return {};
+  bool isWider = factor != sum;
+  if (isWider && !sum.isF32())
+    return {};
+  if (factor.isBF16())
+    return isWider ? "bf16_f32" : "bf16";
+  if (factor.isF16())
+    return isWider ? "f16_f32" : "f16";
+  if (isWider)
+    return {};
+  return factor.isF32() ? "f32" : factor.isF64() ? "f64" : "";
+}

@@ -1,0 +1,122 @@
+//===- SelectContractions.cpp - Contractions for a library ----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contraction.h"
+#include "fad/Codegen/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+namespace mlir::fad {
+#define GEN_PASS_DEF_FADSELECTCONTRACTIONS
+#include "fad/Codegen/Passes.h.inc"
+} // namespace mlir::fad
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Products from which on a library's function takes less time than a loop. At
+/// 16 x 16 x 16 the call takes as long as all the arithmetic.
+static constexpr int64_t kMinProducts = 16384;
+
+/// Whether `op` has as many products, or may have.
+static bool isLarge(linalg::LinalgOp op) {
+  int64_t products = 1;
+  for (int64_t range : op.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(range))
+      return true;
+    products *= range;
+    if (products >= kMinProducts || products == 0)
+      return products != 0;
+  }
+  return false;
+}
+
+/// Where the elements of `value` are that a transpose or broadcast has copied:
+/// the source, and the map from indices of `value` to its indices.
+static std::optional<std::pair<Value, AffineMap>> findSource(Value value) {
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
+      !op.hasOnlyProjectedPermutations() ||
+      isa<linalg::FillOp>(op.getOperation()))
+    return std::nullopt;
+  Block &block = *op.getBlock();
+  Value source = op.getDpsInputOperand(0)->get();
+  if (block.getTerminator()->getOperand(0) != block.getArgument(0) ||
+      !isa<RankedTensorType>(source.getType()))
+    return std::nullopt;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!result.isPermutation())
+    return std::nullopt;
+  return std::pair(source, op.getMatchingIndexingMap(op.getDpsInputOperand(0))
+                               .compose(inversePermutation(result)));
+}
+
+namespace {
+struct SelectContractionsPass
+    : fad::impl::FadSelectContractionsBase<SelectContractionsPass> {
+  using FadSelectContractionsBase::FadSelectContractionsBase;
+
+  void runOnOperation() override {
+    if (contractions == Contractions::loops)
+      return;
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (isForLibrary(op))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops)
+      select(rewriter, op);
+  }
+
+  bool isForLibrary(linalg::LinalgOp op) {
+    if (!op.hasPureTensorSemantics() || !isContraction(op))
+      return false;
+    StringRef elements = getContractionTypes(op);
+    return !elements.empty() &&
+           (types.empty() || llvm::is_contained(types, elements)) &&
+           (contractions == Contractions::library || isLarge(op));
+  }
+
+  /// Marks `op` and lets it read what transposes and broadcasts would copy.
+  static void select(RewriterBase &rewriter, linalg::LinalgOp op) {
+    rewriter.setInsertionPoint(op);
+    auto generic = dyn_cast<linalg::GenericOp>(*op);
+    if (!generic) {
+      auto made = linalg::generalizeNamedOp(rewriter, op);
+      if (failed(made))
+        return;
+      generic = *made;
+    }
+    rewriter.modifyOpInPlace(generic, [&] {
+      generic->setAttr(kLibraryAttr, rewriter.getUnitAttr());
+    });
+    for (OpOperand *operand : generic.getDpsInputOperands())
+      while (auto found = findSource(operand->get())) {
+        Value before = operand->get();
+        SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+        Attribute mapsBefore = generic.getIndexingMapsAttr();
+        AffineMap &map = maps[operand->getOperandNumber()];
+        map = found->second.compose(map);
+        rewriter.modifyOpInPlace(generic, [&] {
+          operand->set(found->first);
+          generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+        });
+        if (isContraction(generic))
+          continue;
+        // Without a broadcast dimension, no loop of rows may be left.
+        rewriter.modifyOpInPlace(generic, [&] {
+          operand->set(before);
+          generic->setAttr(generic.getIndexingMapsAttrName(), mapsBefore);
+        });
+        break;
+      }
+  }
+};
+} // namespace

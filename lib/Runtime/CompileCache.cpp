@@ -1,0 +1,198 @@
+//===- CompileCache.cpp - Machine code on disk ----------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/CompileCache.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include <chrono>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+using namespace mlir::fad;
+namespace fs = llvm::sys::fs;
+
+/// The first bytes of an entry; the digest of the content follows.
+static constexpr llvm::StringLiteral kEntryStart = "fad code 1\n";
+static constexpr size_t kDigestSize = 32;
+static constexpr llvm::StringLiteral kTemporaryEnd = ".tmp";
+
+std::optional<CompileCache> CompileCache::get() {
+  uint64_t maxBytes = uint64_t(512) << 20;
+  if (const char *size = std::getenv("FAD_CACHE_SIZE"))
+    maxBytes = parseBytes(size).value_or(maxBytes);
+  llvm::SmallString<128> folder;
+  if (const char *own = std::getenv("FAD_CACHE_DIR"); own && *own)
+    folder = own;
+  else if (llvm::sys::path::cache_directory(folder))
+    llvm::sys::path::append(folder, "fad");
+  else
+    return std::nullopt;
+  if (maxBytes == 0)
+    return std::nullopt;
+  llvm::sys::path::append(folder, "code");
+  return CompileCache(folder.str().str(), maxBytes);
+}
+
+std::string CompileCache::getKey(llvm::ArrayRef<llvm::StringRef> parts) {
+  llvm::SHA256 hash;
+  for (llvm::StringRef part : parts) {
+    // With sizes, no two lists of parts have the same bytes.
+    uint8_t size[8];
+    llvm::support::endian::write64le(size, part.size());
+    hash.update(llvm::ArrayRef(size));
+    hash.update(part);
+  }
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+static std::array<uint8_t, kDigestSize> getDigest(llvm::StringRef content) {
+  return llvm::SHA256::hash(llvm::arrayRefFromStringRef(content));
+}
+
+/// Whether `file` is a regular file of this user.
+static bool isOwn(fs::file_t file) {
+  fs::file_status status;
+  return !fs::status(file, status) &&
+         status.type() == fs::file_type::regular_file &&
+         status.getUser() == geteuid();
+}
+
+std::unique_ptr<llvm::MemoryBuffer>
+CompileCache::load(llvm::StringRef key) const {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, key);
+  llvm::Expected<fs::file_t> file = fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return nullptr;
+  }
+  std::unique_ptr<llvm::MemoryBuffer> content;
+  if (isOwn(*file)) {
+    // Read, not mapped: another process may remove the file.
+    auto read = llvm::MemoryBuffer::getOpenFile(
+        *file, path, /*FileSize=*/-1, /*RequiresNullTerminator=*/false,
+        /*IsVolatile=*/true);
+    llvm::StringRef bytes = read ? (*read)->getBuffer() : "";
+    if (bytes.consume_front(kEntryStart) && bytes.size() >= kDigestSize) {
+      llvm::StringRef digest = bytes.take_front(kDigestSize);
+      bytes = bytes.drop_front(kDigestSize);
+      if (digest == llvm::toStringRef(getDigest(bytes)))
+        content = llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
+    }
+  }
+  if (content)
+    // The time of the last use decides which entries are removed.
+    (void)fs::setLastAccessAndModificationTime(
+        *file, std::chrono::system_clock::now());
+  else
+    (void)fs::remove(path);
+  (void)fs::closeFile(*file);
+  return content;
+}
+
+void CompileCache::store(llvm::StringRef key, llvm::StringRef content) const {
+  if (content.size() + kEntryStart.size() + kDigestSize > maxBytes ||
+      fs::create_directories(folder, /*IgnoreExisting=*/true, fs::owner_all))
+    return;
+  llvm::SmallString<128> path(folder), pattern(folder);
+  llvm::sys::path::append(path, key);
+  llvm::sys::path::append(pattern, key + "-%%%%%%%%" + kTemporaryEnd);
+  llvm::Expected<fs::TempFile> file =
+      fs::TempFile::create(pattern, fs::owner_read | fs::owner_write);
+  if (!file)
+    return llvm::consumeError(file.takeError());
+  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+  os << kEntryStart << llvm::toStringRef(getDigest(content)) << content;
+  os.flush();
+  bool failed = os.has_error();
+  os.clear_error();
+  llvm::consumeError(failed ? file->discard() : file->keep(path));
+  removeOldest();
+}
+
+void CompileCache::removeOldest() const {
+  struct Entry {
+    llvm::sys::TimePoint<> used;
+    uint64_t bytes;
+    std::string path;
+  };
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  std::error_code code;
+  auto now = std::chrono::system_clock::now();
+  for (fs::directory_iterator file(folder, code), end; file != end && !code;
+       file.increment(code)) {
+    llvm::ErrorOr<fs::basic_file_status> status = file->status();
+    if (!status || status->type() != fs::file_type::regular_file)
+      continue;
+    auto used = status->getLastModificationTime();
+    // What a process left that was killed while it wrote.
+    if (llvm::StringRef(file->path()).ends_with(kTemporaryEnd)) {
+      if (now - used > std::chrono::hours(1))
+        (void)fs::remove(file->path());
+      continue;
+    }
+    entries.push_back({used, status->getSize(), file->path()});
+    total += status->getSize();
+  }
+  llvm::sort(entries, [](const Entry &a, const Entry &b) {
+    return std::tie(a.used, a.path) < std::tie(b.used, b.path);
+  });
+  for (const Entry &entry : entries) {
+    if (total <= maxBytes)
+      break;
+    (void)fs::remove(entry.path);
+    total -= entry.bytes;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The build
+//===----------------------------------------------------------------------===//
+
+/// Which file `address` is in, and when it was written; empty if that is
+/// unknown.
+static std::string describeFile(const void *address) {
+  Dl_info info;
+  link_map *map = nullptr;
+  if (!dladdr1(address, &info, reinterpret_cast<void **>(&map),
+               RTLD_DL_LINKMAP) ||
+      !map)
+    return {};
+  // The program itself has no name here.
+  fs::file_status status;
+  if (fs::status(*map->l_name ? map->l_name : "/proc/self/exe", status))
+    return {};
+  auto time = status.getLastModificationTime().time_since_epoch().count();
+  return std::to_string(status.getUniqueID().getFile()) + " " +
+         std::to_string(status.getSize()) + " " + std::to_string(time) + "\n";
+}
+
+std::string mlir::fad::describeBuild() {
+  std::string text;
+  for (const void *address :
+       {reinterpret_cast<const void *>(&describeBuild),
+        reinterpret_cast<const void *>(&llvm::sys::getHostCPUName),
+        reinterpret_cast<const void *>(&translateModuleToLLVMIR)}) {
+    std::string file = describeFile(address);
+    if (file.empty())
+      return {};
+    text += file;
+  }
+  return text;
+}

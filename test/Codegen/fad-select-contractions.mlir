@@ -1,0 +1,84 @@
+// RUN: fad-opt %s -fad-select-contractions | FileCheck %s
+// RUN: fad-opt %s -fad-select-contractions=contractions=loops | FileCheck %s --check-prefix=LOOPS
+// RUN: fad-opt %s -fad-select-contractions="contractions=library types=f64,bf16" | FileCheck %s --check-prefix=TYPES
+// RUN: not fad-opt %s -fad-select-contractions=contractions=blas 2>&1 | FileCheck %s --check-prefix=INVALID
+// RUN: not fad-runner %s --contractions=blas 2>&1 | FileCheck %s --check-prefix=RUNNER
+
+// INVALID: Cannot find option named 'blas'!
+// RUNNER: Cannot find option named 'blas'!
+// LOOPS-NOT: fad.library
+
+// CHECK-DAG: #[[MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[KN:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG: #[[NK:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[BMK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+
+// CHECK-LABEL: func @product(
+// CHECK: linalg.generic {indexing_maps = [#[[MK]], #[[KN]], #[[MN]]]
+// CHECK-SAME: attrs = {fad.library}
+// TYPES-LABEL: func @product(
+// TYPES: linalg.matmul
+func.func @product(%a: tensor<?x32xf32>, %b: tensor<32x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<?x32xf32>, tensor<32x64xf32>) outs(%c : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// Too small to call a function for.
+// CHECK-LABEL: func @small(
+// CHECK: linalg.matmul
+// TYPES-LABEL: func @small(
+// TYPES: attrs = {fad.library}
+func.func @small(%a: tensor<4x4xf64>, %b: tensor<4x4xf64>, %c: tensor<4x4xf64>) -> tensor<4x4xf64> {
+  %0 = linalg.matmul ins(%a, %b : tensor<4x4xf64>, tensor<4x4xf64>) outs(%c : tensor<4x4xf64>) -> tensor<4x4xf64>
+  return %0 : tensor<4x4xf64>
+}
+
+// A transpose is another map.
+// CHECK-LABEL: func @transposed(
+// CHECK-SAME: %{{.*}}: tensor<?x32xf32>, %[[W:.*]]: tensor<64x32xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[MK]], #[[NK]], #[[MN]]]
+// CHECK-SAME: ins(%{{.*}}, %[[W]] :
+func.func @transposed(%a: tensor<?x32xf32>, %w: tensor<64x32xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %e = tensor.empty() : tensor<32x64xf32>
+  %t = linalg.transpose ins(%w : tensor<64x32xf32>) outs(%e : tensor<32x64xf32>) permutation = [1, 0]
+  %0 = linalg.matmul ins(%a, %t : tensor<?x32xf32>, tensor<32x64xf32>) outs(%c : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// A broadcast filter has no batch.
+// CHECK-LABEL: func @broadcast(
+// CHECK-SAME: %{{.*}}: tensor<?x?x32xf32>, %[[W:.*]]: tensor<32x64xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[BMK]],
+// CHECK-SAME: ins(%{{.*}}, %[[W]] :
+func.func @broadcast(%a: tensor<?x?x32xf32>, %w: tensor<32x64xf32>, %e: tensor<?x32x64xf32>, %c: tensor<?x?x64xf32>) -> tensor<?x?x64xf32> {
+  %t = linalg.broadcast ins(%w : tensor<32x64xf32>) outs(%e : tensor<?x32x64xf32>) dimensions = [0]
+  %0 = linalg.batch_matmul ins(%a, %t : tensor<?x?x32xf32>, tensor<?x32x64xf32>) outs(%c : tensor<?x?x64xf32>) -> tensor<?x?x64xf32>
+  return %0 : tensor<?x?x64xf32>
+}
+
+// bf16 that is added up in f32.
+// CHECK-LABEL: func @wide(
+// CHECK: attrs = {fad.library}
+func.func @wide(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// What is no product of matrices: integers, another body, one operand alone.
+// CHECK-LABEL: func @others(
+// CHECK-NOT: fad.library
+func.func @others(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %i: tensor<?x?xi32>, %v: tensor<?xf32>)
+    -> (tensor<?x?xf32>, tensor<?x?xi32>, tensor<?xf32>) {
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %x : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<?x?xf32>
+  %1 = linalg.matmul ins(%i, %i : tensor<?x?xi32>, tensor<?x?xi32>) outs(%i : tensor<?x?xi32>) -> tensor<?x?xi32>
+  %2 = linalg.matvec ins(%a, %v : tensor<?x?xf32>, tensor<?xf32>) outs(%v : tensor<?xf32>) -> tensor<?xf32>
+  return %0, %1, %2 : tensor<?x?xf32>, tensor<?x?xi32>, tensor<?xf32>
+}

@@ -1,0 +1,161 @@
+//===- CompileCacheTest.cpp - Machine code on disk ------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Runtime/CompileCache.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+#include <chrono>
+#include <thread>
+
+using namespace mlir::fad;
+namespace fs = llvm::sys::fs;
+
+namespace {
+class CompileCacheTest : public testing::Test {
+protected:
+  CompileCacheTest() {
+    EXPECT_FALSE(fs::createUniqueDirectory("fad-cache", folder));
+  }
+  ~CompileCacheTest() override { (void)fs::remove_directories(folder); }
+
+  CompileCache make(uint64_t maxBytes = 1 << 20) {
+    return CompileCache(folder.str().str(), maxBytes);
+  }
+  std::string getPath(llvm::StringRef key) {
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, key);
+    return path.str().str();
+  }
+  static std::string load(const CompileCache &cache, llvm::StringRef key) {
+    auto content = cache.load(key);
+    return content ? content->getBuffer().str() : "(none)";
+  }
+  std::string read(llvm::StringRef key) {
+    auto content = llvm::MemoryBuffer::getFile(getPath(key));
+    return content ? (*content)->getBuffer().str() : "";
+  }
+  void write(llvm::StringRef key, llvm::StringRef bytes) {
+    std::error_code code;
+    llvm::raw_fd_ostream(getPath(key), code) << bytes;
+    EXPECT_FALSE(code);
+  }
+  unsigned countFiles() {
+    unsigned count = 0;
+    std::error_code code;
+    for (fs::directory_iterator file(folder, code), end; file != end && !code;
+         file.increment(code))
+      ++count;
+    return count;
+  }
+
+  llvm::SmallString<128> folder;
+};
+} // namespace
+
+TEST_F(CompileCacheTest, ReturnsWhatWasStored) {
+  CompileCache cache = make();
+  EXPECT_EQ(load(cache, "key"), "(none)");
+  cache.store("key", "code");
+  cache.store("empty", "");
+  EXPECT_EQ(load(cache, "key"), "code");
+  EXPECT_EQ(load(cache, "empty"), "");
+  cache.store("key", "other code");
+  EXPECT_EQ(load(cache, "key"), "other code");
+  EXPECT_EQ(countFiles(), 2u);
+}
+
+TEST_F(CompileCacheTest, KeysDependOnAllParts) {
+  EXPECT_EQ(CompileCache::getKey({"a", "b"}), CompileCache::getKey({"a", "b"}));
+  EXPECT_NE(CompileCache::getKey({"a", "b"}), CompileCache::getKey({"ab", ""}));
+  EXPECT_NE(CompileCache::getKey({"a", "b"}), CompileCache::getKey({"b", "a"}));
+}
+
+// An entry that is not what was stored is none, and is removed.
+TEST_F(CompileCacheTest, RemovesCorruptEntries) {
+  CompileCache cache = make();
+  cache.store("key", "machine code");
+  std::string stored = read("key");
+  for (size_t i = 0; i < stored.size(); ++i) {
+    std::string corrupt = stored;
+    corrupt[i] ^= 4;
+    write("key", corrupt);
+    EXPECT_EQ(load(cache, "key"), "(none)") << "byte " << i;
+    EXPECT_EQ(countFiles(), 0u);
+  }
+  for (size_t size = 0; size < stored.size(); ++size) {
+    write("key", stored.substr(0, size));
+    EXPECT_EQ(load(cache, "key"), "(none)") << size << " bytes";
+  }
+  write("key", stored + "x");
+  EXPECT_EQ(load(cache, "key"), "(none)");
+  write("key", stored);
+  EXPECT_EQ(load(cache, "key"), "machine code");
+}
+
+TEST_F(CompileCacheTest, RemovesWhatWasUsedLeastRecently) {
+  CompileCache cache = make(/*maxBytes=*/1000);
+  std::string content(200, 'x');
+  auto now = std::chrono::system_clock::now();
+  for (unsigned i = 0; i < 4; ++i) {
+    std::string key = "key" + std::to_string(i);
+    cache.store(key, content);
+    int file;
+    ASSERT_FALSE(fs::openFileForReadWrite(getPath(key), file,
+                                          fs::CD_OpenExisting, fs::OF_None));
+    ASSERT_FALSE(fs::setLastAccessAndModificationTime(
+        file, now - std::chrono::minutes(10 - i)));
+    fs::file_t native = fs::convertFDToNativeFile(file);
+    ASSERT_FALSE(fs::closeFile(native));
+  }
+  EXPECT_EQ(load(cache, "key0"), content);
+  cache.store("new", content);
+  EXPECT_EQ(load(cache, "key0"), content);
+  EXPECT_EQ(load(cache, "key1"), "(none)");
+  EXPECT_EQ(load(cache, "key2"), content);
+  EXPECT_EQ(load(cache, "new"), content);
+  // What is larger than all is not stored.
+  cache.store("large", std::string(1001, 'x'));
+  EXPECT_EQ(load(cache, "large"), "(none)");
+  EXPECT_EQ(load(cache, "new"), content);
+}
+
+// A reader never sees a part of an entry, whoever writes it meanwhile.
+TEST_F(CompileCacheTest, IsSharedByThreads) {
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> wrong{0};
+  for (unsigned thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      CompileCache cache = make(/*maxBytes=*/20000);
+      for (unsigned i = 0; i < 50; ++i) {
+        std::string key = std::to_string((thread + i) % 5);
+        cache.store(key, std::string(5000, key[0]));
+        std::string found = load(cache, key);
+        // Another thread may have removed it.
+        wrong += found != "(none)" && found != std::string(5000, key[0]);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_LE(countFiles(), 4u);
+}
+
+TEST_F(CompileCacheTest, DoesNothingWhereItCannotWrite) {
+  write("file", "");
+  CompileCache cache(getPath("file"), 1000);
+  cache.store("key", "code");
+  EXPECT_EQ(load(cache, "key"), "(none)");
+}
+
+TEST_F(CompileCacheTest, BuildIsKnown) {
+  EXPECT_FALSE(describeBuild().empty());
+  EXPECT_EQ(describeBuild(), describeBuild());
+}
