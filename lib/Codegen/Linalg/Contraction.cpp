@@ -51,7 +51,9 @@ bool fad::isContraction(linalg::LinalgOp op) {
       !addsProduct(*op.getBlock()))
     return false;
   auto dims = linalg::inferContractionDims(op);
-  return succeeded(dims) && dims->batch.size() + dims->m.size() +
+  return succeeded(dims) && !dims->m.empty() && !dims->n.empty() &&
+         !dims->k.empty() &&
+         dims->batch.size() + dims->m.size() +
                                     dims->n.size() + dims->k.size() ==
                                 op.getNumLoops();
 }
