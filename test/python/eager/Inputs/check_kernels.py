@@ -64,7 +64,7 @@ FUNCTIONS = {
 }
 FUNCTIONS = {name: lambda x, each=each: each(x) ** 1 for name, each in FUNCTIONS.items()}
 # Where PyTorch's derivative is not a number at infinities and large numbers, kernels have
-# the limit, 0 or 1.
+# the limit, 0 or 1; where its vectors of gelu have no value at infinity, that.
 LIMITS = {"silu", "gelu", "gelu tanh", "mish"}
 OPERATORS = {
     "add": lambda x: torch.add(x, x.sin(), alpha=0.3) + 2,
@@ -140,6 +140,7 @@ def agrees_everywhere(name, x, policy, tolerance):
     """As `agrees`, but for limits."""
     found, (value, gradient) = (evaluate(FUNCTIONS[name], x, each) for each in (policy, None))
     if name in LIMITS:
+        value = torch.where(value.isnan() & (x == math.inf), x, value)
         no_number = gradient.isnan() & ~x.isnan()
         gradient = torch.where(no_number, torch.where(x > 0, WEIGHTS.to(x), 0), gradient)
     torch.testing.assert_close(found, (value, gradient), rtol=tolerance, atol=tolerance,
@@ -156,9 +157,9 @@ def check_functions(check, names, dtypes, policies=("auto", "fad")):
     for name, dtype, policy in cases:
         check(f"{name} {dtype} {policy}",
               lambda: agrees_everywhere(name, SPECIAL_X.to(dtype), policy,
-                                        LOOSE.get(name, TOLERANCES[dtype])))
-    # Numbers apart, five are those of others.
-    check("kernels", lambda: before >= len(cases) - 5 * len(policies) * len(dtypes)
+                                        max(LOOSE.get(name, 0), TOLERANCES[dtype])))
+    # Numbers apart, eight are those of others.
+    check("kernels", lambda: before >= len(cases) - 8 * len(policies) * len(dtypes)
           or print(before, len(cases)) or False)
 
 
