@@ -231,7 +231,7 @@ class _Execution:
         # The storages that operators have read, or made where they may save them. They
         # are alive, so that no other has the address. Values whose storage nothing else
         # can have yet are not asked for it, as that would compute them.
-        self.touched, self.alone = {}, []
+        self.touched, self.alone, self.sharing = {}, [], []
 
     def read(self, number):
         value = self.values[number] if number >= 0 else self.small[number]
@@ -243,6 +243,9 @@ class _Execution:
         self.touch(value)
 
     def touch(self, value):
+        if any(reference() is value for reference in self.sharing):
+            storage = value.untyped_storage()
+            self.touched[storage._cdata] = storage
         self.alone.append(weakref.ref(value))
 
     def share(self, value):
@@ -250,6 +253,7 @@ class _Execution:
         if any(reference() is value for reference in self.alone):
             storage = value.untyped_storage()
             self.touched[storage._cdata] = storage
+        self.sharing.append(weakref.ref(value))
 
     def was_touched(self, number):
         self.share(self.values[number])
@@ -280,8 +284,10 @@ class _Execution:
         elif kind == "view":
             # Views of what is changed later see the change.
             self.values.append(VIEWS[name](self.values[operands[0]]))
+            self.share(self.values[-1])
         elif kind == "detach":
             self.values.append(self.values[operands[0]].detach())
+            self.share(self.values[-1])
         elif kind == "no_grad":
             with torch.no_grad():
                 self.write(UNARY[name](self.read(operands[0])))
