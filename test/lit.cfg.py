@@ -39,7 +39,9 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 )
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # Inductor compiles its headers and equal kernels once for all tests; graphs, each time.
-config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache", "inductor")
+config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(
+    config.fad_obj_root, "cache", "inductor"
+)
 config.environment["TORCHINDUCTOR_FX_GRAPH_CACHE"] = "0"
 config.environment["TORCHINDUCTOR_AUTOGRAD_CACHE"] = "0"
 config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
@@ -179,7 +181,15 @@ fad_tools = [
     "fad-runner",
     "fad-translate",
 ]
-upstream_tools = ["FileCheck", "mlir-opt", "mlir-runner", "mlir-translate", "not", "split-file", "count"]
+upstream_tools = [
+    "FileCheck",
+    "mlir-opt",
+    "mlir-runner",
+    "mlir-translate",
+    "not",
+    "split-file",
+    "count",
+]
 llvm_config.add_tool_substitutions(
     [ToolSubst(tool, unresolved="ignore") for tool in fad_tools],
     [config.fad_tools_dir],

@@ -122,9 +122,9 @@ ACTIVATIONS = dict(read_activations()) | {"tanh": TANH}
 COMPOSED = {
     "silu": lambda torch, x: x * torch.sigmoid(x),
     "gelu": lambda torch, x: x * 0.5 * (1 + torch.erf(x / 2**0.5)),
-    "gelu_tanh": lambda torch, x: 0.5
-    * x
-    * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))),
+    "gelu_tanh": lambda torch, x: (
+        0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    ),
     "mish": lambda torch, x: x * torch.tanh(torch.nn.functional.softplus(x)),
 }
 

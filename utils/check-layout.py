@@ -21,8 +21,7 @@ SHARED = {"Utils", "Math"}
 def find_folders(root):
     """Folders of `lib` with sources, as in `Transforms/Raise`."""
     return {
-        path.parent.relative_to(root / "lib").as_posix()
-        for path in (root / "lib").rglob("*.cpp")
+        path.parent.relative_to(root / "lib").as_posix() for path in (root / "lib").rglob("*.cpp")
     } - {"."}
 
 
@@ -55,8 +54,11 @@ def resolve(root, file, included):
 
 
 def check_includes(root, table):
-    sources = [*(root / "lib").rglob("*.cpp"), *(root / "lib").rglob("*.h"),
-               *(root / "include/fad").rglob("*.h")]
+    sources = [
+        *(root / "lib").rglob("*.cpp"),
+        *(root / "lib").rglob("*.h"),
+        *(root / "include/fad").rglob("*.h"),
+    ]
     for file in sorted(sources):
         start = root / ("lib" if file.is_relative_to(root / "lib") else PUBLIC)
         own = find_row(file.parent.relative_to(start).as_posix(), table)
@@ -67,8 +69,10 @@ def check_includes(root, table):
             if row == own or own.startswith(row + "/"):
                 continue
             if row not in table or table.index(row) > table.index(own):
-                yield (f"{file.relative_to(root)}: includes {included}, of "
-                       f"lib/{row}, which is not above lib/{own} in the table")
+                yield (
+                    f"{file.relative_to(root)}: includes {included}, of "
+                    f"lib/{row}, which is not above lib/{own} in the table"
+                )
 
 
 def check(root):
@@ -82,8 +86,11 @@ def check(root):
             yield f"CONTRIBUTING.md: there is no lib/{folder}"
     picture = re.search(r"```mermaid\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
     boxes = set(re.findall(r"<b>(\w+)</b>", picture[1])) if picture else set()
-    stages = {folder.split("/")[1] for folder in table
-              if folder.startswith(tuple(f"{stage}/" for stage in STAGES))} - SHARED
+    stages = {
+        folder.split("/")[1]
+        for folder in table
+        if folder.startswith(tuple(f"{stage}/" for stage in STAGES))
+    } - SHARED
     for stage in sorted(stages - boxes):
         yield f"README.md: the picture has no box for {stage}"
     for box in sorted(boxes - stages):

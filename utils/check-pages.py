@@ -54,10 +54,7 @@ def check_links(root, page):
 def check_contents(root, pages):
     """Yields the pages of docs that its table of contents leaves out."""
     contents = root / "docs" / "README.md"
-    listed = {
-        (contents.parent / link).resolve()
-        for link in LINK.findall(read_prose(contents))
-    }
+    listed = {(contents.parent / link).resolve() for link in LINK.findall(read_prose(contents))}
     for page in pages:
         path = (root / page).resolve()
         if page.parts[0] == "docs" and path not in {*listed, contents.resolve()}:

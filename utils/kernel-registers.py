@@ -112,9 +112,7 @@ def main():
     parser.add_argument("ptx", nargs="?", default="-", help="PTX file; - is stdin")
     parser.add_argument("--arch", help="chip to assemble for; default: the PTX's")
     parser.add_argument("--ptxas", default="ptxas")
-    parser.add_argument(
-        "--no-spills", action="store_true", help="fail where a kernel spills"
-    )
+    parser.add_argument("--no-spills", action="store_true", help="fail where a kernel spills")
     parser.add_argument("--tile", type=int, help="elements of a tile")
     args = parser.parse_args()
     if args.tile is not None and args.tile < 1:

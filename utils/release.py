@@ -20,7 +20,9 @@ import sys
 
 VERSION = re.compile(r"^(project\(fad VERSION )([\d.]+)", re.MULTILINE)
 UNRELEASED = "## [Unreleased]"
-ENTRY = re.compile(r"^## \[([\d.]+)\] - (\d{4}-\d\d-\d\d)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(
+    r"^## \[([\d.]+)\] - (\d{4}-\d\d-\d\d)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 class ReleaseError(Exception):

@@ -49,9 +49,7 @@ class Program:
             return None, ""
         # A session of its own: Ctrl-C in a terminal arrives once, through here.
         try:
-            self.process = subprocess.Popen(
-                command, start_new_session=True, text=True, **options
-            )
+            self.process = subprocess.Popen(command, start_new_session=True, text=True, **options)
         except OSError as error:
             print(error)
             return 127, ""
@@ -144,8 +142,10 @@ def summarize(names, results, status):
         count["failed"] += 1
     for reason, number in sorted(reasons.items()):
         print(f"{number} skipped {reason}")
-    print(f"{count['passed']} passed, {count['failed']} failed, "
-          f"{count['skipped']} skipped", flush=True)
+    print(
+        f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped",
+        flush=True,
+    )
     return count["passed"] != 0 and count["failed"] == 0
 
 

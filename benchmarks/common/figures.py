@@ -83,8 +83,7 @@ class Run:
             self.data = json.loads(self.path.read_text())
             if self.data["setting"] != setting:
                 sys.exit(
-                    f"{self.path} has figures of another machine or version: "
-                    f"{self.data['setting']}"
+                    f"{self.path} has figures of another machine or version: {self.data['setting']}"
                 )
 
     def find_model(self, name: str, sizes: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -52,9 +52,7 @@ def get_gradients(model: Model, step: Callable) -> dict[str, torch.Tensor]:
     }
 
 
-def compare(
-    gradients: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]
-) -> float:
+def compare(gradients: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]) -> float:
     """The largest error of a gradient, relative to the largest element of all: some
     gradients, such as that of a bias before a normalization, are zero but for
     rounding."""

@@ -114,9 +114,7 @@ def count_saved(model: Model, step: Callable, is_eager: bool) -> int:
         node = loss.grad_fn
         kept += (*node.saved_tensors, *getattr(node, "_tensors_no_vc_check", ()))
     alive = get_alive(model)
-    sizes = {
-        tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in kept
-    }
+    sizes = {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in kept}
     return sum(size for storage, size in sizes.items() if storage not in alive)
 
 

@@ -188,9 +188,7 @@ def measure_slow(engine: str, is_quick: bool) -> Result:
         table.add_run(name, result, ratio=time / times[0])
         for (name, result), time in zip(results.items(), times)
     ]
-    says = [
-        f"{row['ratio']:.2f} of the time, {_mib(row['saved'])} MiB saved" for row in rows[1:]
-    ]
+    says = [f"{row['ratio']:.2f} of the time, {_mib(row['saved'])} MiB saved" for row in rows[1:]]
     # Without a budget, PyTorch repeats least.
     is_better = rows[2]["ratio"] <= 1.02 and rows[2]["saved"] <= rows[1]["saved"]
     return table.finish(Verdict(rows[1]["ratio"] > 1.02, says[0]), Verdict(is_better, says[1]))
@@ -260,9 +258,7 @@ def measure_solver(engine: str, is_quick: bool) -> Result:
     name = "dp_knapsack_sliding_hirschberg"
     with mock.patch.object(partitioners, name, watch):
         for budget in (0.2,) if is_quick else (0.1, 0.2, 0.4, 0.6):
-            stock = Stock(
-                activation_memory_budget=budget, activation_memory_budget_solver=name
-            )
+            stock = Stock(activation_memory_budget=budget, activation_memory_budget_solver=name)
             shares.clear()
             row = table.add(f"PyTorch, {budget}", stock)
             # One that needs no solver has none.

@@ -38,24 +38,22 @@ def measure(command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fad-opt", default=ROOT / "build" / "bin" / "fad-opt")
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES,
-                        default=["network"])
-    parser.add_argument("--operations", type=int, nargs="+",
-                        default=[100, 1000, 10000, 100000])
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["network"])
+    parser.add_argument("--operations", type=int, nargs="+", default=[100, 1000, 10000, 100000])
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--policies", nargs="+",
-                        default=["bp", "recompute", "fad", "auto"])
+    parser.add_argument("--policies", nargs="+", default=["bp", "recompute", "fad", "auto"])
     options = parser.parse_args()
 
-    version = subprocess.run([options.fad_opt, "--version"], check=True,
-                             capture_output=True, text=True).stdout
-    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, "
-          f"{platform.platform()}")
-    print("LLVM:", next(line.strip() for line in version.splitlines()
-                        if "version" in line))
+    version = subprocess.run(
+        [options.fad_opt, "--version"], check=True, capture_output=True, text=True
+    ).stdout
+    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, {platform.platform()}")
+    print("LLVM:", next(line.strip() for line in version.splitlines() if "version" in line))
     print(f"repetitions: {options.repetitions}, medians of the whole process\n")
-    print(f"{'shape':<10} {'policy':<10} {'operations':>10} {'lines out':>10} "
-          f"{'seconds':>9} {'us/operation':>13} {'peak MiB':>9}")
+    print(
+        f"{'shape':<10} {'policy':<10} {'operations':>10} {'lines out':>10} "
+        f"{'seconds':>9} {'us/operation':>13} {'peak MiB':>9}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "program.mlir"
         output = pathlib.Path(folder) / "output.mlir"
@@ -63,17 +61,25 @@ def main():
             for policy in options.policies:
                 for operations in options.operations:
                     program.write_text(SHAPES[shape](operations))
-                    command = [options.fad_opt, program,
-                               f"--fad-nest=policy={policy} entry=f",
-                               "--mlir-disable-threading", "-o", output]
+                    command = [
+                        options.fad_opt,
+                        program,
+                        f"--fad-nest=policy={policy} entry=f",
+                        "--mlir-disable-threading",
+                        "-o",
+                        output,
+                    ]
                     runs = [measure(command) for _ in range(options.repetitions)]
                     seconds = statistics.median(run[0] for run in runs)
                     peak = max(run[1] for run in runs) / 2**20
                     with open(output) as file:
                         lines = sum(1 for _ in file)
-                    print(f"{shape:<10} {policy:<10} {operations:>10} {lines:>10} "
-                          f"{seconds:>9.3f} {seconds / operations * 1e6:>13.1f} "
-                          f"{peak:>9.0f}", flush=True)
+                    print(
+                        f"{shape:<10} {policy:<10} {operations:>10} {lines:>10} "
+                        f"{seconds:>9.3f} {seconds / operations * 1e6:>13.1f} "
+                        f"{peak:>9.0f}",
+                        flush=True,
+                    )
 
 
 if __name__ == "__main__":

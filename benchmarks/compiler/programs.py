@@ -31,23 +31,36 @@ def layer(i, x):
     bias, an activation that is spelled out, and a residual connection."""
     matrix = "#matrix"
     return [
-        generic(f"%sum{i}", [(x, TENSOR, matrix)],
-                "%s = arith.addf %a, %out : f32 linalg.yield %s : f32",
-                ("%zr", ROW, "#row"), reduction=True),
+        generic(
+            f"%sum{i}",
+            [(x, TENSOR, matrix)],
+            "%s = arith.addf %a, %out : f32 linalg.yield %s : f32",
+            ("%zr", ROW, "#row"),
+            reduction=True,
+        ),
         f"%mean{i} = arith.mulf %sum{i}, %share : {ROW}",
-        generic(f"%d{i}", [(x, TENSOR, matrix), (f"%mean{i}", ROW, "#row")],
-                "%s = arith.subf %a, %b : f32 linalg.yield %s : f32"),
-        generic(f"%var{i}", [(f"%d{i}", TENSOR, matrix)],
-                "%q = arith.mulf %a, %a : f32 %s = arith.addf %q, %out : f32 "
-                "linalg.yield %s : f32", ("%zr", ROW, "#row"), reduction=True),
+        generic(
+            f"%d{i}",
+            [(x, TENSOR, matrix), (f"%mean{i}", ROW, "#row")],
+            "%s = arith.subf %a, %b : f32 linalg.yield %s : f32",
+        ),
+        generic(
+            f"%var{i}",
+            [(f"%d{i}", TENSOR, matrix)],
+            "%q = arith.mulf %a, %a : f32 %s = arith.addf %q, %out : f32 linalg.yield %s : f32",
+            ("%zr", ROW, "#row"),
+            reduction=True,
+        ),
         f"%root{i} = math.rsqrt %var{i} : {ROW}",
-        f"%wide{i} = linalg.broadcast ins(%root{i} : {ROW}) "
-        f"outs(%e : {TENSOR}) dimensions = [1]",
+        f"%wide{i} = linalg.broadcast ins(%root{i} : {ROW}) outs(%e : {TENSOR}) dimensions = [1]",
         f"%n{i} = arith.mulf %d{i}, %wide{i} : {TENSOR}",
         f"%m{i} = linalg.matmul ins(%n{i}, %w : {TENSOR}, {TENSOR}) "
         f"outs(%z : {TENSOR}) -> {TENSOR}",
-        generic(f"%h{i}", [(f"%m{i}", TENSOR, matrix), ("%bias", ROW, "#column")],
-                "%s = arith.addf %a, %b : f32 linalg.yield %s : f32"),
+        generic(
+            f"%h{i}",
+            [(f"%m{i}", TENSOR, matrix), ("%bias", ROW, "#column")],
+            "%s = arith.addf %a, %b : f32 linalg.yield %s : f32",
+        ),
         f"%t{i} = math.exp %h{i} : {TENSOR}",
         f"%l{i} = math.log1p %t{i} : {TENSOR}",
         f"%c{i} = math.tanh %l{i} : {TENSOR}",
@@ -132,16 +145,13 @@ def activations(operations):
     """One chain of activations, each with a derivative of its own."""
     lines = [f"func.func @f(%v0: {TENSOR}) -> {TENSOR} {{"]
     names = ["math.sin", "math.tanh", "fad.gelu", "math.exp"]
-    lines += [
-        f"%v{i + 1} = {names[i % len(names)]} %v{i} : {TENSOR}" for i in range(operations)
-    ]
+    lines += [f"%v{i + 1} = {names[i % len(names)]} %v{i} : {TENSOR}" for i in range(operations)]
     return "\n".join([*lines, f"return %v{operations} : {TENSOR}", "}"])
 
 
 def wide(operations):
     """One value that half of the operations read; the others add them up."""
-    lines = [f"func.func @f(%x: {TENSOR}) -> {TENSOR} {{",
-             f"%v0 = math.exp %x : {TENSOR}"]
+    lines = [f"func.func @f(%x: {TENSOR}) -> {TENSOR} {{", f"%v0 = math.exp %x : {TENSOR}"]
     for i in range(1, max(2, operations // 2)):
         lines += [
             f"%m{i} = linalg.matmul ins(%x, %v{i - 1} : {TENSOR}, {TENSOR}) "
@@ -171,13 +181,17 @@ def functions(operations):
     """One small function to differentiate, and many others."""
     lines = [
         f"func.func @f(%x: {TENSOR}) -> {TENSOR} {{",
-        f"%y = math.exp %x : {TENSOR}", f"return %y : {TENSOR}", "}",
+        f"%y = math.exp %x : {TENSOR}",
+        f"return %y : {TENSOR}",
+        "}",
     ]
     for i in range(operations // 2):
         lines += [
             f"func.func @g{i}(%x: {TENSOR}) -> {TENSOR} {{",
-            f"%y = math.exp %x : {TENSOR}", f"%z = math.tanh %y : {TENSOR}",
-            f"return %z : {TENSOR}", "}",
+            f"%y = math.exp %x : {TENSOR}",
+            f"%z = math.tanh %y : {TENSOR}",
+            f"return %z : {TENSOR}",
+            "}",
         ]
     return "\n".join(lines)
 
@@ -189,17 +203,18 @@ def concatenation(operations):
     signature = ", ".join(f"%x{i}: {rows}" for i in numbers)
     lines = [f"func.func @f({signature}) -> {rows} {{"]
     lines += [f"%v{i} = math.exp %x{i} : {rows}" for i in numbers]
-    return "\n".join([
-        *lines,
-        f"%r = tensor.concat dim(0) {', '.join(f'%v{i}' for i in numbers)} : "
-        f"({', '.join(rows for _ in numbers)}) -> {rows}",
-        f"return %r : {rows}", "}",
-    ])
+    return "\n".join(
+        [
+            *lines,
+            f"%r = tensor.concat dim(0) {', '.join(f'%v{i}' for i in numbers)} : "
+            f"({', '.join(rows for _ in numbers)}) -> {rows}",
+            f"return %r : {rows}",
+            "}",
+        ]
+    )
 
 
 SHAPES = {
     shape.__name__: shape
-    for shape in [
-        network, blocks, chain, activations, wide, arguments, functions, concatenation
-    ]
+    for shape in [network, blocks, chain, activations, wide, arguments, functions, concatenation]
 }

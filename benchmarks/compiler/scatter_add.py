@@ -92,9 +92,7 @@ def main():
             np.save(folder / "updates.npy", updates)
             np.save(folder / "places.npy", places)
             source = folder / "source.mlir"
-            source.write_text(
-                PROGRAM.format(rows=rows, updates=len(updates), width=options.width)
-            )
+            source.write_text(PROGRAM.format(rows=rows, updates=len(updates), width=options.width))
             lines = {"fad": [], "iree": []}
             for form, flag in FORMS.items():
                 program = folder / f"{form}.mlir"

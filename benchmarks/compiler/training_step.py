@@ -87,9 +87,7 @@ def make_contenders(model, batch, options):
 
             def make(engine=engine, policy=policy):
                 flags = options.flag if engine == "iree" else ()
-                step = fad.torch.train_step(
-                    model, batch, policy=policy, engine=engine, flags=flags
-                )
+                step = fad.torch.train_step(model, batch, policy=policy, engine=engine, flags=flags)
                 return lambda: step(**batch)[0]
 
             contenders[f"fad, {NAMES[engine]}, {policy}"] = make
@@ -134,8 +132,7 @@ def describe_machine():
         "threads of PyTorch": torch.get_num_threads(),
         "load before": os.getloadavg()[0],
         **{
-            name: metadata.version(name)
-            for name in ("torch", "iree-base-compiler", "transformers")
+            name: metadata.version(name) for name in ("torch", "iree-base-compiler", "transformers")
         },
     }
 
@@ -177,8 +174,7 @@ def main():
     for name, value in machine.items():
         print(f"{name}: {value}")
     sizes = {
-        key: getattr(options, key)
-        for key in ("batch", "width", "length", "pixels", "repetitions")
+        key: getattr(options, key) for key in ("batch", "width", "length", "pixels", "repetitions")
     }
     print(", ".join(f"{key} {value}" for key, value in sizes.items()))
     results = {}

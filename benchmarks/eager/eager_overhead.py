@@ -74,8 +74,11 @@ def measure_operators(rounds):
     }
     found = {}
     for name, (before, after) in cases.items():
-        runs = [call for policy in (None, "auto", "fad") for call in
-                ([within(policy, before)] if before else []) + [within(policy, after)]]
+        runs = [
+            call
+            for policy in (None, "auto", "fad")
+            for call in ([within(policy, before)] if before else []) + [within(policy, after)]
+        ]
         times = [each / CALLS * 1e6 for each in minimum(runs, rounds, 1)]
         if before:
             times = [times[i + 1] - times[i] for i in (0, 2, 4)]
@@ -98,11 +101,17 @@ def measure_model(rounds):
             model(x).sum().backward()
             for parameter in model.parameters():
                 parameter.grad = None
+
         return run
 
-    nested = {name: fad.torch.nest(model, **options) for name, options in {
-        "left alone": {}, "auto": {"min_numel": 0}, "fad": {"policy": "fad", "min_numel": 0},
-    }.items()}
+    nested = {
+        name: fad.torch.nest(model, **options)
+        for name, options in {
+            "left alone": {},
+            "auto": {"min_numel": 0},
+            "fad": {"policy": "fad", "min_numel": 0},
+        }.items()
+    }
     names = ["eager", *nested]
     times = minimum([step(each) for each in [model, *nested.values()]], rounds, 20)
     return {name: each * 1e6 for name, each in zip(names, times)}
@@ -112,8 +121,10 @@ def print_table(results):
     print("| | eager | left alone | auto | fad |\n|---|---|---|---|---|")
     for name, times in results["operators"].items():
         cells = [f"{times['eager']:.2f}"]
-        cells += [f"{times[key] - times['eager']:+.2f}" if key in times else ""
-                  for key in ("left alone", "auto", "fad")]
+        cells += [
+            f"{times[key] - times['eager']:+.2f}" if key in times else ""
+            for key in ("left alone", "auto", "fad")
+        ]
         print(f"| {name} | {' | '.join(cells)} |")
     times = results["model"]
     cells = [f"{times['eager']:.0f}"]

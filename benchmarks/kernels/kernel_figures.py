@@ -128,9 +128,7 @@ def plot(rows, path):
 
     totals = {who: [get_total(row, who) for row in rows] for who in find_names(rows)}
     rest = iter(REST * 9)
-    styles = {
-        who: PLAIN.get(who) or (who, next(rest)) for who, each in totals.items() if any(each)
-    }
+    styles = {who: PLAIN.get(who) or (who, next(rest)) for who, each in totals.items() if any(each)}
     multiples = [
         total / get_total(row, "stream")
         for who in styles

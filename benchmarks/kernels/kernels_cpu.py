@@ -234,7 +234,9 @@ def main():
     )
     parser.add_argument("names", nargs="*", default=["gelu", "gelu_tanh", "silu", "mish"])
     parser.add_argument("--all", action="store_true", help="all activations")
-    parser.add_argument("--types", nargs="+", choices=["f32", "bf16", "f16"], default=["f32", "bf16"])
+    parser.add_argument(
+        "--types", nargs="+", choices=["f32", "bf16", "f16"], default=["f32", "bf16"]
+    )
     parser.add_argument("--sizes", nargs="+", type=int, default=[1 << 16, 1 << 24])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=10)

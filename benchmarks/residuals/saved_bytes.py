@@ -171,9 +171,7 @@ def parse_arguments():
         help="leave out most partitions of PyTorch, and the peaks of fad",
     )
     parser.add_argument("--json", type=pathlib.Path, help="file for the figures")
-    parser.add_argument(
-        "--tables", type=pathlib.Path, metavar="JSON", help="print these figures"
-    )
+    parser.add_argument("--tables", type=pathlib.Path, metavar="JSON", help="print these figures")
     parser.add_argument(
         "--torch",
         type=pathlib.Path,

@@ -79,9 +79,7 @@ def count_saved(forward, num_results):
     modes = [value.fake_mode for value in arguments if hasattr(value, "fake_mode")]
     with modes[0], torch.no_grad():
         outputs = forward(*arguments)
-    alive = {
-        saved.storage(value) for value in arguments if isinstance(value, torch.Tensor)
-    }
+    alive = {saved.storage(value) for value in arguments if isinstance(value, torch.Tensor)}
     sizes = {
         saved.storage(value): value.untyped_storage().nbytes()
         for value in outputs[num_results:]
@@ -111,9 +109,7 @@ class Partitioner:
                 )
             self.bytes[name] = count_saved(forward, num_fwd_outputs)
             self.times[name] = torch_time.estimate_recomputation(backward)
-        return default_partition(
-            joint, inputs, num_fwd_outputs=num_fwd_outputs, **options
-        )
+        return default_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs, **options)
 
 
 def measure_partitions(network, table, partitions):
@@ -184,9 +180,7 @@ def measure(build, batch, is_activation, names=None):
         eager, of_activations = measure_eager(network, is_activation)
         for table, partitions in PARTITIONS.items():
             wanted = {
-                name: how
-                for name, how in partitions.items()
-                if names is None or name in names
+                name: how for name, how in partitions.items() if names is None or name in names
             }
             if wanted:
                 partitioner = measure_partitions(network, table, wanted)

@@ -37,8 +37,8 @@ fad::Expr ChirpOp::partial(const fad::Primal &at, unsigned, unsigned) {
 }
 
 namespace {
-// (x + sin(f x)^2 / f)' = 1 + sin(2 f x). This rule is attached from outside, as for
-// the operations of a dialect that one cannot change.
+// (x + sin(f x)^2 / f)' = 1 + sin(2 f x). This rule is attached from outside,
+// as for the operations of a dialect that one cannot change.
 struct Snake : fad::UnaryRule<Snake, SnakeOp> {
   static fad::Expr d(SnakeOp op, fad::Expr x) {
     return 1 + sin(2 * op.getFrequency().convertToDouble() * x);
@@ -57,12 +57,13 @@ void wave::registerWave(DialectRegistry &registry) {
 // Lowering
 //===----------------------------------------------------------------------===//
 
-// fad does not lower the operations of others: they stay in its regions, on scalars.
+// fad does not lower the operations of others: they stay in its regions, on
+// scalars.
 static LogicalResult lowerSnake(SnakeOp op, PatternRewriter &rewriter) {
   Location loc = op.getLoc();
   Value x = op.getOperand();
-  TypedAttr number = rewriter.getFloatAttr(
-      x.getType(), op.getFrequency().convertToDouble());
+  TypedAttr number =
+      rewriter.getFloatAttr(x.getType(), op.getFrequency().convertToDouble());
   Value f = arith::ConstantOp::create(rewriter, loc, number);
   Value inner = arith::MulFOp::create(rewriter, loc, f, x);
   Value sine = math::SinOp::create(rewriter, loc, inner);

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Builds a function with operations of the dialect `wave`, nests it, and runs forward
-// and backward. Prints a value, a gradient, and the residuals in between.
+// Builds a function with operations of the dialect `wave`, nests it, and runs
+// forward and backward. Prints a value, a gradient, and the residuals in
+// between.
 
 #include "Wave.h"
 #include "fad/Pipelines/Pipelines.h"
@@ -82,8 +83,8 @@ int main() {
     x.setFloat(i, 0.5 * i - 0.75);
     ones.setFloat(i, 1);
   }
-  // The results, then the residuals; backward takes the residuals, then a cotangent for
-  // each result.
+  // The results, then the residuals; backward takes the residuals, then a
+  // cotangent for each result.
   SmallVector<fad::HostTensor> forward = call(*compiled, "wave_forward", x);
   SmallVector<fad::HostTensor> arguments(llvm::drop_begin(forward));
   arguments.push_back(ones);

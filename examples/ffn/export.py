@@ -90,9 +90,7 @@ def main():
     )
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--inner", type=int, default=3072)
-    parser.add_argument(
-        "--out", type=pathlib.Path, default=pathlib.Path(__file__).parent
-    )
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     for name, activation in ACTIVATIONS.items():

@@ -42,9 +42,7 @@ class Tools:
                 "its tools with --tools"
             )
         # An error may quote a line of a file that is no text.
-        done = subprocess.run(
-            command, input=text, capture_output=True, text=True, errors="replace"
-        )
+        done = subprocess.run(command, input=text, capture_output=True, text=True, errors="replace")
         if done.returncode:
             raise Failure(f"{' '.join(command)}\n{done.stderr.strip()}")
         return done.stdout
@@ -97,16 +95,12 @@ class Run:
         )
         times = re.findall(r"^(?:for|back)ward +(\S+) ms$", printed, re.M)
         self.milliseconds = sum(map(float, times))
-        self.gradients = [
-            numpy.load(out / f"grad{i}.npy") for i in range(len(arguments))
-        ]
+        self.gradients = [numpy.load(out / f"grad{i}.npy") for i in range(len(arguments))]
         # A line for each argument: its type, the error in f64 against
         # differences, the error against f64, the bound of that, and a verdict.
         self.errors = [
             float(error)
-            for error in re.findall(
-                r"^\d+ +tensor\S+ +(\S+) +\S+ +\S+ +ok", printed, re.M
-            )
+            for error in re.findall(r"^\d+ +tensor\S+ +(\S+) +\S+ +\S+ +ok", printed, re.M)
         ]
         if check and len(self.errors) != len(arguments):
             raise Failure(f"{file}: not every gradient was checked:\n{printed}")
@@ -116,8 +110,7 @@ def largest_difference(one, other):
     """The largest difference between gradients of two runs, each relative to the
     largest element of its gradient."""
     return max(
-        numpy.abs(a - b).max() / numpy.abs(a).max()
-        for a, b in zip(one.gradients, other.gradients)
+        numpy.abs(a - b).max() / numpy.abs(a).max() for a, b in zip(one.gradients, other.gradients)
     )
 
 
@@ -125,9 +118,7 @@ def write_ptx(tools, file, chip, path):
     """Writes the PTX of the fused kernels; returns their number, or None where
     that needs a CUDA toolkit."""
     try:
-        nested = tools.run(
-            "fad-opt", file, "--fad-nest=policy=fad", f"--fad-to-nvvm=chip={chip}"
-        )
+        nested = tools.run("fad-opt", file, "--fad-nest=policy=fad", f"--fad-to-nvvm=chip={chip}")
     except Failure as failure:
         if "libdevice" in str(failure):
             return None
@@ -212,9 +203,7 @@ def whole_number(least):
 
     def parse(text):
         if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is not an integer of {least} or more"
-            )
+            raise argparse.ArgumentTypeError(f"{text!r} is not an integer of {least} or more")
         return int(text)
 
     return parse
@@ -227,9 +216,7 @@ def parse_arguments():
     parser.add_argument("files", nargs="*", type=pathlib.Path, help="default: all")
     parser.add_argument("--tools", type=pathlib.Path, default=HERE / "../../build/bin")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("ffn"))
-    parser.add_argument(
-        "--size", type=whole_number(1), default=16, help="rows to run"
-    )
+    parser.add_argument("--size", type=whole_number(1), default=16, help="rows to run")
     parser.add_argument(
         "--report-size",
         type=whole_number(0),

@@ -29,9 +29,7 @@ class Draws(torch.nn.Module):
         self.probabilities = probabilities
 
     def forward(self, *ones):
-        return tuple(
-            torch.nn.functional.dropout(x, p) for x, p in zip(ones, self.probabilities)
-        )
+        return tuple(torch.nn.functional.dropout(x, p) for x, p in zip(ones, self.probabilities))
 
 
 @contextlib.contextmanager
@@ -139,10 +137,7 @@ def compare(module, inputs, policies=POLICIES):
     state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     given = iter(inputs.values() if isinstance(inputs, Mapping) else inputs)
     values = [
-        (next(given) if argument.kind == "input" else state[argument.name])
-        .detach()
-        .numpy()
-        .copy()
+        (next(given) if argument.kind == "input" else state[argument.name]).detach().numpy().copy()
         for argument in exported.arguments
     ]
     factors = draw_factors(copy.deepcopy(module), inputs)

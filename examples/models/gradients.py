@@ -19,9 +19,7 @@ def parse_arguments():
     )
     parser.add_argument("network", nargs="*", help=f"of {', '.join(networks.SMALL)}")
     parser.add_argument("--activation", nargs="+", choices=networks.ACTIVATIONS)
-    parser.add_argument(
-        "--mode", nargs="+", choices=("eval", "train"), default=("eval", "train")
-    )
+    parser.add_argument("--mode", nargs="+", choices=("eval", "train"), default=("eval", "train"))
     parser.add_argument("--policy", nargs="+", choices=POLICIES, default=POLICIES)
     options = parser.parse_args()
     for name in options.network:
@@ -38,15 +36,12 @@ def main():
         for activation in options.activation or networks.ACTIVATIONS:
             for mode in options.mode:
                 torch.manual_seed(0)
-                network = networks.build(
-                    name, activation, training=mode == "train", batch=4
-                )
+                network = networks.build(name, activation, training=mode == "train", batch=4)
                 start = time.monotonic()
                 errors = compare(network.module, network.inputs, options.policy)
                 columns = "".join(f"  {k} {e:.1e}" for k, (e, _) in errors.items())
                 print(
-                    f"{name} {activation} {mode}:{columns}"
-                    f"  ({time.monotonic() - start:.0f} s)",
+                    f"{name} {activation} {mode}:{columns}  ({time.monotonic() - start:.0f} s)",
                     flush=True,
                 )
                 for policy in options.policy:

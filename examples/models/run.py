@@ -37,9 +37,7 @@ def measure(name, activation, mode, options):
     """One line of the table."""
     training = mode == "train"
     with FakeTensorMode(allow_non_fake_inputs=True):
-        network = networks.build(
-            name, activation, training=training, batch=options.batch
-        )
+        network = networks.build(name, activation, training=training, batch=options.batch)
         eager = saved.eager_bytes(network.module, network.inputs)
     start = time.monotonic()
     exported = fad.torch.export(network.module, network.inputs)
@@ -91,9 +89,7 @@ def parse_arguments():
         metavar="network",
         help=f"any of {', '.join(every)}; default: those of full size",
     )
-    parser.add_argument(
-        "--activation", nargs="+", choices=networks.ACTIVATIONS, default=None
-    )
+    parser.add_argument("--activation", nargs="+", choices=networks.ACTIVATIONS, default=None)
     parser.add_argument("--mode", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--batch", type=positive, default=1)
     parser.add_argument("--out", type=pathlib.Path, help="folder for exported files")

@@ -78,9 +78,7 @@ def train(name, run, request, options):
         step = PlainStep(task.model, kernels=run == PLAIN)
     else:
         example = make_task(name, options).data.next_batch()
-        step = fad.torch.train_step(
-            task.model, example, engine=options.engine, **request
-        )
+        step = fad.torch.train_step(task.model, example, engine=options.engine, **request)
     optimizer = task.make_optimizer(task.model.parameters())
     losses, seconds = [], []
     progress = tqdm.tqdm(range(options.steps), desc=f"{name:6} {run:12}")
@@ -167,9 +165,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "tasks", nargs="*", metavar="task", help="bert or resnet; default: both"
-    )
+    parser.add_argument("tasks", nargs="*", metavar="task", help="bert or resnet; default: both")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--engine", choices=("iree", "fad"), default="iree")
@@ -190,8 +186,7 @@ def parse_arguments():
         "--dropout",
         type=float,
         default=0.0,
-        help="of BERT; PyTorch's random numbers are others, so that only the "
-        "policies are compared",
+        help="of BERT; PyTorch's random numbers are others, so that only the policies are compared",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("training"))

@@ -119,7 +119,8 @@ static LogicalResult verifyMemoryAttribute(Operation *op, NamedAttribute attr) {
   if (name == FadDialect::kOverwritesAttr &&
       (op->getNumOperands() == 0 || op->getNumResults() == 0))
     return op->emitOpError("expects an operand and a result for '")
-           << name << "', which says that the result may take the memory of the "
+           << name
+           << "', which says that the result may take the memory of the "
            << "operand";
   return success();
 }

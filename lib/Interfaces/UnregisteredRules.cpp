@@ -14,12 +14,11 @@ using namespace mlir;
 using namespace mlir::fad;
 
 ArrayRef<DialectWithRules> fad::getDialectsWithRules() {
-  static constexpr DialectWithRules dialects[] = {
-      {"arith", "arith.addf"},
-      {"fad", "fad.scatter_add"},
-      {"math", "math.exp"},
-      {"scf", "scf.for"},
-      {"tensor", "tensor.cast"}};
+  static constexpr DialectWithRules dialects[] = {{"arith", "arith.addf"},
+                                                  {"fad", "fad.scatter_add"},
+                                                  {"math", "math.exp"},
+                                                  {"scf", "scf.for"},
+                                                  {"tensor", "tensor.cast"}};
   return dialects;
 }
 
@@ -28,8 +27,8 @@ bool fad::emitIfRulesAreUnregistered(Operation *op) {
   for (const DialectWithRules &entry : getDialectsWithRules()) {
     if (entry.dialect != dialect)
       continue;
-    auto name = RegisteredOperationName::lookup(entry.operation,
-                                                op->getContext());
+    auto name =
+        RegisteredOperationName::lookup(entry.operation, op->getContext());
     if (!name || name->hasInterface<DerivativeOpInterface>() ||
         name->hasInterface<AdjointOpInterface>())
       return false;

@@ -45,7 +45,8 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFadSelectContractions(
-      {options.contractions, SmallVector<std::string>(options.contractionTypes.begin(),
+      {options.contractions,
+       SmallVector<std::string>(options.contractionTypes.begin(),
                                 options.contractionTypes.end())}));
   pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());
   pm.addPass(createCanonicalizerPass());

@@ -43,17 +43,18 @@ static llvm::sys::DynamicLibrary loadLibrary(llvm::StringRef path) {
 
 void mlir::fad::loadCompilerLibrary() { loadLibrary("libgcc_s.so.1"); }
 
-/// Loads a library of fad's: from the folder of the program or library that this
-/// code is linked into, from the folder lib next to that, or else by its name. A
-/// program that is installed thus has the library that is installed with it.
+/// Loads a library of fad's: from the folder of the program or library that
+/// this code is linked into, from the folder lib next to that, or else by its
+/// name. A program that is installed thus has the library that is installed
+/// with it.
 static llvm::sys::DynamicLibrary loadOwnLibrary(llvm::StringRef name) {
   Dl_info self;
   bool isFound = dladdr(&runtimeLibraries, &self) != 0;
   // The name of a program may lack its folder.
-  for (std::string file : {isFound ? std::string(self.dli_fname) : std::string(),
-                           llvm::sys::fs::getMainExecutable(
-                               nullptr, const_cast<RuntimeLibraries *>(
-                                            &runtimeLibraries))}) {
+  for (std::string file :
+       {isFound ? std::string(self.dli_fname) : std::string(),
+        llvm::sys::fs::getMainExecutable(
+            nullptr, const_cast<RuntimeLibraries *>(&runtimeLibraries))}) {
     if (!llvm::sys::path::is_absolute(file))
       continue;
     for (llvm::StringRef folder : {"", "../lib"}) {

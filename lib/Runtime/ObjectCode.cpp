@@ -75,7 +75,8 @@ static void addPackedFunctions(llvm::Module &module) {
         llvm::BasicBlock::Create(module.getContext(), "", packed));
     auto getAddress = [&](unsigned index) {
       return builder.CreateLoad(
-          pointer, builder.CreateConstGEP1_64(pointer, packed->getArg(0), index));
+          pointer,
+          builder.CreateConstGEP1_64(pointer, packed->getArg(0), index));
     };
     SmallVector<llvm::Value *> arguments;
     for (auto [index, argument] : llvm::enumerate(function->args()))
@@ -138,8 +139,8 @@ fad::compileToObject(ModuleOp module, bool quickly) {
   // Level 3 is meant for kernels, and takes long for networks.
   bool isNetwork = splitFunctions(*code);
   unsigned level = quickly ? 1 : isNetwork ? 2 : 3;
-  if (llvm::Error error = makeOptimizingTransformer(
-          level, /*sizeLevel=*/0, machine->get())(code.get()))
+  if (llvm::Error error = makeOptimizingTransformer(level, /*sizeLevel=*/0,
+                                                    machine->get())(code.get()))
     return std::move(error);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
@@ -183,9 +184,8 @@ LinkedCode::link(std::unique_ptr<llvm::MemoryBuffer> object) {
   if (llvm::Error error = library.define(
           llvm::orc::absoluteSymbols(getHostSymbols(std::move(mangle)))))
     return std::move(error);
-  auto process =
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-          code->jit->getDataLayout().getGlobalPrefix());
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      code->jit->getDataLayout().getGlobalPrefix());
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));

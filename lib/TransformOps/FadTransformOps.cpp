@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 // A schedule differentiates one function, and the pipelines work on modules. So
-// each operation copies the function, with the symbols that it refers to, into a
-// module of its own, and takes the functions that the pipeline makes there.
+// each operation copies the function, with the symbols that it refers to, into
+// a module of its own, and takes the functions that the pipeline makes there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,9 +132,9 @@ Extracted::moveBack(ArrayRef<func::FuncOp> made,
 static DiagnosedSilenceableFailure fail(transform::TransformOpInterface op,
                                         func::FuncOp target, StringRef what,
                                         const HeldErrors &errors) {
-  DiagnosedSilenceableFailure failure =
-      op.emitSilenceableError() << "cannot " << what << " @"
-                                << target.getSymName();
+  DiagnosedSilenceableFailure failure = op.emitSilenceableError()
+                                        << "cannot " << what << " @"
+                                        << target.getSymName();
   errors.attachTo(failure);
   return failure;
 }
@@ -172,11 +172,9 @@ static DiagnosedSilenceableFailure readOptions(Op op, func::FuncOp target,
 // Operations
 //===----------------------------------------------------------------------===//
 
-DiagnosedSilenceableFailure
-transform::FadPartitionOp::applyToOne(TransformRewriter &rewriter,
-                                      func::FuncOp target,
-                                      ApplyToEachResultList &results,
-                                      TransformState &) {
+DiagnosedSilenceableFailure transform::FadPartitionOp::applyToOne(
+    TransformRewriter &rewriter, func::FuncOp target,
+    ApplyToEachResultList &results, TransformState &) {
   HeldErrors errors(getContext());
   Extracted copy(target);
   NestOptions options;
@@ -192,11 +190,9 @@ transform::FadPartitionOp::applyToOne(TransformRewriter &rewriter,
   return copy.moveBack(function, *this, rewriter);
 }
 
-DiagnosedSilenceableFailure
-transform::FadDifferentiateOp::applyToOne(TransformRewriter &rewriter,
-                                          func::FuncOp target,
-                                          ApplyToEachResultList &results,
-                                          TransformState &) {
+DiagnosedSilenceableFailure transform::FadDifferentiateOp::applyToOne(
+    TransformRewriter &rewriter, func::FuncOp target,
+    ApplyToEachResultList &results, TransformState &) {
   NestOptions options;
   auto read = readOptions(*this, target, options);
   if (!read.succeeded())
@@ -210,11 +206,9 @@ transform::FadDifferentiateOp::applyToOne(TransformRewriter &rewriter,
   return copy.moveBack(*joint, *this, rewriter);
 }
 
-DiagnosedSilenceableFailure
-transform::FadSplitOp::applyToOne(TransformRewriter &rewriter,
-                                  func::FuncOp target,
-                                  ApplyToEachResultList &results,
-                                  TransformState &) {
+DiagnosedSilenceableFailure transform::FadSplitOp::applyToOne(
+    TransformRewriter &rewriter, func::FuncOp target,
+    ApplyToEachResultList &results, TransformState &) {
   if (!JointFunction::isJoint(target))
     return emitSilenceableError()
            << "@" << target.getSymName()
@@ -230,11 +224,9 @@ transform::FadSplitOp::applyToOne(TransformRewriter &rewriter,
   return copy.moveBack({pair->forward, pair->backward}, *this, rewriter);
 }
 
-DiagnosedSilenceableFailure
-transform::FadNestOp::applyToOne(TransformRewriter &rewriter,
-                                 func::FuncOp target,
-                                 ApplyToEachResultList &results,
-                                 TransformState &) {
+DiagnosedSilenceableFailure transform::FadNestOp::applyToOne(
+    TransformRewriter &rewriter, func::FuncOp target,
+    ApplyToEachResultList &results, TransformState &) {
   NestOptions options;
   auto read = readOptions(*this, target, options);
   if (!read.succeeded())

@@ -108,7 +108,8 @@ def _check_torch() -> Iterator[Check]:
     release = ".".join(version.split(".")[:2])
     cuda = f", CUDA {torch.version.cuda}" if torch.version.cuda else ", for CPUs"
     advice = (
-        "" if release in tested
+        ""
+        if release in tested
         else f"fad is tested with PyTorch {', '.join(tested)}; fad.torch.nest refuses others"
     )
     yield Check("PyTorch", "ok", version + cuda, advice)

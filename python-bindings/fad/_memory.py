@@ -235,9 +235,7 @@ def _make_policy(
     )
 
 
-def make_report(
-    text: str, table: str, types: Sequence[Sequence[tuple[Any, ...]]]
-) -> MemoryReport:
+def make_report(text: str, table: str, types: Sequence[Sequence[tuple[Any, ...]]]) -> MemoryReport:
     """The report that is written in JSON as `text`; `types` describes the types
     of kept values, policy by policy."""
     report = json.loads(text)

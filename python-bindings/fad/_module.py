@@ -61,9 +61,7 @@ class Module:
         """The types that `function` takes and returns. Raises fad.Error where
         the module has no such function."""
         arguments, results = self._handle.signature(function)
-        return Signature(
-            tuple(map(make_type, arguments)), tuple(map(make_type, results))
-        )
+        return Signature(tuple(map(make_type, arguments)), tuple(map(make_type, results)))
 
     def verify(self) -> None:
         """Raises fad.Error where the module is not valid."""

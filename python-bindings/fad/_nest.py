@@ -94,8 +94,7 @@ _Made = TypeVar("_Made", bound=Value)
 
 def _make(kind: Callable[..., _Made], descriptions: Iterable[Any]) -> tuple[_Made, ...]:
     return tuple(
-        kind(index, make_type(type_), *rest)
-        for index, (type_, *rest) in enumerate(descriptions)
+        kind(index, make_type(type_), *rest) for index, (type_, *rest) in enumerate(descriptions)
     )
 
 

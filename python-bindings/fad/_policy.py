@@ -88,9 +88,7 @@ def check_automatic(policies: Iterable[str], **options) -> None:
     for name, value in options.items():
         # 0 is a budget, and equal to False.
         if value is not None and value is not False:
-            raise ValueError(
-                f"{name} is an option of the policy 'auto', which is not chosen"
-            )
+            raise ValueError(f"{name} is an option of the policy 'auto', which is not chosen")
 
 
 def check_options(
@@ -116,9 +114,7 @@ def check_options(
         peak_budget=peak_budget,
     )
     if residual_budget is not None and peak_budget is not None:
-        raise ValueError(
-            "residual_budget and peak_budget are alternatives; give one of them"
-        )
+        raise ValueError("residual_budget and peak_budget are alternatives; give one of them")
     options = {
         "recompute": check_recompute(recompute),
         "assumed_size": check_assumed_size(assumed_size),

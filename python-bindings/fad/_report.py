@@ -48,9 +48,7 @@ def _check_dimension(key: tuple[int, int]) -> tuple[int, int]:
     return argument, dimension
 
 
-def _check_dimensions(
-    module: Module, entry: str, sizes: Mapping[tuple[int, int], int]
-) -> None:
+def _check_dimensions(module: Module, entry: str, sizes: Mapping[tuple[int, int], int]) -> None:
     """Raises ValueError for a size of what is no dynamic dimension."""
     arguments = module.signature(entry).arguments
     dynamic = {
@@ -63,8 +61,7 @@ def _check_dimensions(
         if key not in dynamic:
             known = ", ".join(map(str, sorted(dynamic))) or "none"
             raise ValueError(
-                f"{key} is no dynamic dimension of an argument of {entry}; these "
-                f"are: {known}"
+                f"{key} is no dynamic dimension of an argument of {entry}; these are: {known}"
             )
 
 
@@ -106,9 +103,7 @@ def memory_report(
     not, and for an option of a policy that is not reported."""
     by_dimension, others = {}, None
     if isinstance(sizes, Mapping):
-        by_dimension = {
-            _check_dimension(key): _check_size(size) for key, size in sizes.items()
-        }
+        by_dimension = {_check_dimension(key): _check_size(size) for key, size in sizes.items()}
     elif sizes is not None:
         others = _check_size(sizes)
     if isinstance(policies, str):

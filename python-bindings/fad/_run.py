@@ -17,16 +17,12 @@ class Executable:
     `fad.compile` makes them. What a program keeps from call to call, such as
     the seed of its dropout, is the executable's own."""
 
-    def __init__(
-        self, module: Module, check: bool = True, contractions: Contractions = "auto"
-    ):
+    def __init__(self, module: Module, check: bool = True, contractions: Contractions = "auto"):
         get_handle(module)
         # Another thread may change the module meanwhile.
         snapshot = module.clone()
         self._handle = _fad.compile(snapshot._handle, check, contractions)
-        self._signatures = {
-            name: snapshot.signature(name) for name in self._handle.functions()
-        }
+        self._signatures = {name: snapshot.signature(name) for name in self._handle.functions()}
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -90,9 +86,7 @@ def compile(
     return Executable(_get_module(module), check, contractions)
 
 
-def run(
-    module: Module | Nested, function: str, *arguments: object
-) -> tuple[Array, ...]:
+def run(module: Module | Nested, function: str, *arguments: object) -> tuple[Array, ...]:
     """The results of `function` of a module for `arguments`, numpy arrays.
 
     See `Executable.call`. The module is compiled at the first call, and again

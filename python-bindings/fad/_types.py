@@ -40,9 +40,7 @@ def make_type(description: tuple[Any, ...]) -> ValueType:
     return ValueType(text, shape, dtype or None, is_scalar)
 
 
-def find_signature(
-    signatures: Mapping[str, Signature], function: str, count: int
-) -> Signature:
+def find_signature(signatures: Mapping[str, Signature], function: str, count: int) -> Signature:
     """The signature of `function`, which is called with `count` arguments."""
     known = ", ".join(signatures) or "none"
     if not isinstance(function, str):

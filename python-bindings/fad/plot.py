@@ -29,8 +29,7 @@ def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
         sums[policy.policy] = of_layer
     count = 1 + max((layer for each in sums.values() for layer in each), default=0)
     return {
-        policy: [of_layer[layer] for layer in range(count)]
-        for policy, of_layer in sums.items()
+        policy: [of_layer[layer] for layer in range(count)] for policy, of_layer in sums.items()
     }
 
 
@@ -79,9 +78,7 @@ def layers(report: MemoryReport, axes: Any = None) -> Any:
     return axes
 
 
-def curve(
-    curves: TimeMemoryCurve | Mapping[str, TimeMemoryCurve], axes: Any = None
-) -> Any:
+def curve(curves: TimeMemoryCurve | Mapping[str, TimeMemoryCurve], axes: Any = None) -> Any:
     """Draws time against bytes, a line for each curve, and returns the axes.
 
     `curves` is a curve of `fad.time_memory_curve`, or several by name, such as those
@@ -110,9 +107,7 @@ def curve(
     return axes
 
 
-def saved(
-    reports: "Mapping[str, SavedMemory]", axes: Any = None, by: str = "module"
-) -> Any:
+def saved(reports: "Mapping[str, SavedMemory]", axes: Any = None, by: str = "module") -> Any:
     """Draws what autograd holds, by "module" or by "operator", and returns the axes.
 
     `reports` are those of `fad.torch.saved_memory` by name, such as those of a model in

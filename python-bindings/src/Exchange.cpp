@@ -68,9 +68,8 @@ static std::pair<nb::object, bool> importArray(const HostArray &array) {
 static nb::object exportArray(const HostArray &array, bool isBFloat16,
                               bool isWritable) {
   nb::dlpack::dtype type = isBFloat16 ? bfloat16 : array.dtype();
-  return isWritable
-             ? share<nb::ndarray<nb::array_api>>(array, type)
-             : share<nb::ndarray<nb::array_api, nb::ro>>(array, type);
+  return isWritable ? share<nb::ndarray<nb::array_api>>(array, type)
+                    : share<nb::ndarray<nb::array_api, nb::ro>>(array, type);
 }
 
 void mlir::fad::python::bindExchange(nb::module_ &module) {

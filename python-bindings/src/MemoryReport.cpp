@@ -77,8 +77,7 @@ static std::string draw(python::Module &module, const std::string &entry,
                         const std::vector<int64_t> &wrt,
                         const std::vector<int64_t> &results,
                         const std::string &policy, std::optional<uint64_t> size,
-                        const nb::dict &selection,
-                        std::optional<bool> group) {
+                        const nb::dict &selection, std::optional<bool> group) {
   ReportRequest request = makeRequest(entry, wrt, results, {policy}, selection);
   request.sizes.others = size;
   request.summarizePicture = group;

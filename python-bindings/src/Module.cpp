@@ -231,18 +231,21 @@ static nb::tuple getSignature(Module &module, const std::string &name) {
   return nb::make_tuple(toPythonList(arguments), toPythonList(results));
 }
 
-/// What each result of a function is: the number of an argument or, from their number on,
-/// that of a value that is computed.
-static std::vector<size_t> getReturned(Module &module, const std::string &name) {
+/// What each result of a function is: the number of an argument or, from their
+/// number on, that of a value that is computed.
+static std::vector<size_t> getReturned(Module &module,
+                                       const std::string &name) {
   std::vector<size_t> returned;
   module.run([&](ModuleOp op) -> LogicalResult {
     auto function = op.lookupSymbol<func::FuncOp>(name);
     if (!function || !function.getBody().hasOneBlock())
-      return emitError(op.getLoc()) << "there is no function @" << name << " of one block";
+      return emitError(op.getLoc())
+             << "there is no function @" << name << " of one block";
     llvm::MapVector<Value, size_t> numbers;
     for (Value argument : function.getArguments())
       numbers.insert({argument, numbers.size()});
-    for (Value value : function.getBody().front().getTerminator()->getOperands())
+    for (Value value :
+         function.getBody().front().getTerminator()->getOperands())
       returned.push_back(numbers.insert({value, numbers.size()}).first->second);
     return success();
   });

@@ -41,8 +41,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     FailureOr<llvm::json::Value> described = describePlan(joint);
     if (failed(described))
       return failure();
-    // A framework that cannot have its budget wants the least that there is, and
-    // says so.
+    // A framework that cannot have its budget wants the least that there is,
+    // and says so.
     if (options.peakBudget >= 0) {
       (*described->getAsObject())["peak"] = peaks->chosen;
       (*described->getAsObject())["fastest_peak"] = peaks->fastest;
@@ -55,7 +55,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
   });
 }
 
-/// The levels of sorted numbers, as derivatives have them that are kept in few bits.
+/// The levels of sorted numbers, as derivatives have them that are kept in few
+/// bits.
 static std::vector<double> getLevels(const std::vector<double> &numbers,
                                      unsigned count,
                                      const std::vector<double> &fixed) {

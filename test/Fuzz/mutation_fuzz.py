@@ -41,9 +41,7 @@ IGNORED = re.compile(
     r"|debug|run-reproducer|mlir-pass-pipeline-crash|dump|test-fad-break)"
 )
 # More time or memory than there is tells nothing where programs ask for it.
-UNBOUNDED = re.compile(
-    r"\b(scf|cf|affine)\.(for|while|br|cond_br|parallel|forall)\b|\d{3}|call"
-)
+UNBOUNDED = re.compile(r"\b(scf|cf|affine)\.(for|while|br|cond_br|parallel|forall)\b|\d{3}|call")
 
 
 class Server:
@@ -73,9 +71,7 @@ class Server:
         paths = [os.path.join(self.folder, name) for name in ("in.mlir", "out", "err")]
         Path(paths[0]).write_bytes(data)
         process = self.processes[command[0]]
-        print(
-            "\t".join([*paths[1:], paths[0], *command[1:]]), file=process.stdin, flush=True
-        )
+        print("\t".join([*paths[1:], paths[0], *command[1:]]), file=process.stdin, flush=True)
         status = int(process.stdout.readline())
         output, errors = (Path(path).read_bytes() for path in paths[1:])
         return status, output, errors.decode(errors="replace")

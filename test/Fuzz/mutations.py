@@ -44,9 +44,7 @@ class Pool:
                     tokens[kind].add(token)
             lines.update(line for line in text.split("\n") if len(line) < 300)
             attributes.update(
-                re.findall(
-                    r"\b(?:fad|linalg|bufferization)\.\w+ = [\w. :<>\[\],#]+?(?=[,}])", text
-                )
+                re.findall(r"\b(?:fad|linalg|bufferization)\.\w+ = [\w. :<>\[\],#]+?(?=[,}])", text)
             )
             attributes.update(re.findall(r"\{(fad\.\w+)\}", text))
         # The order of sets differs from process to process.
@@ -129,16 +127,12 @@ class TextMutator:
 
     def operand(self, text):
         names = re.findall(r"%[\w#]+", text)
-        return self.replace(
-            text, r"%[\w#]+(?! *[=:])", lambda old: self.random.choice(names)
-        )
+        return self.replace(text, r"%[\w#]+(?! *[=:])", lambda old: self.random.choice(names))
 
     def number(self, text):
         def change(old):
             if self.random.random() < 0.5:
-                return (
-                    int(old) + self.random.choice([-1, 1]) if old.isdigit() else "-" + old
-                )
+                return int(old) + self.random.choice([-1, 1]) if old.isdigit() else "-" + old
             return self.random.choice(NUMBERS)
 
         return self.replace(text, r"(?<![\w%@#^.])\d+(?:\.\d+)?(?![\w.])", change)

@@ -99,9 +99,7 @@ def elementwise(element, function, partials, *arguments, exact=False):
             # No path leads through here where there are no steps.
             off = np.where(steps == 0, 0, or_unknown(off * steps))
             slack = slack + or_unknown(np.abs(slope) * argument.slack) + off
-        error, slack = (
-            np.broadcast_to(a, b) for a, b in ((error, shape), (slack, tangent.shape))
-        )
+        error, slack = (np.broadcast_to(a, b) for a, b in ((error, shape), (slack, tangent.shape)))
         return Dual(element, value, tangent, or_unknown(error), slack).check()
 
 

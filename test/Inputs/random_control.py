@@ -95,9 +95,7 @@ class Control:
         inits = ", ".join(f"{v.name} = {init.name}" for v, init in zip(inner, carried))
         head = f"scf.for %i{number} = {low} to {high} step {by} iter_args({inits}) -> ({types}) {{"
         names = ", ".join(value.name for value in yielded)
-        return self.region_op(
-            head, [*lines, f"scf.yield {names} : {types}", "}"], carried, compute
-        )
+        return self.region_op(head, [*lines, f"scf.yield {names} : {types}", "}"], carried, compute)
 
     def while_loop(self):
         """A loop that counts, and may compute something before its condition, which is
@@ -116,9 +114,7 @@ class Control:
             self.numbers.append(counter)
             for _ in range(self.random.randint(0, most)):
                 self.grow()
-            return [
-                self.hand_on(value) if self.chance(0.8) else value for value in inner
-            ]
+            return [self.hand_on(value) if self.chance(0.8) else value for value in inner]
 
         tested = self.scope(lambda: make(before, f"%m{number}", 1))
         done = self.scope(lambda: make(after, f"%n{number}", 2))
@@ -141,10 +137,7 @@ class Control:
         inits = ", ".join(f"{v.name} = {init.name}" for v, init in zip(before, carried))
         arguments = ", ".join(f"{value.name}: {value.type}" for value in after)
         handed, yielded = (", ".join(v.name for v in part[2]) for part in (tested, done))
-        head = (
-            f"scf.while (%m{number} = {low}, {inits}) : (index, {types}) ->"
-            f" (index, {types}) {{"
-        )
+        head = f"scf.while (%m{number} = {low}, {inits}) : (index, {types}) -> (index, {types}) {{"
         lines = [
             *tested[0],
             f"%t{number} = arith.cmpi slt, %m{number}, {high} : index",

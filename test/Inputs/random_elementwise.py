@@ -29,9 +29,7 @@ class Elementwise:
         word, after = op.split()[0], ""
         if op in SMOOTH:
             after, function, slope, _ = SMOOTH[op]
-            compute = lambda x: duals.elementwise(
-                element, function, lambda v: [slope(v)], x
-            )
+            compute = lambda x: duals.elementwise(element, function, lambda v: [slope(v)], x)
         elif op in BENT:
             after, compute = BENT[op]
         else:
@@ -40,9 +38,7 @@ class Elementwise:
         if op == "math.clampf":
             names = f"{values[0].name} to [{values[1].name}, {values[2].name}]"
         text = f"{word} {names}{after} : {first.type}"
-        return self.add(
-            text, first.sizes, element, lambda: compute(*map(self.dual, values))
-        )
+        return self.add(text, first.sizes, element, lambda: compute(*map(self.dual, values)))
 
     def confine(self, value, where):
         """What `value` becomes where a function is defined."""
@@ -124,9 +120,7 @@ class Elementwise:
             op = self.random.choice(["andi", "ori", "xori"])
             kind = like.type.replace(like.element, "i1")
             both = self.emit(f"arith.{op} {name}, {other} : {kind}")
-            function = {"andi": np.logical_and, "ori": np.logical_or}.get(
-                op, np.logical_xor
-            )
+            function = {"andi": np.logical_and, "ori": np.logical_or}.get(op, np.logical_xor)
 
             def compute(name=name):
                 (one, ties), (two, more) = self.env[name], self.env[other]
@@ -153,9 +147,7 @@ class Elementwise:
             mask, ties = self.env[name]
             return duals.select(mask, self.dual(value), self.dual(other), ties)
 
-        text = (
-            f"arith.select {name}, {value.name}, {other.name} : {mask_type}, {value.type}"
-        )
+        text = f"arith.select {name}, {value.name}, {other.name} : {mask_type}, {value.type}"
         return self.add(text, value.sizes, value.element, compute)
 
     def spell(self):

@@ -80,12 +80,8 @@ def piecewise(places, pieces):
     `places`, that included."""
 
     def compute(x):
-        masks = [
-            duals.compare(duals.constant(x.element, place, 1), x)[0] for place in places
-        ]
-        made = [
-            duals.elementwise(x.element, f, lambda v, d=d: [d(v)], x) for f, d in pieces
-        ]
+        masks = [duals.compare(duals.constant(x.element, place, 1), x)[0] for place in places]
+        made = [duals.elementwise(x.element, f, lambda v, d=d: [d(v)], x) for f, d in pieces]
         result = made[0]
         for mask, piece in zip(masks, made[1:]):
             result = duals.select(mask, piece, result)
@@ -104,9 +100,7 @@ def step(function):
     def compute(x):
         twice = np.round(2 * x.value) / 2
         duals.compare(x, duals.constant(x.element, twice, 1))
-        return duals.elementwise(
-            x.element, function, lambda v: [np.zeros_like(v)], x, exact=True
-        )
+        return duals.elementwise(x.element, function, lambda v: [np.zeros_like(v)], x, exact=True)
 
     return compute
 
@@ -141,9 +135,7 @@ def hard_sigmoid(x):
     inner = duals.elementwise(
         x.element, lambda v: v / 6 + 0.5, lambda v: [np.full_like(v, 1 / 6)], x
     )
-    outer = duals.elementwise(
-        x.element, lambda v: (v > 0) * 1.0, lambda v: [np.zeros_like(v)], x
-    )
+    outer = duals.elementwise(x.element, lambda v: (v > 0) * 1.0, lambda v: [np.zeros_like(v)], x)
     return duals.select(low & high, inner, outer)
 
 
@@ -151,12 +143,8 @@ def hard_swish(x):
     """Up to -3 it is 0, and from 3 on the identity."""
     low, _ = duals.compare(duals.constant(x.element, -3, 1), x)
     high, _ = duals.compare(x, duals.constant(x.element, 3, 1))
-    inner = duals.elementwise(
-        x.element, lambda v: v * (v + 3) / 6, lambda v: [v / 3 + 0.5], x
-    )
-    outer = duals.elementwise(
-        x.element, lambda v: np.maximum(v, 0), lambda v: [(v > 0) * 1.0], x
-    )
+    inner = duals.elementwise(x.element, lambda v: v * (v + 3) / 6, lambda v: [v / 3 + 0.5], x)
+    outer = duals.elementwise(x.element, lambda v: np.maximum(v, 0), lambda v: [(v > 0) * 1.0], x)
     return duals.select(low & high, inner, outer)
 
 
@@ -196,9 +184,7 @@ def remainder(x, y):
     if not np.all(np.isfinite(count)):
         raise duals.Unsuitable("not finite")
     duals.compare(x, multiple)
-    return duals.elementwise(
-        x.element, np.fmod, lambda a, b: (np.ones_like(a), -count), x, y
-    )
+    return duals.elementwise(x.element, np.fmod, lambda a, b: (np.ones_like(a), -count), x, y)
 
 
 def clamp(x, upper, lower):

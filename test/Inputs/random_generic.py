@@ -39,12 +39,8 @@ class Generic:
                 found = [self.new_loops(size, name, loops)]
             if not found:
                 raise duals.Unsuitable("no access")
-            plain = [
-                form for form in found if form[0].startswith("d") and form[0][1:].isdigit()
-            ]
-            indices.append(
-                self.random.choice(plain if plain and self.chance(0.6) else found)
-            )
+            plain = [form for form in found if form[0].startswith("d") and form[0][1:].isdigit()]
+            indices.append(self.random.choice(plain if plain and self.chance(0.6) else found))
         return indices
 
     def index_forms(self, loop, extent, size):
@@ -132,11 +128,7 @@ class Generic:
             )
             start = self.dual(init)
             if not reduced:
-                return (
-                    made
-                    if combined == "%r"
-                    else SEVERAL[f"arith.{combine}"][2](made, start)
-                )
+                return made if combined == "%r" else SEVERAL[f"arith.{combine}"][2](made, start)
             return self.combine(made, start, combine, len(kept))
 
         dims = ", ".join(f"d{loop}" for loop in range(len(loops)))
@@ -201,9 +193,7 @@ class Generic:
                 lines.append(f"{result} = {op.split()[0]} {read}{after} : {element}")
                 steps.append((result, function, slope, [read]))
             else:
-                op = self.random.choice(
-                    ["addf", "mulf", "mulf", "subf", "maximumf", "minimumf"]
-                )
+                op = self.random.choice(["addf", "mulf", "mulf", "subf", "maximumf", "minimumf"])
                 read = [self.random.choice(names), names[number % len(names)]]
                 lines.append(f"{result} = arith.{op} {', '.join(read)} : {element}")
                 steps.append((result, SEVERAL[f"arith.{op}"][2], None, read))

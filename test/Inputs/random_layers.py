@@ -39,9 +39,7 @@ class Layers:
         return kinds + [self.convolve, self.pool, self.softmax] * 2
 
     def named(self, op, inputs, init, compute, attributes=""):
-        names, types = (
-            ", ".join(getattr(v, part) for v in inputs) for part in ("name", "type")
-        )
+        names, types = (", ".join(getattr(v, part) for v in inputs) for part in ("name", "type"))
         text = f"{op}{attributes} ins({names} : {types}) outs({init.name} : {init.type}) -> {init.type}"
         return self.add(text, init.sizes, init.element, compute)
 
@@ -124,9 +122,7 @@ class Layers:
 
     def pick_image(self):
         return self.pick(
-            lambda value: len(value.shape) == 3
-            and min(value.shape) > 0
-            and not value.dynamic
+            lambda value: len(value.shape) == 3 and min(value.shape) > 0 and not value.dynamic
         )
 
     @staticmethod
@@ -147,9 +143,7 @@ class Layers:
         source = self.pick(lambda value: value.element == image.element and value.shape)
         # A filter is made of the elements of some value, read round and round.
         flat = self.refilled(source, shape) if count else None
-        init = self.make_init(
-            [(loops[letter], None) for letter in result], image.element, "addf"
-        )
+        init = self.make_init([(loops[letter], None) for letter in result], image.element, "addf")
 
         # Zeros that are put around the cotangent meet the filter.
         if not np.all(np.isfinite(self.dual(flat).error)):
@@ -215,9 +209,7 @@ class Layers:
 
         def compute():
             x = self.dual(value)
-            shift = duals.constant(
-                x.element, x.value.max(dim, keepdims=True), self.directions
-            )
+            shift = duals.constant(x.element, x.value.max(dim, keepdims=True), self.directions)
             less = SEVERAL["arith.subf"][2](x, shift)
             power = duals.elementwise(x.element, np.exp, lambda v: [np.exp(v)], less)
             last = power.apply(lambda array: np.moveaxis(array, dim + 1, -1))

@@ -62,9 +62,7 @@ class Movements:
         kind = self.type_of(sizes, value.element)
         text = f"{text} {value.name} {groups}{between} : {value.type} into {kind}"
         reshaped = lambda array: array.reshape(len(array), *shape)
-        return self.add(
-            text, sizes, value.element, lambda: self.dual(value).apply(reshaped)
-        )
+        return self.add(text, sizes, value.element, lambda: self.dual(value).apply(reshaped))
 
     def type_of(self, sizes, element):
         return type(self.values[0])("", tuple(sizes), element).type
@@ -100,9 +98,7 @@ class Movements:
         text, sizes, places = self.part(value)
         kind = self.type_of(sizes, value.element)
         text = f"tensor.extract_slice {value.name}{text} : {value.type} to {kind}"
-        return self.add(
-            text, sizes, value.element, lambda: duals.take(self.dual(value), *places)
-        )
+        return self.add(text, sizes, value.element, lambda: duals.take(self.dual(value), *places))
 
     def insert(self):
         into = self.pick_sliced()
@@ -110,7 +106,9 @@ class Movements:
         shape = tuple(size for size, _ in sizes)
         part = self.pick(lambda value: value.shape == shape)
         part = self.convert(self.cast(part, sizes), into.element)
-        text = f"tensor.insert_slice {part.name} into {into.name}{text} : {part.type} into {into.type}"
+        text = (
+            f"tensor.insert_slice {part.name} into {into.name}{text} : {part.type} into {into.type}"
+        )
         return self.add(
             text,
             into.sizes,
@@ -120,9 +118,7 @@ class Movements:
 
     def pad(self):
         value = self.pick(lambda value: not value.dynamic)
-        low, high = (
-            [self.random.choice([0, 0, 1, 2]) for _ in value.shape] for _ in range(2)
-        )
+        low, high = ([self.random.choice([0, 0, 1, 2]) for _ in value.shape] for _ in range(2))
         sizes = [(before + s + after, None) for before, s, after in zip(low, value.shape, high)]
         number = self.random.choice([0.0, 0.0, 1.5])
         scalar = self.constant(number, value.element)
@@ -156,17 +152,16 @@ class Movements:
             return (
                 not other.dynamic
                 and other.element == value.element
-                and (
-                    len(shape) == len(value.shape)
-                    and shape[:dim] + shape[dim + 1 :] == rest
-                )
+                and (len(shape) == len(value.shape) and shape[:dim] + shape[dim + 1 :] == rest)
             )
 
         parts = [value] + [self.pick(fits) for _ in range(self.random.randint(1, 2))]
         sizes = list(value.sizes)
         sizes[dim] = (sum(part.shape[dim] for part in parts), None)
         names, types = (", ".join(getattr(v, p) for v in parts) for p in ("name", "type"))
-        text = f"tensor.concat dim({dim}) {names} : ({types}) -> {self.type_of(sizes, value.element)}"
+        text = (
+            f"tensor.concat dim({dim}) {names} : ({types}) -> {self.type_of(sizes, value.element)}"
+        )
         return self.add(
             text,
             sizes,
@@ -218,15 +213,11 @@ class Movements:
     def scatter(self):
         """Rows that are added to those of a tensor, or take their place, at indices of
         which several may be the same: one operation, or a loop."""
-        into = self.pick(
-            lambda value: len(value.shape) == 2 and value.shape[0] > 0
-        )
+        into = self.pick(lambda value: len(value.shape) == 2 and value.shape[0] > 0)
         ids = self.rows(into.shape[0])
         count, width = len(ids), into.shape[1]
         rows = self.pick(lambda value: value.shape == (count, width))
-        rows = self.convert(
-            self.cast(rows, [(count, None), into.sizes[1]]), into.element
-        )
+        rows = self.convert(self.cast(rows, [(count, None), into.sizes[1]]), into.element)
         adds = self.chance(0.7)
 
         def compute():
@@ -262,17 +253,19 @@ class Movements:
         row = self.type_of([into.sizes[1]], into.element)
         read = f"%o = tensor.extract_slice %s[%p, 0] {part} : {into.type} to {row}"
         total = f"%a = arith.addf %o, %r : {row}"
-        return "\n".join([
-            f"scf.for %k = {low} to {high} step {step} iter_args(%s = {into.name})"
-            f" -> ({into.type}) {{",
-            f"%p = tensor.extract {words}[%k] : tensor<{count}xindex>",
-            f"%r = tensor.extract_slice {rows.name}[%k, 0] {part} : {rows.type} to {row}",
-            *([read, total] if adds else []),
-            f"%n = tensor.insert_slice {'%a' if adds else '%r'} into %s[%p, 0] {part}"
-            f" : {row} into {into.type}",
-            f"scf.yield %n : {into.type}",
-            "}",
-        ])
+        return "\n".join(
+            [
+                f"scf.for %k = {low} to {high} step {step} iter_args(%s = {into.name})"
+                f" -> ({into.type}) {{",
+                f"%p = tensor.extract {words}[%k] : tensor<{count}xindex>",
+                f"%r = tensor.extract_slice {rows.name}[%k, 0] {part} : {rows.type} to {row}",
+                *([read, total] if adds else []),
+                f"%n = tensor.insert_slice {'%a' if adds else '%r'} into %s[%p, 0] {part}"
+                f" : {row} into {into.type}",
+                f"scf.yield %n : {into.type}",
+                "}",
+            ]
+        )
 
     def scalar(self):
         """One element, which fills a tensor."""

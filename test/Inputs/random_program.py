@@ -165,9 +165,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
         def compute():
             ones = lambda a: [np.ones_like(a)]
             exact = op == "extf"
-            return duals.elementwise(
-                element, lambda a: a, ones, self.dual(value), exact=exact
-            )
+            return duals.elementwise(element, lambda a: a, ones, self.dual(value), exact=exact)
 
         text = f"arith.{op} {value.name} : {value.type} to {like.type}"
         return self.add(text, value.sizes, element, compute)
@@ -199,9 +197,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
             rank = self.random.choice([0, 1, 1, 2, 2, 2, 2, 3, 3])
             sizes = [self.random.choice(pool) for _ in range(rank)]
             name = f"%x{index}"
-            dynamic = [
-                f"{name}d{dim}" if self.chance(0.35) else None for dim in range(rank)
-            ]
+            dynamic = [f"{name}d{dim}" if self.chance(0.35) else None for dim in range(rank)]
             value = Value(name, tuple(zip(sizes, dynamic)), self.pick_type())
             for dim, size in enumerate(dynamic):
                 if size:
@@ -223,9 +219,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
                 place = self.random.randrange(array.size)
                 self.given[-1].flat[place] = self.random.choice([np.inf, -np.inf, np.nan])
                 error.flat[place] = np.inf
-            self.env[value.name] = duals.Dual(
-                value.element, array, tangent, error, 0 * tangent
-            )
+            self.env[value.name] = duals.Dual(value.element, array, tangent, error, 0 * tangent)
         self.values = list(self.arguments)
         self.trips = self.random.choice([0, 1, 2, 3])
         # What numbers are around that a switch may go by; env has their values.
@@ -268,9 +262,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
 
     def inputs(self):
         """What the function is called with: arrays of f64, and numbers."""
-        extra = [np.int64(self.trips)] * self.uses_trips + [
-            np.bool_(self.taken)
-        ] * self.uses_taken
+        extra = [np.int64(self.trips)] * self.uses_trips + [np.bool_(self.taken)] * self.uses_taken
         return self.given + extra
 
     def split(self, directions):

@@ -391,9 +391,7 @@ func.func @{name}(%x: tensor<{size}xf32>, %i: tensor<f32>) -> tensor<f32> {{
 def make_cases(size, wide):
     """Reductions of all kinds and types over `size` elements."""
     cases = [float_case(op, kind, size, wide) for op in FLOAT_KINDS for kind in FLOATS]
-    cases += [
-        integer_case(op, kind, size, wide) for op in INTEGER_KINDS for kind in INTEGERS
-    ]
+    cases += [integer_case(op, kind, size, wide) for op in INTEGER_KINDS for kind in INTEGERS]
     cases += [other_case(name, size, wide) for name in OTHERS]
     return cases + ([] if wide else [loop_case(op, size) for op in FLOAT_KINDS])
 

@@ -17,13 +17,8 @@ RIVALS = {
 }
 
 # Inlining without simplification, as fad-nest has it.
-_BEFORE = (
-    "fad-make-public,inline{default-pipeline=},"
-    "func.func(fad-simplify-slices,fad-normalize)"
-)
-_SIMPLIFY = (
-    "canonicalize{region-simplify=disabled max-iterations=1 top-down=true},cse"
-)
+_BEFORE = "fad-make-public,inline{default-pipeline=},func.func(fad-simplify-slices,fad-normalize)"
+_SIMPLIFY = "canonicalize{region-simplify=disabled max-iterations=1 top-down=true},cse"
 _REGIONS = (
     f"{_BEFORE},fad-raise,{_SIMPLIFY},func.func(fad-partition),fad-raise,{_SIMPLIFY},"
     "func.func(fad-simplify-slices)"

@@ -36,8 +36,7 @@ def list_commands(tools, folder, shape, operations):
     nest = "--fad-nest=policy=fad entry=f"
     nested = make([fad_opt, program, nest], folder / "nested.mlir")
     kernels = make([fad_opt, few, nest], folder / "kernels.mlir")
-    joint = make([fad_opt, program, f"--pass-pipeline={JOINT}"],
-                 folder / "joint.mlir")
+    joint = make([fad_opt, program, f"--pass-pipeline={JOINT}"], folder / "joint.mlir")
     return {
         "fad-to-cpu": [fad_opt, nested, "--fad-to-cpu", SINGLE],
         "fad-to-nvvm": [fad_opt, kernels, "--fad-to-nvvm", SINGLE],
@@ -69,8 +68,10 @@ def main():
                 # Linear is twice the growth; quadratic, four times.
                 grows = large - middle > 2.5 * (middle - small)
                 failed |= grows
-                print(f"{shape.__name__}, {name}, {unit}: "
-                      + (f"faster: {small}, {middle}, {large}" if grows else "linear"))
+                print(
+                    f"{shape.__name__}, {name}, {unit}: "
+                    + (f"faster: {small}, {middle}, {large}" if grows else "linear")
+                )
     sys.exit(failed)
 
 

@@ -28,12 +28,17 @@ SLACK = {"lines after passes": 500, "lines": 50, "MiB": 1}
 def measure(fad_opt, folder, shape, policy, operations):
     """What one run of fad-nest makes."""
     program, output = folder / "program.mlir", folder / "output.mlir"
-    command = [fad_opt, program, f"--fad-nest=policy={policy} entry=f",
-               "--mlir-disable-threading", "-o", output]
+    command = [
+        fad_opt,
+        program,
+        f"--fad-nest=policy={policy} entry=f",
+        "--mlir-disable-threading",
+        "-o",
+        output,
+    ]
     program.write_text(SHAPES[shape](operations // 4))
     with open(folder / "passes.txt", "w") as file:
-        subprocess.run([*command, "--mlir-print-ir-after-all"], stderr=file,
-                       check=True)
+        subprocess.run([*command, "--mlir-print-ir-after-all"], stderr=file, check=True)
     with open(folder / "passes.txt") as file:
         passes = sum(1 for _ in file)
     program.write_text(SHAPES[shape](operations))
@@ -65,8 +70,7 @@ def main():
         taped = "--every" in sys.argv or shape == TAPED
         for policy in ["bp"] * taped + ["fad", "auto"]:
             figures = [
-                measure(fad_opt, folder, shape, policy, factor * operations)
-                for factor in [1, 2, 4]
+                measure(fad_opt, folder, shape, policy, factor * operations) for factor in [1, 2, 4]
             ]
             wrong = find_growth(figures)
             if wrong:

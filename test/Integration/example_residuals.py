@@ -42,8 +42,7 @@ def main():
     before = options.before and f"{options.before},"
     searched = []
     failed = run_checks(
-        partial(check, options.fad_opt, before, searched, path)
-        for path in options.files
+        partial(check, options.fad_opt, before, searched, path) for path in options.files
     )
     print(
         f"{len(options.files)} programs, all choices tried for {sum(searched)} of"

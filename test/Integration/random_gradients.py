@@ -59,16 +59,13 @@ class Run:
         rng = np.random.default_rng(seed)
         values = self.program.results
         self.cotangents = [
-            (rng.integers(-8, 9, value.shape) / 4).astype(DTYPES[value.element])
-            for value in values
+            (rng.integers(-8, 9, value.shape) / 4).astype(DTYPES[value.element]) for value in values
         ]
         arguments = self.program.inputs()
         kinds = [DTYPES[value.element] for value in self.program.arguments]
         self.arguments = [a.astype(kind) for a, kind in zip(arguments, kinds)]
         self.arguments += arguments[len(kinds) :]
-        self.results = [
-            (self.program.dual(v).value, self.program.dual(v).error) for v in values
-        ]
+        self.results = [(self.program.dual(v).value, self.program.dual(v).error) for v in values]
         wide = [cotangent.astype(np.float64) for cotangent in self.cotangents]
         self.gradients = self.program.gradients(wide)
 
@@ -118,9 +115,7 @@ def find_faults(keep, seeds):
     # A copy of this process, which has compiled nothing.
     context = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
-    process = context.Process(
-        target=lambda: writer.send(check_batch(keep, seeds)), daemon=True
-    )
+    process = context.Process(target=lambda: writer.send(check_batch(keep, seeds)), daemon=True)
     process.start()
     writer.close()
     try:

@@ -16,7 +16,11 @@ from functools import partial
 from many_checks import run_checks
 
 PIPELINES = ["fad-nest", "fad-nest=policy=bp", "fad-nest=policy=fad"]
-PIPELINES += ["fad-nest=recompute=nothing derivative-from-output=true", "fad-to-iree", "fad-to-nvvm"]
+PIPELINES += [
+    "fad-nest=recompute=nothing derivative-from-output=true",
+    "fad-to-iree",
+    "fad-to-nvvm",
+]
 
 
 def run(command):

@@ -11,8 +11,16 @@ import sys
 
 SEPARATOR = "\n// -----\n"
 POLICIES = ["auto", "fad", "recompute", "bp"]
-SIZES = {"network": 56, "perceptron": 40, "blocks": 40, "chain": 20, "activations": 20,
-         "wide": 20, "arguments": 10, "concatenation": 10}
+SIZES = {
+    "network": 56,
+    "perceptron": 40,
+    "blocks": 40,
+    "chain": 20,
+    "activations": 20,
+    "wide": 20,
+    "arguments": 10,
+    "concatenation": 10,
+}
 CONSTANT = re.compile(r"\s*(%\w+) = (?:arith\.constant|llvm\.mlir\.constant)(.*)")
 
 
@@ -29,9 +37,7 @@ def read_programs(root):
     )
     # Operations of tosa are lowered before fad-nest.
     texts = {path.stem: path.read_text() for path in paths if path.parent.name != "tosa"}
-    return texts | {
-        name: getattr(programs, name)(size) for name, size in SIZES.items()
-    }
+    return texts | {name: getattr(programs, name)(size) for name, size in SIZES.items()}
 
 
 def normalize(text):
@@ -70,7 +76,9 @@ def main():
         again = run(output, "--canonicalize", "--cse")
         pairs = zip(programs, output.split(SEPARATOR), again.split(SEPARATOR), strict=True)
         for name, before, after in pairs:
-            change = list(difflib.unified_diff(normalize(before), normalize(after), lineterm="", n=1))
+            change = list(
+                difflib.unified_diff(normalize(before), normalize(after), lineterm="", n=1)
+            )
             if change:
                 failed = True
                 print(f"{stage} of {name} leaves work:", *change[2:40], sep="\n")

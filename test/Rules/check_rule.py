@@ -137,9 +137,7 @@ class Run:
     def round(self, point):
         """`point` as the arguments hold it, signs of zeros included."""
         return [
-            math.copysign(FORMATS[type].round(mp.mpf(x)), x)
-            if type in FORMATS
-            else int(x)
+            math.copysign(FORMATS[type].round(mp.mpf(x)), x) if type in FORMATS else int(x)
             for x, type in zip(point, self.arguments)
         ]
 
@@ -180,9 +178,14 @@ class Run:
                     format = FORMATS[self.results[index % len(self.results)]]
                     got = format.decode(next(numbers) & ((1 << format.width) - 1))
                     error = measure(format, got, want, bool(stated), absolute)
-                    yield form, error, bound, (
-                        f"{self.name}_{form}{self.active[index // len(self.results)]}"
-                        f" at {point}: got {got!r}, expected {mp.nstr(want, 20)}"
+                    yield (
+                        form,
+                        error,
+                        bound,
+                        (
+                            f"{self.name}_{form}{self.active[index // len(self.results)]}"
+                            f" at {point}: got {got!r}, expected {mp.nstr(want, 20)}"
+                        ),
                     )
 
 
@@ -208,9 +211,7 @@ def emit(run):
         column = [encode(type, point[i]) for point, _ in run.cases]
         memref = f"memref<{len(column)}xi64>"
         name = f"@{run.name}_{i}"
-        globals.append(
-            f'memref.global "private" constant {name} : {memref} = dense<{column}>'
-        )
+        globals.append(f'memref.global "private" constant {name} : {memref} = dense<{column}>')
         body.append(f"%column{i} = memref.get_global {name} : {memref}")
         loop.append(f"%bits{i} = memref.load %column{i}[%i] : {memref}")
         loop += from_bits(f"%bits{i}", f"%x{i}", type)
@@ -264,7 +265,9 @@ def show(value, name, type):
 def execute(runs, fad_opt, mlir_runner, library):
     """The bits that the derivatives of `runs` print."""
     calls = "\n".join(f"func.call @run_{run.name}() : () -> ()" for run in runs)
-    module = "\n".join(map(emit, runs)) + f"""
+    module = (
+        "\n".join(map(emit, runs))
+        + f"""
 func.func private @printI64(i64)
 func.func private @printNewline()
 func.func @main() {{
@@ -272,6 +275,7 @@ func.func @main() {{
 return
 }}
 """
+    )
     derive = "--test-fad-derivative"
     if any("r" in run.forms for run in runs):
         derive += "=from-results=true"

@@ -50,9 +50,7 @@ class Format:
             return math.nan if fraction else sign * math.inf
         if exponent:
             fraction |= 1 << self.fraction
-        return sign * math.ldexp(
-            fraction, max(exponent, 1) - 1 + self.emin - self.fraction
-        )
+        return sign * math.ldexp(fraction, max(exponent, 1) - 1 + self.emin - self.fraction)
 
 
 # What is narrower than f32 is computed in f32.

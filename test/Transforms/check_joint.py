@@ -31,9 +31,7 @@ def make_arguments(types, size, extremes):
         values = random.normal(size=[size if s == "?" else int(s) for s in shape])
         if extremes:
             chosen = random.random(values.shape) < 0.5
-            values = numpy.where(
-                chosen, random.choice(EXTREMES, values.shape), values
-            )
+            values = numpy.where(chosen, random.choice(EXTREMES, values.shape), values)
         element = get_element(text)
         values = values > 0 if element == "i1" else values
         yield numpy.asarray(values, DTYPES[element])
@@ -62,9 +60,7 @@ def check(options, entry):
     marked.run(f"fad-mark-joint{{entry={entry} {options.mark}}}")
     header = re.search(rf"func.func @{entry}\((.*)", str(marked))[1]
     pattern = r"(tensor<[^>]*>)( \{fad)?"
-    arguments, results = (
-        re.findall(pattern, part) for part in header.split(") -> (")
-    )
+    arguments, results = (re.findall(pattern, part) for part in header.split(") -> ("))
     whole = fad.compile(marked)
     pairs = {}
     for policy in POLICIES:

@@ -11,8 +11,8 @@ files = sorted(pathlib.Path(folder).glob("*.mlir"))
 assert len(files) == 15, f"{len(files)} files in {folder}"
 for file in files:
     text = subprocess.run(
-        [fad_opt, str(file), "--fad-partition"],
-        check=True, capture_output=True, text=True).stdout
+        [fad_opt, str(file), "--fad-partition"], check=True, capture_output=True, text=True
+    ).stdout
     regions = re.findall(r"fad\.elementwise.*?fad\.yield", text, re.S)
     assert len(regions) == 1, f"{file.name}: {len(regions)} regions"
     outside = text.replace(regions[0], "")

@@ -119,9 +119,7 @@ def windowed(name, layouts, window, has_strides, sizes):
     """The case of an operation on windows of one form."""
     image, kernel, output = layouts
     spatial = [axis for axis in SPATIAL if axis in image]
-    kernels, strides, dilations, outputs = (
-        dict(zip(SPATIAL, values)) for values in window[:4]
-    )
+    kernels, strides, dilations, outputs = (dict(zip(SPATIAL, values)) for values in window[:4])
     attributes = ""
     if has_strides:
         attributes = "{{strides = dense<{}> : {t}, dilations = dense<{}> : {t}}}".format(
@@ -148,10 +146,7 @@ def windowed(name, layouts, window, has_strides, sizes):
 
 def all_windowed(name, *layouts):
     has_strides = "n" in layouts[0]
-    cases = [
-        windowed(name, layouts, window, has_strides, SIZES)
-        for window in WINDOWS.values()
-    ]
+    cases = [windowed(name, layouts, window, has_strides, SIZES) for window in WINDOWS.values()]
     if has_strides:
         for sizes in [dict.fromkeys(SIZES, 1), {**SIZES, "n": 0}, {**SIZES, "c": 0}]:
             cases.append(windowed(name, layouts, WINDOWS["strided"], True, sizes))
@@ -274,9 +269,7 @@ CASES = {
     "fill": [Case([[], [3, 4]], FILL)],
     "fill_rng_2d": [Case([[], [], [3, 4]], RANDOM)],
     "quantized_matmul": contraction("quantized_matmul", "mk", "kn", "mn"),
-    "quantized_batch_matmul": contraction(
-        "quantized_batch_matmul", "bmk", "bkn", "bmn"
-    ),
+    "quantized_batch_matmul": contraction("quantized_batch_matmul", "bmk", "bkn", "bmn"),
     "elementwise": elementwise("elementwise", 2, "kind=#linalg.elementwise_kind<div>"),
     **{name: elementwise(name, 1) for name in UNARY.split()},
     **{name: elementwise(name, 2) for name in BINARY.split()},
@@ -302,9 +295,7 @@ UNSUPPORTED = {
     "div_unsigned": (simple("div_unsigned", [[4]] * 3), INTEGERS.format("div")),
     **{
         f"pooling_{layout}_{kind}_unsigned": (
-            all_windowed(
-                f"pooling_{layout}_{kind}_unsigned", layout, layout[1:-1], layout
-            )[0],
+            all_windowed(f"pooling_{layout}_{kind}_unsigned", layout, layout[1:-1], layout)[0],
             INTEGERS.format(kind),
         )
         for layout in ("nwc", "nhwc")
@@ -354,7 +345,7 @@ class Checker:
         # A crash has a negative status.
         if status == 1 and message in output:
             return None
-        return f"{name}: not rejected with \"{message}\":\n{text}{output}"
+        return f'{name}: not rejected with "{message}":\n{text}{output}'
 
     def make_checks(self, number, name):
         """The checks of an operation, the `number` of which picks the policies."""
@@ -390,9 +381,7 @@ def main():
     checker = Checker(options.tools, options.out, options.every)
     names = [n for n in find_names(options.headers) if re.search(options.only, n)]
     checks = [
-        check
-        for number, name in enumerate(names)
-        for check in checker.make_checks(number, name)
+        check for number, name in enumerate(names) for check in checker.make_checks(number, name)
     ]
     failed = run_checks(checks)
     print(f"{len(names)} operations, {len(checks)} functions, {failed} failures")

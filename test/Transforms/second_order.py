@@ -73,9 +73,7 @@ def main():
         program = folder / f"{entry}-{policy}.mlir"
         program.write_text(compose(nested.stdout, entry))
         check = ["--entry=gradients", f"--policy={other}", "--check-gradients"]
-        subprocess.run(
-            [f"{tools}/fad-runner", program, *check, *sys.argv[5:]], check=True
-        )
+        subprocess.run([f"{tools}/fad-runner", program, *check, *sys.argv[5:]], check=True)
         print(f"{entry}, {policy}, then {other}: right")
 
 

@@ -51,9 +51,10 @@ struct CommandLine {
       llvm::cl::init(Format::table), llvm::cl::cat(category)};
   llvm::cl::opt<bool> group{
       "group",
-      llvm::cl::desc("One line, or one node of a picture, for all equal ones of "
-                     "a policy; a picture of many operations has that "
-                     "unless this is false"),
+      llvm::cl::desc(
+          "One line, or one node of a picture, for all equal ones of "
+          "a policy; a picture of many operations has that "
+          "unless this is false"),
       llvm::cl::cat(category)};
   llvm::cl::opt<bool> locations{
       "locations", llvm::cl::desc("Say where operations are in the source"),

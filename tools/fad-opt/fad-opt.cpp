@@ -60,8 +60,7 @@ int fad_opt_main(int argc, char **argv) {
   DialectRegistry registry;
   fad::registerToolDialects(registry);
   fad::registerToolPasses(registry);
-  std::string header =
-      registerCLIOptions("fad optimizer driver\n", registry);
+  std::string header = registerCLIOptions("fad optimizer driver\n", registry);
   llvm::cl::opt<bool> helpFad{
       "help-fad",
       llvm::cl::desc("Display the passes and pipelines of fad alone"),

@@ -69,7 +69,7 @@ struct CommandLine {
                  clEnumValN(Target::cuda, "cuda",
                             "on the first NVIDIA GPU; all else on the host")),
       cl::init(Target::cpu), cl::cat(category)};
-  cl::opt<Contractions> contractions{
+  cl::opt<Contractions, false, NamedParser<Contractions>> contractions{
       "contractions", cl::desc("What computes products of matrices"),
       getContractionsValues(), cl::init(Contractions::automatic),
       cl::cat(category)};

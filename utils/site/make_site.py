@@ -14,7 +14,15 @@ import sys
 import python_reference
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs", "examples", "benchmarks")
+PAGES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "docs",
+    "examples",
+    "benchmarks",
+)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
 # What mlir-tblgen made, and the title that a page of passes lacks.

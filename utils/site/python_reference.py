@@ -6,8 +6,15 @@ import pathlib
 import re
 
 # The modules for users, in the order of the reference.
-MODULES = ("fad", "fad.plot", "fad.torch", "fad.torch.compile", "fad.torch.eager",
-           "fad.torch.nn", "fad.iree")
+MODULES = (
+    "fad",
+    "fad.plot",
+    "fad.torch",
+    "fad.torch.compile",
+    "fad.torch.eager",
+    "fad.torch.nn",
+    "fad.iree",
+)
 # What C++ makes, which has no source to parse.
 COMPILED = {"__version__": "The version of fad, as text."}
 VALUES = (ast.Assign, ast.AnnAssign)

@@ -57,8 +57,7 @@ def write_access(stream, access, guard=""):
         for lane in range(VECTOR // 4)
     ]
     stores += [
-        f"{guard}st.global{store}.v4.b32 [%out{write}+{offset}],"
-        f" {{{write_lanes(f'v0_{access}')}}};"
+        f"{guard}st.global{store}.v4.b32 [%out{write}+{offset}], {{{write_lanes(f'v0_{access}')}}};"
         for write in range(stream.writes)
     ]
     return loads, stores

@@ -9,6 +9,7 @@
 #ifndef FAD_PIPELINES_PIPELINES_H
 #define FAD_PIPELINES_PIPELINES_H
 
+#include "fad/Analysis/OptionParsers.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/Pass/PassOptions.h"
@@ -92,10 +93,11 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       llvm::cl::desc("Round ties to bf16 away from zero where a function has a "
                      "larger error"),
       llvm::cl::init(true)};
-  Option<Contractions> contractions{
+  Option<Contractions, NamedParser<Contractions>> contractions{
       *this, "contractions",
-      llvm::cl::desc("Contractions that are calls of fad's runtime, which calls "
-                     "a library of linear algebra"),
+      llvm::cl::desc(
+          "Contractions that are calls of fad's runtime, which calls "
+          "a library of linear algebra"),
       llvm::cl::init(Contractions::loops), getContractionsValues()};
   ListOption<std::string> contractionTypes{
       *this, "contraction-types",

@@ -91,9 +91,9 @@ static void replaceByCall(RewriterBase &rewriter, ModuleOp module,
     addWord(packLoops(map));
   addWord(/*accumulate=*/!fill);
   std::string name = ("fad_contract_" + getContractionTypes(op)).str();
-  func::FuncOp callee = declare(
-      module, name,
-      rewriter.getFunctionType(ValueRange(arguments).getTypes(), {}));
+  func::FuncOp callee =
+      declare(module, name,
+              rewriter.getFunctionType(ValueRange(arguments).getTypes(), {}));
   func::CallOp::create(rewriter, loc, callee, arguments);
   rewriter.eraseOp(op);
   if (fill)

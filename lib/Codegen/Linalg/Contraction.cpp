@@ -24,7 +24,8 @@ static bool addsProduct(Block &block) {
   if (block.getNumArguments() != 3 ||
       block.getTerminator()->getNumOperands() != 1)
     return false;
-  auto sum = block.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  auto sum =
+      block.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
   if (!sum)
     return false;
   Value output = block.getArgument(2);
@@ -45,17 +46,17 @@ bool fad::isContraction(linalg::LinalgOp op) {
   constexpr unsigned maxLoops = 15;
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       op.getNumLoops() > maxLoops || !op.hasOnlyProjectedPermutations() ||
-      !llvm::all_of(op->getOperands(), [](Value operand) {
-        return isa<ShapedType>(operand.getType());
-      }) ||
+      !llvm::all_of(
+          op->getOperands(),
+          [](Value operand) { return isa<ShapedType>(operand.getType()); }) ||
       !addsProduct(*op.getBlock()))
     return false;
   auto dims = linalg::inferContractionDims(op);
   return succeeded(dims) && !dims->m.empty() && !dims->n.empty() &&
          !dims->k.empty() &&
-         dims->batch.size() + dims->m.size() +
-                                    dims->n.size() + dims->k.size() ==
-                                op.getNumLoops();
+         dims->batch.size() + dims->m.size() + dims->n.size() +
+                 dims->k.size() ==
+             op.getNumLoops();
 }
 
 StringRef fad::getContractionTypes(linalg::LinalgOp op) {

@@ -229,9 +229,9 @@ void fad::drawJoint(const JointFunction &joint, const SelectionOptions &options,
   // `@ffn` of `@ffn_joint`.
   StringRef entry = joint.getFunction().getSymName();
   entry.consume_back("_joint");
-  std::string title = llvm::formatv("What @{0} keeps for backward, policy {1}: {2}",
-                                    entry, stringifyPolicy(options.policy),
-                                    sizes.describeSum(explanation));
+  std::string title = llvm::formatv(
+      "What @{0} keeps for backward, policy {1}: {2}", entry,
+      stringifyPolicy(options.policy), sizes.describeSum(explanation));
   auto operations = joint.getFunction().front().without_terminator();
   bool isLarge = llvm::count_if(operations, [](Operation &op) {
                    return isDrawn(&op);

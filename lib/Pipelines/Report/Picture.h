@@ -45,8 +45,8 @@ bool isDrawn(Operation *op);
 bool isAliveAnyway(const KeptValue &kept);
 
 /// The name of an operation for people. An elementwise operation has that of
-/// its function, such as `gelu`, `derivative of gelu` or `exp, tanh and 3 more`;
-/// `isAdjoint` is whether it depends on a cotangent.
+/// its function, such as `gelu`, `derivative of gelu` or `exp, tanh and 3
+/// more`; `isAdjoint` is whether it depends on a cotangent.
 std::string nameOperation(Operation *op, bool isAdjoint);
 
 /// A type without what all types of the picture share: `8x16xf32` for a tensor.

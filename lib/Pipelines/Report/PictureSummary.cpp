@@ -63,14 +63,16 @@ static std::vector<Group> findGroups(const Explanation &explanation,
 
 /// The operations that backward executes again, by name, a line each.
 static std::string listRecomputed(const Explanation &explanation) {
-  llvm::MapVector<std::string, unsigned, std::map<std::string, unsigned>> counts;
+  llvm::MapVector<std::string, unsigned, std::map<std::string, unsigned>>
+      counts;
   for (const RecomputedOp &recomputed : explanation.recomputed)
     ++counts[nameOperation(recomputed.op, /*isAdjoint=*/false)];
   auto lines = counts.takeVector();
   llvm::stable_sort(lines, llvm::less_second());
   std::string text;
   constexpr unsigned kMostLines = 12;
-  for (auto &[name, count] : llvm::reverse(ArrayRef(lines).take_back(kMostLines)))
+  for (auto &[name, count] :
+       llvm::reverse(ArrayRef(lines).take_back(kMostLines)))
     text += llvm::formatv("{0} x {1}\n", count, name);
   if (lines.size() > kMostLines)
     text += llvm::formatv("and {0} other kinds\n", lines.size() - kMostLines);
@@ -106,8 +108,7 @@ void fad::drawSummary(const JointFunction &joint,
     most = std::max(most, double(group.bytes.getConstant().value_or(1)));
 
   os << "digraph " << quoteDot(joint.getFunction().getSymName()) << " {\n"
-     << getPictureStyle(title)
-     << "  rankdir=LR;\n  ranksep=1.5;\n"
+     << getPictureStyle(title) << "  rankdir=LR;\n  ranksep=1.5;\n"
      << "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
   llvm::SetVector<StringRef> sources, readers;
   for (const Group &group : groups) {
@@ -134,13 +135,15 @@ void fad::drawSummary(const JointFunction &joint,
   if (std::string lines = listRecomputed(explanation); !lines.empty())
     os << "  subgraph cluster_again {\n    label=\"computed again in "
           "backward\";\n    again [label="
-       << quoteDot(StringRef(lines).rtrim()) << ", fillcolor=\"#fdae6b\"];\n  }\n";
+       << quoteDot(StringRef(lines).rtrim())
+       << ", fillcolor=\"#fdae6b\"];\n  }\n";
   // An arrow is as wide as its share of the bytes.
   for (auto [number, group] : llvm::enumerate(groups)) {
     double share = double(group.bytes.getConstant().value_or(1)) / most;
-    std::string style =
-        llvm::formatv(" [color=\"#fb6a4a\", penwidth={0:f1}];\n", 1 + 5 * share);
-    os << "  " << quoteDot("from " + group.source) << " -> g" << number << style;
+    std::string style = llvm::formatv(
+        " [color=\"#fb6a4a\", penwidth={0:f1}];\n", 1 + 5 * share);
+    os << "  " << quoteDot("from " + group.source) << " -> g" << number
+       << style;
     for (StringRef reader : group.readers)
       os << "  g" << number << " -> " << quoteDot(("for " + reader).str())
          << style;

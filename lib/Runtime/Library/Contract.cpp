@@ -64,8 +64,8 @@ static llvm::SmallVector<Loop> findLoops(llvm::ArrayRef<Buffer> buffers,
   return loops;
 }
 
-/// Joins loops of one kind along which the elements of every operand follow each
-/// other.
+/// Joins loops of one kind along which the elements of every operand follow
+/// each other.
 static void join(llvm::SmallVectorImpl<Loop> &loops) {
   llvm::erase_if(loops, [](const Loop &loop) { return loop.size == 1; });
   auto largestFirst = [](const Loop &a, const Loop &b) {
@@ -103,8 +103,8 @@ static Extent take(llvm::SmallVectorImpl<Loop> &loops, unsigned kind) {
   return extent;
 }
 
-/// Multiplies for each index of `outer`. Each index of a reduction but the first
-/// adds to what is there.
+/// Multiplies for each index of `outer`. Each index of a reduction but the
+/// first adds to what is there.
 static void multiplyEach(llvm::ArrayRef<Loop> outer, Product &product,
                          std::array<char *, 3> data) {
   if (outer.empty())
@@ -114,9 +114,8 @@ static void multiplyEach(llvm::ArrayRef<Loop> outer, Product &product,
   for (int64_t i = 0; i < loop.size; ++i) {
     multiplyEach(outer.drop_front(), product, data);
     for (unsigned operand = 0; operand < 3; ++operand)
-      data[operand] +=
-          loop.strides[operand] *
-          getBytes(operand == 2 ? product.sum : product.factor);
+      data[operand] += loop.strides[operand] *
+                       getBytes(operand == 2 ? product.sum : product.factor);
     product.accumulate |= loop.kind == reduction;
   }
   product.accumulate = accumulate;
@@ -185,8 +184,7 @@ static bool isBatch(const Loop &loop) { return loop.kind == batch; }
 /// several reductions is rounded once.
 static void multiplyAll(Product &product, llvm::MutableArrayRef<Loop> outer,
                         std::array<char *, 3> data) {
-  bool isNarrow =
-      product.sum == Element::bf16 || product.sum == Element::f16;
+  bool isNarrow = product.sum == Element::bf16 || product.sum == Element::f16;
   if (!isNarrow || !llvm::any_of(outer, isReduction))
     return multiplyEach(outer, product, data);
   llvm::SmallVector<Extent *> extents = {&product.columns, &product.rows};
@@ -258,9 +256,9 @@ struct Function {
   {TYPES, Element::FACTOR, Element::SUM,                                       \
    contractBuffers<Element::FACTOR, Element::SUM>}
 static constexpr Function contractFunctions[] = {
-    FAD_CONTRACT("f32", f32, f32),       FAD_CONTRACT("f64", f64, f64),
-    FAD_CONTRACT("bf16", bf16, bf16),    FAD_CONTRACT("bf16_f32", bf16, f32),
-    FAD_CONTRACT("f16", f16, f16),       FAD_CONTRACT("f16_f32", f16, f32),
+    FAD_CONTRACT("f32", f32, f32),    FAD_CONTRACT("f64", f64, f64),
+    FAD_CONTRACT("bf16", bf16, bf16), FAD_CONTRACT("bf16_f32", bf16, f32),
+    FAD_CONTRACT("f16", f16, f16),    FAD_CONTRACT("f16_f32", f16, f32),
 };
 #undef FAD_CONTRACT
 

@@ -41,8 +41,8 @@ struct Product {
   Extent rows, columns, reduction;
 };
 
-/// Computes `product` by oneDNN. Returns false if oneDNN is not there, or has no
-/// code for it.
+/// Computes `product` by oneDNN. Returns false if oneDNN is not there, or has
+/// no code for it.
 bool multiplyByOneDNN(const Product &product, void *left, void *right,
                       void *sum);
 /// Likewise by OpenBLAS.

@@ -92,10 +92,9 @@ void mlir::fad::multiplyByLoops(const Product &product, void *left, void *right,
     double total =
         product.accumulate ? loadElement(product.sum, sum, at[2]) : 0;
     for (int64_t i = 0; i < reduction.size; ++i)
-      total += loadElement(product.factor, left,
-                           at[0] + i * reduction.strides[0]) *
-               loadElement(product.factor, right,
-                           at[1] + i * reduction.strides[1]);
+      total +=
+          loadElement(product.factor, left, at[0] + i * reduction.strides[0]) *
+          loadElement(product.factor, right, at[1] + i * reduction.strides[1]);
     storeElement(product.sum, sum, at[2], total);
   });
 }
@@ -160,8 +159,8 @@ private:
 };
 } // namespace
 
-/// `product` with left and right exchanged, and rows and columns: the transposed
-/// product.
+/// `product` with left and right exchanged, and rows and columns: the
+/// transposed product.
 static void transpose(Product &product, void *&left, void *&right) {
   std::swap(product.rows, product.columns);
   std::swap(left, right);
@@ -185,14 +184,13 @@ void mlir::fad::multiply(const Product &given, void *left, void *right,
     for (Extent &extent : product.batch)
       extents.push_back(&extent);
     extents.append({&first, &second});
-    std::optional<Packed> packed(
-        std::in_place, operand == 2 ? product.sum : product.factor, data,
-        extents, operand);
+    std::optional<Packed> packed(std::in_place,
+                                 operand == 2 ? product.sum : product.factor,
+                                 data, extents, operand);
     data = packed->get();
     return packed;
   };
-  std::optional<Packed> packedSum =
-      pack(2, product.rows, product.columns, sum);
+  std::optional<Packed> packedSum = pack(2, product.rows, product.columns, sum);
   if (product.columns.strides[2] != 1)
     transpose(product, left, right);
   std::optional<Packed> packedLeft =

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// oneDNN is loaded when it is first needed, so fad runs without it, and takes its
-// version 2 as well as 3. The declarations below are those parts of its C
+// oneDNN is loaded when it is first needed, so fad runs without it, and takes
+// its version 2 as well as 3. The declarations below are those parts of its C
 // interface that both have; descriptors, which are structures in version 2 and
 // pointers in version 3, are storage that oneDNN writes.
 //
@@ -38,8 +38,8 @@ bool OneDNN::load() {
   auto find = [&](auto &function, const char *name) {
     void *symbol = dlsym(library, name);
     complete &= symbol != nullptr;
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-        symbol);
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
   };
   struct Version {
     int major;
@@ -163,8 +163,8 @@ bool OneDNN::execute(const Primitive &primitive,
     done &= add(operand.number, getPointer(*operand.layout), operand.data);
   void *scratch = nullptr;
   if (primitive.scratchBytes) {
-    scratch = std::aligned_alloc(4096, (primitive.scratchBytes + 4095) / 4096 *
-                                           4096);
+    scratch =
+        std::aligned_alloc(4096, (primitive.scratchBytes + 4095) / 4096 * 4096);
     done &= scratch && add(scratchNumber, primitive.scratchLayout, scratch);
   }
   done = done &&
@@ -226,10 +226,10 @@ static Multiplication create(const OneDNN &library, const Product &product) {
   bool found;
   if (library.version == 2) {
     Descriptor operation;
-    found = library.initMatmul(operation.words, left, right, nullptr, sum) ==
-                0 &&
-            library.createDescriptor(&descriptor, operation.words, attributes,
-                                     library.engine, nullptr) == 0;
+    found =
+        library.initMatmul(operation.words, left, right, nullptr, sum) == 0 &&
+        library.createDescriptor(&descriptor, operation.words, attributes,
+                                 library.engine, nullptr) == 0;
   } else {
     found = library.createMatmul(&descriptor, library.engine, left, right,
                                  nullptr, sum, attributes) == 0;
@@ -246,9 +246,8 @@ bool mlir::fad::multiplyByOneDNN(const Product &product, void *left,
   if (!library || getCode(product.factor) == 0 ||
       product.batch.size() + 2 > OneDNN::kMaxRank)
     return false;
-  llvm::SmallVector<int64_t, 32> key = {int64_t(product.factor),
-                                        int64_t(product.sum),
-                                        product.accumulate};
+  llvm::SmallVector<int64_t, 32> key = {
+      int64_t(product.factor), int64_t(product.sum), product.accumulate};
   auto append = [&](const Extent &extent) {
     key.push_back(extent.size);
     key.append(std::begin(extent.strides), std::end(extent.strides));

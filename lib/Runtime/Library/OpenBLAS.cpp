@@ -29,10 +29,10 @@ struct OpenBLAS {
     void *library = openLibrary("FAD_OPENBLAS_LIBRARY", {"libopenblas.so.0"});
     if (!library)
       return;
-    multiplyF32 = reinterpret_cast<decltype(multiplyF32)>(
-        dlsym(library, "cblas_sgemm"));
-    multiplyF64 = reinterpret_cast<decltype(multiplyF64)>(
-        dlsym(library, "cblas_dgemm"));
+    multiplyF32 =
+        reinterpret_cast<decltype(multiplyF32)>(dlsym(library, "cblas_sgemm"));
+    multiplyF64 =
+        reinterpret_cast<decltype(multiplyF64)>(dlsym(library, "cblas_dgemm"));
   }
   static const OpenBLAS &get() {
     static const OpenBLAS library;
@@ -47,10 +47,9 @@ struct Matrix {
 
   Matrix(const Extent &rows, const Extent &columns, unsigned operand)
       : transposed(columns.strides[operand] != 1),
-        leading(transposed ? columns.strides[operand]
-                           : rows.strides[operand]) {
-    leading = std::max<int64_t>(
-        {leading, transposed ? rows.size : columns.size, 1});
+        leading(transposed ? columns.strides[operand] : rows.strides[operand]) {
+    leading =
+        std::max<int64_t>({leading, transposed ? rows.size : columns.size, 1});
   }
 };
 } // namespace
@@ -69,9 +68,8 @@ static void multiplyMatrices(const Product &product, const char *left,
   auto call = [&](auto function, auto one) {
     function(rowMajor, a.transposed ? transposed : plain,
              b.transposed ? transposed : plain, product.rows.size,
-             product.columns.size, product.reduction.size, one, left,
-             a.leading, right, b.leading, product.accumulate * one, sum,
-             c.leading);
+             product.columns.size, product.reduction.size, one, left, a.leading,
+             right, b.leading, product.accumulate * one, sum, c.leading);
   };
   if (product.factor == Element::f32)
     call(OpenBLAS::get().multiplyF32, 1.0f);
@@ -93,9 +91,9 @@ static void multiplyBatch(const Product &product, unsigned dim,
 
 bool mlir::fad::multiplyByOpenBLAS(const Product &product, void *left,
                                    void *right, void *sum) {
-  bool hasType = product.factor == product.sum &&
-                 (product.factor == Element::f32 ||
-                  product.factor == Element::f64);
+  bool hasType =
+      product.factor == product.sum &&
+      (product.factor == Element::f32 || product.factor == Element::f64);
   // It takes 32-bit sizes and strides.
   constexpr int64_t most = std::numeric_limits<int>::max();
   auto fits = [&](const Extent &extent) {

@@ -78,8 +78,8 @@ PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
                                   int64_t &fastestPeak) {
   std::vector<PeakSelection> front = findPeakFront(joint, costs);
   fastestPeak = front.front().peak;
-  auto budget = std::min<double>(options.peakBudget,
-                                 options.peakFraction * fastestPeak);
+  auto budget =
+      std::min<double>(options.peakBudget, options.peakFraction * fastestPeak);
   auto fits = llvm::find_if(front, [&](const PeakSelection &candidate) {
     return candidate.peak <= budget;
   });

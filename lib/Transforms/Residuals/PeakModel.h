@@ -58,7 +58,8 @@ private:
     bool isBackward = false;
     /// Whether its results are in the memory of its operands, or take none.
     bool isInPlace = false;
-    /// Whether it fuses with its readers, and whether it fuses with its operands.
+    /// Whether it fuses with its readers, and whether it fuses with its
+    /// operands.
     bool fuses = false, isFusedReader = false;
     /// Whether its result may take the memory of an operand.
     bool overwrites = false;

@@ -73,7 +73,8 @@ static Selection select(const JointFunction &joint, CostModel &costs,
   return selectFewestBytes(read.getArrayRef(), costs);
 }
 
-/// Selects by `select`. Returns the peaks with a budget for them, and 0 without.
+/// Selects by `select`. Returns the peaks with a budget for them, and 0
+/// without.
 static PeakEstimates selectByCut(func::FuncOp function,
                                  const SelectionOptions &options) {
   PeakEstimates peaks;
@@ -278,9 +279,9 @@ static LogicalResult checkOptions(func::FuncOp function,
   return success();
 }
 
-FailureOr<PeakEstimates>
-fad::selectResiduals(func::FuncOp function, const SelectionOptions &options,
-                     ArrayRef<Policy> rules) {
+FailureOr<PeakEstimates> fad::selectResiduals(func::FuncOp function,
+                                              const SelectionOptions &options,
+                                              ArrayRef<Policy> rules) {
   if (failed(checkOptions(function, options)) ||
       failed(JointFunction::get(function)))
     return failure();

@@ -116,8 +116,7 @@ def make_torch_source(program: Program, result: Any, count: int) -> str:
             operation = OPERATIONS[name]
             if operation.takes == "condition":
                 names = [
-                    each.name if isinstance(each, Symbol) else str(bool(each))
-                    for each in operands
+                    each.name if isinstance(each, Symbol) else str(bool(each)) for each in operands
                 ]
             else:
                 names = [read(each, operation.has_tensors) for each in operands]

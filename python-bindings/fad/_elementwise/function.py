@@ -100,9 +100,7 @@ class Elementwise:
 
     def _prepare(self, arguments: Any) -> tuple[_Kernel, list[Array], tuple[int, ...]]:
         arrays = [
-            self._read(index, each)
-            for index, each in enumerate(arguments)
-            if not _is_number(each)
+            self._read(index, each) for index, each in enumerate(arguments) if not _is_number(each)
         ]
         if not arrays:
             raise TypeError(f"{self._name} has no array among its arguments")

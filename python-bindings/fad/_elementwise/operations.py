@@ -39,8 +39,12 @@ def _list_operations() -> dict[str, Operation]:
     for name in "sin cos tan sinh cosh tanh".split():
         operations[f"arc{name}"] = Operation(f"math.a{name}", f"torch.a{name}({{0}})")
     comparisons = {
-        "greater": ("ogt", ">"), "greater_equal": ("oge", ">="), "less": ("olt", "<"),
-        "less_equal": ("ole", "<="), "equal": ("oeq", "=="), "not_equal": ("une", "!="),
+        "greater": ("ogt", ">"),
+        "greater_equal": ("oge", ">="),
+        "less": ("olt", "<"),
+        "less_equal": ("ole", "<="),
+        "equal": ("oeq", "=="),
+        "not_equal": ("une", "!="),
     }
     for name, (predicate, sign) in comparisons.items():
         operations[name] = Operation(

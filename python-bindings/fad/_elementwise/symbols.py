@@ -77,9 +77,7 @@ class Symbol:
             raise _refuse(self, f"uses numpy.{name} in a form that elements do not have")
         return _call(self, name, inputs)
 
-    def __array_function__(
-        self, function: Any, types: Any, arguments: tuple, options: dict
-    ) -> Any:
+    def __array_function__(self, function: Any, types: Any, arguments: tuple, options: dict) -> Any:
         name = function.__name__
         if name == "where" and len(arguments) == 3:
             return self.program.select(*arguments)
@@ -182,9 +180,7 @@ def trace(function: Callable[..., Any], name: str, arguments: list[Any]) -> tupl
     the others are numbers."""
     program = Program(name)
     numbers = itertools.count()
-    given = [
-        Symbol(program, f"x{next(numbers)}") if each is None else each for each in arguments
-    ]
+    given = [Symbol(program, f"x{next(numbers)}") if each is None else each for each in arguments]
     result = function(*given)
     if isinstance(result, (bool, np.bool_)) or getattr(result, "kind", "") == "condition":
         raise NotElementwise(f"{name} returns a condition; numpy.where makes numbers of it")

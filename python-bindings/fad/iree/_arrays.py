@@ -38,9 +38,7 @@ class Arrays:
             return value
         if not copy and self._is_importable(value):
             return self._import(value)
-        return self._runtime.asdevicearray(
-            self._device, value, implicit_host_transfer=True
-        )
+        return self._runtime.asdevicearray(self._device, value, implicit_host_transfer=True)
 
     def _is_importable(self, array: np.ndarray) -> bool:
         return (

@@ -123,17 +123,14 @@ class Executable:
     def _get_nested(self) -> Nested:
         if self._nested is None:
             raise TypeError(
-                "this was compiled from a Module; forward and backward need what "
-                "fad.nest returns"
+                "this was compiled from a Module; forward and backward need what fad.nest returns"
             )
         return self._nested
 
     def _invoke(self, function: str, arguments: Sequence, copy: bool) -> list:
         signature = find_signature(self._signatures, function, len(arguments))
         values = [
-            self._arrays.to_argument(
-                value, kind, f"argument {index} of {function}", copy
-            )
+            self._arrays.to_argument(value, kind, f"argument {index} of {function}", copy)
             for index, (value, kind) in enumerate(zip(arguments, signature.arguments))
         ]
         results = self._module[function](*values)

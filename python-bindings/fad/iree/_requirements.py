@@ -19,7 +19,6 @@ def import_runtime():
         from iree import runtime
     except ImportError as error:
         raise ImportError(
-            "running with IREE needs its runtime; install it with: "
-            "pip install iree-base-runtime"
+            "running with IREE needs its runtime; install it with: pip install iree-base-runtime"
         ) from error
     return runtime

@@ -3,9 +3,7 @@
 try:
     import torch
 except ImportError as error:
-    raise ImportError(
-        "fad.torch needs PyTorch; install it with: pip install torch"
-    ) from error
+    raise ImportError("fad.torch needs PyTorch; install it with: pip install torch") from error
 
 
 def import_torch_mlir():

@@ -134,9 +134,7 @@ class TrainStep:
         if self.exported.pattern.output is None:
             return None
         outputs = [
-            value
-            for result, value in zip(self.exported.results, values)
-            if result.kind == "output"
+            value for result, value in zip(self.exported.results, values) if result.kind == "output"
         ]
         return self.exported.pattern.output.restore(values[0], outputs)
 

@@ -21,7 +21,7 @@ for name in NAMES:
     assert ran.returncode == 0, (name, ran)
     errors = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1, (name, ran)
-    print(f"{name}: {errors[0][len('error: '):]}")
+    print(f"{name}: {errors[0][len('error: ') :]}")
     # It can be asked for, and is then forgotten.
     statuses = [line for line in ran.stdout.split("\n") if line.startswith("status ")]
     assert len(statuses) == 2, (name, ran)

@@ -147,9 +147,7 @@ def check(name, kind, got, want, bound):
 
 def main():
     source = "".join(
-        spell(name, body, kind)
-        for name, (body, _, _) in FUNCTIONS.items()
-        for kind in FORMATS
+        spell(name, body, kind) for name, (body, _, _) in FUNCTIONS.items() for kind in FORMATS
     )
     fine = True
     for units in (0, 2, -2):

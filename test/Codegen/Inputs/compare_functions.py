@@ -28,9 +28,7 @@ def main():
             run(runner, path, function, os.path.join(folder, f"{function}{index}"))
             for index, path in enumerate([first, second])
         ]
-        if results[0].shape != results[1].shape or not np.allclose(
-            *results, rtol=1e-5, atol=1e-5
-        ):
+        if results[0].shape != results[1].shape or not np.allclose(*results, rtol=1e-5, atol=1e-5):
             print(f"{function}: {results[0]} became {results[1]}")
             failed = True
     sys.exit(failed)

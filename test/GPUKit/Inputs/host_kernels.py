@@ -18,7 +18,12 @@ LOWER = (
     "gpu.module(canonicalize,cse,fad-approximate-gpu-math,canonicalize,cse),"
     "test-fad-kernel-to-host)"
 )
-TO_LLVM = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconcile-unrealized-casts"
+TO_LLVM = (
+    "-fad-math-to-libm",
+    "-convert-scf-to-cf",
+    "-convert-to-llvm",
+    "-reconcile-unrealized-casts",
+)
 TENSORS = re.compile(r"\n  func\.func @\w+\([^\n]*tensor[^\n]*\{\n.*?\n  \}(?=\n)", re.DOTALL)
 
 SOURCE = r"""

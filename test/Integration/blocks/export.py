@@ -138,25 +138,17 @@ class FeedForward(nn.Module):
 
 
 def export(module, arguments, name):
-    return fx.export_and_import(
-        module, *arguments, output_type="linalg-on-tensors", func_name=name
-    )
+    return fx.export_and_import(module, *arguments, output_type="linalg-on-tensors", func_name=name)
 
 
 def export_joint(module, argument, name):
-    graph, _ = aot_export_module(
-        module, (argument,), trace_joint=True, output_loss_index=0
-    )
-    return fx.stateless_fx_import(
-        graph, output_type="linalg-on-tensors", model_name=name
-    )
+    graph, _ = aot_export_module(module, (argument,), trace_joint=True, output_loss_index=0)
+    return fx.stateless_fx_import(graph, output_type="linalg-on-tensors", model_name=name)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--out", type=pathlib.Path, default=pathlib.Path(__file__).parent
-    )
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     out = parser.parse_args().out
     warnings.filterwarnings("ignore")
     torch.manual_seed(0)

@@ -28,9 +28,15 @@ def bodies(type):
     yield "clampf", f"%r = math.clampf %a to [%b, %a] : {type}"
     yield "sincos", f"%s, %c = math.sincos %a : {type}\n    %r = arith.addf %s, %c : {type}"
     yield "fpowi", f"%n = arith.fptosi %b : {type} to i32\n    %r = math.fpowi %a, %n : {type}, i32"
-    yield "select", f"%c = arith.cmpf olt, %a, %b : {type}\n    %r = arith.select %c, %a, %b : {type}"
+    yield (
+        "select",
+        f"%c = arith.cmpf olt, %a, %b : {type}\n    %r = arith.select %c, %a, %b : {type}",
+    )
     if type != "f64":
-        yield "wide", f"%w = arith.extf %a : {type} to f64\n    %r = arith.truncf %w : f64 to {type}"
+        yield (
+            "wide",
+            f"%w = arith.extf %a : {type} to f64\n    %r = arith.truncf %w : f64 to {type}",
+        )
 
 
 def main():

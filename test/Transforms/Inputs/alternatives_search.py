@@ -66,9 +66,7 @@ class Program:
         """A joint function whose backward part multiplies by each value."""
         kinds = [self.get_type(self.get_dims(value)) for value in range(len(self.ways))]
         arguments = ["%v: tensor<3xf32>"]
-        arguments += [
-            f"%w{tensor}: tensor<{size}x3xf32>" for tensor, size in enumerate(self.sizes)
-        ]
+        arguments += [f"%w{tensor}: tensor<{size}x3xf32>" for tensor, size in enumerate(self.sizes)]
         first = len(arguments)
         arguments += [f"%y{value}: {kind}" for value, kind in enumerate(kinds)]
         arguments += [
@@ -76,8 +74,7 @@ class Program:
             for value, kind in enumerate(kinds)
         ]
         results = kinds + [
-            f"{kind} {{fad.gradient = {first + value} : i64}}"
-            for value, kind in enumerate(kinds)
+            f"{kind} {{fad.gradient = {first + value} : i64}}" for value, kind in enumerate(kinds)
         ]
         lines = [f"func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{"]
         lines.append("  %zero = arith.constant 0.0 : f32")
@@ -138,9 +135,7 @@ def find_uniform(program):
 
 def measure(fad_opt, programs):
     """The bytes that the policy auto keeps of each program."""
-    text = "\n".join(
-        program.text(f"f{number}") for number, program in enumerate(programs)
-    )
+    text = "\n".join(program.text(f"f{number}") for number, program in enumerate(programs))
     process = subprocess.run(
         [fad_opt, "--test-fad-residuals", "-o", "/dev/null"],
         input=text,
@@ -161,8 +156,7 @@ def main():
     generator = random.Random(1)
     traps = list(make_traps())
     programs = traps + [
-        make_random(generator, generator.randint(2, SEARCHED + 5))
-        for _ in range(options.count)
+        make_random(generator, generator.randint(2, SEARCHED + 5)) for _ in range(options.count)
     ]
     failed = searched = 0
     for program, kept in zip(programs, measure(options.fad_opt, programs), strict=True):

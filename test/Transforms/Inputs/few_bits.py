@@ -112,7 +112,9 @@ def run(*command):
 def find_errors(text, sizes):
     """What the reasons of residuals state, by the sizes of what they hold."""
     stated = {}
-    for residual in re.finditer(r"fad\.residual (%\w+) .*off by at most ([^,]*), mean square ([^,\"]*)", text):
+    for residual in re.finditer(
+        r"fad\.residual (%\w+) .*off by at most ([^,]*), mean square ([^,\"]*)", text
+    ):
         codes = re.search(rf"{residual[1]} = fad\.pack .*: tensor<(\d+)x1xi8>", text)
         stated[int(codes[1])] = float(residual[2]), float(residual[3])
     return [stated[size] for size in sizes]
@@ -213,9 +215,7 @@ def check(kind, bits, programs, folder):
         expected = derivative(x)
         error = gradient - expected
         limits = sorted({round(number) + 0.0 for number in expected[-4:]})
-        lloyd = find_lloyd_error(
-            expected[:num_sampled], 2**bits, limits if bits > 1 else []
-        )
+        lloyd = find_lloyd_error(expected[:num_sampled], 2**bits, limits if bits > 1 else [])
         conditions = is_stated(stated, error, num_sampled, rounding)
         conditions |= {
             f"mean square {stated[1]} is at most {lloyd:.3g}": stated[1]

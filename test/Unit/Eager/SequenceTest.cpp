@@ -22,7 +22,8 @@ namespace {
 
 /// Memory that goes with the last reference to it.
 struct Buffer {
-  Buffer(std::string name, Trace &trace) : name(std::move(name)), trace(trace) {}
+  Buffer(std::string name, Trace &trace)
+      : name(std::move(name)), trace(trace) {}
   ~Buffer() { trace.release({name, 64}); }
   std::string name;
   Trace &trace;
@@ -41,21 +42,23 @@ class Framework {
 public:
   Framework() { values["x"].buffer = std::make_shared<Buffer>("x", trace); }
 
-  /// `result = name(operands)`, where `saved` of them and of the result is what the
-  /// operator saves.
-  void run(std::string name, Kind kind, std::string result, std::vector<std::string> operands,
-           std::vector<std::string> saved) {
+  /// `result = name(operands)`, where `saved` of them and of the result is what
+  /// the operator saves.
+  void run(std::string name, Kind kind, std::string result,
+           std::vector<std::string> operands, std::vector<std::string> saved) {
     std::vector<Operand> known;
     for (const std::string &operand : operands) {
       const Value &value = values.at(operand);
-      known.push_back({{value.isFAD ? static_cast<const void *>(&value) : &source, 0},
-                       value.isFAD,
-                       {{&source, 0}},
-                       value.derivative,
-                       false});
+      known.push_back(
+          {{value.isFAD ? static_cast<const void *>(&value) : &source, 0},
+           value.isFAD,
+           {{&source, 0}},
+           value.derivative,
+           false});
     }
     Decision decision = decide(Policy::Fad, kind, known);
-    Event event = {name, decision.state, std::string(components(decision.state)), {}, {}};
+    Event event = {
+        name, decision.state, std::string(components(decision.state)), {}, {}};
     Value &value = values[result];
     value.buffer = std::make_shared<Buffer>(result, trace);
     value.isFAD = decision.isFAD();
@@ -78,9 +81,14 @@ public:
   /// An nfad operator reads a value, whose node takes what the tensor has.
   void end(const std::string &name) {
     Value &value = values.at(name);
-    Decision decision = decide(Policy::Fad, Kind::Other,
-                               {{{&value, 0}, value.isFAD, {{&source, 0}}, value.derivative, false}});
-    trace.record({"matmul", decision.state, std::string(components(decision.state)), {}, {}});
+    Decision decision = decide(
+        Policy::Fad, Kind::Other,
+        {{{&value, 0}, value.isFAD, {{&source, 0}}, value.derivative, false}});
+    trace.record({"matmul",
+                  decision.state,
+                  std::string(components(decision.state)),
+                  {},
+                  {}});
     kept = value.saved;
     while (!values.empty())
       values.erase(values.begin());

@@ -17,19 +17,21 @@ namespace {
 const int nodes[8] = {};
 Source node(int index) { return {&nodes[index], 0}; }
 /// Values that are no fad tensors are their own sources.
-Operand plain(int index) { return {node(index), false, {}, Derivative::Number, true}; }
+Operand plain(int index) {
+  return {node(index), false, {}, Derivative::Number, true};
+}
 Operand fad(int index, Derivative derivative, Sources sources = {node(0)},
             bool isPiecewise = false) {
   return {node(index), true, std::move(sources), derivative, isPiecewise};
 }
 
-constexpr Kind kinds[] = {Kind::Other, Kind::Linear, Kind::Piecewise, Kind::Product,
-                          Kind::Nonlinear};
+constexpr Kind kinds[] = {Kind::Other, Kind::Linear, Kind::Piecewise,
+                          Kind::Product, Kind::Nonlinear};
 constexpr Derivative derivatives[] = {Derivative::Number, Derivative::Operator,
                                       Derivative::Tensor, Derivative::Steps};
 
-/// Every operand that there is: two plain values, and fad values of the first, of the
-/// second, and of both.
+/// Every operand that there is: two plain values, and fad values of the first,
+/// of the second, and of both.
 std::vector<Operand> allOperands() {
   std::vector<Operand> all = {plain(0), plain(1)};
   for (Derivative derivative : derivatives)
@@ -41,33 +43,40 @@ std::vector<Operand> allOperands() {
 }
 
 TEST(StateMachine, OneOperandUnderFad) {
-  // Rows are kinds without Other, columns the operand: plain, or fad with a number,
-  // what an operator saved, or a tensor.
+  // Rows are kinds without Other, columns the operand: plain, or fad with a
+  // number, what an operator saved, or a tensor.
   constexpr Derivative N = Derivative::Number, O = Derivative::Operator,
                        T = Derivative::Tensor;
-  const Derivative expected[4][4] = {{N, N, O, T}, {O, O, T, T}, {O, O, T, T}, {O, O, T, T}};
+  const Derivative expected[4][4] = {
+      {N, N, O, T}, {O, O, T, T}, {O, O, T, T}, {O, O, T, T}};
   for (int kind = 1; kind < 5; ++kind)
     for (int column = 0; column < 4; ++column) {
       Operand operand = column ? fad(1, derivatives[column - 1]) : plain(0);
       Decision decision = decide(Policy::Fad, kinds[kind], {operand});
       EXPECT_EQ(decision.state, column ? State::YY : State::NY);
       EXPECT_EQ(decision.sources, Sources{node(0)});
-      EXPECT_EQ(decision.derivative, expected[kind - 1][column]) << kind << column;
+      EXPECT_EQ(decision.derivative, expected[kind - 1][column])
+          << kind << column;
       EXPECT_EQ(decision.derives(), column && decision.derivative == T);
     }
 }
 
 TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
-  for (Derivative a : {Derivative::Number, Derivative::Operator, Derivative::Tensor})
-    for (Derivative b : {Derivative::Number, Derivative::Operator, Derivative::Tensor})
+  for (Derivative a :
+       {Derivative::Number, Derivative::Operator, Derivative::Tensor})
+    for (Derivative b :
+         {Derivative::Number, Derivative::Operator, Derivative::Tensor})
       for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {
-        bool isNumber = kind == Kind::Linear && a == b && a == Derivative::Number;
+        bool isNumber =
+            kind == Kind::Linear && a == b && a == Derivative::Number;
         Decision decision = decide(Policy::Fad, kind, {fad(1, a), fad(2, b)});
         EXPECT_EQ(decision.state, State::YY);
-        EXPECT_EQ(decision.derivative, isNumber ? Derivative::Number : Derivative::Tensor);
+        EXPECT_EQ(decision.derivative,
+                  isNumber ? Derivative::Number : Derivative::Tensor);
       }
   // The source itself counts, with derivative 1.
-  Decision decision = decide(Policy::Fad, Kind::Product, {plain(0), fad(1, Derivative::Operator)});
+  Decision decision = decide(Policy::Fad, Kind::Product,
+                             {plain(0), fad(1, Derivative::Operator)});
   EXPECT_EQ(decision.state, State::YY);
   EXPECT_EQ(decision.derivative, Derivative::Tensor);
   // A square starts a sequence, and its own node is its derivative.
@@ -87,11 +96,14 @@ TEST(StateMachine, TwoSources) {
   EXPECT_EQ(decision.sources, (Sources{node(0), node(1)}));
   EXPECT_EQ(decision.derivative, Derivative::Steps);
   // What follows has the same sources.
-  decision = decide(Policy::Auto, Kind::Linear, {fad(3, Derivative::Steps, decision.sources)});
+  decision = decide(Policy::Auto, Kind::Linear,
+                    {fad(3, Derivative::Steps, decision.sources)});
   EXPECT_EQ(decision.state, State::YY);
   EXPECT_EQ(decision.derivative, Derivative::Steps);
   // A scaled source is as large as the source.
-  EXPECT_EQ(decide(Policy::Auto, Kind::Product, {fad(2, Derivative::Number), plain(1)}).state,
+  EXPECT_EQ(decide(Policy::Auto, Kind::Product,
+                   {fad(2, Derivative::Number), plain(1)})
+                .state,
             State::YN);
   // A third source ends it.
   EXPECT_EQ(decide(Policy::Auto, Kind::Product,
@@ -101,21 +113,25 @@ TEST(StateMachine, TwoSources) {
   // Inputs of one node are different sources.
   Operand first = plain(0), second = plain(0);
   second.self.input = 1;
-  EXPECT_EQ(decide(Policy::Fad, Kind::Product, {first, second}).state, State::NN);
+  EXPECT_EQ(decide(Policy::Fad, Kind::Product, {first, second}).state,
+            State::NN);
 }
 
 TEST(StateMachine, EveryTransition) {
-  auto check = [](Policy policy, Kind kind, const std::vector<Operand> &operands) {
+  auto check = [](Policy policy, Kind kind,
+                  const std::vector<Operand> &operands) {
     Decision decision = decide(policy, kind, operands);
     bool hasFAD = false, hasSteps = false;
     std::set<std::pair<const void *, uint32_t>> sources;
     for (const Operand &operand : operands) {
       hasFAD |= operand.isFAD;
       hasSteps |= operand.isFAD && operand.derivative == Derivative::Steps;
-      for (const Source &source : operand.isFAD ? operand.sources : Sources{operand.self})
+      for (const Source &source :
+           operand.isFAD ? operand.sources : Sources{operand.self})
         sources.insert({source.node, source.input});
     }
-    // The state is that of the operands and the operator, unless sources are too many.
+    // The state is that of the operands and the operator, unless sources are
+    // too many.
     if (decision.isFAD()) {
       EXPECT_NE(kind, Kind::Other);
       EXPECT_EQ(decision.state, hasFAD ? State::YY : State::NY);
@@ -123,7 +139,8 @@ TEST(StateMachine, EveryTransition) {
       EXPECT_LE(sources.size(), policy == Policy::Auto ? 2u : 1u);
     } else {
       EXPECT_EQ(decision.state, hasFAD ? State::YN : State::NN);
-      EXPECT_TRUE(kind == Kind::Other || operands.empty() || sources.size() > 1);
+      EXPECT_TRUE(kind == Kind::Other || operands.empty() ||
+                  sources.size() > 1);
       EXPECT_FALSE(decision.derives());
       return;
     }
@@ -166,8 +183,10 @@ void checkEnding(const Ending &ending) {
     exact.hasLevels = false;
     for (Policy policy : {Policy::Fad, Policy::Auto}) {
       Choice choice = finish(policy, ending), without = finish(policy, exact);
-      EXPECT_FALSE(choice.kept == Kept::Tensor || reason(policy, ending, choice).empty());
-      bool isSame = choice.kept == without.kept && choice.recomputes == without.recomputes;
+      EXPECT_FALSE(choice.kept == Kept::Tensor ||
+                   reason(policy, ending, choice).empty());
+      bool isSame = choice.kept == without.kept &&
+                    choice.recomputes == without.recomputes;
       EXPECT_EQ(choice.kept == Kept::Levels, !isSame);
       EXPECT_FALSE(without.recomputes && !isSame);
     }
@@ -180,37 +199,42 @@ void checkEnding(const Ending &ending) {
   EXPECT_EQ(fad.kept == Kept::Tensor, isTensor);
   bool isShared = isOperator && ending.isLast && ending.saves == Saves::Result;
   EXPECT_EQ(best.kept == Kept::Bits,
-            ending.isPiecewise && (isTensor || (isShared && !ending.readerSaves)));
-  // What is computed again is what the reader saves, from a source that is there. What
-  // the operator saves anyway is not.
+            ending.isPiecewise &&
+                (isTensor || (isShared && !ending.readerSaves)));
+  // What is computed again is what the reader saves, from a source that is
+  // there. What the operator saves anyway is not.
   if (best.recomputes) {
     EXPECT_TRUE(ending.readerSaves);
     EXPECT_FALSE(isShared);
     EXPECT_TRUE(best.kept == Kept::Sources ||
-                (best.kept == Kept::Operator && ending.isFirst && ending.saves != Saves::Result));
+                (best.kept == Kept::Operator && ending.isFirst &&
+                 ending.saves != Saves::Result));
   }
 }
 
 TEST(StateMachine, EveryEnding) {
   for (Derivative derivative : derivatives)
     for (bool isPiecewise : {false, true})
-      for (Saves saves : {Saves::Nothing, Saves::Input, Saves::Result, Saves::Constant})
+      for (Saves saves :
+           {Saves::Nothing, Saves::Input, Saves::Result, Saves::Constant})
         for (int where = 0; where < 4; ++where)
           for (bool readerSaves : {false, true})
             for (bool hasLevels : {false, true}) {
               bool isFirst = where & 1, isLast = where & 2;
-              checkEnding({derivative, isPiecewise, saves, isFirst, isLast, readerSaves,
-                           hasLevels});
+              checkEnding({derivative, isPiecewise, saves, isFirst, isLast,
+                           readerSaves, hasLevels});
             }
 }
 
-/// What a choice keeps, in tensors. `isThere` says whether others have what the operator
-/// saves, where that is the source or the value.
+/// What a choice keeps, in tensors. `isThere` says whether others have what the
+/// operator saves, where that is the source or the value.
 double count(const Ending &ending, const Choice &choice, bool isThere) {
   double kept = ending.readerSaves && !choice.recomputes;
-  bool isShared = isThere && ((ending.saves == Saves::Input && ending.isFirst) ||
-                              (ending.saves == Saves::Result && ending.isLast));
-  bool isValue = ending.saves == Saves::Result && ending.isLast && ending.readerSaves;
+  bool isShared =
+      isThere && ((ending.saves == Saves::Input && ending.isFirst) ||
+                  (ending.saves == Saves::Result && ending.isLast));
+  bool isValue =
+      ending.saves == Saves::Result && ending.isLast && ending.readerSaves;
   switch (choice.kept) {
   case Kept::Number:
     return kept;
@@ -226,29 +250,37 @@ double count(const Ending &ending, const Choice &choice, bool isThere) {
     return kept + 1 / 4.;
   case Kept::Sources:
     // A constant of a product is needed, too.
-    return kept + (ending.saves == Saves::Constant ? 2 : 1) - (isThere && ending.isFirst);
+    return kept + (ending.saves == Saves::Constant ? 2 : 1) -
+           (isThere && ending.isFirst);
   }
   return 0;
 }
 
 TEST(StateMachine, SequencesAsAWholeKeepNoMore) {
-  for (Derivative derivative : {Derivative::Operator, Derivative::Tensor, Derivative::Steps})
+  for (Derivative derivative :
+       {Derivative::Operator, Derivative::Tensor, Derivative::Steps})
     for (Policy policy : {Policy::Fad, Policy::Auto})
       for (Saves saves : {Saves::Input, Saves::Result, Saves::Constant})
         for (int bits = 0; bits < 64; ++bits) {
-          Ending ending = {derivative, bool(bits & 1), saves, bool(bits & 2), bool(bits & 4),
-                           bool(bits & 8), bool(bits & 16)};
+          Ending ending = {derivative,     bool(bits & 1), saves,
+                           bool(bits & 2), bool(bits & 4), bool(bits & 8),
+                           bool(bits & 16)};
           ending.isSingle = ending.isFirst && ending.isLast;
-          Choice whole = finishWhole(policy, ending), other = finish(policy, ending);
+          Choice whole = finishWhole(policy, ending),
+                 other = finish(policy, ending);
           EXPECT_FALSE(reason(policy, ending, whole).empty());
           EXPECT_FALSE(whole.recomputes && !ending.readerSaves);
           // An operator's node is all that is left of one that is not linear.
-          EXPECT_TRUE(whole.kept != Kept::Operator || derivative == Derivative::Operator);
-          // A bit is more than what others have, and constants have no two values.
-          if ((bits & 32 && whole.kept == Kept::Bits && other.kept == Kept::Operator) ||
+          EXPECT_TRUE(whole.kept != Kept::Operator ||
+                      derivative == Derivative::Operator);
+          // A bit is more than what others have, and constants have no two
+          // values.
+          if ((bits & 32 && whole.kept == Kept::Bits &&
+               other.kept == Kept::Operator) ||
               (saves == Saves::Constant && ending.isPiecewise))
             continue;
-          EXPECT_LE(count(ending, whole, bits & 32), count(ending, other, bits & 32))
+          EXPECT_LE(count(ending, whole, bits & 32),
+                    count(ending, other, bits & 32))
               << int(derivative) << int(policy) << int(saves) << " " << bits;
         }
 }

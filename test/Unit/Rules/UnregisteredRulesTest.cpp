@@ -32,8 +32,8 @@ static std::string nest(const DialectRegistry &registry, StringRef source) {
   MLIRContext context(registry);
   std::string errors;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    llvm::raw_string_ostream(errors) << diagnostic.getLocation() << ": "
-                                     << diagnostic << "\n";
+    llvm::raw_string_ostream(errors)
+        << diagnostic.getLocation() << ": " << diagnostic << "\n";
     return success();
   });
   auto module = parseSourceString<ModuleOp>(source, &context, "f.mlir");
@@ -120,6 +120,5 @@ TEST(UnregisteredRules, AreOfTheDialectsThatGetRules) {
   }
   EXPECT_EQ(findDialectsOfRules(with), listed);
   // The dialect's own operations have their rules without it.
-  EXPECT_EQ(findDialectsOfRules(makeRegistry()),
-            std::set<std::string>{"fad"});
+  EXPECT_EQ(findDialectsOfRules(makeRegistry()), std::set<std::string>{"fad"});
 }

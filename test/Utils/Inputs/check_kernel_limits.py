@@ -59,7 +59,9 @@ def main():
                         limit = instructions + MORE.get((chip, kind), 0)
                         good &= wide == "yes" and float(each) <= limit
                         good &= float(functions) <= special
-                        print(f"{activation:<10}{kind:<5}{chip} {registers:>3}{each:>6}{functions:>6}")
+                        print(
+                            f"{activation:<10}{kind:<5}{chip} {registers:>3}{each:>6}{functions:>6}"
+                        )
                     if not good:
                         print(f"beyond the limits: {activation} {kind} {chip}: {name}")
                         fine = False

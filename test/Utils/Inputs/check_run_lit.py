@@ -105,9 +105,7 @@ class RunLit(unittest.TestCase):
         )
 
     def test_failures(self):
-        run = self.start(
-            {"a": PASS, "b": "RUN: false", "c": "XFAIL: *\nRUN: true", "d": "none"}
-        )
+        run = self.start({"a": PASS, "b": "RUN: false", "c": "XFAIL: *\nRUN: true", "d": "none"})
         self.check(run, "1 passed, 3 failed, 0 skipped")
 
     def test_none_passes(self):

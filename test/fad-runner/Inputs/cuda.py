@@ -25,7 +25,9 @@ LOWER = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconci
 
 
 def run(*command, text=None, error=False):
-    done = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(part) for part in command], input=text, capture_output=True, text=True
+    )
     if done.returncode:
         sys.exit(done.stderr[:2000])
     return done.stderr if error else done.stdout

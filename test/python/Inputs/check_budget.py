@@ -22,9 +22,13 @@ class Decoder(nn.Module):
     def __init__(self, size=32, depth=5):
         super().__init__()
         self.depth, self.drop = depth, nn.Dropout(0.2)
-        for name, sizes in (("qkv", (size, 3 * size)), ("out", (size, size)),
-                            ("gate", (size, 4 * size)), ("up", (size, 4 * size)),
-                            ("down", (4 * size, size))):
+        for name, sizes in (
+            ("qkv", (size, 3 * size)),
+            ("out", (size, size)),
+            ("gate", (size, 4 * size)),
+            ("up", (size, 4 * size)),
+            ("down", (4 * size, size)),
+        ):
             layers = (nn.Linear(*sizes, bias=False) for _ in range(depth))
             setattr(self, name, nn.ModuleList(layers))
 
@@ -185,16 +189,18 @@ def check_residuals():
 def check_options():
     """What is wrong with the options."""
     for options, message in (
-        ({"budget": "much"}, "budget is 'much'; give a number of bytes, such as "
-                             "'11GB' or '8GiB'"),
+        ({"budget": "much"}, "budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'"),
         ({"budget": -1}, "budget is -1; give a number of bytes"),
-        ({"budget": 1.5}, "budget is 1.5; give a fraction between 0 and 1, or a number of "
-                          "bytes"),
+        ({"budget": 1.5}, "budget is 1.5; give a fraction between 0 and 1, or a number of bytes"),
         ({"budget": "0.5"}, "budget is '0.5', which is less than a byte"),
-        ({"budget": 9, "residual_budget": 9}, "budget and residual_budget are "
-                                              "alternatives; give one of them"),
-        ({"budget": 9, "policy": "fad"}, "budget is an option of the policy 'auto', "
-                                         "which is not chosen"),
+        (
+            {"budget": 9, "residual_budget": 9},
+            "budget and residual_budget are alternatives; give one of them",
+        ),
+        (
+            {"budget": 9, "policy": "fad"},
+            "budget is an option of the policy 'auto', which is not chosen",
+        ),
     ):
         try:
             backend(None, [], options={f"fad.{name}": value for name, value in options.items()})

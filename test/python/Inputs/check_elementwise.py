@@ -54,6 +54,7 @@ def check_roots():
     points = torch.tensor([0.0, -0.0, 2.0, 9.0, math.inf, -math.inf, math.nan])
     for dtype in (torch.float64, torch.float32, torch.float16):
         for exponent in (0.5, -0.5):
+
             def power(x):
                 return x**exponent
 

@@ -10,7 +10,6 @@ from torch import nn
 from torch._inductor.async_compile import AsyncCompile
 from torch.utils.checkpoint import checkpoint
 
-import fad.torch.compile
 from fad.torch.compile._measure import measure_peak
 
 

@@ -156,9 +156,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(execution["copy-count"], 0)
         self.assertGreater(execution["dispatch-count"], 0)
         self.assertGreater(self.executable.memory_statistics()["device_bytes_peak"], 0)
-        timing = self.executable.benchmark(
-            "layer_forward", self.x, self.w, repetitions=3, warmup=1
-        )
+        timing = self.executable.benchmark("layer_forward", self.x, self.w, repetitions=3, warmup=1)
         self.assertEqual(timing.repetitions, 3)
         self.assertTrue(0 < timing.minimum <= timing.median)
         self.assertRegex(str(timing), r"ms \(median of 3, at least .* ms\)")

@@ -136,7 +136,12 @@ ROWWISE = {
     "aminmax": [lambda x: torch.stack(torch.aminmax(x, dim=1))],
     "cumprod": [along(torch.cumprod, 1)],
     "logsumexp": [along(torch.logsumexp, 1)],
-    "max": [torch.max, lambda x: x.max(1).values, lambda x: torch.max(x[0, 0], 0)[0], lambda x: x.max(-1, True)[0]],
+    "max": [
+        torch.max,
+        lambda x: x.max(1).values,
+        lambda x: torch.max(x[0, 0], 0)[0],
+        lambda x: x.max(-1, True)[0],
+    ],
     "max_pool1d": [lambda x: F.max_pool1d(x[None], 2, 1)],
     "max_pool2d": [lambda x: F.max_pool2d(x[None, None], 2, 1, 1)],
     "min": [torch.min, lambda x: x.min(0).values],
@@ -177,17 +182,13 @@ PAIRWISE = {
     "triplet_margin_loss": [
         lambda x, y: F.triplet_margin_loss(x, x, x + torch.eye(4).to(x), eps=0) + y.sum()
     ],
-    "hinge_embedding_loss": [
-        lambda x, y: losses(F.hinge_embedding_loss, SIGNS[:4].to(x))(x) * y
-    ],
+    "hinge_embedding_loss": [lambda x, y: losses(F.hinge_embedding_loss, SIGNS[:4].to(x))(x) * y],
 }
 
 
 def flatten(table, *arguments):
     return [
-        (name, function, arguments)
-        for name, functions in table.items()
-        for function in functions
+        (name, function, arguments) for name, functions in table.items() for function in functions
     ]
 
 

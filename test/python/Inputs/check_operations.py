@@ -27,9 +27,7 @@ import fad.torch
 from many import weigh
 
 # What the samples' module imports and nothing here calls.
-sys.modules.setdefault(
-    "expecttest", types.SimpleNamespace(TestCase=unittest.TestCase)
-)
+sys.modules.setdefault("expecttest", types.SimpleNamespace(TestCase=unittest.TestCase))
 from torch.testing._internal.common_methods_invocations import op_db
 
 # What is said of what PyTorch, torch-mlir or fad has no form of. Any other error of
@@ -109,7 +107,9 @@ def check_sample(operation, sample):
 
 
 def get_name(operation):
-    return operation.name + ("." if operation.variant_test_name else "") + operation.variant_test_name
+    return (
+        operation.name + ("." if operation.variant_test_name else "") + operation.variant_test_name
+    )
 
 
 def check_operation(operation, count):
@@ -173,7 +173,9 @@ def main(names=None):
             counts[kind] += 1
             if kind != "right":
                 print(f"{get_name(operation)}: {kind}: {' '.join(text.split())[:400]}", flush=True)
-    numbers = ", ".join(f"{counts[kind]} {kind}" for kind in ("right", "refused", "left out", "failed"))
+    numbers = ", ".join(
+        f"{counts[kind]} {kind}" for kind in ("right", "refused", "left out", "failed")
+    )
     print(f"{len(chosen)} operations: {numbers}")
     return 1 if counts["failed"] else 0
 

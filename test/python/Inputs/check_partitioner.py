@@ -150,8 +150,7 @@ def watch(extract):
         saved_constants = sum(node.target is torch.ops.aten.full.default for node in saved)
         # Inductor's C++ code for choices among bytes is slow.
         if any(
-            node.target is torch.ops.aten.where.self
-            and node.meta["val"].dtype is torch.uint8
+            node.target is torch.ops.aten.where.self and node.meta["val"].dtype is torch.uint8
             for node in graph.graph.nodes
         ):
             raise AssertionError("few-bit numbers are computed in bytes")

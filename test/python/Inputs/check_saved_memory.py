@@ -84,9 +84,7 @@ def check_unpacked_never():
             return x.exp().sin()
 
     block, x = Block(), torch.randn(ROWS, WIDTH, requires_grad=True)
-    saved = saved_memory(
-        lambda: checkpoint(block, x, use_reentrant=False) * 2, measure=False
-    )
+    saved = saved_memory(lambda: checkpoint(block, x, use_reentrant=False) * 2, measure=False)
     assert saved.bytes <= 8 and len(calls) == 1, (saved, len(calls))
 
     def offload():

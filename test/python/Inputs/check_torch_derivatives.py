@@ -113,9 +113,7 @@ OTHERWISE = {
         X,
     ),
     "padding_and_frequency": (
-        lambda x: F.embedding(
-            WORDS, x.reshape(4, 2), padding_idx=0, scale_grad_by_freq=True
-        ),
+        lambda x: F.embedding(WORDS, x.reshape(4, 2), padding_idx=0, scale_grad_by_freq=True),
         X,
     ),
     "layer_norm_mean": (

@@ -95,12 +95,8 @@ class Joint(unittest.TestCase):
             with self.subTest(policy=policy):
                 pair = fad.nest(exported.module, policy=policy)
                 self.assertEqual(pair.forward, "main_forward")
-                got_loss, *residuals = fad.run(
-                    pair.module, pair.forward, *arguments[:-1]
-                )
-                gradients = fad.run(
-                    pair.module, pair.backward, *residuals, arguments[-1]
-                )
+                got_loss, *residuals = fad.run(pair.module, pair.forward, *arguments[:-1])
+                gradients = fad.run(pair.module, pair.backward, *residuals, arguments[-1])
                 check(got_loss, gradients)
                 self.assertEqual(
                     [each.argument for each in pair.gradients],
@@ -120,18 +116,12 @@ class Joint(unittest.TestCase):
             (Rows(scale_grad_by_freq=True), ids),
             (nn.Sequential(Pool(), nn.Flatten(), nn.Linear(64, 3)), image),
         ):
-            exported = fad.torch.export_joint(
-                model, x, F.cross_entropy, targets=labels
-            )
+            exported = fad.torch.export_joint(model, x, F.cross_entropy, targets=labels)
             loss = F.cross_entropy(model(x), labels)
             loss.backward()
-            arguments = [
-                each.detach().numpy() for each in (*model.parameters(), x, labels)
-            ]
+            arguments = [each.detach().numpy() for each in (*model.parameters(), x, labels)]
             # The gradient of a table takes no more than the table.
-            self.assertEqual(
-                isinstance(model, Rows), "fad.scatter_add" in str(exported.module)
-            )
+            self.assertEqual(isinstance(model, Rows), "fad.scatter_add" in str(exported.module))
             pair = fad.nest(exported.module, policy="auto")
             got, *residuals = fad.run(pair.module, pair.forward, *arguments)
             one = numpy.ones((), numpy.float32)
@@ -187,16 +177,12 @@ class Joint(unittest.TestCase):
         one = numpy.ones((), numpy.float32)
         gradients = fad.run(pair.module, pair.backward, *residuals, one)
         for gradient, parameter in zip(gradients, parameters, strict=True):
-            numpy.testing.assert_allclose(
-                gradient, parameter.grad.numpy(), rtol=1e-5, atol=1e-6
-            )
+            numpy.testing.assert_allclose(gradient, parameter.grad.numpy(), rtol=1e-5, atol=1e-6)
 
     def test_buffers_and_frozen_parameters(self):
         model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
         model[0].bias.requires_grad_(False)
-        exported = fad.torch.export_joint(
-            model, torch.randn(5, 4), lambda y: y.square().sum()
-        )
+        exported = fad.torch.export_joint(model, torch.randn(5, 4), lambda y: y.square().sum())
         kinds = {}
         for kind, name in exported.results:
             kinds.setdefault(kind, []).append(name)

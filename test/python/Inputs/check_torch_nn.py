@@ -192,8 +192,7 @@ def check_transformers():
     for one, other in zip(*gradients):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
     held = [
-        fad.torch.saved_memory(each, ids, measure=False).bytes
-        for each in (model, converted.model)
+        fad.torch.saved_memory(each, ids, measure=False).bytes for each in (model, converted.model)
     ]
     # x, its double, the tanh and what is added to it, of which the source stays.
     assert held[0] - held[1] >= 2 * 3 * (2 * 16 * 128 * 4), held

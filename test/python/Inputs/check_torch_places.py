@@ -92,9 +92,9 @@ SCATTERS = {
     "add elements": lambda x: torch.index_put(
         x, (ROWS, PLACES), x.exp().reshape(-1)[:4], accumulate=True
     ),
-    "add whole numbers": lambda x: x
-    * torch.zeros(3, 5, dtype=torch.long).index_add(
-        0, ROWS % 3, torch.arange(20).reshape(4, 5)
+    "add whole numbers": lambda x: (
+        x
+        * torch.zeros(3, 5, dtype=torch.long).index_add(0, ROWS % 3, torch.arange(20).reshape(4, 5))
     ),
     "put": lambda x: x.put(torch.tensor([1, -1, 7]), x[0, :3].exp()),
     "repeat": lambda x: x.repeat_interleave(PLACES[:3], 0, output_size=3) * x.exp(),
@@ -151,9 +151,15 @@ FUNCTIONS = {
     ),
     # Whose strides are not those of what it is decomposed into.
     "viewed attention": (
-        lambda x: F.scaled_dot_product_attention(
-            *(each.reshape(2, 2, 2, 1).transpose(1, 2) for each in (x, x.sin(), x.cos()))
-        ).transpose(1, 2).reshape(2, 2, 2).contiguous().view(4, 2),
+        lambda x: (
+            F.scaled_dot_product_attention(
+                *(each.reshape(2, 2, 2, 1).transpose(1, 2) for each in (x, x.sin(), x.cos()))
+            )
+            .transpose(1, 2)
+            .reshape(2, 2, 2)
+            .contiguous()
+            .view(4, 2)
+        ),
         SIGNED,
     ),
     "masked attention": (
@@ -185,16 +191,18 @@ POOLS = {
     "no elements": lambda x: F.layer_norm(x.reshape(30, 4)[:0], (4,)).reshape(2, 1, 0),
     "no elements in parts": lambda x: torch.cat((x[..., :0].flip(0), x[..., :0].exp()), 1),
     # The results are of the wider type, f32, though no number of it goes in.
-    "no elements of two types": lambda x: (
-        torch.cat((x[:0].half(), x[:0])).sum(0) + x.half()
-    ) / 3,
+    "no elements of two types": lambda x: (torch.cat((x[:0].half(), x[:0])).sum(0) + x.half()) / 3,
     "bags": lambda x: F.embedding_bag(ROWS % 3, x[0, 0], torch.tensor([0, 0, 3])),
     "bags of weights": lambda x: F.embedding_bag(
         COLUMNS % 3, x[0, 0], mode="sum", per_sample_weights=x[0, 1, :2, :3]
     ),
     "bags of maxima": lambda x: F.embedding_bag(
-        ROWS % 3, x[0, 0], torch.tensor([0, 2, 4]), mode="max",
-        include_last_offset=True, padding_idx=0,
+        ROWS % 3,
+        x[0, 0],
+        torch.tensor([0, 2, 4]),
+        mode="max",
+        include_last_offset=True,
+        padding_idx=0,
     ),
     "bags without the last": lambda x: F.embedding_bag(
         ROWS % 3, x[0, 0], torch.tensor([0, 1]), padding_idx=-3
@@ -227,8 +235,14 @@ class Gradients(unittest.TestCase):
 
     def test_orders(self):
         cases = {name: (function, X) for name, function in ORDERS.items()}
-        for name in ("sort", "sort descending", "topk", "kthvalue", "median of rows",
-                     "nanmedian of rows"):
+        for name in (
+            "sort",
+            "sort descending",
+            "topk",
+            "kthvalue",
+            "median of rows",
+            "nanmedian of rows",
+        ):
             function = ORDERS[name]
             cases[f"{name} of NaN"] = (lambda x, f=function: known(f(x)), SPECIAL)
         check(self, cases)

@@ -121,12 +121,8 @@ class Step(unittest.TestCase):
         torch.manual_seed(1)
         model, inputs, target = MODELS["perceptron"]()
         plain = copy.deepcopy(model)
-        step = fad.torch.train_step(
-            model, inputs, F.mse_loss, targets=target, engine=ENGINE
-        )
-        optimizers = [
-            torch.optim.SGD(each.parameters(), lr=0.1) for each in (model, plain)
-        ]
+        step = fad.torch.train_step(model, inputs, F.mse_loss, targets=target, engine=ENGINE)
+        optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (model, plain)]
         for _ in range(4):
             for _ in range(2):
                 loss = step.backward_into_grads(inputs, target)
@@ -151,9 +147,7 @@ class Step(unittest.TestCase):
 
         torch.manual_seed(1)
         model, inputs, target = Tied(), torch.randn(3, 4), torch.randn(3, 4)
-        step = fad.torch.train_step(
-            model, inputs, F.mse_loss, targets=target, engine=ENGINE
-        )
+        step = fad.torch.train_step(model, inputs, F.mse_loss, targets=target, engine=ENGINE)
         step.backward_into_grads(inputs, target)
         _, gradients, _ = reference(model, inputs, target)
         self.assert_close(model.table.weight.grad, gradients["table.weight"], 1)
@@ -180,9 +174,7 @@ class Step(unittest.TestCase):
         model, words = Parts(), torch.tensor([[2, 1, 4], [0, 2, 2]])
         loss = model(words).square().sum()
         loss.backward()
-        step = fad.torch.train_step(
-            model, words, lambda y: y.square().sum(), engine=ENGINE
-        )
+        step = fad.torch.train_step(model, words, lambda y: y.square().sum(), engine=ENGINE)
         got_loss, got = step(words)
         self.assertAlmostEqual(got_loss.item(), loss.item(), places=4)
         for name, parameter in model.named_parameters():
@@ -204,9 +196,7 @@ class Step(unittest.TestCase):
 
         torch.manual_seed(1)
         for policy in POLICIES if EVERY else ("fad", "auto"):
-            self.check_step(
-                Scans(), torch.randn(3, 5), torch.randn(3, 5), policy=policy
-            )
+            self.check_step(Scans(), torch.randn(3, 5), torch.randn(3, 5), policy=policy)
 
     def test_dropout(self):
         """Each step draws another mask; backward uses the one of its forward."""
@@ -312,18 +302,14 @@ class Step(unittest.TestCase):
         for dtype in (torch.bfloat16, torch.float16, torch.float64)[: 3 if EVERY else 1]:
             with self.subTest(dtype=dtype):
                 model = nn.Sequential(nn.Linear(8, 8), nn.SiLU()).to(dtype)
-                inputs, target = torch.randn(4, 8, dtype=dtype), torch.randn(
-                    4, 8, dtype=dtype
-                )
+                inputs, target = torch.randn(4, 8, dtype=dtype), torch.randn(4, 8, dtype=dtype)
                 loss, gradients, _ = reference(model, inputs, target)
                 step = fad.torch.train_step(
                     model, inputs, F.mse_loss, targets=target, engine=ENGINE
                 )
                 got_loss, got = step(inputs, target)
                 bound = 20 * torch.finfo(dtype).eps
-                self.assertLessEqual(
-                    abs(got_loss.item() - loss.item()), bound * loss.item()
-                )
+                self.assertLessEqual(abs(got_loss.item() - loss.item()), bound * loss.item())
                 for name, expected in gradients.items():
                     self.assertEqual(got[name].dtype, dtype)
                     error = (got[name].double() - expected).abs().max()
@@ -351,18 +337,12 @@ class Misuse(unittest.TestCase):
             ("auto", {"assumed_size": 0}, "assumed_size is 0; give a size of at least 1"),
         ):
             with self.assertRaisesRegex(ValueError, message):
-                fad.torch.train_step(
-                    self.model, self.inputs, torch.sum, policy=policy, **options
-                )
+                fad.torch.train_step(self.model, self.inputs, torch.sum, policy=policy, **options)
 
     def test_arguments(self):
-        with self.assertRaisesRegex(
-            TypeError, "missing .*'target'; a step takes input, target"
-        ):
+        with self.assertRaisesRegex(TypeError, "missing .*'target'; a step takes input, target"):
             self.step(self.inputs)
-        with self.assertRaisesRegex(
-            TypeError, "input 'input' is a list; pass a tensor"
-        ):
+        with self.assertRaisesRegex(TypeError, "input 'input' is a list; pass a tensor"):
             self.step([1.0], self.target)
         with self.assertRaisesRegex(
             ValueError,

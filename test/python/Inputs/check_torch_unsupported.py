@@ -116,7 +116,9 @@ class Unsupported(unittest.TestCase):
         with self.assertRaises(fad.torch.ExportError) as caught:
             fad.torch.export(Changed(), torch.randn(4))
         first = Changed.forward.__code__.co_firstlineno + 2
-        message = "error: the model changes {} in place; only buffers may be changed: work on a copy"
+        message = (
+            "error: the model changes {} in place; only buffers may be changed: work on a copy"
+        )
         expected = [
             f"{__file__}:{first}:0: {message.format('weight')}",
             f"{__file__}:{first + 1}:0: {message.format('x')}",
@@ -139,7 +141,9 @@ class Unsupported(unittest.TestCase):
             return torch.special.airy_ai(y).sum()
 
         line = loss.__code__.co_firstlineno
-        place = re.escape(f"{__file__}:{line}:0: error: torch-mlir cannot lower aten.special_airy_ai")
+        place = re.escape(
+            f"{__file__}:{line}:0: error: torch-mlir cannot lower aten.special_airy_ai"
+        )
         with self.assertRaisesRegex(fad.torch.ExportError, place):
             export(nn.Identity(), loss)
 
@@ -148,9 +152,7 @@ class Unsupported(unittest.TestCase):
         message = r"a tensor of shape \(4,\) that requires a gradient is neither"
         for export_any in (fad.torch.export, fad.torch.export_joint):
             with self.assertRaisesRegex(fad.torch.ExportError, message):
-                export_any(
-                    nn.Linear(4, 4), torch.randn(4, 4), lambda y: (y * weight).sum()
-                )
+                export_any(nn.Linear(4, 4), torch.randn(4, 4), lambda y: (y * weight).sum())
 
     def test_captured_constants(self):
         """What has no gradient may come from anywhere, and so may the parameters

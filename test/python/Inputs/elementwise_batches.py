@@ -39,9 +39,7 @@ def _check_batches(function, keep, tensors):
     def compare(differentiate):
         found, expected = (
             differentiate(
-                lambda c, **options: torch.autograd.grad(
-                    y, leaves, c, retain_graph=True, **options
-                )
+                lambda c, **options: torch.autograd.grad(y, leaves, c, retain_graph=True, **options)
             )
             for y in results
         )

@@ -29,10 +29,7 @@ class Many(nn.Module):
         )
 
     def forward(self):
-        terms = [
-            weigh(function(self.values[name]))
-            for name, function in self.functions.items()
-        ]
+        terms = [weigh(function(self.values[name])) for name, function in self.functions.items()]
         return torch.stack([each.to(terms[0].dtype) for each in terms]).sum()
 
 

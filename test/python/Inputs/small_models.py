@@ -10,9 +10,7 @@ class Attention(nn.Module):
     def __init__(self, width=32, heads=4):
         super().__init__()
         self.heads = heads
-        self.query, self.key, self.value, self.out = (
-            nn.Linear(width, width) for _ in range(4)
-        )
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
         self.norm = nn.LayerNorm(width)
 
     def forward(self, x):
@@ -36,9 +34,7 @@ class NewGELU(nn.Module):
 
 
 def make_perceptron():
-    model = nn.Sequential(
-        nn.Linear(16, 32), NewGELU(), nn.LayerNorm(32), nn.Linear(32, 4)
-    )
+    model = nn.Sequential(nn.Linear(16, 32), NewGELU(), nn.LayerNorm(32), nn.Linear(32, 4))
     return model, torch.randn(8, 16), torch.randn(8, 4)
 
 

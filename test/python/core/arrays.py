@@ -22,9 +22,7 @@ def identity(*types):
     names = ", ".join(f"%a{i}: {type_}" for i, type_ in enumerate(types))
     values = ", ".join(f"%a{i}" for i in range(len(types)))
     results = ", ".join(types)
-    return fad.parse(
-        f"func.func @f({names}) -> ({results}) {{ return {values} : {results} }}"
-    )
+    return fad.parse(f"func.func @f({names}) -> ({results}) {{ return {values} : {results} }}")
 
 
 def scale(shape, dtype, factor):
@@ -152,12 +150,8 @@ class Types(unittest.TestCase):
             np.array([200], np.uint8),
             2**32 - 1,
         )
-        self.assertEqual(
-            [each.dtype for each in results], [np.int64, np.uint8, np.uint32]
-        )
-        self.assertEqual(
-            [each.tolist() for each in results], [[3, -4], [200], 2**32 - 1]
-        )
+        self.assertEqual([each.dtype for each in results], [np.int64, np.uint8, np.uint32])
+        self.assertEqual([each.tolist() for each in results], [[3, -4], [200], 2**32 - 1])
 
     def test_booleans(self):
         module = fad.parse(
@@ -176,9 +170,7 @@ class Types(unittest.TestCase):
         self.assertEqual(result.shape, (0,))
 
     def test_scalars(self):
-        module = identity(
-            "f16", "f32", "f64", "i1", "i8", "i64", "index", "tensor<f32>"
-        )
+        module = identity("f16", "f32", "f64", "i1", "i8", "i64", "index", "tensor<f32>")
         arguments = (0.5, 1, np.float64(0.1), True, -128, 2**63 - 1, np.int64(5), 0.1)
         results = fad.run(module, "f", *arguments)
         self.assertEqual([each.shape for each in results], [()] * 8)
@@ -218,8 +210,7 @@ class Mismatches(unittest.TestCase):
 
     def test_shapes(self):
         mismatch = (
-            "argument 0 of f has the type {}, and the array given is of float32 with "
-            "shape {}"
+            "argument 0 of f has the type {}, and the array given is of float32 with shape {}"
         )
         for type_, shape in (
             ("tensor<2x?xf32>", (3, 2)),
@@ -232,23 +223,13 @@ class Mismatches(unittest.TestCase):
             message = mismatch.format(type_, shape)
             self.check(ValueError, message, type_, np.zeros(shape, np.float32))
         # A number is an array of rank 0.
-        self.check(
-            ValueError, mismatch.format("tensor<1xf32>", ()), "tensor<1xf32>", 1.0
-        )
+        self.check(ValueError, mismatch.format("tensor<1xf32>", ()), "tensor<1xf32>", 1.0)
 
     def test_numbers(self):
-        self.check(
-            ValueError, "argument 0 of f is of int8, which does not hold 128", "i8", 128
-        )
-        self.check(
-            ValueError, "argument 0 of f is of uint8, which does not hold -1", "ui8", -1
-        )
-        self.check(
-            ValueError, "argument 0 of f is of bool, which does not hold 2", "i1", 2
-        )
-        self.check(
-            TypeError, "argument 0 of f is of int32, and 1.0 is a float", "i32", 1.0
-        )
+        self.check(ValueError, "argument 0 of f is of int8, which does not hold 128", "i8", 128)
+        self.check(ValueError, "argument 0 of f is of uint8, which does not hold -1", "ui8", -1)
+        self.check(ValueError, "argument 0 of f is of bool, which does not hold 2", "i1", 2)
+        self.check(TypeError, "argument 0 of f is of int32, and 1.0 is a float", "i32", 1.0)
         self.check(
             ValueError,
             f"argument 0 of f is of float32, which does not hold {10**400}",
@@ -298,8 +279,7 @@ class Mismatches(unittest.TestCase):
             fad.run(module, "f", 1.0)
         self.assertRegex(
             str(caught.exception),
-            "^result 0 of f has rank 65, and arrays of numpy have at most "
-            "(32|64) dimensions$",
+            "^result 0 of f has rank 65, and arrays of numpy have at most (32|64) dimensions$",
         )
 
     def test_count_and_name(self):
@@ -308,14 +288,10 @@ class Mismatches(unittest.TestCase):
         two = identity("f32", "tensor<2xi32>")
         with self.assertRaises(TypeError) as caught:
             fad.run(two, "f", 1.0)
-        self.assertEqual(
-            str(caught.exception), "f takes 2 arguments, not 1: f32, tensor<2xi32>"
-        )
+        self.assertEqual(str(caught.exception), "f takes 2 arguments, not 1: f32, tensor<2xi32>")
         with self.assertRaises(ValueError) as caught:
             fad.run(identity("f32"), "g", 1.0)
-        self.assertEqual(
-            str(caught.exception), "there is no public function 'g', only f"
-        )
+        self.assertEqual(str(caught.exception), "there is no public function 'g', only f")
         with self.assertRaises(TypeError) as caught:
             fad.run(two, np.ones(2))
         self.assertEqual(

@@ -7,7 +7,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import fad
@@ -57,9 +56,7 @@ def write_function(name, case, factor, total, static, zero):
         for dims, t in ((left, factor), (right, factor), (output, total))
     ]
     widen = factor != total
-    body = "".join(
-        f"%w{x} = arith.extf %{x} : {factor} to {total}\n" for x in "xy" if widen
-    )
+    body = "".join(f"%w{x} = arith.extf %{x} : {factor} to {total}\n" for x in "xy" if widen)
     x, y = ("%wx", "%wy") if widen else ("%x", "%y")
     start = "%c"
     before = ""
@@ -67,8 +64,7 @@ def write_function(name, case, factor, total, static, zero):
         sizes_of = "" if static else ", ".join(f"%d{i}" for i in range(len(output)))
         if not static:
             before = "".join(
-                f"%i{i} = arith.constant {i} : index\n"
-                f"%d{i} = tensor.dim %c, %i{i} : {types[2]}\n"
+                f"%i{i} = arith.constant {i} : index\n%d{i} = tensor.dim %c, %i{i} : {types[2]}\n"
                 for i in range(len(output))
             )
         before += f"""%e = tensor.empty({sizes_of}) : {types[2]}
@@ -78,7 +74,7 @@ def write_function(name, case, factor, total, static, zero):
     return f"""
     func.func @{name}(%a: {types[0]}, %b: {types[1]}, %c: {types[2]}) -> {types[2]} {{
       {before}
-      %r = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}
+      %r = linalg.generic {{indexing_maps = [{", ".join(maps)}], iterator_types = [{kinds}]}}
           ins(%a, %b : {types[0]}, {types[1]}) outs({start} : {types[2]}) {{
       ^bb0(%x: {factor}, %y: {factor}, %s: {total}):
         {body}%p = arith.mulf {x}, {y} : {total}

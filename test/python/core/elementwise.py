@@ -155,8 +155,7 @@ class Refusals(unittest.TestCase):
         )
         self.check("argument 0 of f is a list; pass a numpy array", lambda x: x, [1.0])
         self.check(
-            "the arguments of f are of float32 and float64; convert them to one type with "
-            ".astype",
+            "the arguments of f are of float32 and float64; convert them to one type with .astype",
             lambda x, y: x * y,
             np.ones(2),
             np.ones(2, np.float32),

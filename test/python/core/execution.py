@@ -114,9 +114,7 @@ class Functions(unittest.TestCase):
         for call in calls:
             with self.assertRaises(TypeError) as caught:
                 call()
-            self.assertEqual(
-                str(caught.exception), "a fad.Module is expected, not a str"
-            )
+            self.assertEqual(str(caught.exception), "a fad.Module is expected, not a str")
 
     def test_compile_leaves_the_module(self):
         module = fad.parse(TWO)
@@ -128,9 +126,7 @@ class Functions(unittest.TestCase):
         executable = fad.compile(fad.parse(""))
         with self.assertRaises(ValueError) as caught:
             executable.call("f")
-        self.assertEqual(
-            str(caught.exception), "there is no public function 'f', only none"
-        )
+        self.assertEqual(str(caught.exception), "there is no public function 'f', only none")
 
     def test_what_cannot_be_compiled(self):
         text = """func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -146,8 +142,7 @@ class Functions(unittest.TestCase):
             fad.run(fad.parse(text, "f.mlir"), "f", np.ones(2, np.float32))
         self.assertEqual(
             str(caught.exception),
-            "f.mlir:5:9: error: @g is called by @f and has no body; define it in the "
-            "same file",
+            "f.mlir:5:9: error: @g is called by @f and has no body; define it in the same file",
         )
 
 
@@ -214,7 +209,6 @@ class Checks(unittest.TestCase):
             executable.call("outer", np.ones(2, np.float32))[0], np.ones((2, 2))
         )
 
-
     def test_sizes_of_results_are_those_of_inits(self):
         # Neither the other operands nor the maps tell how many rows backward's
         # sums have.
@@ -245,9 +239,7 @@ class Checks(unittest.TestCase):
                 x = np.linspace(-1, 2, rows * 5, dtype="f4").reshape(rows, 5)
                 value, *residuals = fad.run(nested, nested.forward, x)
                 np.testing.assert_allclose(value, x[0, ::-1] ** 4, rtol=1e-5)
-                (gradient,) = fad.run(
-                    nested, nested.backward, *residuals, np.ones(5, "f4")
-                )
+                (gradient,) = fad.run(nested, nested.backward, *residuals, np.ones(5, "f4"))
                 expected = np.zeros_like(x)
                 expected[0] = 4 * x[0] ** 3
                 np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
@@ -330,9 +322,7 @@ class State(unittest.TestCase):
         seen = []
         threads = [
             threading.Thread(
-                target=lambda: seen.extend(
-                    int(executable.call("next", 1)[0]) for _ in range(200)
-                )
+                target=lambda: seen.extend(int(executable.call("next", 1)[0]) for _ in range(200))
             )
             for _ in range(4)
         ]
@@ -379,20 +369,14 @@ class Threads(unittest.TestCase):
     def test_others_run_meanwhile(self):
         executable = fad.compile(fad.parse(PRODUCT))
         a = np.ones((400, 2000))
-        self.assertGreater(
-            self.progress_during(lambda: executable.call("product", a, a.T)), 1
-        )
-        lines = "".join(
-            f"%v{i + 1} = math.sin %v{i} : tensor<8xf32>\n" for i in range(8000)
-        )
+        self.assertGreater(self.progress_during(lambda: executable.call("product", a, a.T)), 1)
+        lines = "".join(f"%v{i + 1} = math.sin %v{i} : tensor<8xf32>\n" for i in range(8000))
         text = (
             "func.func @f(%v0: tensor<8xf32>) -> tensor<8xf32> {\n"
             f"{lines}return %v8000 : tensor<8xf32>\n}}"
         )
         modules = []
-        self.assertGreater(
-            self.progress_during(lambda: modules.append(fad.parse(text))), 1
-        )
+        self.assertGreater(self.progress_during(lambda: modules.append(fad.parse(text))), 1)
         self.assertGreater(self.progress_during(lambda: fad.nest(modules[0])), 1)
 
     def test_everything_at_once(self):
@@ -409,9 +393,7 @@ class Threads(unittest.TestCase):
                     np.testing.assert_array_equal(y, 4 * x)
                     (gradient,) = fad.run(nested, nested.backward, *rest[1:], x)
                     np.testing.assert_array_equal(gradient, 4 * x)
-                    np.testing.assert_array_equal(
-                        executable.call("double", x)[0], 2 * x
-                    )
+                    np.testing.assert_array_equal(executable.call("double", x)[0], 2 * x)
                     fad.parse(str(module)).run("inline,symbol-dce")
             except BaseException as failure:
                 failures.append(failure)
@@ -430,9 +412,7 @@ class Threads(unittest.TestCase):
         # Whoever starts tests in the background may have it ignored.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.addCleanup(signal.signal, signal.SIGINT, before)
-        interrupter = threading.Timer(
-            0.01, lambda: signal.pthread_kill(main, signal.SIGINT)
-        )
+        interrupter = threading.Timer(0.01, lambda: signal.pthread_kill(main, signal.SIGINT))
         with self.assertRaises(KeyboardInterrupt):
             interrupter.start()
             for _ in range(1000):

@@ -71,13 +71,9 @@ class MemoryReport(unittest.TestCase):
         self.assertEqual(report["fad"].size, str(tensor))
 
     def test_values(self):
-        (policy,) = fad.memory_report(
-            fad.parse(CHAIN), policies=["fad"]
-        ).policies.values()
+        (policy,) = fad.memory_report(fad.parse(CHAIN), policies=["fad"]).policies.values()
         self.assertEqual(policy.policy, "fad")
-        arguments = [
-            each for each in policy.values if each.reason.startswith("argument")
-        ]
+        arguments = [each for each in policy.values if each.reason.startswith("argument")]
         (derivative,) = [each for each in policy.values if each not in arguments]
         self.assertEqual([each.bytes for each in arguments], [0, 0])
         self.assertEqual(derivative.reason, "derivative of a region")
@@ -160,8 +156,7 @@ class MemoryReport(unittest.TestCase):
             ({"sizes": -1}, "a size is -1, which is negative"),
             (
                 {"sizes": {(0, 1): 4}},
-                "(0, 1) is no dynamic dimension of an argument of chain; these are: "
-                "(0, 0), (1, 1)",
+                "(0, 1) is no dynamic dimension of an argument of chain; these are: (0, 0), (1, 1)",
             ),
             ({"sizes": 2**63}, f"a size is {2**63}, which is too large"),
             ({"sizes": {(-1, 0): 4}}, "(-1, 0) is no dynamic dimension"),

@@ -66,9 +66,7 @@ class Reasons(unittest.TestCase):
         self.assertEqual(kept.operation, "linalg.matmul")
         self.assertTrue(kept.refused)
         self.assertIsNone(kept.allowed_by)
-        self.assertEqual(
-            kept.because, "linalg.matmul is not computed again: a contraction"
-        )
+        self.assertEqual(kept.because, "linalg.matmul is not computed again: a contraction")
         self.assertRegex(kept.location, r":10:\d+$")
 
     def test_free(self):
@@ -79,9 +77,7 @@ class Reasons(unittest.TestCase):
     def test_recomputed(self):
         policy = report(sizes=8)["recompute"]
         self.assertTrue(policy.recomputed)
-        self.assertEqual(
-            policy.recompute_time, sum(each.time for each in policy.recomputed)
-        )
+        self.assertEqual(policy.recompute_time, sum(each.time for each in policy.recomputed))
         for each in policy.recomputed:
             self.assertEqual(each.operation, "fad.elementwise")
             self.assertEqual(each.bytes, 512)
@@ -93,7 +89,6 @@ class Reasons(unittest.TestCase):
         result = report(sizes=8)
         self.assertEqual(list(json.loads(result.json)["policies"]), list(ALL))
         self.assertEqual(json.loads(result.json)["entry"], "layers")
-
 
     def test_dictionary(self):
         found = report(sizes=8)
@@ -164,9 +159,7 @@ class Footprints(unittest.TestCase):
                 largest = part.largest_batch
                 self.assertGreater(largest, 0)
                 totals = [
-                    report(sizes=batch, optimizer="adam", policies=[policy])[
-                        policy
-                    ].footprint.total
+                    report(sizes=batch, optimizer="adam", policies=[policy])[policy].footprint.total
                     for batch in (largest, largest + 1)
                 ]
                 self.assertEqual(totals[0], part.batch_bytes)
@@ -195,13 +188,11 @@ class Footprints(unittest.TestCase):
         for options, message in (
             (
                 {"memory_budget": "much"},
-                "memory_budget is 'much'; give a number of bytes, such as '11GB' or "
-                "'8GiB'",
+                "memory_budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'",
             ),
             (
                 {"optimizer": "lamb"},
-                "there is no optimizer 'lamb'; choose one of 'none', 'sgd', "
-                "'momentum', 'adam'",
+                "there is no optimizer 'lamb'; choose one of 'none', 'sgd', 'momentum', 'adam'",
             ),
             ({"batch": 0}, "batch is 0; give a number of samples of at least 1"),
         ):
@@ -220,9 +211,9 @@ class Footprints(unittest.TestCase):
 class Pictures(unittest.TestCase):
     def test_residuals(self):
         text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="fad", size=8)
-        self.assertEqual(text.count("\n512 B\""), 2)
-        self.assertIn("\nalive anyway\"", text)
-        self.assertIn("label=\"What @layers keeps for backward, policy fad: 1.00 KiB\"", text)
+        self.assertEqual(text.count('\n512 B"'), 2)
+        self.assertIn('\nalive anyway"', text)
+        self.assertIn('label="What @layers keeps for backward, policy fad: 1.00 KiB"', text)
 
     def test_parts(self):
         text = fad.draw_residuals(parse(), wrt=WEIGHTS, policy="recompute")
@@ -312,9 +303,7 @@ class Curves(unittest.TestCase):
         self.assertLess(fewer.points[-1].bytes, exact.points[-1].bytes)
         with self.assertRaises(ValueError) as caught:
             curve(assumed_size=0)
-        self.assertEqual(
-            str(caught.exception), "assumed_size is 0; give a size of at least 1"
-        )
+        self.assertEqual(str(caught.exception), "assumed_size is 0; give a size of at least 1")
 
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "no matplotlib")
     def test_plot(self):

@@ -33,9 +33,7 @@ class Parsing(unittest.TestCase):
         module = fad.parse(SQUARE)
         square = module.signature("square")
         matrix, number = square.arguments
-        self.assertEqual(
-            matrix, fad.ValueType("tensor<?x3xf32>", (None, 3), "float32", False)
-        )
+        self.assertEqual(matrix, fad.ValueType("tensor<?x3xf32>", (None, 3), "float32", False))
         self.assertEqual(number, fad.ValueType("index", (), "int64", True))
         self.assertEqual(str(square.results[1]), "f64")
         others = module.signature("other").arguments
@@ -46,9 +44,7 @@ class Parsing(unittest.TestCase):
         )
         with self.assertRaises(fad.Error) as caught:
             module.signature("third")
-        self.assertEqual(
-            str(caught.exception), "<string>: error: there is no function @third"
-        )
+        self.assertEqual(str(caught.exception), "<string>: error: there is no function @third")
 
     def test_returned(self):
         """What results are, for code that takes over their memory."""
@@ -79,9 +75,7 @@ class Parsing(unittest.TestCase):
         with self.assertRaises(fad.Error) as caught:
             fad.parse(text, "here.mlir")
         place = fad.Location("here.mlir", 2, 10)
-        said = fad.Diagnostic(
-            "error", "use of undeclared SSA value name", place, notes=()
-        )
+        said = fad.Diagnostic("error", "use of undeclared SSA value name", place, notes=())
         self.assertEqual(caught.exception.diagnostics, (said,))
         self.assertEqual(
             str(caught.exception),
@@ -124,9 +118,7 @@ class Parsing(unittest.TestCase):
             fad.parse("\ud800")
         with self.assertRaises(TypeError) as caught:
             fad.parse(bytearray(b"module {}"))
-        self.assertEqual(
-            str(caught.exception), "a str or bytes is expected, not a bytearray"
-        )
+        self.assertEqual(str(caught.exception), "a str or bytes is expected, not a bytearray")
 
 
 class Files(unittest.TestCase):
@@ -211,9 +203,7 @@ class Passes(unittest.TestCase):
         ):
             module = fad.parse(SQUARE)
             module.run(pipeline)
-            self.assertEqual(
-                module.functions, ("square_forward", "square_backward", "other")
-            )
+            self.assertEqual(module.functions, ("square_forward", "square_backward", "other"))
 
     def test_unknown_pipelines(self):
         module = fad.parse(SQUARE)
@@ -259,7 +249,6 @@ class Passes(unittest.TestCase):
         self.assertEqual(module.functions, ("square", "other"))
         del module
         self.assertIn("square_forward", str(copy))
-
 
     def test_copies_are_clones(self):
         module = fad.parse(SQUARE, "square.mlir")

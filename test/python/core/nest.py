@@ -50,16 +50,10 @@ class Description(unittest.TestCase):
         before = str(module)
         nested = fad.nest(module)
         self.assertEqual(str(module), before)
-        self.assertEqual(
-            (nested.forward, nested.backward), ("layer_forward", "layer_backward")
-        )
+        self.assertEqual((nested.forward, nested.backward), ("layer_forward", "layer_backward"))
         self.assertIn(nested.forward, nested.module.functions)
-        self.assertEqual(
-            [each.shape for each in nested.arguments], [(None, 3), (3, 4), ()]
-        )
-        self.assertEqual(
-            [each.dtype for each in nested.arguments], ["float64", "float64", "int32"]
-        )
+        self.assertEqual([each.shape for each in nested.arguments], [(None, 3), (3, 4), ()])
+        self.assertEqual([each.dtype for each in nested.arguments], ["float64", "float64", "int32"])
         self.assertEqual([each.index for each in nested.results], [0, 1])
         self.assertEqual([each.shape for each in nested.results], [(None, 4), ()])
         self.assertEqual([each.result for each in nested.cotangents], [0, 1])
@@ -86,9 +80,7 @@ class Description(unittest.TestCase):
         types = lambda values: tuple(value.type for value in values)
         self.assertEqual(forward.arguments, types(nested.arguments))
         self.assertEqual(forward.results, types(nested.results + nested.residuals))
-        self.assertEqual(
-            backward.arguments, types(nested.residuals + nested.cotangents)
-        )
+        self.assertEqual(backward.arguments, types(nested.residuals + nested.cotangents))
         self.assertEqual(backward.results, types(nested.gradients))
 
     def test_choices(self):
@@ -96,9 +88,7 @@ class Description(unittest.TestCase):
         nested = fad.nest(module, entry="layer", wrt=[1], results=[1])
         self.assertEqual([each.argument for each in nested.gradients], [1])
         self.assertEqual([each.result for each in nested.cotangents], [1])
-        nested = fad.nest(
-            module, entry="layer", wrt=np.array([0, 1]), results=(i for i in [0])
-        )
+        nested = fad.nest(module, entry="layer", wrt=np.array([0, 1]), results=(i for i in [0]))
         self.assertEqual([each.argument for each in nested.gradients], [0, 1])
         self.assertEqual([each.result for each in nested.cotangents], [0])
 
@@ -111,14 +101,10 @@ class Description(unittest.TestCase):
         ):
             nested = fad.nest(module, wrt=[1], policy="auto", assumed_size=assumed)
             types = [
-                each.type.text
-                for each in nested.residuals
-                if each.reason == "read by an adjoint"
+                each.type.text for each in nested.residuals if each.reason == "read by an adjoint"
             ]
             self.assertEqual(types, [kept])
-            report = fad.memory_report(
-                module, wrt=[1], policies=["auto"], assumed_size=assumed
-            )
+            report = fad.memory_report(module, wrt=[1], policies=["auto"], assumed_size=assumed)
             self.assertIn(kept, [v.type.text for v in report["auto"].values])
 
     def test_few_bits(self):
@@ -246,9 +232,7 @@ class Errors(unittest.TestCase):
             )
         with self.assertRaises(ValueError) as caught:
             fad.nest(module, wrt=[2**70])
-        self.assertEqual(
-            str(caught.exception), f"wrt has the number {2**70}, which is too large"
-        )
+        self.assertEqual(str(caught.exception), f"wrt has the number {2**70}, which is too large")
         with self.assertRaises(ValueError) as caught:
             fad.nest(module, "")
         self.assertEqual(
@@ -298,8 +282,7 @@ class Errors(unittest.TestCase):
             (
                 ValueError,
                 {"policy": "fad", "derivative_bits": 3},
-                "derivative_bits is an option of the policy 'auto', which is not "
-                "chosen",
+                "derivative_bits is an option of the policy 'auto', which is not chosen",
             ),
             (
                 ValueError,
@@ -309,8 +292,7 @@ class Errors(unittest.TestCase):
             (
                 ValueError,
                 {"policy": "fad", "residual_budget": 0},
-                "residual_budget is an option of the policy 'auto', which is not "
-                "chosen",
+                "residual_budget is an option of the policy 'auto', which is not chosen",
             ),
             (
                 ValueError,
@@ -340,8 +322,7 @@ class Errors(unittest.TestCase):
             (
                 TypeError,
                 {"policy": "auto", "recompute": 1},
-                "recompute is a int; name what backward may compute again, such as "
-                "'elementwise'",
+                "recompute is a int; name what backward may compute again, such as 'elementwise'",
             ),
         ):
             with self.assertRaises(error) as caught:
@@ -367,8 +348,7 @@ class Errors(unittest.TestCase):
             (
                 "much",
                 ValueError,
-                "residual_budget is 'much'; give a number of bytes, such as '11GB' or "
-                "'8GiB'",
+                "residual_budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'",
             ),
         ):
             with self.assertRaises(error) as caught:
@@ -448,7 +428,9 @@ class Choices(unittest.TestCase):
     def test_no_others(self):
         # The error lists what there is.
         for option, choices in (
-            ("policy", fad.Policy), ("recompute", fad.Recompute), ("target", fad.Target)
+            ("policy", fad.Policy),
+            ("recompute", fad.Recompute),
+            ("target", fad.Target),
         ):
             with self.assertRaises(ValueError) as caught:
                 fad.nest(fad.parse(LAYER), **{option: "none such"})

@@ -21,25 +21,34 @@ class Missing(unittest.TestCase):
     def test_torch(self):
         for name in [each for each in sys.modules if each.startswith("fad.torch")]:
             del sys.modules[name]
-        with hide("torch"), self.assertRaisesRegex(
-            ImportError,
-            "^fad.torch needs PyTorch; install it with: pip install torch$",
+        with (
+            hide("torch"),
+            self.assertRaisesRegex(
+                ImportError,
+                "^fad.torch needs PyTorch; install it with: pip install torch$",
+            ),
         ):
             importlib.import_module("fad.torch")
 
     def test_iree_compiler(self):
-        with hide("iree.compiler"), self.assertRaisesRegex(
-            ImportError,
-            "^compiling with IREE needs its compiler; install it with: "
-            "pip install iree-base-compiler$",
+        with (
+            hide("iree.compiler"),
+            self.assertRaisesRegex(
+                ImportError,
+                "^compiling with IREE needs its compiler; install it with: "
+                "pip install iree-base-compiler$",
+            ),
         ):
             fad.iree.compile(fad.parse(""))
 
     def test_iree_runtime(self):
-        with hide("iree"), self.assertRaisesRegex(
-            ImportError,
-            "^running with IREE needs its runtime; install it with: "
-            "pip install iree-base-runtime$",
+        with (
+            hide("iree"),
+            self.assertRaisesRegex(
+                ImportError,
+                "^running with IREE needs its runtime; install it with: "
+                "pip install iree-base-runtime$",
+            ),
         ):
             fad.iree.Executable(b"", "local-task", fad.parse(""), {})
 

@@ -115,8 +115,9 @@ class VectorLoops(unittest.TestCase):
             expected = x * y + y
         (got,) = run.call("linear", x, y)
         numpy.testing.assert_array_equal(got, expected)
-        numpy.testing.assert_array_equal(numpy.signbit(got[expected == 0]),
-                                         numpy.signbit(expected[expected == 0]))
+        numpy.testing.assert_array_equal(
+            numpy.signbit(got[expected == 0]), numpy.signbit(expected[expected == 0])
+        )
 
     def test_past_the_cache(self):
         run = fad.compile(fad.parse(PRODUCT))

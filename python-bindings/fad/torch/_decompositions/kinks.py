@@ -65,9 +65,7 @@ def _softshrink(x, bound=0.5):
 
 def _mish(x):
     """0 at -inf, where a chain of operations has 0 times infinity."""
-    return torch.where(
-        x == -math.inf, 0, x * torch.tanh(torch.nn.functional.softplus(x))
-    )
+    return torch.where(x == -math.inf, 0, x * torch.tanh(torch.nn.functional.softplus(x)))
 
 
 def _constant(x, number):
@@ -155,9 +153,7 @@ def _join(x, y, border, inside, outside):
 
 
 def _huber_loss(x, y, reduction=1, delta=1.0):
-    loss = _join(
-        x, y, delta, lambda d: 0.5 * d * d, lambda size: delta * (size - 0.5 * delta)
-    )
+    loss = _join(x, y, delta, lambda d: 0.5 * d * d, lambda size: delta * (size - 0.5 * delta))
     return reduce(loss, reduction)
 
 

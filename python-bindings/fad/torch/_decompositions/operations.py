@@ -161,10 +161,10 @@ def _sum(result, reads, init, init_type, dim, body) -> str:
     maps.append(_map(rank + 1, range(rank)))
     iterators = ", ".join(['"parallel"'] * rank + ['"reduction"'])
     arguments = [f"%in{each}: {read[1].element}" for each, read in enumerate(reads)]
-    return f"""{result} = linalg.generic {{indexing_maps = [{', '.join(maps)}],
-      iterator_types = [{iterators}]}} ins({', '.join(names)} : {', '.join(types)})
+    return f"""{result} = linalg.generic {{indexing_maps = [{", ".join(maps)}],
+      iterator_types = [{iterators}]}} ins({", ".join(names)} : {", ".join(types)})
       outs({init} : {init_type}) {{
-  ^bb0({', '.join(arguments)}, %sum: {init_type.element}):
+  ^bb0({", ".join(arguments)}, %sum: {init_type.element}):
     %here = linalg.index {dim} : index
     %other = linalg.index {rank} : index
     {body}

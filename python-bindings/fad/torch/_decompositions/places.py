@@ -93,8 +93,7 @@ def _double(combine, values, dim):
         tails = [each.narrow(dim, step, size - step) for each in values]
         combined = combine(heads, tails)
         values = [
-            torch.cat((each.narrow(dim, 0, step), new), dim)
-            for each, new in zip(values, combined)
+            torch.cat((each.narrow(dim, 0, step), new), dim) for each, new in zip(values, combined)
         ]
         step *= 2
     return values
@@ -177,10 +176,7 @@ def _index_put(x, indices, values, accumulate=False, unsafe=False):
     last = start + len(batch)
     front = list(range(start, last))
     values = values.permute([*front, *range(start), *range(last, values.dim())])
-    columns = [
-        _count_from_start(each, x.shape[dim]).reshape(-1)
-        for dim, each in zip(dims, given)
-    ]
+    columns = [_count_from_start(each, x.shape[dim]).reshape(-1) for dim, each in zip(dims, given)]
     places = torch.stack(columns, 1).to(torch.int64)
     count = places.shape[0]
     return _scatter(x, places, values.reshape([count, *shape]), dims, accumulate)
@@ -202,13 +198,14 @@ def _scatter_along(x, dim, index, source, accumulate):
     source = source[tuple(slice(0, size) for size in index.shape)]
     others = [each for each in range(x.dim()) if each != dim]
     rows = [1 if each == dim else index.shape[each] for each in range(x.dim())]
-    if index.shape[dim] == 1 and rows == list(index.shape) and all(
-        index.shape[each] == x.shape[each] for each in others
+    if (
+        index.shape[dim] == 1
+        and rows == list(index.shape)
+        and all(index.shape[each] == x.shape[each] for each in others)
     ):
         return _set_one(x, dim, index, source, accumulate)
     columns = [
-        index if each == dim else count(index, each).expand(index.shape)
-        for each in range(x.dim())
+        index if each == dim else count(index, each).expand(index.shape) for each in range(x.dim())
     ]
     places = torch.stack([each.reshape(-1) for each in columns], 1)
     dims = list(range(x.dim()))
@@ -279,9 +276,7 @@ def _index_add(x, dim, index, source, *, alpha=1):
 
 
 def _put(x, index, source, accumulate=False):
-    flat = _index_put(
-        x.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate
-    )
+    flat = _index_put(x.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate)
     return flat.reshape(x.shape)
 
 

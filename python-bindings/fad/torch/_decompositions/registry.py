@@ -133,9 +133,7 @@ def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency
     return rows.new_zeros((size, width)).index_add(0, places, rows)
 
 
-def _nll_loss_backward(
-    gradient, x, target, weight, reduction, ignore_index, total_weight
-):
+def _nll_loss_backward(gradient, x, target, weight, reduction, ignore_index, total_weight):
     """The gradient of the negative log likelihood, without a scatter."""
     classes = torch.arange(x.shape[-1], device=x.device)
     target = target.unsqueeze(-1)
@@ -152,9 +150,7 @@ def _pair(sizes):
     return sizes if len(sizes) == 2 else (sizes[0], sizes[0])
 
 
-def _max_pool_backward(
-    gradient, x, kernel, stride, padding, dilation, ceil_mode, indices
-):
+def _max_pool_backward(gradient, x, kernel, stride, padding, dilation, ceil_mode, indices):
     """Each element of the input gets what those windows send back that found it
     the greatest: it is in few windows. torch-mlir's own form scatters."""
     kernel, padding = _pair(kernel), _pair(padding)

@@ -49,9 +49,7 @@ def _fake_quantize_by_tensors(x, scale, zero_point, enabled, low, high):
 
 
 def _fake_quantize_by_channels(x, scale, zero_point, axis, low, high):
-    scale, zero_point = (
-        detach(along(each, x.dim(), axis)) for each in (scale, zero_point)
-    )
+    scale, zero_point = (detach(along(each, x.dim(), axis)) for each in (scale, zero_point))
     return _quantize(x, scale, 1 / scale, zero_point, low, high)
 
 
@@ -144,9 +142,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 
 def _normal(mean, std, generator=None):
     """PyTorch gives neither the mean nor the deviation a gradient."""
-    mean, std = (
-        detach(each) if isinstance(each, torch.Tensor) else each for each in (mean, std)
-    )
+    mean, std = (detach(each) if isinstance(each, torch.Tensor) else each for each in (mean, std))
     example = mean if isinstance(mean, torch.Tensor) else std
     if isinstance(mean, torch.Tensor) and isinstance(std, torch.Tensor):
         example = mean + std
@@ -195,9 +191,7 @@ def _embedding_bag(
 ):
     """The sum, mean or maximum of the rows of each bag; torch-mlir's own form has
     wrong numbers."""
-    rows = torch.nn.functional.embedding(
-        indices, weight, scale_grad_by_freq=scale_grad_by_freq
-    )
+    rows = torch.nn.functional.embedding(indices, weight, scale_grad_by_freq=scale_grad_by_freq)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     # What follows the last offset, where that is an end, is in no bag.
@@ -256,12 +250,8 @@ def _safe_softmax(x, dim, dtype=None):
 def get_surrogates() -> dict:
     table = {
         "fake_quantize_per_tensor_affine_cachemask": _fake_quantize,
-        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": (
-            _fake_quantize_by_tensors
-        ),
-        "fake_quantize_per_channel_affine_cachemask": (
-            _fake_quantize_by_channels
-        ),
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": (_fake_quantize_by_tensors),
+        "fake_quantize_per_channel_affine_cachemask": (_fake_quantize_by_channels),
         "_fake_quantize_learnable_per_tensor_affine": _learn_by_tensor,
         "_fake_quantize_learnable_per_channel_affine": _learn_by_channels,
         "binary_cross_entropy": _binary_cross_entropy,

@@ -50,8 +50,7 @@ def trace(
     def call(*values: torch.Tensor) -> Any:
         remaining = iter(values)
         given = [
-            next(remaining) if tensor else each.value
-            for tensor, each in zip(is_tensor, arguments)
+            next(remaining) if tensor else each.value for tensor, each in zip(is_tensor, arguments)
         ]
         return function(*given, **keywords)
 
@@ -72,9 +71,7 @@ def _trace(
 ) -> ScalarFunction:
     """The function of `tensors`, which have the shape `shape`, or rank 0."""
     result = _run(function, call, tensors, shape)
-    examples = [
-        torch.ones(() if each.is_scalar else shape, dtype=each.dtype) for each in tensors
-    ]
+    examples = [torch.ones(() if each.is_scalar else shape, dtype=each.dtype) for each in tensors]
     try:
         # Inference tensors have no versions, which tracing may need.
         with _tracing, torch.inference_mode(False), torch.no_grad():

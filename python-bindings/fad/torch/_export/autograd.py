@@ -76,9 +76,7 @@ def mark_gradients(exported, is_trained) -> None:
     ExportError where PyTorch has no derivative of an operation on the way to the
     loss."""
     graph = exported.graph
-    names = {
-        spec.arg.name: spec.target for spec in exported.graph_signature.input_specs
-    }
+    names = {spec.arg.name: spec.target for spec in exported.graph_signature.input_specs}
     inputs, mode = [], None
     for node in graph.find_nodes(op="placeholder"):
         value = node.meta["val"]

@@ -45,14 +45,10 @@ def _undisturbed(model):
 
 def run_eagerly(model, pattern: CallPattern, tensors: Sequence) -> Step:
     """A step of `model` by PyTorch, which leaves the model as it is."""
-    parameters = {
-        name: each for name, each in model.named_parameters() if each.requires_grad
-    }
+    parameters = {name: each for name, each in model.named_parameters() if each.requires_grad}
     with _undisturbed(model), torch.enable_grad():
         loss = pattern.compute_loss(model, tensors)
-        gradients = torch.autograd.grad(
-            loss, list(parameters.values()), allow_unused=True
-        )
+        gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
         buffers = {name: each.clone() for name, each in model.named_buffers()}
     found = dict(zip(parameters, gradients))
     return Step(

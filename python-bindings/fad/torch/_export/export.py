@@ -88,9 +88,7 @@ def export(
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"{type(model).__name__} is no torch.nn.Module")
     if isinstance(model, torch.jit.ScriptModule):
-        raise TypeError(
-            "a TorchScript module cannot be exported; pass the module it was made of"
-        )
+        raise TypeError("a TorchScript module cannot be exported; pass the module it was made of")
     pattern = CallPattern(model, inputs, loss, targets)
     program = Program(model, pattern, outputs)
     exported = trace(program, pattern.tensors, dynamic_batch)
@@ -202,9 +200,7 @@ def _run_passes(module) -> None:
         with module.context:
             pipeline = str(PassManager.parse(f"builtin.module({passes})"))
             # It refuses calls; `check_lowered` does what is left of it.
-            pipeline = pipeline.replace(
-                ",torch-verify-linalg-on-tensors-backend-contract", ""
-            )
+            pipeline = pipeline.replace(",torch-verify-linalg-on-tensors-backend-contract", "")
             PassManager.parse(pipeline).run(module.operation)
 
 

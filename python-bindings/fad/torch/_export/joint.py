@@ -64,9 +64,7 @@ def export_joint(
     results = _take_results(graph, signature, program)
 
     def import_(importer):
-        return fx.stateless_fx_import(
-            graph, fx_importer=importer, model_name=func_name
-        )
+        return fx.stateless_fx_import(graph, fx_importer=importer, model_name=func_name)
 
     def finish(module):
         _mark(module, func_name, arguments, results)
@@ -207,11 +205,7 @@ def _mark(module, func_name: str, arguments, results) -> None:
             )
             operation.attributes["res_attrs"] = ir.ArrayAttr.get(
                 [
-                    (
-                        mark("fad.gradient", numbers[each.name])
-                        if each.kind == "gradient"
-                        else none
-                    )
+                    (mark("fad.gradient", numbers[each.name]) if each.kind == "gradient" else none)
                     for each in results
                 ]
             )

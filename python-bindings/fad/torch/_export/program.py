@@ -52,9 +52,7 @@ class CallPattern:
         values += targets
         names += _parameter_names(loss, len(targets), 1, "target") if loss else []
         names = _make_unique(names)
-        self._values = [
-            None if isinstance(value, torch.Tensor) else value for value in values
-        ]
+        self._values = [None if isinstance(value, torch.Tensor) else value for value in values]
         self._places: List[int] = []
         self.tensors: List[torch.Tensor] = []
         self.names: List[str] = []
@@ -72,9 +70,7 @@ class CallPattern:
     def bind(self, args: Sequence, kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
         """The tensors in order, for a call with `args` and `kwargs`."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        signature = inspect.Signature(
-            [inspect.Parameter(name, kind) for name in self.names]
-        )
+        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.names])
         try:
             return signature.bind(*args, **kwargs).args
         except TypeError as error:
@@ -187,9 +183,7 @@ class Program(torch.nn.Module):
     PREFIX = "model."
     watch = GradientWatch
 
-    def __init__(
-        self, model: "torch.nn.Module", pattern: CallPattern, outputs: bool = False
-    ):
+    def __init__(self, model: "torch.nn.Module", pattern: CallPattern, outputs: bool = False):
         super().__init__()
         self.model = model
         self.pattern = pattern

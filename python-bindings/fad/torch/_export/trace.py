@@ -141,8 +141,5 @@ def _dynamic_shapes(tensors):
         )
     batch = torch.export.Dim("batch")
     return (
-        tuple(
-            {0: batch} if each.dim() and each.shape[0] == size else None
-            for each in tensors
-        ),
+        tuple({0: batch} if each.dim() and each.shape[0] == size else None for each in tensors),
     )

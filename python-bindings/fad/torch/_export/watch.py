@@ -50,8 +50,7 @@ class GradientWatch(CaptureWatch):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in _HOOKS:
             raise NotExported(
-                "a hook on a gradient is not exported; change the gradients after "
-                "the step instead"
+                "a hook on a gradient is not exported; change the gradients after the step instead"
             )
         if function == torch.Tensor.data.__get__:
             return args[0].detach()

@@ -115,8 +115,7 @@ class SavedMemory:
             if sums:
                 counts = Counter(getattr(tensor, title) for tensor in self._counted)
                 table = [
-                    [name or "(model)", str(counts[name]), str(size)]
-                    for name, size in sums.items()
+                    [name or "(model)", str(counts[name]), str(size)] for name, size in sums.items()
                 ]
                 parts.append(align([[f"by {title}", "tensors", "bytes"], *table], 1))
         parts += self._list_largest()

@@ -80,10 +80,7 @@ def _widen_codes(plan: dict[str, Any]) -> dict[str, str]:
     fixed = {*plan["results"], *(name for names in plan["operands"].values() for name in names)}
     fixed |= {entry["name"] for entry in plan["saved"]}
     worklist = [
-        argument
-        for entry in plan["new"]
-        if entry["op"] == "fad.pack"
-        for argument in entry["args"]
+        argument for entry in plan["new"] if entry["op"] == "fad.pack" for argument in entry["args"]
     ]
     worklist += [entry["name"] for entry in plan["new"] if entry["op"] == "fad.unpack"]
     arguments = {
@@ -107,9 +104,7 @@ def _find_operation(node: fx.Node) -> fx.Node:
     return node
 
 
-def _build(
-    build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node]
-) -> fx.Node:
+def _build(build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node]) -> fx.Node:
     """The node of `entry`. Few-bit numbers of an unknown number, or of one that fills no
     bytes, take a byte each: these are `whole`."""
     op, dtype = entry["op"], TORCH_TYPES.get(entry["type"])

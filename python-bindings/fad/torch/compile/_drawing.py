@@ -74,7 +74,6 @@ def _make_dot(explanation: Explanation) -> str:
             before = _quote(f"{prefix} forward {source}")
             after = _quote(f"{prefix} backward {target}")
             lines.append(
-                f"  {before} -> {after} [label={label}, penwidth={width:.1f}, "
-                f"color={color}];"
+                f"  {before} -> {after} [label={label}, penwidth={width:.1f}, color={color}];"
             )
     return "\n".join([*lines, "}"]) + "\n"

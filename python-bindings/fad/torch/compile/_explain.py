@@ -101,9 +101,7 @@ def explain(
         trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
         with restored(state), _own_compilations():
             measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
-    return Explanation(
-        engine, graphs, eager.bytes, eager.by_module, measurements, watch.names
-    )
+    return Explanation(engine, graphs, eager.bytes, eager.by_module, measurements, watch.names)
 
 
 def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> Callable:
@@ -248,8 +246,7 @@ def _compare(one: Partition, other: Partition) -> Partition:
     """`one`, of which the tensors that `other` saves as well are marked."""
     storages = {tensor.storage for tensor in other.tensors}
     tensors = (
-        dataclasses.replace(tensor, is_common=tensor.storage in storages)
-        for tensor in one.tensors
+        dataclasses.replace(tensor, is_common=tensor.storage in storages) for tensor in one.tensors
     )
     return dataclasses.replace(one, tensors=tuple(tensors))
 
@@ -271,9 +268,7 @@ def _measure(
     def compile_stock(graph: fx.GraphModule, given: Any) -> Callable:
         _, engine, others = read_options(dict(options or {}), None, Partitioner)
         if engine == "eager":
-            return compile_eager(
-                graph, given, partitioners.min_cut_rematerialization_partition
-            )
+            return compile_eager(graph, given, partitioners.min_cut_rematerialization_partition)
         from torch._inductor.compile_fx import compile_fx
 
         return compile_fx(graph, given, config_patches=others)
@@ -284,14 +279,10 @@ def _measure(
         "eager": call,
     }
     steps = [
-        make_step(lambda each=each: each(*inputs, **kwargs), trained)
-        for each in calls.values()
+        make_step(lambda each=each: each(*inputs, **kwargs), trained) for each in calls.values()
     ]
     for step in steps:
         step()
     peaks = [measure_peak(step) for step in steps]
     times = measure_times(steps)
-    return {
-        name: Measurement(seconds, peak)
-        for name, seconds, peak in zip(calls, times, peaks)
-    }
+    return {name: Measurement(seconds, peak) for name, seconds, peak in zip(calls, times, peaks)}

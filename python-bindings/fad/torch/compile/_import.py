@@ -100,9 +100,7 @@ class _Importer:
         if is_tangent(node):
             marks.append(f"fad.cotangent = {self.num_cotangents} : i64")
             self.num_cotangents += 1
-        self.arguments.append(
-            f"%{node.name}: {self.types[node]} {{{', '.join(marks)}}}"
-        )
+        self.arguments.append(f"%{node.name}: {self.types[node]} {{{', '.join(marks)}}}")
         if node in self.mutated:
             # Backward would see the new values: what it reads has to be a copy.
             self.add_opaque(node, "clone", "keep", [node], [node])
@@ -226,9 +224,7 @@ class _Importer:
             return linear == tensors
         return len(linear) == 1 and linear[0] in places
 
-    def add_body(
-        self, node: fx.Node, body: Body, result: str, inputs: list[fx.Node]
-    ) -> None:
+    def add_body(self, node: fx.Node, body: Body, result: str, inputs: list[fx.Node]) -> None:
         value = node.meta["val"]
         shape, to = self.shape(value), self.type(value)
         element = MLIR_TYPES[value.dtype]
@@ -323,8 +319,7 @@ def _make_map(rank: int, shape: tuple[int, ...], to: tuple[int, ...]) -> str:
     shift = rank - len(shape)
     dims = [f"d{dim}" for dim in range(rank)]
     places = [
-        f"d{shift + dim}" if size == to[shift + dim] else "0"
-        for dim, size in enumerate(shape)
+        f"d{shift + dim}" if size == to[shift + dim] else "0" for dim, size in enumerate(shape)
     ]
     return f"affine_map<({', '.join(dims)}) -> ({', '.join(places)})>"
 

@@ -116,18 +116,13 @@ class Choices(InductorChoices):
             for read in node.read_writes.reads
             if last[read.name] <= node.max_order and not is_nonfreeable_buffers(read)
         }
-        made = {
-            write.name: V.graph.get_dep_size_hint(write)
-            for write in node.read_writes.writes
-        }
+        made = {write.name: V.graph.get_dep_size_hint(write) for write in node.read_writes.writes}
         return sum(made.values()) - sum(freed.values())
 
     def _find_last(self, scheduler: Scheduler) -> dict[str, float]:
         if scheduler not in self._last:
             last: dict[str, float] = dict.fromkeys(V.graph.get_output_names(), math.inf)
-            nodes = [
-                node for fused in scheduler.nodes for node in fused.get_nodes()
-            ]
+            nodes = [node for fused in scheduler.nodes for node in fused.get_nodes()]
             for node in nodes:
                 for read in node.read_writes.reads:
                     last[read.name] = max(last.get(read.name, -1), node.min_order)

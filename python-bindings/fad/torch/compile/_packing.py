@@ -50,9 +50,7 @@ def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
     return build(prims.convert_element_type.default, packed, torch.uint8)
 
 
-def unpack(
-    build: Build, packed: torch.fx.Node, bits: int, shape: list[int]
-) -> torch.fx.Node:
+def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[int]) -> torch.fx.Node:
     """The codes in `packed`, as integers of 32 bits of the shape `shape`."""
     each = 8 // bits
     device = packed.meta["val"].device

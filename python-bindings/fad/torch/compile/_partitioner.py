@@ -122,9 +122,7 @@ class Partitioner(CustomPartitionerFn):
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
         try:
-            return _partition(
-                gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
-            )
+            return _partition(gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies)
         except Exception as error:
             warnings.warn(
                 f"{FALLBACK}: {type(error).__name__}: {error}",
@@ -150,9 +148,7 @@ class Partitioner(CustomPartitionerFn):
             hoist(graph, saved, mutated)
             return saved
 
-    def _plan(
-        self, module: Module, options: dict[str, Any], gradient_bytes: int
-    ) -> dict[str, Any]:
+    def _plan(self, module: Module, options: dict[str, Any], gradient_bytes: int) -> dict[str, Any]:
         """The plan for `module`; with a budget, that of the least time within it."""
 
         def plan(**more: Any) -> dict[str, Any]:
@@ -186,8 +182,7 @@ class Partitioner(CustomPartitionerFn):
         """Warns where no selection has its budget."""
         if lowest > budget:
             warnings.warn(
-                f"no selection that fad tries {what} {budget:,} bytes; the lowest is "
-                f"{lowest:,}",
+                f"no selection that fad tries {what} {budget:,} bytes; the lowest is {lowest:,}",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -289,8 +284,7 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     numbers = [
         node
         for node in saved
-        if partitioners.is_sym_node(node)
-        and not partitioners._is_assert_only_symbool(node)
+        if partitioners.is_sym_node(node) and not partitioners._is_assert_only_symbool(node)
     ]
     objects = [node for node in saved if partitioners.is_opaque_node(node)]
     tensors = [
@@ -307,9 +301,7 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
         static_lifetime_input_nodes=info.static_lifetime_input_nodes,
     )
     if is_checkpointed and partitioners.has_recomputable_rng_ops(gm):
-        forward, backward = partitioners.functionalize_rng_ops(
-            gm, forward, backward, len(numbers)
-        )
+        forward, backward = partitioners.functionalize_rng_ops(gm, forward, backward, len(numbers))
     backward = partitioners.reordering_to_mimic_autograd_engine(backward)
     forward, backward = raise_getitems(forward), raise_getitems(backward)
     forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)

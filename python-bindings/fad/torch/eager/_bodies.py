@@ -6,8 +6,12 @@ from collections.abc import Callable
 from .._requirements import torch
 from ..compile._scalars import MLIR_TYPES, Body
 
-_DTYPES = {"Double": torch.float64, "Float": torch.float32, "Half": torch.float16,
-           "BFloat16": torch.bfloat16}
+_DTYPES = {
+    "Double": torch.float64,
+    "Float": torch.float32,
+    "Half": torch.float16,
+    "BFloat16": torch.bfloat16,
+}
 
 
 class SequenceBody:
@@ -60,16 +64,18 @@ class SequenceBody:
         block = ", ".join(f"{name}: {kind}" for _, name, _, kind in given)
         names, kinds = (", ".join(each[i] for each in given) for i in (0, 2))
         value = self.body.convert(self.slots[-1], self.wide, self.dtype)
-        return "\n".join([
-            f"func.func @f({arguments}) -> {tensor} {{",
-            f"%r = fad.elementwise ins({names} : {kinds}) -> {tensor} {{",
-            f"^bb0({block}):",
-            *self.body.lines,
-            f"fad.yield {value} : {element}",
-            "}",
-            f"return %r : {tensor}",
-            "}",
-        ])
+        return "\n".join(
+            [
+                f"func.func @f({arguments}) -> {tensor} {{",
+                f"%r = fad.elementwise ins({names} : {kinds}) -> {tensor} {{",
+                f"^bb0({block}):",
+                *self.body.lines,
+                f"fad.yield {value} : {element}",
+                "}",
+                f"return %r : {tensor}",
+                "}",
+            ]
+        )
 
 
 Rule = Callable[..., str]
@@ -233,6 +239,8 @@ _RULES: dict[str, Rule] = {
     "softplus": _softplus,
     "sub.Scalar": _scaled("arith.subf"),
     "sub.Tensor": _scaled("arith.subf"),
-    **{name: _plain(f"math.{name}")
-       for name in "cos erf exp expm1 log log1p rsqrt sin sqrt tan tanh".split()},
+    **{
+        name: _plain(f"math.{name}")
+        for name in "cos erf exp expm1 log log1p rsqrt sin sqrt tan tanh".split()
+    },
 }

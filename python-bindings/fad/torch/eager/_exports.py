@@ -23,7 +23,11 @@ def _compute_before(export: Callable[..., Any]) -> Callable[..., Any]:
 
 def watch() -> None:
     """Once in a process. `Tensor.__dlpack__` calls these functions by their names."""
-    places = [(torch._C, "_to_dlpack"), (torch._C, "_to_dlpack_versioned"),
-              (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack")]
+    places = [
+        (torch._C, "_to_dlpack"),
+        (torch._C, "_to_dlpack_versioned"),
+        (torch, "to_dlpack"),
+        (torch.utils.dlpack, "to_dlpack"),
+    ]
     for place, name in places:
         setattr(place, name, _compute_before(getattr(place, name)))

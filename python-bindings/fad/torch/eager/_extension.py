@@ -36,8 +36,11 @@ def _check_release() -> None:
 
 
 def _read_sources() -> dict[str, bytes]:
-    return {path.relative_to(SOURCES).as_posix(): path.read_bytes()
-            for path in sorted(SOURCES.rglob("*")) if path.suffix in (".h", ".cpp")}
+    return {
+        path.relative_to(SOURCES).as_posix(): path.read_bytes()
+        for path in sorted(SOURCES.rglob("*"))
+        if path.suffix in (".h", ".cpp")
+    }
 
 
 def _key() -> str:
@@ -73,24 +76,45 @@ def _command(compiler: str, source: pathlib.Path, target: pathlib.Path) -> list[
     abi = int(torch.compiled_with_cxx11_abi())
     includes = [SOURCES, root / "include", root / "include/torch/csrc/api/include"]
     return [
-        compiler, "-O2", "-g0", "-std=c++20", "-fPIC", "-fvisibility=hidden", "-shared", "-w",
-        f"-D_GLIBCXX_USE_CXX11_ABI={abi}", *(f"-I{path}" for path in includes),
-        str(source), "-o", str(target),
-        f"-L{root / 'lib'}", "-lc10", "-ltorch_cpu", "-ltorch",
+        compiler,
+        "-O2",
+        "-g0",
+        "-std=c++20",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-shared",
+        "-w",
+        f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+        *(f"-I{path}" for path in includes),
+        str(source),
+        "-o",
+        str(target),
+        f"-L{root / 'lib'}",
+        "-lc10",
+        "-ltorch_cpu",
+        "-ltorch",
     ]
 
 
 def _compile(target: pathlib.Path) -> None:
     compiler = _find_compiler()
-    print(f"fad: building the extension of fad.torch.nest for PyTorch {torch.__version__} "
-          f"(once, about half a minute): {target}", file=sys.stderr, flush=True)
+    print(
+        f"fad: building the extension of fad.torch.nest for PyTorch {torch.__version__} "
+        f"(once, about half a minute): {target}",
+        file=sys.stderr,
+        flush=True,
+    )
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         # One file takes the time of PyTorch's headers once.
         source, built = pathlib.Path(folder, "eager.cpp"), pathlib.Path(folder, "eager.so")
         names = [name for name in _read_sources() if name.endswith(".cpp")]
         source.write_text("".join(f'#include "{name}"\n' for name in names))
-        result = subprocess.run(_command(compiler, source, built), text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        result = subprocess.run(
+            _command(compiler, source, built),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         if result.returncode:
             raise ExtensionError(
                 f"{compiler} could not build the extension of fad.torch.nest for PyTorch "

@@ -97,13 +97,21 @@ def _work(library: Any) -> None:
             _remember(key)
         except Exception as error:
             problem = str(error)
-        library.fad_eager_finish(key.encode(), (ctypes.c_size_t * 3)(*addresses),
-                                 (ctypes.c_int64 * len(arguments))(*arguments), len(arguments))
+        library.fad_eager_finish(
+            key.encode(),
+            (ctypes.c_size_t * 3)(*addresses),
+            (ctypes.c_int64 * len(arguments))(*arguments),
+            len(arguments),
+        )
         if problem and problem not in _said:
             _said.add(problem)
             operators = "; ".join(key.split("\n"))
-            print("fad: fad.torch.nest computes a sequence operator by operator, as fad has no "
-                  f"kernel of {operators}: {problem}", file=sys.stderr, flush=True)
+            print(
+                "fad: fad.torch.nest computes a sequence operator by operator, as fad has no "
+                f"kernel of {operators}: {problem}",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 @functools.cache
@@ -114,8 +122,12 @@ def _load() -> ctypes.CDLL:
     library.fad_eager_take_request.restype = ctypes.c_char_p
     library.fad_eager_count_compiled.restype = ctypes.c_int64
     library.fad_eager_expect.argtypes = [ctypes.c_char_p]
-    library.fad_eager_finish.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p,
-                                         ctypes.c_int64]
+    library.fad_eager_finish.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+    ]
     library.fad_eager_set_native.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
     return library
 

@@ -90,7 +90,8 @@ def make_placer(library: ctypes.PyDLL) -> Callable[..., int]:
         arguments = arguments.contiguous()
         found = torch.empty_like(arguments)
         if not library.fad_eager_derivatives(
-            ctypes.c_void_p(arguments.data_ptr()), ctypes.c_int64(len(arguments)),
+            ctypes.c_void_p(arguments.data_ptr()),
+            ctypes.c_int64(len(arguments)),
             ctypes.c_void_p(found.data_ptr()),
         ):
             raise ArithmeticError("the derivative cannot be evaluated")

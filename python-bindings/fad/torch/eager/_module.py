@@ -54,13 +54,17 @@ def _nested_class(kind: type, *options: Any) -> type:
         return (yield from kind.forward(self, *arguments, **keywords))
 
     body = functools.wraps(kind.forward)(generate if is_generator(kind.forward) else forward)
-    return type(f"Nested{kind.__name__}", (NestedModule, kind), {
-        "__module__": kind.__module__,
-        "__qualname__": f"Nested{kind.__qualname__}",
-        "__doc__": kind.__doc__,
-        "forward": Nest(*options)(body),
-        "_fad_nested": (kind, *options),
-    })
+    return type(
+        f"Nested{kind.__name__}",
+        (NestedModule, kind),
+        {
+            "__module__": kind.__module__,
+            "__qualname__": f"Nested{kind.__qualname__}",
+            "__doc__": kind.__doc__,
+            "forward": Nest(*options)(body),
+            "_fad_nested": (kind, *options),
+        },
+    )
 
 
 def _state_of(module: Any) -> dict[str, Any]:
@@ -79,20 +83,28 @@ def nest_module(model: torch.nn.Module, *options: Any) -> torch.nn.Module:
     parameters, hooks and modes of the one are those of the other. `options` are what `Nest`
     takes."""
     if isinstance(model, torch.jit.ScriptModule):
-        raise TypeError("fad.torch.nest(model) needs a module of Python; call a ScriptModule "
-                        "inside of `with fad.torch.nest():`")
+        raise TypeError(
+            "fad.torch.nest(model) needs a module of Python; call a ScriptModule "
+            "inside of `with fad.torch.nest():`"
+        )
     if "forward" in model.__dict__:
-        raise TypeError("fad.torch.nest(model): the model's forward was replaced on the "
-                        "instance; call the model inside of `with fad.torch.nest():`")
+        raise TypeError(
+            "fad.torch.nest(model): the model's forward was replaced on the "
+            "instance; call the model inside of `with fad.torch.nest():`"
+        )
     if model._compiled_call_impl is not None:
-        raise TypeError("fad.torch.nest(model): model.compile() was called, after which "
-                        "forward is not; nest the model first, or use "
-                        'torch.compile(model, backend="fad")')
+        raise TypeError(
+            "fad.torch.nest(model): model.compile() was called, after which "
+            "forward is not; nest the model first, or use "
+            'torch.compile(model, backend="fad")'
+        )
     fsdp = sys.modules.get("torch.distributed.fsdp")
     if fsdp is not None and isinstance(model, fsdp.FSDPModule):
-        raise TypeError("fad.torch.nest(model): fully_shard was called on the model, and its "
-                        "state belongs to that object; nest the model first, and call "
-                        "fully_shard on what nest returns")
+        raise TypeError(
+            "fad.torch.nest(model): fully_shard was called on the model, and its "
+            "state belongs to that object; nest the model first, and call "
+            "fully_shard on what nest returns"
+        )
     kind = getattr(type(model), "_fad_nested", (type(model),))[0]
     nested = _rebuild(kind, *options)
     object.__setattr__(nested, "__dict__", model.__dict__)

@@ -25,7 +25,10 @@ class Nest:
     """While it is entered, the thread's operators are nested."""
 
     def __init__(
-        self, policy: str, min_numel: int, derivative_bits: int | None = None,
+        self,
+        policy: str,
+        min_numel: int,
+        derivative_bits: int | None = None,
         engine: str = "interactive",
     ) -> None:
         if policy not in _state.POLICIES:
@@ -48,8 +51,7 @@ class Nest:
     def __repr__(self) -> str:
         bits = f", derivative_bits={self.derivative_bits}" if self.derivative_bits else ""
         engine = ', engine="deferred"' if self.engine == "deferred" else ""
-        return (f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel}{bits}"
-                f"{engine})")
+        return f"fad.torch.nest(policy={self.policy!r}, min_numel={self.min_numel}{bits}{engine})"
 
     def __enter__(self) -> "Nest":
         if self.engine == "deferred":
@@ -90,8 +92,10 @@ class Nest:
     def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         code = _find_code(function)
         if inspect.iscoroutinefunction(code) or inspect.isasyncgenfunction(code):
-            raise TypeError("nest takes no coroutines, which run after their call; use "
-                            "`with fad.torch.nest():` between two `await`s")
+            raise TypeError(
+                "nest takes no coroutines, which run after their call; use "
+                "`with fad.torch.nest():` between two `await`s"
+            )
         if is_generator(function):
             return self._wrap_generator(function)
 

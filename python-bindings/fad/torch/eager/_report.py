@@ -84,8 +84,10 @@ class NestReport:
             rows.append([decision, str(count), *map(str, sizes)])
         parts = ["What nested sequences keep for backward", align(rows, 1)]
         if not self.sequences:
-            parts.append("There are none. Tensors with fewer elements than min_numel, and "
-                         "those that need no gradient, are left to PyTorch.")
+            parts.append(
+                "There are none. Tensors with fewer elements than min_numel, and "
+                "those that need no gradient, are left to PyTorch."
+            )
         parts += [_describe(number, each) for number, each in enumerate(self.sequences)]
         return "\n\n".join(parts) + "\n"
 
@@ -105,13 +107,15 @@ class NestReport:
 
 
 def _describe(number: int, sequence: Sequence) -> str:
-    return "\n".join([
-        f"{number}: {' '.join(sequence.operators)} -> {', '.join(sequence.readers)}",
-        f"   {sequence.module or '(model)'}{', ' if sequence.line else ''}{sequence.line}",
-        f"   keeps {sequence.decision}: {sequence.reason}",
-        *([f"   computed {sequence.computed}"] if sequence.computed != "at once" else []),
-        f"   {sequence.bytes} bytes; eager PyTorch keeps {sequence.eager_bytes}",
-    ])
+    return "\n".join(
+        [
+            f"{number}: {' '.join(sequence.operators)} -> {', '.join(sequence.readers)}",
+            f"   {sequence.module or '(model)'}{', ' if sequence.line else ''}{sequence.line}",
+            f"   keeps {sequence.decision}: {sequence.reason}",
+            *([f"   computed {sequence.computed}"] if sequence.computed != "at once" else []),
+            f"   {sequence.bytes} bytes; eager PyTorch keeps {sequence.eager_bytes}",
+        ]
+    )
 
 
 _Storages = dict[int, int]
@@ -171,9 +175,13 @@ class _Recorder:
         self, name: str, result: list, sources: list, inner: list, constants: list, saved: list
     ) -> None:
         operator = _Operator(
-            name, self._watch.current, _find_line(),
+            name,
+            self._watch.current,
+            _find_line(),
             [self._operators[place] for place, _ in inner],
-            dict(sources), dict(constants), dict(saved),
+            dict(sources),
+            dict(constants),
+            dict(saved),
         )
         self._operators[result[0][0]] = operator
 
@@ -210,12 +218,19 @@ class _Recorder:
         sequences = []
         for end in self._ends.values():
             last = end.operators[-1]
-            sequences.append(Sequence(
-                last.module, last.line, tuple(each.name for each in end.operators),
-                tuple(dict.fromkeys(end.readers)), _name_decision(end), end.reason,
-                self._count(kept, _find_kept(end)) + end.held,
-                self._count(eager, _find_eager(end)), end.computed,
-            ))
+            sequences.append(
+                Sequence(
+                    last.module,
+                    last.line,
+                    tuple(each.name for each in end.operators),
+                    tuple(dict.fromkeys(end.readers)),
+                    _name_decision(end),
+                    end.reason,
+                    self._count(kept, _find_kept(end)) + end.held,
+                    self._count(eager, _find_eager(end)),
+                    end.computed,
+                )
+            )
         return NestReport(tuple(sequences))
 
     def _count(self, known: _Storages, found: list[_Storages]) -> int:

@@ -15,8 +15,10 @@ class State(ctypes.Structure):
     elements, whether operators are traced, the bits of derivatives that may be
     approximated, or 0, and whether sequences are deferred."""
 
-    _fields_ = [(name, ctypes.c_int64) for name in
-                ("is_on", "policy", "min_numel", "is_traced", "bits", "is_deferred")]
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in ("is_on", "policy", "min_numel", "is_traced", "bits", "is_deferred")
+    ]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and bytes(self) == bytes(other)

@@ -7,8 +7,13 @@ from . import _state
 from ._nest import nest
 
 
-def trace(function: Callable[..., Any], *arguments: Any, policy: str = "fad",
-          min_numel: int = 0, engine: str = "interactive") -> list[str]:
+def trace(
+    function: Callable[..., Any],
+    *arguments: Any,
+    policy: str = "fad",
+    min_numel: int = 0,
+    engine: str = "interactive",
+) -> list[str]:
     """Calls a function with its operators nested, and returns a line for each that starts,
     continues or ends a sequence: its state, the components that were executed (A forward,
     B derivative, C end, D update), what it computed late, by the deferred engine, what it

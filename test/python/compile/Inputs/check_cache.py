@@ -41,8 +41,9 @@ def work(names):
         compiled = torch.compile(model, backend="fad", options=CASES[name])
         compiled(torch.randn(2, 8)).sum().backward()
         hits = counters["aot_autograd"]["autograd_cache_hit"]
-        print(f"RESULT {name}: partitions {count}, hits {hits}, "
-              f"sum {model[0].weight.grad.sum():.5f}")
+        print(
+            f"RESULT {name}: partitions {count}, hits {hits}, sum {model[0].weight.grad.sum():.5f}"
+        )
 
 
 def main():

@@ -72,9 +72,7 @@ def work(folder, rank):
         return apply_plan(graph, plan, *arguments)
 
     _partitioner.apply_plan = watch
-    dist.init_process_group(
-        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2
-    )
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
     options = {"fad.engine": "eager"}
     result = {}
     # Buckets so small that DDP makes several graphs.

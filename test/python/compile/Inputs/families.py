@@ -20,9 +20,7 @@ SIZES = dict(
     eos_token_id=2,
 )
 HEAD = dict(head_dim=8)
-EXPERTS = dict(
-    num_experts=4, num_local_experts=4, num_experts_per_tok=2, moe_intermediate_size=16
-)
+EXPERTS = dict(num_experts=4, num_local_experts=4, num_experts_per_tok=2, moe_intermediate_size=16)
 ENCODERS_DECODERS = dict(
     vocab_size=WORDS,
     d_model=WIDTH,
@@ -80,9 +78,7 @@ def pair_inputs():
 
 
 def image_inputs(size=16):
-    return lambda: dict(
-        pixel_values=torch.randn(BATCH, 3, size, size), labels=torch.tensor([0, 1])
-    )
+    return lambda: dict(pixel_values=torch.randn(BATCH, 3, size, size), labels=torch.tensor([0, 1]))
 
 
 def causal(name, head=None, **options):
@@ -107,9 +103,7 @@ def pair(name, **options):
 
 
 def images(name, size=16, **options):
-    return make(
-        f"{name}Config", f"{name}ForImageClassification", image_inputs(size), **options
-    )
+    return make(f"{name}Config", f"{name}ForImageClassification", image_inputs(size), **options)
 
 
 T5 = dict(

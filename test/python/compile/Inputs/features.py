@@ -25,9 +25,7 @@ def feature(function=None, plans=None):
 
 def mlp(width=16, activation=nn.GELU):
     torch.manual_seed(0)
-    return nn.Sequential(
-        nn.Linear(width, 32), activation(), nn.LayerNorm(32), nn.Linear(32, width)
-    )
+    return nn.Sequential(nn.Linear(width, 32), activation(), nn.LayerNorm(32), nn.Linear(32, width))
 
 
 def weigh(y):

@@ -97,8 +97,9 @@ class Program(nn.Module):
             f = choose(SHAPED)
             return lambda _, values: f(expand(values[-1 - first]))
         if kind < 0.86:
-            return lambda _, values: expand(values[-1 - first]) @ (
-                expand(values[-1 - second]).T @ expand(values[0]) * 0.1
+            return lambda _, values: (
+                expand(values[-1 - first])
+                @ (expand(values[-1 - second]).T @ expand(values[0]) * 0.1)
             )
         if kind < 0.90 and self.is_random:
             rate = choose((0.1, 0.5))
@@ -109,9 +110,11 @@ class Program(nn.Module):
         if kind < 0.96:
             return lambda _, values: counted(values[-1 - first])
         if kind < 0.98 or self.is_random:
-            return lambda _, values: values[-1 - first].sum(-1, keepdim=True) if values[
-                -1 - first
-            ].ndim else values[-1 - first].exp()
+            return lambda _, values: (
+                values[-1 - first].sum(-1, keepdim=True)
+                if values[-1 - first].ndim
+                else values[-1 - first].exp()
+            )
 
         self.is_changing = True
 

@@ -19,8 +19,10 @@ _apply_plan = _partitioner.apply_plan
 def _watch(graph, plan, *arguments):
     global coefficients, plans
     plans += 1
-    coefficients += sum(entry["op"].startswith(("arith.mul", "arith.add", "arith.sub", "math."))
-                        for entry in plan["new"])
+    coefficients += sum(
+        entry["op"].startswith(("arith.mul", "arith.add", "arith.sub", "math."))
+        for entry in plan["new"]
+    )
     return _apply_plan(graph, plan, *arguments)
 
 

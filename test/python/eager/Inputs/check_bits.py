@@ -49,8 +49,8 @@ def pull(function, points, inputs=()):
 
 def is_within(function, error, bits, policy, dtype, engine="interactive"):
     points = POINTS.to(dtype)
-    exact, = pull(function, points)
-    found, = pull(nest(bits, policy, engine)(function), points)
+    (exact,) = pull(function, points)
+    (found,) = pull(nest(bits, policy, engine)(function), points)
     # The documented errors have two digits, and rounding adds the type's.
     bound = error * 1.05 + 4 * torch.finfo(dtype).eps
     largest = (found - exact).abs().max().item()
@@ -69,8 +69,11 @@ def is_exact(function, bits, policy, engine="interactive"):
 def is_saturated(policy):
     """From two bits on, the limits are levels."""
     far = torch.tensor([-60.0, 60.0])
-    return all(torch.equal(pull(nest(bits, policy)(function), far)[0], torch.tensor([0.0, 1.0]))
-               for function in (silu, F.gelu, mish) for bits in (2, 3))
+    return all(
+        torch.equal(pull(nest(bits, policy)(function), far)[0], torch.tensor([0.0, 1.0]))
+        for function in (silu, F.gelu, mish)
+        for bits in (2, 3)
+    )
 
 
 def keeps_what_is_read(engine):
@@ -83,7 +86,8 @@ def keeps_what_is_read(engine):
 
     exact = pull(layer, points, (WEIGHT,))
     for policy, decision, size in (
-        ("auto", "source, value recomputed", 1024), ("fad", "few bits", 1024 + 48)
+        ("auto", "source, value recomputed", 1024),
+        ("fad", "few bits", 1024 + 48),
     ):
         nested = nest(3, policy, engine)(layer)
         found = pull(nested, points, (WEIGHT,))
@@ -99,22 +103,23 @@ def keeps_what_is_read(engine):
 
 def goes_on(policy, engine):
     """A value that few bits lead to is read by a product and by other operators."""
+
     def function(x):
         y = silu(x)
         return (y @ WEIGHT).sum() + (torch.tanh(y) * y).sum() + y.t().exp().sum()
 
     points = torch.randn(16, 8, dtype=torch.float64)
-    exact, = pull(function, points)
-    found, = pull(nest(8, policy, engine)(function), points)
+    (exact,) = pull(function, points)
+    (found,) = pull(nest(8, policy, engine)(function), points)
     return (found - exact).abs().max() <= 0.01 * exact.abs().max()
 
 
 def is_laid_out(policy, engine):
     """Layouts of the source and of the gradient."""
     points = torch.randn(6, 10).t()
-    exact, = pull(lambda x: (silu(x) * 1).t() @ torch.arange(10.0), points)
+    (exact,) = pull(lambda x: (silu(x) * 1).t() @ torch.arange(10.0), points)
     nested = nest(8, policy, engine)(lambda x: (silu(x) * 1).t() @ torch.arange(10.0))
-    found, = pull(nested, points)
+    (found,) = pull(nested, points)
     return (found - exact).abs().max() <= 0.03
 
 
@@ -130,8 +135,8 @@ def shows_own_nan(policy, engine):
     """A derivative that is no number is no level."""
     points = torch.cat([torch.randn(63), torch.tensor([math.nan])])
     weights = torch.linspace(0, 1, 64)
-    exact, = pull(lambda x: silu(x) * weights, points)
-    found, = pull(lambda x: nest(2, policy, engine)(silu)(x) * weights, points)
+    (exact,) = pull(lambda x: silu(x) * weights, points)
+    (found,) = pull(lambda x: nest(2, policy, engine)(silu)(x) * weights, points)
     torch.testing.assert_close(found, exact, equal_nan=True)
 
 
@@ -146,8 +151,8 @@ def numbers(policy):
     _levels.find_levels, find_levels = find, _levels.find_levels
     try:
         for factor in (1.7, -3, 0.4, 0):
-            exact, = pull(lambda x: silu(x) * factor, POINTS)
-            found, = pull(nest(4, policy)(lambda x: 1 - silu(x) * factor), POINTS)
+            (exact,) = pull(lambda x: silu(x) * factor, POINTS)
+            (found,) = pull(nest(4, policy)(lambda x: 1 - silu(x) * factor), POINTS)
             if factor:
                 error = (found + exact).abs().max().item()
                 assert 0 < error <= 0.045 * abs(factor), (factor, error)
@@ -157,6 +162,7 @@ def numbers(policy):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for number in range(1, 20):
+
                 def function(x):
                     return torch.sigmoid(torch.sigmoid(x * number))
 
@@ -170,7 +176,7 @@ def numbers(policy):
 
 def second(policy, engine):
     x = torch.randn(64, requires_grad=True)
-    first, = torch.autograd.grad(nest(2, policy, engine)(silu)(x).sum(), x, create_graph=True)
+    (first,) = torch.autograd.grad(nest(2, policy, engine)(silu)(x).sum(), x, create_graph=True)
     first.sum().backward()
 
 
@@ -191,12 +197,19 @@ def check_deferred(check):
         for policy in ("auto", "fad"):
             for name, (function, errors) in ERRORS.items():
                 for bits in (1, 4) if run == "by kernels" else (3,):
-                    check(f"{name}, {bits} bits, {policy}, {run}", lambda: is_within(
-                        function, errors[BITS.index(bits)], bits, policy, torch.float32,
-                        "deferred"))
+                    check(
+                        f"{name}, {bits} bits, {policy}, {run}",
+                        lambda: is_within(
+                            function,
+                            errors[BITS.index(bits)],
+                            bits,
+                            policy,
+                            torch.float32,
+                            "deferred",
+                        ),
+                    )
             for name, function in EXACT.items():
-                check(f"{name}, {policy}, {run}",
-                      lambda: is_exact(function, 3, policy, "deferred"))
+                check(f"{name}, {policy}, {run}", lambda: is_exact(function, 3, policy, "deferred"))
         _kernels.wait()
 
 
@@ -206,8 +219,10 @@ if __name__ == "__main__":
         for name, (function, errors) in ERRORS.items():
             for bits, error in zip(BITS, errors):
                 for dtype in (torch.float64, torch.float32, torch.bfloat16):
-                    check(f"{name}, {bits} bits, {policy}, {dtype}",
-                          lambda: is_within(function, error, bits, policy, dtype))
+                    check(
+                        f"{name}, {bits} bits, {policy}, {dtype}",
+                        lambda: is_within(function, error, bits, policy, dtype),
+                    )
         for name, function in EXACT.items():
             check(f"{name}, {policy}", lambda: is_exact(function, 3, policy))
         check(f"limits, {policy}", lambda: is_saturated(policy))
@@ -215,10 +230,13 @@ if __name__ == "__main__":
             check(f"another sequence, {policy}, {engine}", lambda: goes_on(policy, engine))
             check(f"layouts, {policy}, {engine}", lambda: is_laid_out(policy, engine))
             check(f"no number, {policy}, {engine}", lambda: shows_nan(policy, engine))
-            check(f"no number of its own, {policy}, {engine}",
-                  lambda: shows_own_nan(policy, engine))
-            check(f"second derivative, {policy}, {engine}", lambda: raises(
-                "there is no second derivative", lambda: second(policy, engine)))
+            check(
+                f"no number of its own, {policy}, {engine}", lambda: shows_own_nan(policy, engine)
+            )
+            check(
+                f"second derivative, {policy}, {engine}",
+                lambda: raises("there is no second derivative", lambda: second(policy, engine)),
+            )
         check(f"numbers, {policy}", lambda: numbers(policy))
     for engine in ENGINES:
         check(f"what is kept, {engine}", lambda: keeps_what_is_read(engine))

@@ -122,8 +122,13 @@ def in_a_stream(x):
     return y.tanh() @ WEIGHT
 
 
-WITHIN = (begins_before_hooks, hooks_around_another, goes_on_after_an_error,
-          writes_elsewhere, in_a_stream)
+WITHIN = (
+    begins_before_hooks,
+    hooks_around_another,
+    goes_on_after_an_error,
+    writes_elsewhere,
+    in_a_stream,
+)
 
 
 def agrees(function, policy):
@@ -149,6 +154,7 @@ def pulls_in_another_thread(policy):
 def differentiates_twice_over_threads():
     """Autograd orders nodes by numbers of their threads, and a result that PyTorch's node
     has saved leads to that node."""
+
     def function(x, call):
         double = x + x
         y = double.tanh()
@@ -169,7 +175,7 @@ def differentiates_twice_over_threads():
 
     def second(run):
         x = LEAF.clone().requires_grad_()
-        first, = torch.autograd.grad(run(x).sum(), x, create_graph=True)
+        (first,) = torch.autograd.grad(run(x).sum(), x, create_graph=True)
         return gradient(first, x)
 
     with nest("auto"):
@@ -205,14 +211,15 @@ for parts in itertools.product(("activation", "relu"), PARTS, PARTS):
 for policy in ("auto", "fad"):
     check(f"thread {policy}", lambda: changes_thread(policy))
     check(f"another thread's backward {policy}", lambda: pulls_in_another_thread(policy))
-    check(f"out= {policy}", lambda: raises("don't support automatic differentiation",
-                                           lambda: records_out(policy)))
+    check(
+        f"out= {policy}",
+        lambda: raises("don't support automatic differentiation", lambda: records_out(policy)),
+    )
     for function in WITHIN:
         check(f"{function.__name__} {policy}", lambda: agrees(function, policy))
     check(f"inference {policy}", lambda: pulls_in_inference_mode(policy))
 check("second derivative over threads", differentiates_twice_over_threads)
-check("coroutine", lambda: raises("nest takes no coroutines",
-                                  lambda: fad.torch.nest(coroutine)))
+check("coroutine", lambda: raises("nest takes no coroutines", lambda: fad.torch.nest(coroutine)))
 check("compiled", lambda: raises("model.compile() was called", compiled))
 check("large", lambda: fad.torch.nest(min_numel=2**64).__enter__().__exit__() is None)
 check.finish()

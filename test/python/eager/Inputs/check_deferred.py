@@ -135,14 +135,10 @@ def check_writes(check):
         "by an array": lambda x: x.detach().numpy().fill(5),
     }.items():
         # Under the policy auto, backward needs the source.
-        check(f"a write {name} is after", lambda: torch.equal(
-            run_value(write(change)), gelu(X)))
-    check("writes between", lambda: torch.allclose(
-        run_value(between), silu(X) * 2 + silu(X + 1)))
-    check("a constant", lambda: torch.allclose(
-        run_value(constant), torch.tanh(X * 2) * 2))
-    check("an array", lambda: torch.allclose(
-        run_value(array), gelu(X) + 3 * X.numel()))
+        check(f"a write {name} is after", lambda: torch.equal(run_value(write(change)), gelu(X)))
+    check("writes between", lambda: torch.allclose(run_value(between), silu(X) * 2 + silu(X + 1)))
+    check("a constant", lambda: torch.allclose(run_value(constant), torch.tanh(X * 2) * 2))
+    check("an array", lambda: torch.allclose(run_value(array), gelu(X) + 3 * X.numel()))
 
     def derivative():
         x = X.clone().requires_grad_()
@@ -150,7 +146,7 @@ def check_writes(check):
         with nest("fad"):
             y = gelu(source)
             source.detach().zero_()
-        expected, = torch.autograd.grad(gelu(x).sum(), x)
+        (expected,) = torch.autograd.grad(gelu(x).sum(), x)
         torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], expected)
 
     def refuses():
@@ -239,15 +235,33 @@ def check_programs(check):
     def checkpointed(x):
         return torch.utils.checkpoint.checkpoint(gelu, x, use_reentrant=False)
 
-    for program in (several, unused, detached, without, hooked, gated, view, broadcast,
-                    modified, long, piecewise, mapped, transposed, checkpointed):
+    for program in (
+        several,
+        unused,
+        detached,
+        without,
+        hooked,
+        gated,
+        view,
+        broadcast,
+        modified,
+        long,
+        piecewise,
+        mapped,
+        transposed,
+        checkpointed,
+    ):
         check(program.__name__, lambda: agrees(program))
 
 
 def check_tensors(check):
     """Types, shapes and layouts."""
-    for dtype, tolerance in ((torch.float64, 1e-12), (torch.float32, 1e-5),
-                             (torch.bfloat16, 3e-2), (torch.float16, 4e-3)):
+    for dtype, tolerance in (
+        (torch.float64, 1e-12),
+        (torch.float32, 1e-5),
+        (torch.bfloat16, 3e-2),
+        (torch.float16, 4e-3),
+    ):
         for name, x in {
             "matrix": torch.randn(5, 7, dtype=dtype),
             "rank 0": torch.randn((), dtype=dtype),
@@ -255,7 +269,8 @@ def check_tensors(check):
             "gaps": torch.randn(6, 8, dtype=dtype)[:, ::2],
             "columns": torch.randn(6, 8, dtype=dtype).t(),
             "channels": torch.randn(2, 3, 4, 5, dtype=dtype).contiguous(
-                memory_format=torch.channels_last),
+                memory_format=torch.channels_last
+            ),
         }.items():
             for policy in POLICIES:
                 check(f"{dtype} {name} {policy}", lambda: same(x, policy, tolerance))
@@ -268,7 +283,7 @@ def same(x, policy, tolerance):
         with context:
             y = mish(leaf * 1)
         assert y.dtype == x.dtype
-        gradient, = torch.autograd.grad(y, leaf, torch.ones_like(y))
+        (gradient,) = torch.autograd.grad(y, leaf, torch.ones_like(y))
         results.append((y.detach(), gradient, y.stride()))
     expected, found = results
     torch.testing.assert_close(found[:2], expected[:2], rtol=tolerance, atol=tolerance)
@@ -284,8 +299,8 @@ def check_threads(check):
             leaf = x.clone().requires_grad_()
             with nest():
                 y = gelu(leaf) @ torch.eye(8)
-            gradient, = torch.autograd.grad(y.sum(), leaf)
-            expected, = torch.autograd.grad(gelu(leaf).sum(), leaf)
+            (gradient,) = torch.autograd.grad(y.sum(), leaf)
+            (expected,) = torch.autograd.grad(gelu(leaf).sum(), leaf)
             if not torch.allclose(gradient, expected, atol=1e-5):
                 wrong.append(seed)
 
@@ -325,8 +340,7 @@ def check_lives(check):
     check("no node is left", lambda: live_nodes() == 0)
     check("no value is left", lambda: live_values() == 0)
     check("few kernels", lambda: _kernels.wait() <= before + 6)
-    check("a wrong engine", lambda: raises(
-        "interactive", lambda: fad.torch.nest(engine="later")))
+    check("a wrong engine", lambda: raises("interactive", lambda: fad.torch.nest(engine="later")))
 
 
 if __name__ == "__main__":

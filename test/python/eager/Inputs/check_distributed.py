@@ -19,8 +19,7 @@ def gradients(model, x):
     model.zero_grad()
     model(x).square().mean().backward()
     found = [parameter.grad for parameter in model.parameters()]
-    return [each.full_tensor() if hasattr(each, "full_tensor") else each.clone()
-            for each in found]
+    return [each.full_tensor() if hasattr(each, "full_tensor") else each.clone() for each in found]
 
 
 def is_nested(model, x):
@@ -50,8 +49,11 @@ def is_reduced(rank, engine):
         dist.all_reduce(constant)
         value = y.sum()
     expected = torch.sin(x) * torch.tanh(x) * (rank + 1)
-    return torch.allclose(value, expected.sum()) and constant[0, 0] == 3 and raises(
-        "modified by a batch normalization or a collective", value.backward)
+    return (
+        torch.allclose(value, expected.sum())
+        and constant[0, 0] == 3
+        and raises("modified by a batch normalization or a collective", value.backward)
+    )
 
 
 def worker(rank, folder):
@@ -59,22 +61,31 @@ def worker(rank, folder):
     torch.manual_seed(0)
     model, x = Model().double(), torch.randn(4, 8, dtype=torch.double)
     expected = gradients(model, x)
-    own = x[2 * rank:2 * rank + 2]
+    own = x[2 * rank : 2 * rank + 2]
     sharded = gradients(shard(copy.deepcopy(model)), own)
     count, wrong = 0, 0
     for policy in ("auto", "fad"):
         nest = fad.torch.nest(policy=policy, min_numel=0)
         for name, wrapped, reference in [
             ("DDP", DistributedDataParallel(nest(copy.deepcopy(model))), expected),
-            ("DDP deferred", DistributedDataParallel(fad.torch.nest(
-                copy.deepcopy(model), policy=policy, min_numel=0, engine="deferred")), expected),
+            (
+                "DDP deferred",
+                DistributedDataParallel(
+                    fad.torch.nest(
+                        copy.deepcopy(model), policy=policy, min_numel=0, engine="deferred"
+                    )
+                ),
+                expected,
+            ),
             ("fully_shard", shard(nest(copy.deepcopy(model))), sharded),
         ]:
             count += 1
             found = gradients(wrapped, own)
-            if not is_nested(wrapped, own) or not all(
-                map(torch.allclose, found, reference)
-            ) or not all(map(torch.allclose, found, expected)):
+            if (
+                not is_nested(wrapped, own)
+                or not all(map(torch.allclose, found, reference))
+                or not all(map(torch.allclose, found, expected))
+            ):
                 wrong += 1
                 print(f"wrong: {name}, {policy}, process {rank}", flush=True)
         if not raises("nest the model first", lambda: nest(shard(copy.deepcopy(model)))):

@@ -62,8 +62,11 @@ def one_build():
         for thread in threads:
             thread.join()
         leftover = [path.suffix for path in library_path().parent.iterdir()]
-    return (log.read_text() == "run\n" and found == [found[0]] * 2
-            and sorted(leftover) == [".lock", ".so"])
+    return (
+        log.read_text() == "run\n"
+        and found == [found[0]] * 2
+        and sorted(leftover) == [".lock", ".so"]
+    )
 
 
 def key_of_sources():
@@ -80,8 +83,15 @@ def core_without_torch():
 
 
 check = Checks()
-for part in (without_compiler, failing_compiler, untested_release, no_folder, one_build,
-             key_of_sources, core_without_torch):
+for part in (
+    without_compiler,
+    failing_compiler,
+    untested_release,
+    no_folder,
+    one_build,
+    key_of_sources,
+    core_without_torch,
+):
     check(part.__name__, part)
 check("an error of its own", lambda: issubclass(ExtensionError, RuntimeError))
 check.finish()

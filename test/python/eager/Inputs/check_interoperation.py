@@ -52,8 +52,10 @@ def agrees(run, reference=lambda model, x: model(x), tolerance=1e-12, model=MODE
 
 def check_backward(check):
     for reentrant in (True, False):
-        check(f"checkpoint, {reentrant}", lambda: agrees(
-            lambda model, x: checkpoint(model, x, use_reentrant=reentrant)))
+        check(
+            f"checkpoint, {reentrant}",
+            lambda: agrees(lambda model, x: checkpoint(model, x, use_reentrant=reentrant)),
+        )
 
     def anomaly(model, x):
         with torch.autograd.detect_anomaly(check_nan=True):
@@ -71,8 +73,10 @@ def check_backward(check):
         return None
 
     def hooked(model, x):
-        handles = [model.up.register_forward_hook(lambda *a: None),
-                   model.up.register_full_backward_hook(lambda *a: None)]
+        handles = [
+            model.up.register_forward_hook(lambda *a: None),
+            model.up.register_full_backward_hook(lambda *a: None),
+        ]
         result = model(x)
         result.register_hook(ignore)
         for handle in handles:
@@ -117,10 +121,12 @@ def check_transforms(check):
         return made(leaf)(leaf)
 
     for name, transform in {**transforms, "dual numbers": dual, "make_fx": traced}.items():
+
         def both(policy):
             with nest(policy=policy):
                 found = transform(gelu)
             torch.testing.assert_close(found, transform(gelu))
+
         for policy in ("auto", "fad"):
             check(f"{name}, {policy}", lambda: both(policy))
 
@@ -136,6 +142,7 @@ def check_compile(check):
         def function(x):
             with nest():
                 return model(x)
+
         return torch.compile(function, backend="eager")(x)
 
     check("torch.compile", lambda: agrees(compiled))
@@ -148,8 +155,10 @@ def check_compile(check):
 
     def configured(model):
         """Compiled autograd as torch.compile turns it on, for a backward in its function."""
+
         def step(x):
             model(x).sum().backward()
+
         torch._dynamo.reset()
         model.zero_grad()
         with torch._dynamo.config.patch(compiled_autograd=True):
@@ -166,10 +175,14 @@ def check_compile(check):
 
     for policy in ("auto", "fad"):
         for run in (compiled_autograd, lambda policy: configured(nest(MODEL, policy))):
-            check(f"compiled autograd, {policy}", lambda: raises(
-                "call backward without compiled autograd", lambda: run(policy)))
-    check("compiled autograd of PyTorch's nodes", lambda: own_nodes(
-        nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8)).double()))
+            check(
+                f"compiled autograd, {policy}",
+                lambda: raises("call backward without compiled autograd", lambda: run(policy)),
+            )
+    check(
+        "compiled autograd of PyTorch's nodes",
+        lambda: own_nodes(nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8)).double()),
+    )
 
 
 def check_scope(check):
@@ -194,6 +207,7 @@ def check_scope(check):
             yield is_on()
             got = yield is_on()
             return got
+
         return is_between_yields(numbers())
 
     def is_between_yields(made):
@@ -204,6 +218,7 @@ def check_scope(check):
             def __call__(self):
                 yield is_on()
                 yield is_on()
+
         return is_between_yields(nest(Numbers())())
 
     def generating_module():
@@ -211,6 +226,7 @@ def check_scope(check):
             def forward(self, x):
                 yield is_on()
                 yield is_on() and self.training
+
         return is_between_yields(nest(Numbers())(X))
 
     def nested():
@@ -227,8 +243,9 @@ def check_scope(check):
     check("a module that generates", generating_module)
     check("one in another", nested)
     check("policy", lambda: raises('policy is "auto" or "fad"', lambda: nest(policy="none")))
-    check("elements", lambda: raises("is a number of elements",
-                                     lambda: fad.torch.nest(min_numel=-1)))
+    check(
+        "elements", lambda: raises("is a number of elements", lambda: fad.torch.nest(min_numel=-1))
+    )
     check("neither", lambda: raises("takes a module or a function", lambda: nest(3)))
 
 
@@ -238,8 +255,12 @@ def check_module(check):
 
     def shares():
         nested.eval()
-        return (list(nested.state_dict()) == list(model.state_dict()) and not model.training
-                and nested.up.weight is model.up.weight and isinstance(nested, Model))
+        return (
+            list(nested.state_dict()) == list(model.state_dict())
+            and not model.training
+            and nested.up.weight is model.up.weight
+            and isinstance(nested, Model)
+        )
 
     def moves():
         nested.float()
@@ -281,8 +302,12 @@ def check_module(check):
     check("moves", moves)
     check("copies", copies)
     check("module hooks", hooks)
-    check("script", lambda: raises("inside of `with fad.torch.nest():`", lambda: nest(
-        torch.jit.trace(MODEL, X))))
+    check(
+        "script",
+        lambda: raises(
+            "inside of `with fad.torch.nest():`", lambda: nest(torch.jit.trace(MODEL, X))
+        ),
+    )
 
 
 def walk(tensor):
@@ -298,7 +323,13 @@ def walk(tensor):
 
 if __name__ == "__main__":
     check = Checks()
-    for part in (check_backward, check_transforms, check_compile, check_scope, check_module,
-                 check_values):
+    for part in (
+        check_backward,
+        check_transforms,
+        check_compile,
+        check_scope,
+        check_module,
+        check_values,
+    ):
         part(check)
     check.finish()

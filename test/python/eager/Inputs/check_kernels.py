@@ -79,13 +79,12 @@ OPERATORS = {
     "linear": lambda x: 3 - (2 * x + 1) / 4,
     **ACTIVATIONS,
 }
-SPECIAL_X, X = X, X[:-len(SPECIAL)]
+SPECIAL_X, X = X, X[: -len(SPECIAL)]
 CONSTANT = torch.randn(len(X), dtype=torch.double)
 WEIGHTS = torch.linspace(0.5, 1.5, len(SPECIAL_X), dtype=torch.double)
 # PyTorch's own derivative has a sixth of single precision.
 LOOSE = {"hardsigmoid": 1e-7}
-TOLERANCES = {torch.float64: 1e-12, torch.float32: 2e-5, torch.bfloat16: 4e-2,
-              torch.float16: 6e-3}
+TOLERANCES = {torch.float64: 1e-12, torch.float32: 2e-5, torch.bfloat16: 4e-2, torch.float16: 6e-3}
 
 
 def evaluate(function, x, policy=None):
@@ -97,7 +96,7 @@ def evaluate(function, x, policy=None):
         with fad.torch.nest(policy=policy, min_numel=0, engine="deferred"):
             y = function(source)
     weights = torch.linspace(0.5, 1.5, x.numel(), dtype=x.dtype).view_as(x)
-    gradient, = torch.autograd.grad((y * weights).sum(), leaf)
+    (gradient,) = torch.autograd.grad((y * weights).sum(), leaf)
     return y.detach(), gradient
 
 
@@ -127,9 +126,10 @@ def check_operators(check, policies, names, dtypes=(torch.float64,)):
         x, CONSTANT = X.to(dtype), CONSTANT.to(dtype)
         for name in names:
             for policy in policies:
-                check(f"{name} {dtype} {policy}",
-                      lambda: agrees(OPERATORS[name], x, policy,
-                                     LOOSE.get(name, TOLERANCES[dtype])))
+                check(
+                    f"{name} {dtype} {policy}",
+                    lambda: agrees(OPERATORS[name], x, policy, LOOSE.get(name, TOLERANCES[dtype])),
+                )
     CONSTANT = CONSTANT.double()
     expected = len(names) * len(policies) * len(dtypes)
     # Numbers apart, some are the same: those of elu, and two of hardtanh.
@@ -143,28 +143,38 @@ def agrees_everywhere(name, x, policy, tolerance):
         value = torch.where(value.isnan() & (x == math.inf), x, value)
         no_number = gradient.isnan() & ~x.isnan()
         gradient = torch.where(no_number, torch.where(x > 0, WEIGHTS.to(x), 0), gradient)
-    torch.testing.assert_close(found, (value, gradient), rtol=tolerance, atol=tolerance,
-                               equal_nan=True)
+    torch.testing.assert_close(
+        found, (value, gradient), rtol=tolerance, atol=tolerance, equal_nan=True
+    )
 
 
 def check_functions(check, names, dtypes, policies=("auto", "fad")):
-    cases = [(name, dtype, policy) for dtype in dtypes for name in names
-             for policy in policies]
+    cases = [(name, dtype, policy) for dtype in dtypes for name in names for policy in policies]
     for name, dtype, policy in cases:
         for _ in range(2):
             evaluate(FUNCTIONS[name], SPECIAL_X.to(dtype), policy)
     before = _kernels.wait()
     for name, dtype, policy in cases:
-        check(f"{name} {dtype} {policy}",
-              lambda: agrees_everywhere(name, SPECIAL_X.to(dtype), policy,
-                                        max(LOOSE.get(name, 0), TOLERANCES[dtype])))
+        check(
+            f"{name} {dtype} {policy}",
+            lambda: agrees_everywhere(
+                name, SPECIAL_X.to(dtype), policy, max(LOOSE.get(name, 0), TOLERANCES[dtype])
+            ),
+        )
     # Numbers apart, eight are those of others.
-    check("kernels", lambda: before >= len(cases) - 8 * len(policies) * len(dtypes)
-          or print(before, len(cases)) or False)
+    check(
+        "kernels",
+        lambda: (
+            before >= len(cases) - 8 * len(policies) * len(dtypes)
+            or print(before, len(cases))
+            or False
+        ),
+    )
 
 
 def check_keys(check):
     """Numbers and sizes are no part of a kernel."""
+
     def scaled(number):
         return lambda x: torch.tanh(x * number) * number + number
 
@@ -178,6 +188,7 @@ def check_keys(check):
 
 def check_two(check):
     """Two sources, and a value that is read and goes on."""
+
     def two(x):
         with torch.no_grad():
             ones = torch.ones_like(x)
@@ -219,11 +230,15 @@ def check_two(check):
 
 def check_gradients(check):
     """Gradients whose memory is not what they are: zeros without any, and negatives."""
+
     def pull(policy, make):
         x = X.clone().requires_grad_()
         source = x * 1
-        with contextlib.nullcontext() if policy is None else fad.torch.nest(
-                policy=policy, min_numel=0, engine="deferred"):
+        with (
+            contextlib.nullcontext()
+            if policy is None
+            else fad.torch.nest(policy=policy, min_numel=0, engine="deferred")
+        ):
             y = gelu(source)
         return torch.autograd.grad(y, x, make())
 
@@ -236,8 +251,12 @@ def check_gradients(check):
     for policy in ("auto", "fad"):
         warm(gelu, X, policy)
         for make in (zeros, negatives):
-            check(f"{make.__name__}, {policy}", lambda: torch.testing.assert_close(
-                pull(policy, make), pull(None, make), rtol=1e-12, atol=1e-12))
+            check(
+                f"{make.__name__}, {policy}",
+                lambda: torch.testing.assert_close(
+                    pull(policy, make), pull(None, make), rtol=1e-12, atol=1e-12
+                ),
+            )
 
 
 def check_digits(check):
@@ -251,11 +270,17 @@ def check_digits(check):
             results = [evaluate(mish, values, each) for each in (policy, policy, None)]
         finally:
             torch.use_deterministic_algorithms(False)
-        check(f"digits of a kernel, {policy}", lambda: not all(
-            map(torch.equal, rounded, results[2])))
+        check(
+            f"digits of a kernel, {policy}", lambda: not all(map(torch.equal, rounded, results[2]))
+        )
         check(f"digits, {policy}", lambda: all(map(torch.equal, results[0], results[1])))
-        check(f"eager digits, {policy}", lambda: torch.equal(results[0][0], results[2][0]) and (
-            policy == "fad" or torch.equal(results[0][1], results[2][1])))
+        check(
+            f"eager digits, {policy}",
+            lambda: (
+                torch.equal(results[0][0], results[2][0])
+                and (policy == "fad" or torch.equal(results[0][1], results[2][1]))
+            ),
+        )
         check("no kernel is added", lambda: _kernels.wait() == compiled)
 
 
@@ -280,6 +305,7 @@ print(_kernels.wait())
 
 def check_disk(check):
     """A process compiles at once what an earlier one has met twice."""
+
     def meets(x):
         return ACTIVATIONS["Mish"](x) * 2 + torch.sin(x)
 
@@ -287,10 +313,13 @@ def check_disk(check):
     # Files of others are left alone.
     (_kernels._folder() / "folder").mkdir(exist_ok=True)
     (_kernels._folder() / "bytes").write_bytes(b"\xff\xfe")
-    result = subprocess.run([sys.executable, "-c", FIRST, sys.path[0]], capture_output=True,
-                            text=True)
-    check("what another process has met", lambda: result.stdout.strip() == "1"
-          or print(result.stdout, result.stderr) or False)
+    result = subprocess.run(
+        [sys.executable, "-c", FIRST, sys.path[0]], capture_output=True, text=True
+    )
+    check(
+        "what another process has met",
+        lambda: result.stdout.strip() == "1" or print(result.stdout, result.stderr) or False,
+    )
 
 
 if __name__ == "__main__":
@@ -304,8 +333,9 @@ if __name__ == "__main__":
         check_functions(check, FUNCTIONS, [torch.float64], ["auto"])
         check_functions(check, ["abs", "clamp", "hardswish", "elu"], [torch.float64], ["fad"])
     check_functions(check, ["power 0.5", "power -0.5"], [torch.float16])
-    check_operators(check, ["auto", "fad"], ["GELU"],
-                    [torch.float32, torch.bfloat16, torch.float16])
+    check_operators(
+        check, ["auto", "fad"], ["GELU"], [torch.float32, torch.bfloat16, torch.float16]
+    )
     check_keys(check)
     check_two(check)
     check_gradients(check)

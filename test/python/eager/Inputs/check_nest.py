@@ -85,31 +85,42 @@ def check_gradients(check):
         for kind, reader in READERS.items():
             expected = gradients(function, reader, None)
             for policy in ("auto", "fad"):
-                check(f"{name}, {kind}, {policy}",
-                      lambda: same(gradients(function, reader, policy), expected, False))
+                check(
+                    f"{name}, {kind}, {policy}",
+                    lambda: same(gradients(function, reader, policy), expected, False),
+                )
     # Backward repeats what forward and autograd do, bit for bit.
     for name in ACTIVATIONS:
         expected = gradients(ACTIVATIONS[name], READERS["matmul"], None)
-        check(f"{name}, bits", lambda: same(
-            gradients(ACTIVATIONS[name], READERS["matmul"], "auto"), expected, True))
+        check(
+            f"{name}, bits",
+            lambda: same(gradients(ACTIVATIONS[name], READERS["matmul"], "auto"), expected, True),
+        )
 
 
 def check_second(check):
     x = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
     for name in ("GELU", "scaled", "quotient", "two pieces"):
         function = nest("auto")(OPERATORS[name])
-        check(f"{name}, second derivative",
-              lambda: torch.autograd.gradgradcheck(function, (x,)))
-    check("second derivative of a derivative", lambda: raises(
-        'policy "auto" has one', lambda: torch.autograd.gradgradcheck(nest("fad")(gelu), (x,))))
+        check(f"{name}, second derivative", lambda: torch.autograd.gradgradcheck(function, (x,)))
+    check(
+        "second derivative of a derivative",
+        lambda: raises(
+            'policy "auto" has one', lambda: torch.autograd.gradgradcheck(nest("fad")(gelu), (x,))
+        ),
+    )
 
     def gated(gate, up):
         with nest("auto"):
             return (F.silu(gate) * up) * 0.5
 
     y = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
-    check("gated", lambda: torch.autograd.gradcheck(gated, (x, y))
-          and torch.autograd.gradgradcheck(gated, (x, y)))
+    check(
+        "gated",
+        lambda: (
+            torch.autograd.gradcheck(gated, (x, y)) and torch.autograd.gradgradcheck(gated, (x, y))
+        ),
+    )
 
 
 class Layer(nn.Module):
@@ -154,9 +165,14 @@ def check_kept(check):
         ("gated", Gated(), 4, 2, 4),
     ]:
         for policy, expected in ((None, eager), ("auto", auto), ("fad", derivative)):
-            check(f"{name} keeps {expected} under {policy}",
-                  lambda: tensors_kept(model, policy) == expected
-                  or print(tensors_kept(model, policy)) or False)
+            check(
+                f"{name} keeps {expected} under {policy}",
+                lambda: (
+                    tensors_kept(model, policy) == expected
+                    or print(tensors_kept(model, policy))
+                    or False
+                ),
+            )
 
 
 def check_lives(check):

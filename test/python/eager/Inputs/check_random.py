@@ -21,16 +21,21 @@ from random_programs import describe, generate, run
 RAISES = {
     "hook and second derivative": (
         "has a hook, or retain_grad, and its second derivative",
-        ("auto", "fad"), [{"hooked", "second"}, {"inner", "second"}]),
+        ("auto", "fad"),
+        [{"hooked", "second"}, {"inner", "second"}],
+    ),
     "skipped value": (
         "the gradient of a value inside of a nested sequence",
-        ("auto", "fad"), [{"hooked after use"}, {"inner"}]),
+        ("auto", "fad"),
+        [{"hooked after use"}, {"inner"}],
+    ),
     "no second derivative": ("there is no second derivative", ("fad",), [{"second"}]),
-    "source modified in place": (
-        "from which a sequence is computed", ("auto",), [{"written"}]),
+    "source modified in place": ("from which a sequence is computed", ("auto",), [{"written"}]),
     "modified in place, as PyTorch says": (
         "one of the variables needed for gradient computation has been modified",
-        ("auto", "fad"), [{"written"}]),
+        ("auto", "fad"),
+        [{"written"}],
+    ),
 }
 # What eager may raise where nest does not.
 MODIFIED = "modified by an inplace operation"
@@ -81,8 +86,10 @@ def check(program, nest, policies, spoil=None):
             return "both raise the same"
         name = classify(raised, policies, facts)
         if name is None:
-            raise Wrong(f"an error that nothing explains; {sorted(facts)}: {raised}\n"
-                        f"where eager raises: {refused}")
+            raise Wrong(
+                f"an error that nothing explains; {sorted(facts)}: {raised}\n"
+                f"where eager raises: {refused}"
+            )
         return f"{'both raise' if refused is not None else 'nest alone raises'}: {name}"
     if refused is None:
         compare(found, expected)
@@ -116,12 +123,18 @@ def spoil_error(execution, loss):
 def spoil_refusal(execution, loss):
     """A planted bug: a documented error of which the program has not the reason."""
     if "written" not in execution.facts:
-        raise RuntimeError("a tensor from which a sequence is computed, of shape "
-                           "[3], has been modified by an inplace operation")
+        raise RuntimeError(
+            "a tensor from which a sequence is computed, of shape "
+            "[3], has been modified by an inplace operation"
+        )
 
 
-PLANTED = {"gradient": spoil_gradient, "leaf": spoil_leaf, "error": spoil_error,
-           "refusal": spoil_refusal}
+PLANTED = {
+    "gradient": spoil_gradient,
+    "leaf": spoil_leaf,
+    "error": spoil_error,
+    "refusal": spoil_refusal,
+}
 OTHER = {"auto": "fad", "fad": "auto"}
 
 
@@ -203,8 +216,9 @@ def main():
     parser.add_argument("--policies", nargs="+", default=["auto", "fad"])
     parser.add_argument("--failures", type=int, default=5, help="so many are printed")
     parser.add_argument("--threads", type=int, default=1, help="that run programs at once")
-    parser.add_argument("--plain", action="store_true",
-                        help="one policy, one thread and small values in a program")
+    parser.add_argument(
+        "--plain", action="store_true", help="one policy, one thread and small values in a program"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     failed = 0

@@ -33,7 +33,9 @@ for policy, expected in (("auto", 7), ("fad", 12)):
     # The result is nobody's residual.
     made = nested.fad_report(x)
     if (made.bytes // size, made.eager_bytes // size, len(made.sequences)) != (
-        expected - 1, 29, 6
+        expected - 1,
+        29,
+        6,
     ) or [each.module for each in made.sequences] != ["1", "3", "5", "7", "9", "11"]:
         wrong += 1
         print(policy, made)
@@ -62,12 +64,18 @@ for name, function, expected in [
     ("gated", gated, [("two sources, value recomputed", 2, 4)]),
     ("a constant", lambda x, y: (x.tanh() * y.detach()).sum(), [("source", 2, 2)]),
     ("a mask after relu", lambda x, y: F.relu(x) * 2, [("own node", 1, 1)]),
-    ("two readers", lambda x, y: (F.silu(x) @ weight) + F.silu(x) @ weight,
-     [("own node, value recomputed", 1, 2), ("own node, value recomputed", 0, 1)]),
+    (
+        "two readers",
+        lambda x, y: (F.silu(x) @ weight) + F.silu(x) @ weight,
+        [("own node, value recomputed", 1, 2), ("own node, value recomputed", 0, 1)],
+    ),
     ("a constant between", lambda x, y: (2 * x * y.detach() * 3).sum(), [("own node", 1, 1)]),
     ("a constant and a sum of two", lambda x, y: x * y.detach() + y, [("own node", 1, 1)]),
-    ("a constant and a product", lambda x, y: (x * y.detach()) @ weight,
-     [("own node, value recomputed", 2, 2)]),
+    (
+        "a constant and a product",
+        lambda x, y: (x * y.detach()) @ weight,
+        [("own node, value recomputed", 2, 2)],
+    ),
     ("a scaled result", lambda x, y: (torch.tanh(x + 1) * 3).sum(), [("own node", 1, 1)]),
     ("a result twice", lambda x, y: twice(torch.tanh(x + 1)), [("own node", 1, 1)]),
     ("an inner slope", lambda x, y: F.leaky_relu(x + 1).sum(), [("own node", 1, 1)]),
@@ -75,20 +83,24 @@ for name, function, expected in [
 ]:
     leaves = [torch.randn(64, 128).requires_grad_() for _ in range(2)]
     made = report(fad.torch.nest(function, min_numel=0), *leaves)
-    found = [(each.decision, each.bytes / size, each.eager_bytes / size)
-             for each in made.sequences]
+    found = [(each.decision, each.bytes / size, each.eager_bytes / size) for each in made.sequences]
     if found != expected or json.loads(made.to_json())["bytes"] != made.bytes:
         wrong += 1
         print(name, found, expected)
     # The deferred engine keeps no more, and says so of what it has.
     for policy in ("auto", "fad"):
-        forms = [fad.torch.nest(function, policy=policy, min_numel=0, engine=engine)
-                  for engine in ("interactive", "deferred")]
+        forms = [
+            fad.torch.nest(function, policy=policy, min_numel=0, engine=engine)
+            for engine in ("interactive", "deferred")
+        ]
         one, other = (report(each, *leaves) for each in forms)
         held = [fad.torch.saved_memory(each, *leaves).resident for each in forms]
-        if (other.bytes, held[1]) > (one.bytes, held[0]) or held[1] > held[0] or (
-            one.eager_bytes != other.eager_bytes) or any(
-                each.computed == "at once" for each in other.sequences):
+        if (
+            (other.bytes, held[1]) > (one.bytes, held[0])
+            or held[1] > held[0]
+            or (one.eager_bytes != other.eager_bytes)
+            or any(each.computed == "at once" for each in other.sequences)
+        ):
             wrong += 1
             print(name, policy, held, one, other)
 made = report(fad.torch.nest(gated, policy="fad", min_numel=0), *leaves)
@@ -97,8 +109,10 @@ assert made.sequences[0].line.startswith("check_saved.py:") and "F.silu(x)" in s
 # A kernel is there after the second time.
 late = fad.torch.nest(lambda x, y: gated(x, y * 3), min_numel=0, engine="deferred")
 reports = [report(late, *leaves) for _ in range(3) if _kernels.wait() >= 0]
-for made, how in ((reports[0], "operator by operator, before its kernel is compiled"),
-                  (reports[2], "by a kernel")):
+for made, how in (
+    (reports[0], "operator by operator, before its kernel is compiled"),
+    (reports[2], "by a kernel"),
+):
     assert made.sequences[0].computed == how and f"computed {how}\n" in str(made), made
 late = fad.torch.nest(lambda x: (x**2.5 * x).sum(), min_numel=0, engine="deferred")
 assert report(late, leaves[0]).sequences[0].computed.endswith("as there is no kernel")

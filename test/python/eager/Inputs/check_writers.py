@@ -78,8 +78,7 @@ def later(x, c):
     y = torch.sin(x) + c
     y.detach()
     name = f"later{len(LATER)}"
-    LATER.append(torch.library.custom_op(f"fad_test::{name}", mutates_args={"tensor"})(
-        _add_one))
+    LATER.append(torch.library.custom_op(f"fad_test::{name}", mutates_args={"tensor"})(_add_one))
     z = torch.cos(x) + c
     LATER[-1](c)
     return z.sum() + y.sum() + c.sum()
@@ -140,8 +139,10 @@ def check_scalar(check):
         with nest():
             result = run(X.clone().requires_grad_(), scale, reads)
         scale.mul_(10)
-        check(f"a number that changes{' after a value' * reads}", lambda: raises(
-            "modified by an inplace operation", result.sum().backward))
+        check(
+            f"a number that changes{' after a value' * reads}",
+            lambda: raises("modified by an inplace operation", result.sum().backward),
+        )
 
 
 def check_others(check):
@@ -176,10 +177,19 @@ if __name__ == "__main__":
     check = Checks()
     for engine in ("interactive", "deferred"):
         for policy in ("auto", "fad"):
-            for program in (statistics, functional, custom, taken, later, exported,
-                            assigned_between):
-                check(f"{program.__name__}, {engine}, {policy}",
-                      lambda: is_right(program, nest(engine, policy)))
+            for program in (
+                statistics,
+                functional,
+                custom,
+                taken,
+                later,
+                exported,
+                assigned_between,
+            ):
+                check(
+                    f"{program.__name__}, {engine}, {policy}",
+                    lambda: is_right(program, nest(engine, policy)),
+                )
     check("assigned", lambda: is_right(assigned, nest()))
     check_scalar(check)
     check_others(check)

@@ -43,16 +43,20 @@ def check_values(check):
         y.sum().backward()
 
     for ask in (grad, hook, retained):
-        check(f"gradient of a skipped value, {ask.__name__}", lambda: raises(
-            "before the value is used", lambda: after_use(ask)))
+        check(
+            f"gradient of a skipped value, {ask.__name__}",
+            lambda: raises("before the value is used", lambda: after_use(ask)),
+        )
 
     def gradient(make, policy, bits):
         """Gradients whose memory is not what they are: zeros without any, and negatives."""
         pulled = []
         # Few bits are of one engine, and the others of that which the script is run with.
         options = {"derivative_bits": bits, "engine": "interactive"} if bits else {}
-        for context in (contextlib.nullcontext(),
-                        fad.torch.nest(policy=policy, min_numel=0, **options)):
+        for context in (
+            contextlib.nullcontext(),
+            fad.torch.nest(policy=policy, min_numel=0, **options),
+        ):
             x = X.clone().requires_grad_()
             with context:
                 y = F.relu(x * 2).view(-1) if bits is None else torch.sigmoid(silu(x)).view(-1)
@@ -68,8 +72,10 @@ def check_values(check):
     for policy in ("auto", "fad"):
         for make in (zeros, negatives):
             for bits in (None, 6):
-                check(f"a gradient of {make.__name__}, {policy}, {bits}",
-                      lambda: gradient(make, policy, bits))
+                check(
+                    f"a gradient of {make.__name__}, {policy}, {bits}",
+                    lambda: gradient(make, policy, bits),
+                )
 
     def before_use():
         x = X.clone().requires_grad_()
@@ -116,13 +122,17 @@ def check_values(check):
         with torch.no_grad():
             value.add_(1)
 
-    writes = {"in place": add, "through data": lambda value: value.data.add_(1),
-              "through numpy": lambda value: value.detach().numpy().__iadd__(1)}
+    writes = {
+        "in place": add,
+        "through data": lambda value: value.data.add_(1),
+        "through numpy": lambda value: value.detach().numpy().__iadd__(1),
+    }
     check("hook before use", before_use)
     check("changed source", lambda: raises("Write to a copy", changed_source))
     for name, write in writes.items():
         check(f"changed value, {name}", lambda: changed_value(write))
         check(f"written before, {name}", lambda: written_before(write))
+
     def other_memory():
         """A parameter gets other memory, and keeps its node."""
         found = []
@@ -165,7 +175,7 @@ def check_values(check):
             for context in (nest, contextlib.nullcontext):
                 with context():
                     y = torch.sigmoid(x * scale) * x
-                gradient, = torch.autograd.grad(y.sum(), x)
+                (gradient,) = torch.autograd.grad(y.sum(), x)
                 found.append(forward_ad.unpack_dual(gradient).tangent)
         torch.testing.assert_close(*found)
 

@@ -41,7 +41,6 @@ def make_case(function):
 
 
 CASES = {
-    name: lambda function=function: make_case(function)
-    for name, function in FUNCTIONS.items()
+    name: lambda function=function: make_case(function) for name, function in FUNCTIONS.items()
 }
 CASES["prelu"] = lambda: (lambda x, w: F.prelu(x, w).sum(), randn(4, 3, 5), randn(3))

@@ -50,9 +50,7 @@ def check(path):
     named = [(f"result {i}", *pair) for i, pair in enumerate(zip(results, expected))]
     named += [
         (f"gradient {each.argument}", *pair)
-        for each, *pair in zip(
-            nested.gradients, gradients, expected_gradients, strict=True
-        )
+        for each, *pair in zip(nested.gradients, gradients, expected_gradients, strict=True)
     ]
     return [place for place, got, wanted in named if not is_close(got, wanted)]
 

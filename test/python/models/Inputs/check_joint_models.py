@@ -33,9 +33,7 @@ def check_gradients(name, network, joint):
     parts = (*network.module.named_parameters(), *network.module.named_buffers())
     tensors = {n: each.clone() for n, each in (*parts, *network.inputs.items())}
     arguments = [
-        tensors[each.name].detach().numpy()
-        for each in joint.arguments
-        if each.kind != "cotangent"
+        tensors[each.name].detach().numpy() for each in joint.arguments if each.kind != "cotangent"
     ]
     network.module(**network.inputs).loss.backward()
     expected = {n: p.grad.numpy() for n, p in network.module.named_parameters()}
@@ -61,9 +59,9 @@ def check(name):
     for level in ("nothing", "all"):
         options = {"policies": ["auto"], "recompute": level}
         kept = fad.memory_report(joint.module, **options)["auto"].bytes
-        ours = fad.memory_report(
-            own.module, wrt=own.wrt, results=own.differentiated, **options
-        )["auto"].bytes
+        ours = fad.memory_report(own.module, wrt=own.wrt, results=own.differentiated, **options)[
+            "auto"
+        ].bytes
         # PyTorch's formulas of normalizations and losses are others.
         assert kept <= 1.1 * ours, (name, level, kept, ours)
         print(name, level, kept, ours)

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "sequence/FewBits.h"
 #include "deferred/Fused.h"
-#include "interception/Kernel.h"
 #include "deferred/LazyTensor.h"
-#include "interception/Observer.h"
-#include "sequence/SequenceNode.h"
 #include "deferred/Writes.h"
+#include "interception/Kernel.h"
+#include "interception/Observer.h"
+#include "sequence/FewBits.h"
+#include "sequence/SequenceNode.h"
 #include <torch/library.h>
 
 namespace fad::eager {
@@ -28,11 +28,13 @@ struct Kernel final : c10::OperatorKernel {
 
 /// A kernel for an operator of the given arguments.
 template <typename... Args>
-torch::CppFunction makeTyped(const Operator &info, const c10::OperatorHandle &op) {
+torch::CppFunction makeTyped(const Operator &info,
+                             const c10::OperatorHandle &op) {
   auto typed = op.typed<at::Tensor(Args...)>();
-  return torch::CppFunction([&info, typed](c10::DispatchKeySet keys, Args... args) {
-    return runTyped<Args...>(info, typed, keys, args...);
-  });
+  return torch::CppFunction(
+      [&info, typed](c10::DispatchKeySet keys, Args... args) {
+        return runTyped<Args...>(info, typed, keys, args...);
+      });
 }
 
 /// The kernel of an operator: a typed one, if its arguments are those of many.
@@ -58,7 +60,8 @@ torch::CppFunction makeKernel(const Operator &info) {
     return makeTyped<Tensor, Tensor, Number>(info, op);
   if (kinds == "Tnn")
     return makeTyped<Tensor, Number, Number>(info, op);
-  return torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(info));
+  return torch::CppFunction::makeFromBoxedFunctor(
+      std::make_unique<Kernel>(info));
 }
 } // namespace
 } // namespace fad::eager
@@ -69,7 +72,8 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
 }
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&fad::eager::readBoxed>());
+  m.fallback(
+      torch::CppFunction::makeFromBoxedFunction<&fad::eager::readBoxed>());
 }
 
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
@@ -88,8 +92,11 @@ struct State {
 FAD_EAGER_API void fad_eager_get(State &state) {
   using namespace fad::eager;
   state = {c10::impl::tls_is_dispatch_key_included(modeKey),
-           static_cast<int64_t>(options.policy), options.minNumel, options.isTraced,
-           options.bits, options.isDeferred};
+           static_cast<int64_t>(options.policy),
+           options.minNumel,
+           options.isTraced,
+           options.bits,
+           options.isDeferred};
 }
 
 FAD_EAGER_API void fad_eager_set(const State &state) {
@@ -110,8 +117,9 @@ FAD_EAGER_API void fad_eager_exchange(const State &state, State &before) {
   fad_eager_set(after);
 }
 
-/// What places the levels of derivatives in few bits. While it runs, it may evaluate the
-/// derivative at `count` arguments; 0 is returned where that is impossible.
+/// What places the levels of derivatives in few bits. While it runs, it may
+/// evaluate the derivative at `count` arguments; 0 is returned where that is
+/// impossible.
 FAD_EAGER_API void fad_eager_set_placer(fad::eager::PlaceLevels placer) {
   fad::eager::placeLevels = placer;
 }
@@ -135,10 +143,12 @@ FAD_EAGER_API const char *fad_eager_take_trace() {
 }
 
 /// How many nodes of sequences the process has.
-FAD_EAGER_API int64_t fad_eager_live_nodes() { return fad::eager::SequenceNode::live; }
+FAD_EAGER_API int64_t fad_eager_live_nodes() {
+  return fad::eager::SequenceNode::live;
+}
 
-/// How many lazy tensors the process has that are not computed, or whether a TensorImpl is
-/// one.
+/// How many lazy tensors the process has that are not computed, or whether a
+/// TensorImpl is one.
 FAD_EAGER_API int64_t fad_eager_live_values(c10::TensorImpl *tensor) {
   using namespace fad::eager;
   if (!tensor)
@@ -161,19 +171,20 @@ template <typename Call> static const char *findError(Call call) {
   return message.c_str();
 }
 
-/// Computes the tensors that the thread's deferred sequences have left open. Returns the
-/// message of an error, or null.
+/// Computes the tensors that the thread's deferred sequences have left open.
+/// Returns the message of an error, or null.
 FAD_EAGER_API const char *fad_eager_compute_open() {
   return findError([] { fad::eager::LazyTensors::ofThread()->computeAll(); });
 }
 
-/// Computes the tensors of all threads that read the memory of a TensorImpl. Returns the
-/// message of an error, or null.
+/// Computes the tensors of all threads that read the memory of a TensorImpl.
+/// Returns the message of an error, or null.
 FAD_EAGER_API const char *fad_eager_compute_readers(c10::TensorImpl *tensor) {
   return findError([&] {
     if (fad::eager::LazyTensor::live)
       fad::eager::LazyTensors::computeReadersOf(at::Tensor(
-          c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(tensor)));
+          c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+              tensor)));
   });
 }
 
@@ -206,7 +217,8 @@ FAD_EAGER_API void fad_eager_finish(const char *key, const uintptr_t code[3],
                                     const int64_t *arguments, int64_t count) {
   using namespace fad::eager;
   auto get = [&](int i) { return reinterpret_cast<PackedCode>(code[i]); };
-  CompiledSequences::get().finish(key, get(0), get(1), get(2), {arguments, arguments + count});
+  CompiledSequences::get().finish(key, get(0), get(1), get(2),
+                                  {arguments, arguments + count});
 }
 
 /// How many sequences have kernels; -1 while some are being compiled.

@@ -24,7 +24,8 @@ CompiledSequence *CompiledSequences::find(const std::string &key) {
   return sequences.size() < maxCount ? &sequences[key] : nullptr;
 }
 
-void CompiledSequences::see(const std::string &key, CompiledSequence &sequence) {
+void CompiledSequences::see(const std::string &key,
+                            CompiledSequence &sequence) {
   std::lock_guard<std::mutex> lock(mutex);
   if (++sequence.sightings != 2)
     return;
@@ -52,8 +53,9 @@ bool CompiledSequences::isIdle() {
   return open == 0;
 }
 
-void CompiledSequences::finish(const std::string &key, PackedCode value, PackedCode derivative,
-                               PackedCode gradient, std::vector<int64_t> gradientArguments) {
+void CompiledSequences::finish(const std::string &key, PackedCode value,
+                               PackedCode derivative, PackedCode gradient,
+                               std::vector<int64_t> gradientArguments) {
   std::lock_guard<std::mutex> lock(mutex);
   --open;
   CompiledSequence &sequence = sequences[key];

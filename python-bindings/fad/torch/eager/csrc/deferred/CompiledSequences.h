@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sequences that the process has met, by a text that says all that a kernel depends on,
-// and the kernels that a thread of Python has compiled meanwhile. Nothing here knows
-// tensors.
+// Sequences that the process has met, by a text that says all that a kernel
+// depends on, and the kernels that a thread of Python has compiled meanwhile.
+// Nothing here knows tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +38,8 @@ struct CompiledSequence {
   PackedCode value = nullptr;
   /// The value and the derivative, of the same; or null.
   PackedCode derivative = nullptr;
-  /// The gradients of the sources; or null. The arguments are those of `value` at
-  /// `gradientArguments`, and the gradient of the value.
+  /// The gradients of the sources; or null. The arguments are those of `value`
+  /// at `gradientArguments`, and the gradient of the value.
   PackedCode gradient = nullptr;
   std::vector<int64_t> gradientArguments;
 
@@ -50,10 +50,11 @@ class CompiledSequences {
 public:
   static CompiledSequences &get();
 
-  /// The entry of a sequence. It stays where it is. Null where there are too many.
+  /// The entry of a sequence. It stays where it is. Null where there are too
+  /// many.
   CompiledSequence *find(const std::string &key);
-  /// Counts that the sequence was computed; from the second time on, and from the first
-  /// if another process has met it, its kernels are asked for, once.
+  /// Counts that the sequence was computed; from the second time on, and from
+  /// the first if another process has met it, its kernels are asked for, once.
   void see(const std::string &key, CompiledSequence &sequence);
   /// Says of sequences that an earlier process has met them.
   void expect(const std::string &key);

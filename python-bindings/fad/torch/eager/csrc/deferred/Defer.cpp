@@ -22,8 +22,8 @@ static bool isNumber(const at::Tensor &tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
 }
 
-/// Whether the result has the type, device and sizes of the operands, and their order of
-/// elements in memory.
+/// Whether the result has the type, device and sizes of the operands, and their
+/// order of elements in memory.
 static bool isLikeOperands(const Call &call) {
   const at::Tensor &first = call.tensors[0];
   at::native::ResultTypeState type = {};
@@ -45,7 +45,8 @@ static bool isLikeOperands(const Call &call) {
       continue;
     }
     // A smaller tensor is repeated.
-    if (!first.is_contiguous() || !tensor.is_contiguous() || tensor.dim() > first.dim())
+    if (!first.is_contiguous() || !tensor.is_contiguous() ||
+        tensor.dim() > first.dim())
       return false;
     for (int64_t i = 1; i <= tensor.dim(); ++i)
       if (tensor.size(-i) != 1 && tensor.size(-i) != first.size(-i))
@@ -54,17 +55,25 @@ static bool isLikeOperands(const Call &call) {
   return at::native::result_type(type) == first.scalar_type();
 }
 
-/// Whether autocast has a rule for an operator, which may change the type of its result.
-static bool isAutocast(const c10::OperatorHandle &op, c10::DispatchKeySet keys) {
+/// Whether autocast has a rule for an operator, which may change the type of
+/// its result.
+static bool isAutocast(const c10::OperatorHandle &op,
+                       c10::DispatchKeySet keys) {
   c10::DispatchKeySet active = keys & c10::autocast_dispatch_keyset;
-  return !active.empty() && op.hasKernelForDispatchKey(active.highestPriorityTypeId());
+  return !active.empty() &&
+         op.hasKernelForDispatchKey(active.highestPriorityTypeId());
 }
 
 static void tell(const Call &call, const at::Tensor &result) {
   if (isTraced())
-    trace.record({call.op.schema().operator_name().name.substr(6), call.decision.state, "D", {}, {}});
+    trace.record({call.op.schema().operator_name().name.substr(6),
+                  call.decision.state,
+                  "D",
+                  {},
+                  {}});
   if (isObserved())
-    observeOperator(call.info, call.arguments, call.positions, call.values, result);
+    observeOperator(call.info, call.arguments, call.positions, call.values,
+                    result);
 }
 
 at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
@@ -84,7 +93,8 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   step->isDeferred = true;
   step->policy = options.policy;
   step->saves = call.use.saves;
-  at::Tensor result = at::detail::make_tensor<LazyTensor>(step, like, like.strides());
+  at::Tensor result =
+      at::detail::make_tensor<LazyTensor>(step, like, like.strides());
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = c10::make_intrusive<SequenceNode>();
   node->held = deriveHeld(call, {}, result);
@@ -135,9 +145,11 @@ static bool anyInput(const StepPtr &end, Predicate predicate) {
 }
 
 bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor) {
-  return tensor.has_storage() && anyInput(end, [&](const Step::Constant &input) {
-    return input.tensor.has_storage() && input.tensor.storage().is_alias_of(tensor.storage());
-  });
+  return tensor.has_storage() &&
+         anyInput(end, [&](const Step::Constant &input) {
+           return input.tensor.has_storage() &&
+                  input.tensor.storage().is_alias_of(tensor.storage());
+         });
 }
 
 bool isContinued(const at::Tensor &tensor, const Value &value) {
@@ -145,7 +157,8 @@ bool isContinued(const at::Tensor &tensor, const Value &value) {
   StepPtr steps = value.steps();
   return !lazy || !lazy->isComputed() || !steps ||
          !anyInput(steps, [](const Step::Constant &input) {
-           return static_cast<uint32_t>(input.tensor._version()) != input.version;
+           return static_cast<uint32_t>(input.tensor._version()) !=
+                  input.version;
          });
 }
 

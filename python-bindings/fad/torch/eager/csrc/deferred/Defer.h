@@ -9,25 +9,26 @@
 #ifndef FAD_EAGER_DEFER_H
 #define FAD_EAGER_DEFER_H
 
-#include "interception/Kernel.h"
 #include "deferred/LazyTensor.h"
+#include "interception/Kernel.h"
 #include "sequence/SequenceNode.h"
 
 namespace fad::eager {
 
-/// Records an operator, and returns a tensor that is not computed yet. Undefined where only
-/// PyTorch's own operator tells what its result is like.
+/// Records an operator, and returns a tensor that is not computed yet.
+/// Undefined where only PyTorch's own operator tells what its result is like.
 at::Tensor defer(Call &call, c10::DispatchKeySet keys);
 
-/// Whether operators on a deferred value continue its sequence: they do not once what the
-/// value was computed from has been written to.
+/// Whether operators on a deferred value continue its sequence: they do not
+/// once what the value was computed from has been written to.
 bool isContinued(const at::Tensor &tensor, const Value &value);
 
-/// Computes what a lazy tensor stands for and, under Policy::Fad, its derivative.
+/// Computes what a lazy tensor stands for and, under Policy::Fad, its
+/// derivative.
 void evaluate(LazyTensor &tensor);
 
-/// Decides what is kept of a deferred sequence, at the end of which an operator reads the
-/// value, and computes the value.
+/// Decides what is kept of a deferred sequence, at the end of which an operator
+/// reads the value, and computes the value.
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves);
 
 /// Whether a sequence reads memory of a tensor.

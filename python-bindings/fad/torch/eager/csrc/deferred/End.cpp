@@ -23,35 +23,40 @@ namespace {
 struct OutsideModes {
   c10::InferenceMode normal{false};
   at::AutoGradMode off{false};
-  c10::impl::ForceDispatchKeyGuard keys{
-      c10::default_included_set, c10::default_excluded_set | bothKeys};
+  c10::impl::ForceDispatchKeyGuard keys{c10::default_included_set,
+                                        c10::default_excluded_set | bothKeys};
 };
 
 using Result = std::pair<at::Tensor, Computed>;
 } // namespace
 
-/// The node of a lazy tensor, if that is still the sequence's and needs a derivative.
+/// The node of a lazy tensor, if that is still the sequence's and needs a
+/// derivative.
 static SequenceNode *nodeOf(LazyTensor &tensor, Value *value) {
-  if (!value || value->tensor != &tensor || !value->sequence || !value->isCurrent())
+  if (!value || value->tensor != &tensor || !value->sequence ||
+      !value->isCurrent())
     return nullptr;
   SequenceNode *node = value->sequence;
-  bool isOpen = !node->isReleased && node->held.form == Derivative::Steps && node->step;
+  bool isOpen =
+      !node->isReleased && node->held.form == Derivative::Steps && node->step;
   return isOpen ? node : nullptr;
 }
 
-/// The derivative, from the source. Undefined in a backward that asks for gradients of
-/// other values alone.
+/// The derivative, from the source. Undefined in a backward that asks for
+/// gradients of other values alone.
 static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
                          const at::Tensor &like) {
   at::Tensor ones = at::ones_like(like);
   std::vector<at::Tensor> found = pullFused(step, ones, node.sources);
-  return found.empty() ? Replay(step).pull(ones, node.sources, {})[0] : found[0];
+  return found.empty() ? Replay(step).pull(ones, node.sources, {})[0]
+                       : found[0];
 }
 
-/// Whether an operator's own node can replace that of the tensor, to which nothing else
-/// refers.
+/// Whether an operator's own node can replace that of the tensor, to which
+/// nothing else refers.
 static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
-  return step->length == 1 && c10::raw::intrusive_ptr::use_count(&node) == 1 && !hasHooks(node);
+  return step->length == 1 && c10::raw::intrusive_ptr::use_count(&node) == 1 &&
+         !hasHooks(node);
 }
 
 /// The place, among the operators of a sequence, of the one that is not linear.
@@ -65,12 +70,13 @@ static size_t findNonlinear(const StepPtr &end) {
   TORCH_INTERNAL_ASSERT(false);
 }
 
-/// Runs the operators of a sequence. The own node of the one that is not linear remains: it
-/// becomes that of the tensor, or the sequence's node holds it.
+/// Runs the operators of a sequence. The own node of the one that is not linear
+/// remains: it becomes that of the tensor, or the sequence's node holds it.
 static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
   SequenceNode &node = *value.sequence;
   torch::autograd::edge_list edges(node.next_edges().begin(),
-                                   node.next_edges().begin() + node.sources.size());
+                                   node.next_edges().begin() +
+                                       node.sources.size());
   Replay replay(step, node.sources, edges);
   NodePtr own = replay.node(findNonlinear(step));
   value.isFinished = true;
@@ -79,7 +85,8 @@ static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
     value.sequence = nullptr;
     value.node = own.get();
     at::Tensor self(
-        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
+        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+            &tensor));
     impl::set_gradient_edge(self, {std::move(own), 0});
   } else {
     Held held = node.held;
@@ -96,14 +103,16 @@ static Result computeForward(const StepPtr &step) {
   at::Tensor value = computeFused(step, /*isForward=*/true);
   if (value.defined())
     return {value, Computed::ByKernel};
-  Computed how = hasKernel(step) ? Computed::BeforeKernel : Computed::WithoutKernel;
+  Computed how =
+      hasKernel(step) ? Computed::BeforeKernel : Computed::WithoutKernel;
   return {compute(step), how};
 }
 
-static Ending endingOf(Policy policy, const SequenceNode &node, bool readerSaves) {
+static Ending endingOf(Policy policy, const SequenceNode &node,
+                       bool readerSaves) {
   const Held &held = node.held;
-  Ending ending = {held.form,   held.isPiecewise, held.saves, held.isFirst,
-                   held.isLast, readerSaves};
+  Ending ending = {held.form,    held.isPiecewise, held.saves,
+                   held.isFirst, held.isLast,      readerSaves};
   ending.isSingle = node.step->length == 1;
   if (held.isOneOperator)
     ending.derivative = Derivative::Operator;
@@ -123,12 +132,15 @@ void evaluate(LazyTensor &tensor) {
   StepPtr step = tensor.getStep();
   auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
   SequenceNode *node = nodeOf(tensor, value);
-  auto fill = [&](const Result &result) { tensor.fill(result.first, result.second); };
+  auto fill = [&](const Result &result) {
+    tensor.fill(result.first, result.second);
+  };
   if (!node || value->policy != Policy::Fad)
     return fill(computeForward(step));
   // Few bits, which the first reader has packed, are of a derivative.
   if (!value->bits &&
-      finishWhole(Policy::Fad, endingOf(Policy::Fad, *node, false)).kept == Kept::Operator)
+      finishWhole(Policy::Fad, endingOf(Policy::Fad, *node, false)).kept ==
+          Kept::Operator)
     return fill(runOwn(step, tensor, *value));
   value->isFinished = node->isFinished = true;
   auto [result, derivative] = deriveFused(step);
@@ -143,15 +155,17 @@ void evaluate(LazyTensor &tensor) {
   fill({result, how});
 }
 
-/// Keeps the derivative of a computed value in few bits, if there are levels, or in one,
-/// where it has two values. False where it is not kept.
+/// Keeps the derivative of a computed value in few bits, if there are levels,
+/// or in one, where it has two values. False where it is not kept.
 static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
                            const LevelsPtr &levels) {
   OutsideModes guard;
-  at::Tensor derivative = node.step ? derive(node.step, node, tensor) : node.held.tensor;
+  at::Tensor derivative =
+      node.step ? derive(node.step, node, tensor) : node.held.tensor;
   if (!derivative.defined())
     return false;
-  node.bits = levels ? packLevels(derivative, *levels) : packBits(derivative, node.values);
+  node.bits = levels ? packLevels(derivative, *levels)
+                     : packBits(derivative, node.values);
   if (!node.bits.defined())
     return false;
   node.levels = levels;
@@ -160,8 +174,9 @@ static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
 }
 
 /// Does what was chosen, and returns what could be done.
-static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value, Choice choice,
-                   const Ending &ending, const LevelsPtr &levels) {
+static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
+                   Choice choice, const Ending &ending,
+                   const LevelsPtr &levels) {
   SequenceNode &node = *value.sequence;
   StepPtr step = node.step;
   Choice instead = {Kept::Sources, ending.readerSaves};
@@ -173,7 +188,8 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value, Cho
       return choice;
     }
     OutsideModes guard;
-    if (lazy.computeAs([&](const StepPtr &step) { return runOwn(step, lazy, value); }))
+    if (lazy.computeAs(
+            [&](const StepPtr &step) { return runOwn(step, lazy, value); }))
       return choice;
     // A constant takes fewer bytes than the source and the constant.
     if (ending.saves != Saves::Constant)
@@ -187,7 +203,8 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value, Cho
       OutsideModes guard;
       lazy.computeAs(computeForward);
     }
-    if (packDerivative(tensor, node, choice.kept == Kept::Levels ? levels : nullptr))
+    if (packDerivative(tensor, node,
+                       choice.kept == Kept::Levels ? levels : nullptr))
       return choice;
     return instead;
   }
@@ -201,7 +218,9 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value, Cho
 static Choice findKept(const Value &value) {
   if (!value.sequence || value.sequence->held.form == Derivative::Operator)
     return {Kept::Operator, false};
-  return {value.sequence->held.form == Derivative::Tensor ? Kept::Tensor : Kept::Number, false};
+  return {value.sequence->held.form == Derivative::Tensor ? Kept::Tensor
+                                                          : Kept::Number,
+          false};
 }
 
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
@@ -212,12 +231,14 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     LevelsPtr levels = levelsOf(tensor, value);
     ending = endingOf(value.policy, *node, readerSaves);
     ending.hasLevels = levels != nullptr;
-    choice = keep(tensor, lazy, value, finishWhole(value.policy, ending), ending, levels);
+    choice = keep(tensor, lazy, value, finishWhole(value.policy, ending),
+                  ending, levels);
   } else {
     lazy.compute();
     choice = findKept(value);
     ending.derivative = value.description().form;
-    if (LevelsPtr levels; choice.kept == Kept::Tensor && (levels = levelsOf(tensor, value)) &&
+    if (LevelsPtr levels; choice.kept == Kept::Tensor &&
+                          (levels = levelsOf(tensor, value)) &&
                           packDerivative(tensor, *value.sequence, levels))
       choice.kept = Kept::Levels;
   }

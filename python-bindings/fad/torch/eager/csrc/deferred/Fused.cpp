@@ -42,15 +42,18 @@ static at::Tensor take(const Vector &vector, const at::Tensor &like) {
       c10::DataPtr(vector.aligned, vector.allocated, freeResult, c10::kCPU),
       c10::GetCPUAllocator(), /*resizable=*/true);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU), like.dtype());
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides());
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      like.dtype());
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(),
+                                                      like.strides());
   return tensor;
 }
 
-/// The results of compiled code for tensors and numbers, in this order, and then `last`.
-static std::vector<at::Tensor> run(PackedCode code, const std::vector<const at::Tensor *> &tensors,
-                                   std::vector<double> &numbers, const at::Tensor *last,
-                                   size_t count) {
+/// The results of compiled code for tensors and numbers, in this order, and
+/// then `last`.
+static std::vector<at::Tensor>
+run(PackedCode code, const std::vector<const at::Tensor *> &tensors,
+    std::vector<double> &numbers, const at::Tensor *last, size_t count) {
   std::vector<Vector> results(count), arguments;
   arguments.reserve(tensors.size() + 1);
   std::vector<void *> pointers, packed;
@@ -92,9 +95,12 @@ static std::vector<const at::Tensor *> read(const Program &program) {
   return tensors;
 }
 
-/// Kernels round otherwise than operators one by one, and when they are there differs
-/// between runs: where a program asks for the same digits in each, none is called.
-static bool mayCall() { return native.call && !at::globalContext().deterministicAlgorithms(); }
+/// Kernels round otherwise than operators one by one, and when they are there
+/// differs between runs: where a program asks for the same digits in each, none
+/// is called.
+static bool mayCall() {
+  return native.call && !at::globalContext().deterministicAlgorithms();
+}
 
 static bool isReady(const std::shared_ptr<Program> &program) {
   return mayCall() && program->isReady();
@@ -107,32 +113,37 @@ at::Tensor computeFused(const StepPtr &end, bool isForward) {
       CompiledSequences::get().see(program->key, *program->compiled);
     return {};
   }
-  return run(program->compiled->value, read(*program), program->numbers, nullptr, 1)[0];
+  return run(program->compiled->value, read(*program), program->numbers,
+             nullptr, 1)[0];
 }
 
 std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
   auto program = getProgram(end, end->policy, /*usesComputed=*/false);
   if (!isReady(program) || !program->compiled->derivative)
     return {};
-  auto found = run(program->compiled->derivative, read(*program), program->numbers, nullptr, 2);
+  auto found = run(program->compiled->derivative, read(*program),
+                   program->numbers, nullptr, 2);
   return {found[0], found[1]};
 }
 
-std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient,
+std::vector<at::Tensor> pullFused(const StepPtr &end,
+                                  const at::Tensor &gradient,
                                   c10::ArrayRef<Source> sources) {
   auto program = getProgram(end, end->policy, /*usesComputed=*/false);
   if (!isReady(program) || !program->compiled->gradient)
     return {};
   auto tensors = read(*program);
   const at::Tensor &like = *tensors[0];
-  if (gradient.scalar_type() != like.scalar_type() || !gradient.sizes().equals(like.sizes()) ||
-      !gradient.device().is_cpu() || gradient.layout() != at::kStrided)
+  if (gradient.scalar_type() != like.scalar_type() ||
+      !gradient.sizes().equals(like.sizes()) || !gradient.device().is_cpu() ||
+      gradient.layout() != at::kStrided)
     return {};
   at::AutoGradMode off(false);
   at::Tensor dense = gradient;
   if (!gradient.strides().equals(like.strides()) || gradient.is_neg() ||
       gradient._is_zerotensor())
-    dense = at::empty_strided(like.sizes(), like.strides(), like.options()).copy_(gradient);
+    dense = at::empty_strided(like.sizes(), like.strides(), like.options())
+                .copy_(gradient);
   // Arguments that the gradient depends on, tensors before numbers.
   std::vector<const at::Tensor *> used;
   std::vector<double> numbers;
@@ -143,7 +154,8 @@ std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient
     else
       numbers.push_back(program->numbers[index - tensors.size()]);
   }
-  auto found = run(program->compiled->gradient, used, numbers, &dense, program->sources.size());
+  auto found = run(program->compiled->gradient, used, numbers, &dense,
+                   program->sources.size());
   std::vector<at::Tensor> all(sources.size());
   for (size_t i = 0; i < sources.size(); ++i)
     for (size_t k = 0; k < found.size(); ++k)

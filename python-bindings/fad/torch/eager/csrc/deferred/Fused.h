@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each function computes by a kernel what others compute operator by operator. Where there
-// is no kernel yet, or never will be, the result is undefined.
+// Each function computes by a kernel what others compute operator by operator.
+// Where there is no kernel yet, or never will be, the result is undefined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,10 @@ inline NativeInterface native;
 at::Tensor computeFused(const StepPtr &end, bool isForward = false);
 /// The value and the derivative of a sequence with one source.
 std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end);
-/// The gradients of `sources` for a gradient of the value; empty without a kernel.
-std::vector<at::Tensor> pullFused(const StepPtr &end, const at::Tensor &gradient,
+/// The gradients of `sources` for a gradient of the value; empty without a
+/// kernel.
+std::vector<at::Tensor> pullFused(const StepPtr &end,
+                                  const at::Tensor &gradient,
                                   c10::ArrayRef<Source> sources);
 /// Whether there is a kernel of the value, or will be.
 bool hasKernel(const StepPtr &end);

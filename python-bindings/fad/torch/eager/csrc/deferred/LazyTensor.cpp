@@ -16,12 +16,14 @@ namespace fad::eager {
 std::atomic<int64_t> LazyTensor::live{0};
 
 static c10::DispatchKeySet keysOf(const at::Tensor &like) {
-  return c10::DispatchKeySet(
-      c10::computeDispatchKey(like.scalar_type(), like.layout(), like.device()));
+  return c10::DispatchKeySet(c10::computeDispatchKey(
+      like.scalar_type(), like.layout(), like.device()));
 }
 
-LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like, c10::IntArrayRef strides)
-    : TensorImpl(keysOf(like), like.dtype(), like.device()), step(std::move(step)) {
+LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like,
+                       c10::IntArrayRef strides)
+    : TensorImpl(keysOf(like), like.dtype(), like.device()),
+      step(std::move(step)) {
   set_sizes_and_strides(like.sizes(), strides);
   storage_access_should_throw_ = true;
   ++live;
@@ -35,7 +37,8 @@ void LazyTensor::readsFrom(const at::Tensor &operand) {
   if (lazy->isComputed())
     operands.push_back(operand);
   else
-    operands.insert(operands.end(), lazy->operands.begin(), lazy->operands.end());
+    operands.insert(operands.end(), lazy->operands.begin(),
+                    lazy->operands.end());
 }
 
 LazyTensor::~LazyTensor() { forget(); }
@@ -80,7 +83,8 @@ std::string_view name(Computed computed) {
 void LazyTensor::fill(const at::Tensor &value, Computed how) {
   computedHow = how;
   if (isTraced())
-    trace.compute(std::string(name(how)), step->length, static_cast<int64_t>(numel() * itemsize()));
+    trace.compute(std::string(name(how)), step->length,
+                  static_cast<int64_t>(numel() * itemsize()));
   at::Tensor dense = value;
   if (!value.strides().equals(strides()) || value.storage_offset())
     dense = at::empty_strided(sizes(), strides(), value.options()).copy_(value);
@@ -90,7 +94,8 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
   storage_access_should_throw_ = false;
   computed.store(true, std::memory_order_release);
   step->setComputed(at::Tensor(
-      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(this)));
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+          this)));
   forget();
 }
 
@@ -105,13 +110,15 @@ bool LazyTensor::has_storage() const {
 }
 
 c10::intrusive_ptr<c10::TensorImpl>
-LazyTensor::shallow_copy_and_detach(const c10::VariableVersion &version, bool allow) const {
+LazyTensor::shallow_copy_and_detach(const c10::VariableVersion &version,
+                                    bool allow) const {
   get().compute();
   return TensorImpl::shallow_copy_and_detach(version, allow);
 }
 
 c10::intrusive_ptr<c10::TensorImpl>
-LazyTensor::shallow_copy_and_detach(c10::VariableVersion &&version, bool allow) const {
+LazyTensor::shallow_copy_and_detach(c10::VariableVersion &&version,
+                                    bool allow) const {
   get().compute();
   return TensorImpl::shallow_copy_and_detach(std::move(version), allow);
 }
@@ -136,16 +143,19 @@ std::shared_ptr<LazyTensors> LazyTensors::ofThread() {
   tensors = std::make_shared<LazyTensors>();
   std::lock_guard<std::mutex> lock(threads().mutex);
   auto &all = threads().all;
-  all.erase(std::remove_if(all.begin(), all.end(), [](auto &each) { return each.expired(); }),
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](auto &each) { return each.expired(); }),
             all.end());
   all.push_back(tensors);
   return tensors;
 }
 
-void LazyTensors::add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self) {
+void LazyTensors::add(LazyTensor &tensor,
+                      const std::shared_ptr<LazyTensors> &self) {
   std::lock_guard<std::mutex> lock(mutex);
   tensors.emplace_back(
-      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(&tensor));
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+          &tensor));
   tensor.place = std::prev(tensors.end());
   tensor.owner = self;
 }

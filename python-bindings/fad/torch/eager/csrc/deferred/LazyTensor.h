@@ -1,4 +1,5 @@
-//===- LazyTensor.h - Tensors that are computed where they are read - -*- C++ -*-===//
+//===- LazyTensor.h - Tensors that are computed where they are read - -*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,13 +31,15 @@ enum class Computed : uint8_t {
 };
 std::string_view name(Computed computed);
 
-/// A tensor with sizes, strides and a place in the graph of backward, which gets its
-/// storage when somebody asks for that. In Python, it is a torch.Tensor.
+/// A tensor with sizes, strides and a place in the graph of backward, which
+/// gets its storage when somebody asks for that. In Python, it is a
+/// torch.Tensor.
 class LazyTensor final : public c10::TensorImpl {
 public:
   /// The value of `step`, of the sizes, type and device of `like`.
   LazyTensor(StepPtr step, const at::Tensor &like, c10::IntArrayRef strides);
-  /// Keeps what an operand of the step has computed already: the source may be written to.
+  /// Keeps what an operand of the step has computed already: the source may be
+  /// written to.
   void readsFrom(const at::Tensor &operand);
   ~LazyTensor() override;
 
@@ -64,9 +67,11 @@ public:
   const c10::Storage &storage() const override;
   bool has_storage() const override;
   c10::intrusive_ptr<TensorImpl>
-  shallow_copy_and_detach(const c10::VariableVersion &version, bool allow) const override;
+  shallow_copy_and_detach(const c10::VariableVersion &version,
+                          bool allow) const override;
   c10::intrusive_ptr<TensorImpl>
-  shallow_copy_and_detach(c10::VariableVersion &&version, bool allow) const override;
+  shallow_copy_and_detach(c10::VariableVersion &&version,
+                          bool allow) const override;
   void release_resources() override;
 
   /// How many are not computed, in the process.

@@ -11,20 +11,24 @@
 
 namespace fad::eager {
 
-/// Whether sources and constants are tensors of one type and layout, on the CPU.
+/// Whether sources and constants are tensors of one type and layout, on the
+/// CPU.
 static bool hasOneLayout(const SequenceText &text) {
   const at::Tensor &first = text.sources[0].tensor;
   auto isLike = [&](const Step::Constant &other) {
     const at::Tensor &tensor = other.tensor;
-    return tensor.device().is_cpu() && tensor.scalar_type() == first.scalar_type() &&
-           tensor.sizes().equals(first.sizes()) && tensor.strides().equals(first.strides()) &&
-           !tensor.is_neg() && !tensor._is_zerotensor();
+    return tensor.device().is_cpu() &&
+           tensor.scalar_type() == first.scalar_type() &&
+           tensor.sizes().equals(first.sizes()) &&
+           tensor.strides().equals(first.strides()) && !tensor.is_neg() &&
+           !tensor._is_zerotensor();
   };
   return std::all_of(text.sources.begin(), text.sources.end(), isLike) &&
          std::all_of(text.constants.begin(), text.constants.end(), isLike);
 }
 
-static std::shared_ptr<Program> build(const StepPtr &end, Policy policy, Values *computed) {
+static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
+                                      Values *computed) {
   PlainGuard guard;
   auto program = std::make_shared<Program>();
   SequenceText text = describe(end, computed);
@@ -32,11 +36,13 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy, Values 
     return program;
   program->key = policy == Policy::Fad ? "fad " : "auto ";
   program->key += c10::toString(text.sources[0].tensor.scalar_type());
-  for (size_t count : {text.sources.size(), text.constants.size(), text.numbers.size()})
+  for (size_t count :
+       {text.sources.size(), text.constants.size(), text.numbers.size()})
     program->key += " " + std::to_string(count);
   program->key += text.lines;
   program->tensors = std::move(text.sources);
-  program->tensors.insert(program->tensors.end(), text.constants.begin(), text.constants.end());
+  program->tensors.insert(program->tensors.end(), text.constants.begin(),
+                          text.constants.end());
   program->sources = std::move(text.places);
   program->numbers = std::move(text.numbers);
   program->scalars = std::move(text.scalars);
@@ -44,7 +50,8 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy, Values 
   return program;
 }
 
-std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy, bool usesComputed) {
+std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy,
+                                    bool usesComputed) {
   if (usesComputed) {
     Values computed;
     auto program = build(end, policy, &computed);

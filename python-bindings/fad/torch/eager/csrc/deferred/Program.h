@@ -14,9 +14,9 @@
 
 namespace fad::eager {
 
-/// What kernels take of a sequence. The key has the policy, the type, and how many sources,
-/// constants and numbers there are, as in `auto Float 1 0 2`, and the operators
-/// (see `SequenceText`).
+/// What kernels take of a sequence. The key has the policy, the type, and how
+/// many sources, constants and numbers there are, as in `auto Float 1 0 2`, and
+/// the operators (see `SequenceText`).
 struct Program {
   std::string key;
   /// The sources, and then the constants, with the versions that they had.
@@ -34,8 +34,10 @@ struct Program {
   }
 };
 
-/// The program of a sequence. Where `usesComputed`, values that tensors have are sources.
-std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy, bool usesComputed);
+/// The program of a sequence. Where `usesComputed`, values that tensors have
+/// are sources.
+std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy,
+                                    bool usesComputed);
 
 } // namespace fad::eager
 

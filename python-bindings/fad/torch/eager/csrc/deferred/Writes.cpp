@@ -7,21 +7,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Writes.h"
+#include "deferred/LazyTensor.h"
 #include "interception/Arguments.h"
 #include "interception/Keys.h"
-#include "deferred/LazyTensor.h"
 #include "interception/SilentWrites.h"
 #include <ATen/core/stack.h>
-#include <torch/library.h>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <torch/library.h>
 #include <unordered_set>
 
 namespace fad::eager {
 
 /// Asked for before a tensor takes another one's memory by `.data = `.
-static constexpr const char *kTakesMemory = "aten::_has_compatible_shallow_copy_type";
+static constexpr const char *kTakesMemory =
+    "aten::_has_compatible_shallow_copy_type";
 
 static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                       torch::jit::Stack *stack) {
@@ -49,8 +50,8 @@ static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   callBelow(op, keys, stack);
 }
 
-static void writeSilently(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-                          torch::jit::Stack *stack) {
+static void writeSilently(const c10::OperatorHandle &op,
+                          c10::DispatchKeySet keys, torch::jit::Stack *stack) {
   noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
     if (LazyTensor::live)
       LazyTensors::computeReadersOf(tensor);
@@ -62,18 +63,21 @@ static void writeSilently(const c10::OperatorHandle &op, c10::DispatchKeySet key
 static bool mayWrite(const c10::OperatorHandle &op) {
   const std::string &name = op.operator_name().name;
   // A tensor without a graph is what arrays of other libraries are made of.
-  return op.schema().is_mutable() || name == "aten::detach" || name == kTakesMemory;
+  return op.schema().is_mutable() || name == "aten::detach" ||
+         name == kTakesMemory;
 }
 
-/// Has the mode call `function` for an operator. There is one lock for all calls.
+/// Has the mode call `function` for an operator. There is one lock for all
+/// calls.
 template <auto *function> static void watch(const c10::OperatorName &name) {
   static std::map<std::string, torch::Library> libraries;
   std::string space = name.name.substr(0, name.name.find(':'));
-  auto library =
-      libraries.try_emplace(space, torch::Library::IMPL, space, modeKey, __FILE__, __LINE__);
-  std::string full = name.name + (name.overload_name.empty() ? "" : ".") + name.overload_name;
-  library.first->second.impl(full.c_str(),
-                             torch::CppFunction::makeFromBoxedFunction<function>());
+  auto library = libraries.try_emplace(space, torch::Library::IMPL, space,
+                                       modeKey, __FILE__, __LINE__);
+  std::string full =
+      name.name + (name.overload_name.empty() ? "" : ".") + name.overload_name;
+  library.first->second.impl(
+      full.c_str(), torch::CppFunction::makeFromBoxedFunction<function>());
 }
 
 void watchSilentWrites() {
@@ -84,8 +88,8 @@ void watchSilentWrites() {
 }
 
 namespace {
-/// Operators that are not looked at yet. The dispatcher, which is locked, first tells of
-/// those that there are, and then of those that libraries add.
+/// Operators that are not looked at yet. The dispatcher, which is locked, first
+/// tells of those that there are, and then of those that libraries add.
 struct NewOperators : c10::OpRegistrationListener {
   std::mutex mutex;
   std::vector<c10::OperatorName> names;
@@ -125,7 +129,8 @@ void watchNewOperators() {
   std::lock_guard<std::mutex> lock(mutex);
   auto &dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName &name : newOperators->take())
-    if (auto op = dispatcher.findSchema(name); op && mayWrite(*op) && watched.insert(name).second)
+    if (auto op = dispatcher.findSchema(name);
+        op && mayWrite(*op) && watched.insert(name).second)
       watch<&write>(name);
 }
 

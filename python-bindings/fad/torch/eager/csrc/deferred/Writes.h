@@ -11,14 +11,15 @@
 
 namespace fad::eager {
 
-/// Lets operators in the mode that write to a tensor, or hand out its memory, wait for the
-/// sequences that read that memory and are not computed yet.
+/// Lets operators in the mode that write to a tensor, or hand out its memory,
+/// wait for the sequences that read that memory and are not computed yet.
 void watchWrites();
 
 /// The same for operators that were registered since.
 void watchNewOperators();
 
-/// Notes the silent writes of operators in the mode, and lets them wait as well.
+/// Notes the silent writes of operators in the mode, and lets them wait as
+/// well.
 void watchSilentWrites();
 
 } // namespace fad::eager

@@ -15,7 +15,8 @@ namespace fad::eager {
 
 namespace impl = torch::autograd::impl;
 
-/// The derivative of a sequence as a tensor; undefined where it cannot be computed.
+/// The derivative of a sequence as a tensor; undefined where it cannot be
+/// computed.
 static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   Held held = value.derivative();
   switch (held.form) {
@@ -30,14 +31,15 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   }
 }
 
-/// The sequence's own node, which a first operator's value gets here; null where somebody
-/// has PyTorch's.
-static SequenceNode *ownNode(const at::Tensor &tensor, Value &value, const Held &held) {
+/// The sequence's own node, which a first operator's value gets here; null
+/// where somebody has PyTorch's.
+static SequenceNode *ownNode(const at::Tensor &tensor, Value &value,
+                             const Held &held) {
   if (value.sequence)
     return value.sequence;
   NodePtr own = tensor.grad_fn();
-  // References of the tensor, of this function, and of the derivative. Hooks belong to
-  // the node that they were registered with.
+  // References of the tensor, of this function, and of the derivative. Hooks
+  // belong to the node that they were registered with.
   if (own.use_count() > 2 + (held.own ? 1 : 0) || hasHooks(*own))
     return nullptr;
   auto node = c10::make_intrusive<SequenceNode>();
@@ -52,14 +54,15 @@ static SequenceNode *ownNode(const at::Tensor &tensor, Value &value, const Held 
   return value.sequence;
 }
 
-/// A derivative becomes the numbers of `levels`, or bits if it has only two values and
-/// there are no levels.
-static bool packDerivative(const at::Tensor &tensor, Value &value, const LevelsPtr &levels) {
+/// A derivative becomes the numbers of `levels`, or bits if it has only two
+/// values and there are no levels.
+static bool packDerivative(const at::Tensor &tensor, Value &value,
+                           const LevelsPtr &levels) {
   at::AutoGradMode off(false);
   PlainGuard guard;
   at::Tensor derivative = findDerivative(tensor, value);
-  // Where a backward with create_graph reads the value, PyTorch's node computes nothing
-  // that this backward does not ask for.
+  // Where a backward with create_graph reads the value, PyTorch's node computes
+  // nothing that this backward does not ask for.
   if (!derivative.defined())
     return false;
   double values[2];
@@ -83,24 +86,27 @@ static bool packDerivative(const at::Tensor &tensor, Value &value, const LevelsP
 }
 
 /// Whether the derivative is now in few bits.
-static bool packs(const at::Tensor &tensor, Value &value, const LevelsPtr &levels) {
+static bool packs(const at::Tensor &tensor, Value &value,
+                  const LevelsPtr &levels) {
   try {
     return packDerivative(tensor, value, levels);
   } catch (const c10::Error &) {
-    // What the derivative is computed from was changed in place. Backward reports it,
-    // where it needs it.
+    // What the derivative is computed from was changed in place. Backward
+    // reports it, where it needs it.
     return false;
   }
 }
 
-void finishInteractive(const at::Tensor &tensor, Value &value, bool readerSaves) {
+void finishInteractive(const at::Tensor &tensor, Value &value,
+                       bool readerSaves) {
   value.isFinished = true;
   Held held = value.derivative();
   StepPtr steps = value.steps();
   LevelsPtr levels = levelsOf(tensor, value);
   Policy policy = value.policy;
-  Ending ending = {held.form,   held.isPiecewise, held.saves,        held.isFirst,
-                   held.isLast, readerSaves,      levels != nullptr};
+  Ending ending = {held.form,        held.isPiecewise, held.saves,
+                   held.isFirst,     held.isLast,      readerSaves,
+                   levels != nullptr};
   Choice choice = finish(policy, ending);
   held.drop();
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
@@ -121,7 +127,8 @@ void finishInteractive(const at::Tensor &tensor, Value &value, bool readerSaves)
   case Kept::Bits:
     if (!packDerivative(tensor, value, {}))
       choice.kept = levels && packs(tensor, value, levels) ? Kept::Levels
-                    : held.form == Derivative::Tensor ? Kept::Tensor : Kept::Operator;
+                    : held.form == Derivative::Tensor      ? Kept::Tensor
+                                                           : Kept::Operator;
     break;
   default:
     break;

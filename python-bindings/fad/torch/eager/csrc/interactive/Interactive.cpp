@@ -43,12 +43,14 @@ static at::Tensor scale(const Factor &factor, const at::Tensor &tensor) {
                                  : tensor * factor.number;
 }
 
-static at::Tensor add(const Factor &a, double alpha, const Factor &b, double beta) {
+static at::Tensor add(const Factor &a, double alpha, const Factor &b,
+                      double beta) {
   if (!a.tensor.defined())
     return b.tensor * beta + a.number * alpha;
   if (!b.tensor.defined())
     return a.tensor * alpha + b.number * beta;
-  return alpha == 1 ? at::add(a.tensor, b.tensor, beta) : a.tensor * alpha + b.tensor * beta;
+  return alpha == 1 ? at::add(a.tensor, b.tensor, beta)
+                    : a.tensor * alpha + b.tensor * beta;
 }
 
 /// B for the result.
@@ -58,7 +60,8 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
   if (call.tensors.size() == 1) {
     if (call.use.kind == Kind::Linear)
       return first.tensor * call.use.factors[0];
-    return callOwn(own, first.tensor.defined() ? first.tensor : filled(first.number, result));
+    return callOwn(own, first.tensor.defined() ? first.tensor
+                                               : filled(first.number, result));
   }
   Factor second = derive(call.derivative(1), call.tensors[1]);
   if (call.use.kind == Kind::Linear)
@@ -76,7 +79,8 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
   return scale(first, parts[0]) + scale(second, parts[1]);
 }
 
-Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) {
+Held deriveHeld(const Call &call, const NodePtr &own,
+                const at::Tensor &result) {
   // Without gradients, autograd has nothing to do.
   at::AutoDispatchBelowADInplaceOrView below;
   Held held;
@@ -115,16 +119,17 @@ Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result) 
   return held;
 }
 
-/// A first operator's value gets a node that what it saved can be taken from, unless
-/// some operator other than the call's, whose node is `reader` and whose result has the
-/// derivative `result`, has an edge to PyTorch's.
+/// A first operator's value gets a node that what it saved can be taken from,
+/// unless some operator other than the call's, whose node is `reader` and whose
+/// result has the derivative `result`, has an edge to PyTorch's.
 static void promote(const Call &call, const at::Tensor &tensor, Value &value,
                     const Edge &source, const torch::autograd::Node &reader,
                     const Held &result) {
   if (value.sequence)
     return;
   NodePtr own = tensor.grad_fn();
-  // References of the tensor, of this function, and of a result that shares the node.
+  // References of the tensor, of this function, and of a result that shares the
+  // node.
   size_t expected = 2 + (result.own == own ? 1 : 0);
   for (const Edge &edge : reader.next_edges())
     expected += edge.function.get() == own.get();
@@ -144,33 +149,42 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
 /// Whether values of the sequence have one shape, type and layout.
 static bool fits(const Call &call, const at::Tensor &result) {
   for (const at::Tensor &tensor : call.tensors)
-    if (!result.sizes().equals(tensor.sizes()) || result.scalar_type() != tensor.scalar_type() ||
+    if (!result.sizes().equals(tensor.sizes()) ||
+        result.scalar_type() != tensor.scalar_type() ||
         result.device() != tensor.device())
       return false;
   return !result.is_view();
 }
 
-static void describe(const Call &call, const Value &value, const at::Tensor &result) {
-  Event event = {call.op.schema().operator_name().name.substr(6), call.decision.state,
-                 std::string(components(call.decision.state)), {}, {}};
+static void describe(const Call &call, const Value &value,
+                     const at::Tensor &result) {
+  Event event = {call.op.schema().operator_name().name.substr(6),
+                 call.decision.state,
+                 std::string(components(call.decision.state)),
+                 {},
+                 {}};
   if (!call.decision.derives() && call.decision.state == State::YY)
     event.components = "A D";
   auto bytes = static_cast<int64_t>(result.nbytes());
   Held held = value.derivative();
   if (held.form == Derivative::Operator) {
-    static constexpr const char *what[] = {"", "input of ", "result of ", "constant of "};
-    event.saved = {{what[static_cast<size_t>(held.saves)] + held.label(), bytes}};
+    static constexpr const char *what[] = {"", "input of ", "result of ",
+                                           "constant of "};
+    event.saved = {
+        {what[static_cast<size_t>(held.saves)] + held.label(), bytes}};
   }
   if (held.form == Derivative::Tensor)
     event.saved = {{"derivative", bytes}};
   trace.record(std::move(event));
 }
 
-static void tell(const Call &call, const Value &value, const at::Tensor &result) {
+static void tell(const Call &call, const Value &value,
+                 const at::Tensor &result) {
   if (isTraced())
     describe(call, value, result);
   if (isObserved())
-    observeOperator(call.info, call.arguments, call.positions, call.values, result);
+    observeOperator(call.info, call.arguments, call.positions, call.values,
+                    result);
 }
 
 /// NY: PyTorch's node of the result is its derivative.
@@ -195,7 +209,8 @@ static void extend(Call &call, const at::Tensor &result) {
       return;
   NodePtr own = result.grad_fn();
   Held held = deriveHeld(call, own, result);
-  if (held.form == Derivative::Tensor && held.tensor.scalar_type() != result.scalar_type())
+  if (held.form == Derivative::Tensor &&
+      held.tensor.scalar_type() != result.scalar_type())
     return;
   StepPtr step = recordCall(call);
   auto node = c10::make_intrusive<SequenceNode>();
@@ -209,7 +224,8 @@ static void extend(Call &call, const at::Tensor &result) {
       if (call.values[i]->sources.size() == 1)
         for (size_t k = 0; k < sources.size(); ++k)
           if (node->sources[k] == call.values[i]->sources[0])
-            promote(call, call.tensors[i], *call.values[i], sources[k], *own, node->held);
+            promote(call, call.tensors[i], *call.values[i], sources[k], *own,
+                    node->held);
       node->skip(impl::gradient_edge(call.tensors[i]));
     }
   auto input = node->add_input_metadata(result);
@@ -226,10 +242,12 @@ void conclude(Call &call, const at::Tensor &result) {
   if (!result.grad_fn() || !fits(call, result))
     return;
   try {
-    call.decision.state == State::NY ? start(call, result) : extend(call, result);
+    call.decision.state == State::NY ? start(call, result)
+                                     : extend(call, result);
   } catch (const c10::Error &error) {
-    // An operand's backward function failed, for one because a value that it saved was
-    // changed in place. PyTorch's own graph is still there, and reports it in backward.
+    // An operand's backward function failed, for one because a value that it
+    // saved was changed in place. PyTorch's own graph is still there, and
+    // reports it in backward.
     if (isTraced())
       trace.keep(error.what_without_backtrace());
   }

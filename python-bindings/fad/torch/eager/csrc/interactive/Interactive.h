@@ -13,15 +13,18 @@
 
 namespace fad::eager {
 
-/// The derivative of the result of a sequence, whose operator has the node `own`.
+/// The derivative of the result of a sequence, whose operator has the node
+/// `own`.
 Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result);
 
-/// Makes the result of an operator that PyTorch has computed a fad tensor. An operator
-/// whose derivative cannot be computed keeps PyTorch's graph.
+/// Makes the result of an operator that PyTorch has computed a fad tensor. An
+/// operator whose derivative cannot be computed keeps PyTorch's graph.
 void conclude(Call &call, const at::Tensor &result);
 
-/// C: what a sequence leaves, once an operator that is no part of it reads its value.
-void finishInteractive(const at::Tensor &tensor, Value &value, bool readerSaves);
+/// C: what a sequence leaves, once an operator that is no part of it reads its
+/// value.
+void finishInteractive(const at::Tensor &tensor, Value &value,
+                       bool readerSaves);
 
 } // namespace fad::eager
 

@@ -15,7 +15,8 @@
 namespace fad::eager {
 
 /// Calls `visit` with a tensor, or with all in a list, or in lists of lists.
-template <typename Visitor> void visitTensors(const c10::IValue &value, const Visitor &visit) {
+template <typename Visitor>
+void visitTensors(const c10::IValue &value, const Visitor &visit) {
   if (value.isTensor()) {
     if (value.toTensor().defined())
       visit(value.toTensor());

@@ -19,20 +19,24 @@ namespace fad::eager {
 namespace impl = torch::autograd::impl;
 using torch::autograd::Edge;
 
-/// A sequence ends after as many operators: what backward may run again is bounded.
+/// A sequence ends after as many operators: what backward may run again is
+/// bounded.
 static constexpr uint32_t maxLength = 128;
 
 /// Keys of others that have to see every operator.
 static const c10::DispatchKeySet foreignKeys(
-    {c10::DispatchKey::Python, c10::DispatchKey::Fake, c10::DispatchKey::FuncTorchGradWrapper,
-     c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-     c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::Functionalize,
-     c10::DispatchKey::Tracer, c10::DispatchKey::PythonTLSSnapshot,
-     c10::DispatchKey::PreDispatch, c10::DispatchKey::PythonDispatcher,
+    {c10::DispatchKey::Python, c10::DispatchKey::Fake,
+     c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchBatched,
+     c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+     c10::DispatchKey::FuncTorchDynamicLayerBackMode,
+     c10::DispatchKey::Functionalize, c10::DispatchKey::Tracer,
+     c10::DispatchKey::PythonTLSSnapshot, c10::DispatchKey::PreDispatch,
+     c10::DispatchKey::PythonDispatcher,
      c10::DispatchKey::AutogradNestedTensor});
 
 bool isOurs(c10::DispatchKeySet keys) {
-  return at::GradMode::is_enabled() && keys.has_any(c10::autograd_dispatch_keyset) &&
+  return at::GradMode::is_enabled() &&
+         keys.has_any(c10::autograd_dispatch_keyset) &&
          !keys.has_any(foreignKeys) &&
          !torch::autograd::get_current_graph_task_exec_info() &&
          !c10::impl::TorchDispatchModeTLS::any_modes_set() &&
@@ -41,9 +45,11 @@ bool isOurs(c10::DispatchKeySet keys) {
 
 static bool isSupported(const at::Tensor &tensor) {
   auto *meta = impl::get_autograd_meta(tensor);
-  return tensor.layout() == at::kStrided && at::isFloatingType(tensor.scalar_type()) &&
-         tensor.numel() >= options.minNumel && tensor.numel() > 0 && !tensor.is_inference() &&
-         tensor.is_non_overlapping_and_dense() && !(meta && meta->fw_grad_);
+  return tensor.layout() == at::kStrided &&
+         at::isFloatingType(tensor.scalar_type()) &&
+         tensor.numel() >= options.minNumel && tensor.numel() > 0 &&
+         !tensor.is_inference() && tensor.is_non_overlapping_and_dense() &&
+         !(meta && meta->fw_grad_);
 }
 
 /// Collects the operands. False where the operator is to be left to PyTorch.
@@ -64,16 +70,18 @@ static bool collect(Call &call) {
     if (call.positions.size() == 2 || !isSupported(tensor))
       return false;
     Value *value = valueOf(tensor);
-    // What Auto left of a sequence leads to its sources alone, and few bits lead nowhere.
+    // What Auto left of a sequence leads to its sources alone, and few bits
+    // lead nowhere.
     if (value && value->isFinished &&
-        (options.policy == Policy::Auto || value->policy == Policy::Auto || value->bits ||
-         value->isDeferred))
+        (options.policy == Policy::Auto || value->policy == Policy::Auto ||
+         value->bits || value->isDeferred))
       value = nullptr;
     if (value && value->isDeferred && !isContinued(tensor, *value))
       value = nullptr;
-    // A sequence has one policy and one engine: another one begins at the value, once it is
-    // finished.
-    if (value && (value->policy != options.policy || value->isDeferred != options.isDeferred))
+    // A sequence has one policy and one engine: another one begins at the
+    // value, once it is finished.
+    if (value && (value->policy != options.policy ||
+                  value->isDeferred != options.isDeferred))
       return false;
     if (value && (options.policy == Policy::Auto || options.isDeferred)) {
       StepPtr steps = value->steps();
@@ -87,7 +95,8 @@ static bool collect(Call &call) {
       operand.isFAD = true;
       operand.sources = value->sources;
       const Held &held = value->description();
-      operand.derivative = held.isOneOperator ? Derivative::Operator : held.form;
+      operand.derivative =
+          held.isOneOperator ? Derivative::Operator : held.form;
       operand.isPiecewise = held.isPiecewise;
     }
     call.positions.push_back(i);
@@ -107,7 +116,8 @@ StepPtr recordCall(const Call &call) {
     StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
     if (!step || step->length >= maxLength) {
       bool isSame = source && source->source == call.known[i].self;
-      step = source = isSame ? source : recordSource(call.tensors[i], call.known[i].self);
+      step = source =
+          isSame ? source : recordSource(call.tensors[i], call.known[i].self);
     }
     operands.emplace_back(call.positions[i], std::move(step));
   }
@@ -142,7 +152,8 @@ bool begin(Call &call) {
   return call.decision.isFAD();
 }
 
-/// Whether the operator is part of a sequence, and was called. Nothing of the call remains.
+/// Whether the operator is part of a sequence, and was called. Nothing of the
+/// call remains.
 static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
                       c10::DispatchKeySet keys, torch::jit::Stack *stack) {
   std::vector<c10::IValue> arguments =
@@ -163,8 +174,8 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
   return true;
 }
 
-void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-               torch::jit::Stack *stack) {
+void runKernel(const Operator &info, const c10::OperatorHandle &op,
+               c10::DispatchKeySet keys, torch::jit::Stack *stack) {
   if (!isOurs(keys))
     return leave(op, keys, stack);
   if (!nestBoxed(info, op, keys, stack))

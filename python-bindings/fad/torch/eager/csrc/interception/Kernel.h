@@ -25,25 +25,28 @@ struct Call {
   c10::SmallVector<size_t, 2> positions = {};
   c10::SmallVector<at::Tensor, 2> tensors = {};
   c10::SmallVector<Value *, 2> values = {};
-  /// Where their gradients go. Nothing else may refer to the node of a leaf yet.
+  /// Where their gradients go. Nothing else may refer to the node of a leaf
+  /// yet.
   c10::SmallVector<torch::autograd::Edge, 2> edges = {};
   std::vector<fad::eager::Operand> known = {};
   Use use = {};
   Decision decision = {};
 
-  Held derivative(size_t i) const { return values[i] ? values[i]->derivative() : Held(); }
+  Held derivative(size_t i) const {
+    return values[i] ? values[i]->derivative() : Held();
+  }
   const Held &description(size_t i) const {
     static const Held ofSource;
     return values[i] ? values[i]->description() : ofSource;
   }
 };
 
-/// Whether an operator is nobody's but autograd's, and is no part of a backward, where
-/// nodes compute what was asked for alone.
+/// Whether an operator is nobody's but autograd's, and is no part of a
+/// backward, where nodes compute what was asked for alone.
 bool isOurs(c10::DispatchKeySet keys);
 
-/// Finds what is known of the operands and what the operator does. False where it is to
-/// be left to PyTorch.
+/// Finds what is known of the operands and what the operator does. False where
+/// it is to be left to PyTorch.
 bool begin(Call &call);
 
 /// The steps to the result.
@@ -56,13 +59,13 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys);
 /// See interactive/Interactive.h.
 void conclude(Call &call, const at::Tensor &result);
 
-/// Runs a fad operator in the mode: PyTorch's own, and then the decision of the state
-/// machine.
-void runKernel(const Operator &info, const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-               torch::jit::Stack *stack);
+/// Runs a fad operator in the mode: PyTorch's own, and then the decision of the
+/// state machine.
+void runKernel(const Operator &info, const c10::OperatorHandle &op,
+               c10::DispatchKeySet keys, torch::jit::Stack *stack);
 
-/// The same for an operator of the given arguments, which are never boxed where the
-/// operator is left to PyTorch.
+/// The same for an operator of the given arguments, which are never boxed where
+/// the operator is left to PyTorch.
 template <typename... Args>
 at::Tensor runTyped(const Operator &info,
                     const c10::TypedOperatorHandle<at::Tensor(Args...)> &op,

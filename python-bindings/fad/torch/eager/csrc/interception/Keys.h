@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two keys intercept operators above autograd. The mode's key is a thread's, and has
-// kernels for fad operators alone, so that all others cost nothing. The tensor's key
-// is set on fad tensors, so that every operator that reads one is seen. PyTorch has
-// no key to spare; its keys for tests are free outside of its own tests.
+// Two keys intercept operators above autograd. The mode's key is a thread's,
+// and has kernels for fad operators alone, so that all others cost nothing. The
+// tensor's key is set on fad tensors, so that every operator that reads one is
+// seen. PyTorch has no key to spare; its keys for tests are free outside of its
+// own tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,15 +47,17 @@ inline thread_local Trace trace;
 inline bool isTraced() { return C10_UNLIKELY(options.isTraced); }
 inline bool isObserved() { return C10_UNLIKELY(options.isObserved); }
 
-/// While it is alive, operators are PyTorch's own, and autocast leaves them alone:
-/// what they compute has the types that forward had.
+/// While it is alive, operators are PyTorch's own, and autocast leaves them
+/// alone: what they compute has the types that forward had.
 class PlainGuard {
-  c10::impl::ExcludeDispatchKeyGuard keys{bothKeys | c10::autocast_dispatch_keyset};
+  c10::impl::ExcludeDispatchKeyGuard keys{bothKeys |
+                                          c10::autocast_dispatch_keyset};
 };
 
 /// The keys that are left to an operator below both.
 inline c10::DispatchKeySet belowKeys(c10::DispatchKeySet keys) {
-  return (keys - bothKeys) & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey);
+  return (keys - bothKeys) &
+         c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey);
 }
 
 /// Runs an operator below both keys.
@@ -64,14 +67,16 @@ inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   op.redispatchBoxed(belowKeys(keys), stack);
 }
 
-/// What an operator does that reads a fad tensor and does not continue its sequence.
+/// What an operator does that reads a fad tensor and does not continue its
+/// sequence.
 void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                torch::jit::Stack *stack);
 
 /// An operator that is left to PyTorch, whatever its operands are.
 inline void leave(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  keys.has(tensorKey) ? readBoxed(op, keys, stack) : redispatch(op, keys, stack);
+  keys.has(tensorKey) ? readBoxed(op, keys, stack)
+                      : redispatch(op, keys, stack);
 }
 
 } // namespace fad::eager

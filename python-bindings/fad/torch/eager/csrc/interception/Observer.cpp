@@ -14,9 +14,12 @@
 namespace fad::eager {
 
 static thread_local Observer observer = nullptr;
-/// What events have named. Memory of tensors is free once nothing else needs it.
-static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> named;
-static thread_local std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> namedTensors;
+/// What events have named. Memory of tensors is free once nothing else needs
+/// it.
+static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>>
+    named;
+static thread_local std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>>
+    namedTensors;
 
 void setObserver(Observer function) {
   observer = function;
@@ -34,8 +37,8 @@ static void tell(const std::ostringstream &event) {
 static void printStorage(std::ostream &out, const at::Tensor &tensor) {
   const c10::Storage &storage = tensor.storage();
   named.emplace_back(storage.getWeakStorageImpl());
-  out << '[' << reinterpret_cast<uintptr_t>(storage.unsafeGetStorageImpl()) << ", "
-      << storage.nbytes() << ']';
+  out << '[' << reinterpret_cast<uintptr_t>(storage.unsafeGetStorageImpl())
+      << ", " << storage.nbytes() << ']';
 }
 
 /// The address of what a tensor is named by, and its bytes.
@@ -43,11 +46,12 @@ static void print(std::ostream &out, const at::Tensor &tensor) {
   if (!lazyOf(tensor))
     return printStorage(out, tensor);
   namedTensors.emplace_back(tensor.getIntrusivePtr());
-  out << '[' << reinterpret_cast<uintptr_t>(tensor.unsafeGetTensorImpl()) << ", "
-      << tensor.nbytes() << ']';
+  out << '[' << reinterpret_cast<uintptr_t>(tensor.unsafeGetTensorImpl())
+      << ", " << tensor.nbytes() << ']';
 }
 
-static void print(std::ostream &out, const char *name, const std::vector<at::Tensor> &tensors) {
+static void print(std::ostream &out, const char *name,
+                  const std::vector<at::Tensor> &tensors) {
   out << ", \"" << name << "\": [";
   const char *separator = "";
   for (const at::Tensor &tensor : tensors) {
@@ -58,11 +62,13 @@ static void print(std::ostream &out, const char *name, const std::vector<at::Ten
 }
 
 /// Whether eager PyTorch's node saves an argument of a fad operator.
-static bool isSaved(const Operator &op, c10::ArrayRef<c10::IValue> arguments, size_t position) {
+static bool isSaved(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
+                    size_t position) {
   if (op.saves != Saves::Input)
     return false;
   auto needsGradient = [&](size_t other) {
-    return arguments[other].isTensor() && arguments[other].toTensor().requires_grad();
+    return arguments[other].isTensor() &&
+           arguments[other].toTensor().requires_grad();
   };
   if (op.form == Form::Multiply)
     return needsGradient(1 - position);
@@ -70,8 +76,8 @@ static bool isSaved(const Operator &op, c10::ArrayRef<c10::IValue> arguments, si
 }
 
 void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
-                     c10::ArrayRef<size_t> positions, c10::ArrayRef<Value *> values,
-                     const at::Tensor &result) {
+                     c10::ArrayRef<size_t> positions,
+                     c10::ArrayRef<Value *> values, const at::Tensor &result) {
   std::vector<at::Tensor> sources, inner, constants, saved;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isTensor() || !arguments[i].toTensor().defined())
@@ -91,7 +97,8 @@ void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
     saved.push_back(result);
   std::ostringstream event;
   std::string name = op.name;
-  event << "{\"event\": \"operator\", \"name\": \"" << name.substr(0, name.find('.')) << '"';
+  event << "{\"event\": \"operator\", \"name\": \""
+        << name.substr(0, name.find('.')) << '"';
   print(event, "result", {result});
   print(event, "sources", sources);
   print(event, "inner", inner);
@@ -105,18 +112,20 @@ void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
 static at::Tensor heldBy(const Value &value) {
   if (!value.sequence)
     return {};
-  return value.sequence->bits.defined() ? value.sequence->bits : value.sequence->held.tensor;
+  return value.sequence->bits.defined() ? value.sequence->bits
+                                        : value.sequence->held.tensor;
 }
 
-void observeEnd(const at::Tensor &tensor, const Value &value, const Ending &ending,
-                const Choice &choice) {
+void observeEnd(const at::Tensor &tensor, const Value &value,
+                const Ending &ending, const Choice &choice) {
   std::ostringstream event;
   at::Tensor held = heldBy(value);
-  event << "{\"event\": \"end\", \"kept\": \"" << name(choice.kept) << "\", \"reason\": \""
-        << reason(value.policy, ending, choice) << "\", \"held\": "
-        << (held.defined() ? held.nbytes() : 0);
+  event << "{\"event\": \"end\", \"kept\": \"" << name(choice.kept)
+        << "\", \"reason\": \"" << reason(value.policy, ending, choice)
+        << "\", \"held\": " << (held.defined() ? held.nbytes() : 0);
   LazyTensor *lazy = lazyOf(tensor);
-  event << ", \"computed\": \"" << name(lazy ? lazy->how() : Computed::AtOnce) << '"';
+  event << ", \"computed\": \"" << name(lazy ? lazy->how() : Computed::AtOnce)
+        << '"';
   print(event, "value", {tensor});
   // Views are named by the storage.
   printStorage(event << ", \"storage\": ", tensor);
@@ -124,8 +133,8 @@ void observeEnd(const at::Tensor &tensor, const Value &value, const Ending &endi
   tell(event);
 }
 
-/// Whether a reader's node saves the argument: of readers that a recomputed value can
-/// replace, `isSaved`, and of fad operators, their inputs.
+/// Whether a reader's node saves the argument: of readers that a recomputed
+/// value can replace, `isSaved`, and of fad operators, their inputs.
 static bool savesInput(const c10::OperatorName &reader) {
   for (const Operator &op : operators()) {
     std::string_view name = op.name;
@@ -135,8 +144,8 @@ static bool savesInput(const c10::OperatorName &reader) {
   return false;
 }
 
-void observeReader(const c10::OperatorName &reader, const at::Tensor &value, bool isSaved,
-                   bool isRecomputed) {
+void observeReader(const c10::OperatorName &reader, const at::Tensor &value,
+                   bool isSaved, bool isRecomputed) {
   std::ostringstream event;
   event << std::boolalpha << "{\"event\": \"reader\", \"name\": \""
         << reader.name.substr(reader.name.find(':') + 2)

@@ -1,4 +1,5 @@
-//===- Observer.h - What Python is told of sequences ----------- -*- C++ -*-===//
+//===- Observer.h - What Python is told of sequences ----------- -*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For a report, Python is told of the operators of sequences and of their ends, as
-// they occur. An event is JSON. It names tensors by their storages, or those that are computed
-// late by themselves, each of which has an address of its own until the observer is
-// removed.
+// For a report, Python is told of the operators of sequences and of their ends,
+// as they occur. An event is JSON. It names tensors by their storages, or those
+// that are computed late by themselves, each of which has an address of its own
+// until the observer is removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,19 +27,19 @@ using Observer = void (*)(const char *event);
 /// Tells this thread's operators to a function; to none, if it is null.
 void setObserver(Observer observer);
 
-/// A fad operator that is part of a sequence. `values` are those of the operands at
-/// `positions`.
+/// A fad operator that is part of a sequence. `values` are those of the
+/// operands at `positions`.
 void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
-                     c10::ArrayRef<size_t> positions, c10::ArrayRef<Value *> values,
-                     const at::Tensor &result);
+                     c10::ArrayRef<size_t> positions,
+                     c10::ArrayRef<Value *> values, const at::Tensor &result);
 
 /// What a finished sequence leaves.
-void observeEnd(const at::Tensor &tensor, const Value &value, const Ending &ending,
-                const Choice &choice);
+void observeEnd(const at::Tensor &tensor, const Value &value,
+                const Ending &ending, const Choice &choice);
 
 /// An operator that ends a sequence reads its value.
-void observeReader(const c10::OperatorName &reader, const at::Tensor &value, bool isSaved,
-                   bool isRecomputed);
+void observeReader(const c10::OperatorName &reader, const at::Tensor &value,
+                   bool isSaved, bool isRecomputed);
 
 } // namespace fad::eager
 

@@ -82,7 +82,9 @@ static std::optional<double> number(const c10::IValue &value) {
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions) {
   Use use = {op.kind, {1, 1}, op.saves};
-  auto alpha = [&] { return arguments.size() > 2 ? arguments[2].toScalar().toDouble() : 1; };
+  auto alpha = [&] {
+    return arguments.size() > 2 ? arguments[2].toScalar().toDouble() : 1;
+  };
   switch (op.form) {
   case Form::Unary:
     if (op.kind == Kind::Linear)
@@ -119,12 +121,17 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
 bool savesArgument(const c10::OperatorName &reader, size_t position) {
   // Bits are positions.
   static const std::unordered_map<std::string, unsigned> saved = {
-      {"aten::addmm", 6},       {"aten::mm", 3},  {"aten::bmm", 3},
-      {"aten::baddbmm", 6},     {"aten::linear", 1}, {"aten::convolution", 1},
+      {"aten::addmm", 6},
+      {"aten::mm", 3},
+      {"aten::bmm", 3},
+      {"aten::baddbmm", 6},
+      {"aten::linear", 1},
+      {"aten::convolution", 1},
       {"aten::native_layer_norm", 1},
   };
   auto found = saved.find(reader.name);
-  return found != saved.end() && position < 32 && (found->second >> position & 1);
+  return found != saved.end() && position < 32 &&
+         (found->second >> position & 1);
 }
 
 } // namespace fad::eager

@@ -43,8 +43,8 @@ c10::ArrayRef<Operator> operators();
 /// The fad operator of a name of PyTorch's, as "aten::add.Tensor", or null.
 const Operator *findOperator(const c10::OperatorName &name);
 
-/// What an operator is for given arguments and the positions of its differentiable
-/// operands: a product with a number is linear.
+/// What an operator is for given arguments and the positions of its
+/// differentiable operands: a product with a number is linear.
 struct Use {
   Kind kind;
   /// Of a linear operator, what each operand is multiplied by.
@@ -55,8 +55,8 @@ struct Use {
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions);
 
-/// Which of a reader's arguments its node saves in a way that a recomputed value can
-/// replace.
+/// Which of a reader's arguments its node saves in a way that a recomputed
+/// value can replace.
 bool savesArgument(const c10::OperatorName &reader, size_t position);
 
 } // namespace fad::eager

@@ -21,14 +21,17 @@ namespace fad::eager {
 
 /// Whether an operator consists of others, each of which is seen by itself.
 static bool isComposite(const c10::OperatorHandle &op) {
-  return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  return op.hasKernelForDispatchKey(
+      c10::DispatchKey::CompositeImplicitAutograd);
 }
 
-/// Whether the result of an operator is a view that stands for the whole tensor.
+/// Whether the result of an operator is a view that stands for the whole
+/// tensor.
 static bool isView(const c10::OperatorName &name) {
   static const std::unordered_set<std::string> views = {
-      "aten::view",    "aten::_unsafe_view", "aten::transpose", "aten::t",
-      "aten::permute", "aten::squeeze",      "aten::unsqueeze", "aten::_reshape_alias"};
+      "aten::view",      "aten::_unsafe_view",  "aten::transpose",
+      "aten::t",         "aten::permute",       "aten::squeeze",
+      "aten::unsqueeze", "aten::_reshape_alias"};
   return views.count(name.name) != 0;
 }
 
@@ -42,8 +45,8 @@ struct Reading {
 } // namespace
 
 /// Ends the sequence of one operand.
-static void read(const c10::OperatorHandle &op, size_t position, const at::Tensor &tensor,
-                 std::vector<Reading> &readings) {
+static void read(const c10::OperatorHandle &op, size_t position,
+                 const at::Tensor &tensor, std::vector<Reading> &readings) {
   Value *own = anyValueOf(tensor);
   if (!own || !own->isCurrent())
     return removeKey(tensor);
@@ -63,9 +66,11 @@ static void read(const c10::OperatorHandle &op, size_t position, const at::Tenso
   }
   if (!at::GradMode::is_enabled() || !value)
     return;
-  bool isSaved = savesArgument(op.operator_name(), position) && valueOf(base) == value;
+  bool isSaved =
+      savesArgument(op.operator_name(), position) && valueOf(base) == value;
   if (value->isDeferred ? !value->isRead : !value->isFinished)
-    (value->isDeferred ? finishDeferred : finishInteractive)(base, *value, isSaved);
+    (value->isDeferred ? finishDeferred : finishInteractive)(base, *value,
+                                                             isSaved);
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
   if (value->isRecomputed)
@@ -89,21 +94,27 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   if (isComposite(op))
     return op.redispatchBoxed(belowKeys(keys), stack);
   if (isTraced())
-    trace.record({op.operator_name().name.substr(op.operator_name().name.find(':') + 2), State::YN,
-                  std::string(components(State::YN)), {}, {}});
+    trace.record(
+        {op.operator_name().name.substr(op.operator_name().name.find(':') + 2),
+         State::YN,
+         std::string(components(State::YN)),
+         {},
+         {}});
   std::vector<Reading> readings;
   size_t count = op.schema().arguments().size();
   for (size_t i = 0; i < count; ++i) {
-    visitTensors((*stack)[stack->size() - count + i], [&](const at::Tensor &tensor) {
-      if (!tensor.key_set().has(tensorKey))
-        return;
-      read(op, i, tensor, readings);
-      compute(tensor);
-    });
+    visitTensors((*stack)[stack->size() - count + i],
+                 [&](const at::Tensor &tensor) {
+                   if (!tensor.key_set().has(tensorKey))
+                     return;
+                   read(op, i, tensor, readings);
+                   compute(tensor);
+                 });
   }
   redispatch(op, keys, stack);
   size_t returns = op.schema().returns().size();
-  if (readings.empty() || !returns || !(*stack)[stack->size() - returns].isTensor())
+  if (readings.empty() || !returns ||
+      !(*stack)[stack->size() - returns].isTensor())
     return;
   const at::Tensor &result = (*stack)[stack->size() - returns].toTensor();
   for (const Reading &reading : readings) {

@@ -16,8 +16,8 @@
 namespace fad::eager {
 
 namespace {
-/// When each storage was written to. Another storage may get the place of one that is
-/// freed; what reads that is later.
+/// When each storage was written to. Another storage may get the place of one
+/// that is freed; what reads that is later.
 struct Clock {
   std::mutex mutex;
   std::atomic<uint64_t> time{0};
@@ -46,23 +46,36 @@ static bool isCollective(const c10::OperatorHandle &op) {
 
 bool isSilentWriter(const c10::OperatorHandle &op) {
   static const std::unordered_set<std::string> names = {
-      "aten::native_batch_norm",       "aten::cudnn_batch_norm",
-      "aten::miopen_batch_norm",       "aten::batch_norm",
-      "aten::_batch_norm_impl_index",  "aten::batch_norm_update_stats",
-      "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts",
-      "c10d::allreduce_",              "c10d::allreduce_coalesced_",
-      "c10d::broadcast_",              "c10d::reduce_",
-      "c10d::recv_",                   "c10d::recv_any_source_",
-      "c10d::allgather_",              "c10d::_allgather_base_",
-      "c10d::allgather_coalesced_",    "c10d::allgather_into_tensor_coalesced_",
-      "c10d::gather_",                 "c10d::scatter_",
-      "c10d::reduce_scatter_",         "c10d::_reduce_scatter_base_",
+      "aten::native_batch_norm",
+      "aten::cudnn_batch_norm",
+      "aten::miopen_batch_norm",
+      "aten::batch_norm",
+      "aten::_batch_norm_impl_index",
+      "aten::batch_norm_update_stats",
+      "aten::batch_norm_gather_stats",
+      "aten::batch_norm_gather_stats_with_counts",
+      "c10d::allreduce_",
+      "c10d::allreduce_coalesced_",
+      "c10d::broadcast_",
+      "c10d::reduce_",
+      "c10d::recv_",
+      "c10d::recv_any_source_",
+      "c10d::allgather_",
+      "c10d::_allgather_base_",
+      "c10d::allgather_coalesced_",
+      "c10d::allgather_into_tensor_coalesced_",
+      "c10d::gather_",
+      "c10d::scatter_",
+      "c10d::reduce_scatter_",
+      "c10d::_reduce_scatter_base_",
       "c10d::reduce_scatter_tensor_coalesced_",
-      "c10d::alltoall_",               "c10d::alltoall_base_"};
+      "c10d::alltoall_",
+      "c10d::alltoall_base_"};
   return !op.schema().is_mutable() && names.count(op.operator_name().name) != 0;
 }
 
-void noteSilentWrites(const c10::OperatorHandle &op, const torch::jit::Stack &stack,
+void noteSilentWrites(const c10::OperatorHandle &op,
+                      const torch::jit::Stack &stack,
                       c10::function_ref<void(const at::Tensor &)> visit) {
   auto note = [&](const at::Tensor &tensor) {
     if (!tensor.has_storage())

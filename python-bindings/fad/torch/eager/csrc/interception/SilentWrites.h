@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Some operators write to arguments without saying so in their schemas, and PyTorch's
-// versions do not count that: batch normalizations to running statistics, collectives to
-// what they receive. What a sequence reads later than that is known by a clock.
+// Some operators write to arguments without saying so in their schemas, and
+// PyTorch's versions do not count that: batch normalizations to running
+// statistics, collectives to what they receive. What a sequence reads later
+// than that is known by a clock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +28,10 @@ uint64_t countSilentWrites();
 /// Whether memory of a tensor had a silent write after so many.
 bool isSilentlyWritten(const at::Tensor &tensor, uint64_t after);
 
-/// Notes what an operator that writes silently, in the mode, is going to write to, and
-/// calls `visit` with it.
-void noteSilentWrites(const c10::OperatorHandle &op, const torch::jit::Stack &stack,
+/// Notes what an operator that writes silently, in the mode, is going to write
+/// to, and calls `visit` with it.
+void noteSilentWrites(const c10::OperatorHandle &op,
+                      const torch::jit::Stack &stack,
                       c10::function_ref<void(const at::Tensor &)> visit);
 /// Whether an operator writes silently.
 bool isSilentWriter(const c10::OperatorHandle &op);

@@ -28,20 +28,23 @@ static Sources unite(const std::vector<Operand> &operands) {
 }
 
 /// Whether a sequence may have the given two sources. The gate of a gated
-/// activation and what it multiplies are kept, and the product is not; a sum of two
-/// sources has nothing to keep.
-static bool mayHaveTwo(Policy policy, Kind kind, const std::vector<Operand> &operands) {
+/// activation and what it multiplies are kept, and the product is not; a sum of
+/// two sources has nothing to keep.
+static bool mayHaveTwo(Policy policy, Kind kind,
+                       const std::vector<Operand> &operands) {
   if (policy != Policy::Auto)
     return false;
   for (const Operand &operand : operands)
-    if (operand.isFAD && (operand.sources.size() == 2 ||
-                          (kind == Kind::Product && operand.derivative != Derivative::Number)))
+    if (operand.isFAD &&
+        (operand.sources.size() == 2 ||
+         (kind == Kind::Product && operand.derivative != Derivative::Number)))
       return true;
   return false;
 }
 
 /// The derivative of the result where some operand has one.
-static Derivative chain(Policy policy, Kind kind, const std::vector<Operand> &operands,
+static Derivative chain(Policy policy, Kind kind,
+                        const std::vector<Operand> &operands,
                         const Decision &decision) {
   auto is = [&](Derivative derivative) {
     return [=](const Operand &operand) {
@@ -50,7 +53,8 @@ static Derivative chain(Policy policy, Kind kind, const std::vector<Operand> &op
     };
   };
   auto begin = operands.begin(), end = operands.end();
-  if (decision.sources.size() > 1 || std::any_of(begin, end, is(Derivative::Steps)))
+  if (decision.sources.size() > 1 ||
+      std::any_of(begin, end, is(Derivative::Steps)))
     return Derivative::Steps;
   if (kind == Kind::Linear && operands.size() == 1)
     return operands.front().derivative;
@@ -64,10 +68,12 @@ static Derivative chain(Policy policy, Kind kind, const std::vector<Operand> &op
                                                        : Derivative::Steps;
 }
 
-Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands) {
+Decision decide(Policy policy, Kind kind,
+                const std::vector<Operand> &operands) {
   Decision decision;
-  bool hasFAD = std::any_of(operands.begin(), operands.end(),
-                            [](const Operand &operand) { return operand.isFAD; });
+  bool hasFAD =
+      std::any_of(operands.begin(), operands.end(),
+                  [](const Operand &operand) { return operand.isFAD; });
   decision.state = hasFAD ? State::YN : State::NN;
   if (kind == Kind::Other || operands.empty())
     return decision;
@@ -84,7 +90,8 @@ Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands) 
   if (hasFAD)
     decision.derivative = chain(policy, kind, operands, decision);
   else
-    // The operator's own node is the derivative, whatever the number of operands.
+    // The operator's own node is the derivative, whatever the number of
+    // operands.
     decision.derivative =
         kind == Kind::Linear ? Derivative::Number : Derivative::Operator;
   return decision;
@@ -100,7 +107,8 @@ static Choice finishOperator(const Ending &ending) {
   }
   if (!ending.readerSaves)
     return {Kept::Operator, false};
-  // The operator keeps the source, from which the value is computed again, or a constant.
+  // The operator keeps the source, from which the value is computed again, or a
+  // constant.
   if (ending.isFirst && ending.saves != Saves::Result)
     return {Kept::Operator, true};
   return {Kept::Sources, true};
@@ -112,9 +120,12 @@ static Choice finishExactly(Policy policy, const Ending &ending) {
   case Derivative::Number:
     return {Kept::Number, false};
   case Derivative::Operator:
-    return policy == Policy::Auto ? finishOperator(ending) : Choice{Kept::Operator, false};
+    return policy == Policy::Auto ? finishOperator(ending)
+                                  : Choice{Kept::Operator, false};
   case Derivative::Tensor:
-    return {policy == Policy::Auto && ending.isPiecewise ? Kept::Bits : Kept::Tensor, false};
+    return {policy == Policy::Auto && ending.isPiecewise ? Kept::Bits
+                                                         : Kept::Tensor,
+            false};
   case Derivative::Steps:
     return {Kept::Sources, ending.readerSaves};
   }
@@ -123,9 +134,11 @@ static Choice finishExactly(Policy policy, const Ending &ending) {
 
 Choice finish(Policy policy, const Ending &ending) {
   Choice choice = finishExactly(policy, ending);
-  // A source of which a reader computes what it saves takes fewer bytes than the value and
-  // few bits do, and a tensor that the reader saves anyway takes none.
-  bool isFree = choice.recomputes || choice.kept == Kept::Number || choice.kept == Kept::Bits ||
+  // A source of which a reader computes what it saves takes fewer bytes than
+  // the value and few bits do, and a tensor that the reader saves anyway takes
+  // none.
+  bool isFree = choice.recomputes || choice.kept == Kept::Number ||
+                choice.kept == Kept::Bits ||
                 (choice.kept == Kept::Operator && ending.isLast &&
                  ending.saves == Saves::Result && ending.readerSaves);
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
@@ -145,21 +158,27 @@ Choice finishWhole(Policy policy, const Ending &ending) {
   }
   if (ending.isPiecewise && !ending.readerSaves)
     return {Kept::Bits, false};
-  return isShared && !choice.recomputes ? choice : Choice{Kept::Sources, choice.recomputes};
+  return isShared && !choice.recomputes
+             ? choice
+             : Choice{Kept::Sources, choice.recomputes};
 }
 
 /// Where an operator's own node is left.
-static std::string_view reasonOfOperator(const Ending &ending, const Choice &choice) {
+static std::string_view reasonOfOperator(const Ending &ending,
+                                         const Choice &choice) {
   if (choice.recomputes)
     return ending.saves == Saves::Constant
                ? "the reader saves the value, which the source gives as well"
-               : "one operator is not linear, and what it saves gives the value as well";
+               : "one operator is not linear, and what it saves gives the "
+                 "value as well";
   if (ending.isLast && ending.saves == Saves::Result && ending.readerSaves)
-    return "one operator is not linear, and it and its reader save the same tensor";
+    return "one operator is not linear, and it and its reader save the same "
+           "tensor";
   return "one operator is not linear";
 }
 
-std::string_view reason(Policy policy, const Ending &ending, const Choice &choice) {
+std::string_view reason(Policy policy, const Ending &ending,
+                        const Choice &choice) {
   switch (choice.kept) {
   case Kept::Number:
     return "all operators are linear";
@@ -188,13 +207,14 @@ std::string_view name(State state) {
 }
 
 std::string_view name(Kept kept) {
-  static constexpr std::string_view names[] = {"number", "operator", "derivative", "bits",
-                                               "few bits", "source"};
+  static constexpr std::string_view names[] = {
+      "number", "operator", "derivative", "bits", "few bits", "source"};
   return names[static_cast<size_t>(kept)];
 }
 
 std::string_view components(State state) {
-  static constexpr std::string_view names[] = {"A D", "A D", "A B D", "A B C D"};
+  static constexpr std::string_view names[] = {"A D", "A D", "A B D",
+                                               "A B C D"};
   return names[static_cast<size_t>(state)];
 }
 

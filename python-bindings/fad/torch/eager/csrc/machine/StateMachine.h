@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where operators arrive one by one, a finite state machine decides whether each
-// of them starts, continues, or ends a sequence whose derivative is computed in
-// forward mode. This file has the decisions alone: they depend on what is known
-// about the operands, and on nothing of a framework.
+// Where operators arrive one by one, a finite state machine decides whether
+// each of them starts, continues, or ends a sequence whose derivative is
+// computed in forward mode. This file has the decisions alone: they depend on
+// what is known about the operands, and on nothing of a framework.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,12 +25,12 @@
 
 namespace fad::eager {
 
-/// Fad is the paper's policy: what remains of a sequence is its derivative. Auto
-/// keeps what takes the fewest bytes.
+/// Fad is the paper's policy: what remains of a sequence is its derivative.
+/// Auto keeps what takes the fewest bytes.
 enum class Policy : uint8_t { Fad, Auto };
 
-/// The state of an operator: whether it has a fad operand, and whether it is a fad
-/// operator itself. NY starts a sequence, YY continues it, YN ends it.
+/// The state of an operator: whether it has a fad operand, and whether it is a
+/// fad operator itself. NY starts a sequence, YY continues it, YN ends it.
 enum class State : uint8_t { NN, NY, YY, YN };
 
 /// What an operator computes from its differentiable operands.
@@ -59,8 +59,8 @@ enum class Derivative : uint8_t {
   Steps
 };
 
-/// What leads a gradient to a value in the graph of backward: a node, and which of
-/// its inputs.
+/// What leads a gradient to a value in the graph of backward: a node, and which
+/// of its inputs.
 struct Source {
   const void *node = nullptr;
   uint32_t input = 0;
@@ -71,8 +71,8 @@ struct Source {
   friend bool operator!=(const Source &a, const Source &b) { return !(a == b); }
 };
 
-/// The sources of a value, or of two. They are as many as two operands have at most, and
-/// have no memory of their own.
+/// The sources of a value, or of two. They are as many as two operands have at
+/// most, and have no memory of their own.
 class Sources {
 public:
   Sources() = default;
@@ -99,9 +99,9 @@ private:
   size_t count = 0;
 };
 
-/// What is known about a differentiable operand. The four parameters of the paper
-/// are isFAD, saved_tensors and fad_tensors, which are in `derivative` (both are on
-/// the tensor), and src_node, which is in `sources`.
+/// What is known about a differentiable operand. The four parameters of the
+/// paper are isFAD, saved_tensors and fad_tensors, which are in `derivative`
+/// (both are on the tensor), and src_node, which is in `sources`.
 struct Operand {
   /// Where a gradient of the operand goes.
   Source self;
@@ -112,8 +112,8 @@ struct Operand {
   bool isPiecewise = true;
 };
 
-/// What an operator does. A, forward, and D, the update of the result, are of every
-/// state.
+/// What an operator does. A, forward, and D, the update of the result, are of
+/// every state.
 struct Decision {
   State state = State::NN;
   /// Of the result, where it is a fad tensor: the heads of its sequence.
@@ -132,16 +132,16 @@ struct Decision {
 /// Operands that need no gradient are constants and are left out.
 Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands);
 
-/// What an operator saves for its backward function. Of a product with a constant tensor,
-/// that is the constant alone.
+/// What an operator saves for its backward function. Of a product with a
+/// constant tensor, that is the constant alone.
 enum class Saves : uint8_t { Nothing, Input, Result, Constant };
 
 /// What is known about a fad tensor when an nfad operator reads it.
 struct Ending {
   Derivative derivative = Derivative::Number;
   bool isPiecewise = true;
-  /// Of Derivative::Operator: what the operator saves, whether its input is the source,
-  /// and whether its result is the value.
+  /// Of Derivative::Operator: what the operator saves, whether its input is the
+  /// source, and whether its result is the value.
   Saves saves = Saves::Nothing;
   bool isFirst = false, isLast = false;
   /// Whether the reader saves the value, and can take a recomputed one instead.
@@ -168,20 +168,22 @@ enum class Kept : uint8_t {
 
 struct Choice {
   Kept kept = Kept::Number;
-  /// The value that the reader saves is released, and computed again in backward.
+  /// The value that the reader saves is released, and computed again in
+  /// backward.
   bool recomputes = false;
 };
 
 /// C: what a sequence leaves for backward.
 Choice finish(Policy policy, const Ending &ending);
 
-/// The same of a sequence that is computed as a whole. Its value, and the gradient of its
-/// source, take a kernel each, so that the source is kept where what an operator saves
-/// takes no fewer bytes.
+/// The same of a sequence that is computed as a whole. Its value, and the
+/// gradient of its source, take a kernel each, so that the source is kept where
+/// what an operator saves takes no fewer bytes.
 Choice finishWhole(Policy policy, const Ending &ending);
 
 /// Why `choice` is left of a sequence, as a part of a sentence.
-std::string_view reason(Policy policy, const Ending &ending, const Choice &choice);
+std::string_view reason(Policy policy, const Ending &ending,
+                        const Choice &choice);
 
 std::string_view name(State state);
 std::string_view name(Kept kept);

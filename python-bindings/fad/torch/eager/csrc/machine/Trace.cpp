@@ -16,7 +16,8 @@ void Trace::release(Item item) {
 }
 
 void Trace::compute(const std::string &how, size_t operators, int64_t bytes) {
-  std::string count = std::to_string(operators) + (operators == 1 ? " operator " : " operators ");
+  std::string count = std::to_string(operators) +
+                      (operators == 1 ? " operator " : " operators ");
   if (!events.empty())
     events.back().computed.push_back({count + how, bytes});
 }
@@ -26,7 +27,8 @@ void Trace::keep(std::string what) {
     events.back().kept.push_back({std::move(what), 0});
 }
 
-static void print(std::string &line, const char *verb, const std::vector<Item> &items) {
+static void print(std::string &line, const char *verb,
+                  const std::vector<Item> &items) {
   const char *separator = verb;
   for (const Item &item : items) {
     line += std::string(separator) + item.what;

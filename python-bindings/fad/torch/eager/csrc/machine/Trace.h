@@ -1,4 +1,5 @@
-//===- Trace.h - What was saved and released, operator by operator -*- C++ -*-===//
+//===- Trace.h - What was saved and released, operator by operator -*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,8 +15,8 @@
 
 namespace fad::eager {
 
-/// What an operator of a trace saved or released: a description, as in "derivative",
-/// and its bytes.
+/// What an operator of a trace saved or released: a description, as in
+/// "derivative", and its bytes.
 struct Item {
   std::string what;
   int64_t bytes = 0;

@@ -18,7 +18,8 @@ at::Tensor denseOf(const at::Tensor &tensor) {
 }
 
 template <typename T>
-static bool pack(const T *data, int64_t count, uint8_t *bytes, double values[2]) {
+static bool pack(const T *data, int64_t count, uint8_t *bytes,
+                 double values[2]) {
   // The bits of a value that is no number would be lost.
   const T first = data[0];
   T second = first;
@@ -46,9 +47,11 @@ static bool pack(const T *data, int64_t count, uint8_t *bytes, double values[2])
 }
 
 at::Tensor packBits(const at::Tensor &tensor, double values[2]) {
-  if (!tensor.device().is_cpu() || !tensor.is_contiguous() || tensor.numel() == 0)
+  if (!tensor.device().is_cpu() || !tensor.is_contiguous() ||
+      tensor.numel() == 0)
     return {};
-  at::Tensor bits = at::empty({(tensor.numel() + 7) / 8}, tensor.options().dtype(at::kByte));
+  at::Tensor bits =
+      at::empty({(tensor.numel() + 7) / 8}, tensor.options().dtype(at::kByte));
   bool isPacked = false;
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, tensor.scalar_type(), "fad_pack_bits", [&] {
@@ -58,8 +61,10 @@ at::Tensor packBits(const at::Tensor &tensor, double values[2]) {
   return isPacked ? bits : at::Tensor();
 }
 
-at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::Tensor &like) {
-  at::Tensor result = at::empty(like.sizes(), like.options().requires_grad(false));
+at::Tensor unpackBits(const at::Tensor &bits, const double values[2],
+                      const at::Tensor &like) {
+  at::Tensor result =
+      at::empty(like.sizes(), like.options().requires_grad(false));
   const uint8_t *bytes = bits.const_data_ptr<uint8_t>();
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, like.scalar_type(), "fad_unpack_bits", [&] {
@@ -75,7 +80,8 @@ at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::
 at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
                         const double values[2]) {
   at::Tensor dense = denseOf(gradient);
-  at::Tensor result = at::empty(dense.sizes(), dense.options().requires_grad(false));
+  at::Tensor result =
+      at::empty(dense.sizes(), dense.options().requires_grad(false));
   const uint8_t *bytes = bits.const_data_ptr<uint8_t>();
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_multiply_bits", [&] {
@@ -85,7 +91,9 @@ at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
         scalar_t *to = result.mutable_data_ptr<scalar_t>();
         for (int64_t i = 0, count = dense.numel(); i < count; ++i) {
           scalar_t factor = both[bytes[i / 8] >> (i % 8) & 1];
-          to[i] = factor == scalar_t(0) ? factor : static_cast<scalar_t>(from[i] * factor);
+          to[i] = factor == scalar_t(0)
+                      ? factor
+                      : static_cast<scalar_t>(from[i] * factor);
         }
       });
   return result;

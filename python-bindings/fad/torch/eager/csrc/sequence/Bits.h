@@ -13,19 +13,23 @@
 
 namespace fad::eager {
 
-/// A contiguous tensor whose memory has the elements of another: that of PyTorch's tensors
-/// of zeros may be none, and that of views may have the negatives.
+/// A contiguous tensor whose memory has the elements of another: that of
+/// PyTorch's tensors of zeros may be none, and that of views may have the
+/// negatives.
 at::Tensor denseOf(const at::Tensor &tensor);
 
-/// One bit for each element of a dense tensor on the CPU that has at most two different
-/// values, as bytes; undefined for other tensors. `values` are those of the bits 0 and 1.
+/// One bit for each element of a dense tensor on the CPU that has at most two
+/// different values, as bytes; undefined for other tensors. `values` are those
+/// of the bits 0 and 1.
 at::Tensor packBits(const at::Tensor &tensor, double values[2]);
 
 /// The tensor of such bits, in the shape, strides and type of another.
-at::Tensor unpackBits(const at::Tensor &bits, const double values[2], const at::Tensor &like);
+at::Tensor unpackBits(const at::Tensor &bits, const double values[2],
+                      const at::Tensor &like);
 
-/// The product of a gradient and the tensor of such bits. Where the tensor is zero, so is
-/// the product, as in PyTorch's own derivatives of piecewise functions.
+/// The product of a gradient and the tensor of such bits. Where the tensor is
+/// zero, so is the product, as in PyTorch's own derivatives of piecewise
+/// functions.
 at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
                         const double values[2]);
 

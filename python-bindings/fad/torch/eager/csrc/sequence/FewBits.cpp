@@ -16,7 +16,8 @@
 
 // Loops over elements take the instructions of the processor that runs them.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define FAD_VECTORIZED __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
+#define FAD_VECTORIZED                                                         \
+  __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
 #else
 #define FAD_VECTORIZED
 #endif
@@ -29,14 +30,16 @@ static constexpr int64_t blockSize = 512;
 /// The greatest number of a type that is not above another.
 template <typename T> static T roundDown(double number) {
   T rounded = static_cast<T>(number);
-  return rounded > number ? std::nextafter(rounded, -std::numeric_limits<T>::infinity())
-                          : rounded;
+  return rounded > number
+             ? std::nextafter(rounded, -std::numeric_limits<T>::infinity())
+             : rounded;
 }
 
-/// How many boundaries are below each of a block's elements: one after the other where
-/// there are few.
+/// How many boundaries are below each of a block's elements: one after the
+/// other where there are few.
 template <typename T>
-FAD_VECTORIZED static void count(const T *data, int64_t size, const T *boundaries, int number,
+FAD_VECTORIZED static void count(const T *data, int64_t size,
+                                 const T *boundaries, int number,
                                  int32_t *codes) {
   for (int64_t i = 0; i < size; ++i)
     codes[i] = 0;
@@ -49,7 +52,8 @@ FAD_VECTORIZED static void count(const T *data, int64_t size, const T *boundarie
 
 /// The same by bisection, among 2^bits - 1 boundaries.
 template <typename T>
-static void bisect(const T *data, int64_t size, const T *boundaries, int bits, int32_t *codes) {
+static void bisect(const T *data, int64_t size, const T *boundaries, int bits,
+                   int32_t *codes) {
   for (int64_t i = 0; i < size; ++i) {
     int32_t code = 0;
     for (int32_t step = 1 << (bits - 1); step; step >>= 1)
@@ -58,9 +62,11 @@ static void bisect(const T *data, int64_t size, const T *boundaries, int bits, i
   }
 }
 
-/// Puts a block's numbers into bytes, those of eight elements into as many as `bits`.
+/// Puts a block's numbers into bytes, those of eight elements into as many as
+/// `bits`.
 template <int bits>
-FAD_VECTORIZED static void join(const int32_t *codes, int64_t size, uint8_t *bytes) {
+FAD_VECTORIZED static void join(const int32_t *codes, int64_t size,
+                                uint8_t *bytes) {
   for (int64_t i = 0; i < size; i += 8, bytes += bits) {
     uint64_t word = 0;
     for (int j = 0; j < 8; ++j)
@@ -71,31 +77,36 @@ FAD_VECTORIZED static void join(const int32_t *codes, int64_t size, uint8_t *byt
 
 /// The reverse.
 template <int bits>
-FAD_VECTORIZED static void split(const uint8_t *bytes, int64_t size, int32_t *codes) {
+FAD_VECTORIZED static void split(const uint8_t *bytes, int64_t size,
+                                 int32_t *codes) {
   for (int64_t i = 0; i < size; i += 8, bytes += bits) {
     uint64_t word = 0;
     std::memcpy(&word, bytes, bits);
     for (int j = 0; j < 8; ++j)
-      codes[i + j] = static_cast<int32_t>(word >> (bits * j) & ((1 << bits) - 1));
+      codes[i + j] =
+          static_cast<int32_t>(word >> (bits * j) & ((1 << bits) - 1));
   }
 }
 
 using Join = void (*)(const int32_t *, int64_t, uint8_t *);
 using Split = void (*)(const uint8_t *, int64_t, int32_t *);
 static constexpr int maxBits = 8;
-static void joinBlock(int bits, const int32_t *codes, int64_t size, uint8_t *bytes) {
+static void joinBlock(int bits, const int32_t *codes, int64_t size,
+                      uint8_t *bytes) {
   static const Join all[maxBits] = {join<1>, join<2>, join<3>, join<4>,
                                     join<5>, join<6>, join<7>, join<8>};
   all[bits - 1](codes, size, bytes);
 }
-static void splitBlock(int bits, const uint8_t *bytes, int64_t size, int32_t *codes) {
+static void splitBlock(int bits, const uint8_t *bytes, int64_t size,
+                       int32_t *codes) {
   static const Split all[maxBits] = {split<1>, split<2>, split<3>, split<4>,
                                      split<5>, split<6>, split<7>, split<8>};
   all[bits - 1](bytes, size, codes);
 }
 
 /// Whether all elements of a block are finite numbers.
-template <typename T> FAD_VECTORIZED static bool isFinite(const T *data, int64_t size) {
+template <typename T>
+FAD_VECTORIZED static bool isFinite(const T *data, int64_t size) {
   int32_t others = 0;
   for (int64_t i = 0; i < size; ++i)
     others |= !(std::abs(data[i]) <= std::numeric_limits<T>::max());
@@ -104,7 +115,8 @@ template <typename T> FAD_VECTORIZED static bool isFinite(const T *data, int64_t
 
 /// Whether there is a level for each element.
 template <typename From, typename T>
-static bool pack(const From *data, int64_t size, const Levels &levels, uint8_t *bytes) {
+static bool pack(const From *data, int64_t size, const Levels &levels,
+                 uint8_t *bytes) {
   const int bits = levels.bits;
   T boundaries[255];
   std::fill(boundaries, boundaries + 255, std::numeric_limits<T>::infinity());
@@ -119,7 +131,8 @@ static bool pack(const From *data, int64_t size, const Levels &levels, uint8_t *
     if (!isFinite(block, length))
       return false;
     if (bits <= 4)
-      count(block, length, boundaries, static_cast<int>(levels.boundaries.size()), codes);
+      count(block, length, boundaries,
+            static_cast<int>(levels.boundaries.size()), codes);
     else
       bisect(block, length, boundaries, bits, codes);
     // The last bytes are whole.
@@ -131,7 +144,8 @@ static bool pack(const From *data, int64_t size, const Levels &levels, uint8_t *
 
 /// Calls `visit` with the place and the level of each element.
 template <typename T, typename Visit>
-static void visitLevels(const uint8_t *bytes, int64_t size, const Levels &levels, Visit visit) {
+static void visitLevels(const uint8_t *bytes, int64_t size,
+                        const Levels &levels, Visit visit) {
   T table[256] = {};
   std::copy(levels.levels.begin(), levels.levels.end(), table);
   int32_t codes[blockSize];
@@ -145,8 +159,9 @@ static void visitLevels(const uint8_t *bytes, int64_t size, const Levels &levels
 
 at::Tensor packLevels(const at::Tensor &tensor, const Levels &levels) {
   at::Tensor dense = denseOf(tensor);
-  at::Tensor packed = at::empty({(dense.numel() + 7) / 8 * levels.bits},
-                                dense.options().dtype(at::kByte).requires_grad(false));
+  at::Tensor packed =
+      at::empty({(dense.numel() + 7) / 8 * levels.bits},
+                dense.options().dtype(at::kByte).requires_grad(false));
   bool isPacked = false;
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_pack_levels", [&] {
@@ -157,14 +172,18 @@ at::Tensor packLevels(const at::Tensor &tensor, const Levels &levels) {
   return isPacked ? packed : at::Tensor();
 }
 
-at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels, const at::Tensor &like) {
-  at::Tensor result = at::empty(like.sizes(), like.options().requires_grad(false));
+at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels,
+                        const at::Tensor &like) {
+  at::Tensor result =
+      at::empty(like.sizes(), like.options().requires_grad(false));
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, like.scalar_type(), "fad_unpack_levels", [&] {
         scalar_t *to = result.mutable_data_ptr<scalar_t>();
         visitLevels<at::opmath_type<scalar_t>>(
             packed.const_data_ptr<uint8_t>(), like.numel(), levels,
-            [&](int64_t i, auto level) { to[i] = static_cast<scalar_t>(level); });
+            [&](int64_t i, auto level) {
+              to[i] = static_cast<scalar_t>(level);
+            });
       });
   return result;
 }
@@ -172,14 +191,18 @@ at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels, const at
 at::Tensor multiplyLevels(const at::Tensor &gradient, const at::Tensor &packed,
                           const Levels &levels) {
   at::Tensor dense = denseOf(gradient);
-  at::Tensor result = at::empty(dense.sizes(), dense.options().requires_grad(false));
+  at::Tensor result =
+      at::empty(dense.sizes(), dense.options().requires_grad(false));
   AT_DISPATCH_FLOATING_TYPES_AND2(
-      at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_multiply_levels", [&] {
+      at::kHalf, at::kBFloat16, dense.scalar_type(), "fad_multiply_levels",
+      [&] {
         const scalar_t *from = dense.const_data_ptr<scalar_t>();
         scalar_t *to = result.mutable_data_ptr<scalar_t>();
         visitLevels<at::opmath_type<scalar_t>>(
             packed.const_data_ptr<uint8_t>(), dense.numel(), levels,
-            [&](int64_t i, auto level) { to[i] = static_cast<scalar_t>(from[i] * level); });
+            [&](int64_t i, auto level) {
+              to[i] = static_cast<scalar_t>(from[i] * level);
+            });
       });
   return result;
 }

@@ -1,4 +1,5 @@
-//===- FewBits.h - Derivatives in few bits --------------------- -*- C++ -*-===//
+//===- FewBits.h - Derivatives in few bits --------------------- -*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,37 +20,40 @@ struct Levels {
   int bits = 0;
   /// Ascending.
   std::vector<double> levels;
-  /// The midpoints of neighbours. A number is at the level whose number is how many of
-  /// them are below.
+  /// The midpoints of neighbours. A number is at the level whose number is how
+  /// many of them are below.
   std::vector<double> boundaries;
 };
 using LevelsPtr = std::shared_ptr<const Levels>;
 struct Value;
 
-/// Places the levels of the derivative that `fad_eager_derivatives` evaluates, and returns
-/// how many there are: none, where the derivative is not bounded or has no limits.
+/// Places the levels of the derivative that `fad_eager_derivatives` evaluates,
+/// and returns how many there are: none, where the derivative is not bounded or
+/// has no limits.
 using PlaceLevels = int (*)(int bits, double *levels);
 inline PlaceLevels placeLevels = nullptr;
 
-/// The levels of the derivative of a sequence, which is a function of `source` and of
-/// numbers alone; null where it is not, or has none. Sequences of the same operators and
-/// numbers share them.
+/// The levels of the derivative of a sequence, which is a function of `source`
+/// and of numbers alone; null where it is not, or has none. Sequences of the
+/// same operators and numbers share them.
 LevelsPtr findLevels(const StepPtr &end, Source source, int bits);
 
 /// The levels of a fad tensor's derivative, where it may be approximated.
 LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value);
 
-/// The derivative of the sequence that is placed, at `count` arguments. False where it
-/// cannot be evaluated.
-bool evaluateDerivative(const double *arguments, int64_t count, double *derivatives);
+/// The derivative of the sequence that is placed, at `count` arguments. False
+/// where it cannot be evaluated.
+bool evaluateDerivative(const double *arguments, int64_t count,
+                        double *derivatives);
 
-/// The numbers of levels of a tensor on the CPU, in bytes: those of eight elements take as
-/// many bytes as a number has bits. Undefined where an element is infinite or no number,
-/// which no level is.
+/// The numbers of levels of a tensor on the CPU, in bytes: those of eight
+/// elements take as many bytes as a number has bits. Undefined where an element
+/// is infinite or no number, which no level is.
 at::Tensor packLevels(const at::Tensor &tensor, const Levels &levels);
 
 /// The tensor that they stand for, in the shape and type of another.
-at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels, const at::Tensor &like);
+at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels,
+                        const at::Tensor &like);
 
 /// The product of a gradient and that tensor.
 at::Tensor multiplyLevels(const at::Tensor &gradient, const at::Tensor &packed,

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "sequence/FewBits.h"
 #include "interception/Operators.h"
+#include "sequence/FewBits.h"
 #include "sequence/Text.h"
 #include "sequence/Value.h"
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones_like.h>
-#include <ATen/core/grad_mode.h>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -24,8 +24,8 @@ namespace fad::eager {
 static thread_local const StepPtr *placed = nullptr;
 static thread_local Source placedSource;
 
-/// What the derivative is multiplied by after the operators that `end` is set to: by
-/// numbers alone, so that levels are multiplied as well.
+/// What the derivative is multiplied by after the operators that `end` is set
+/// to: by numbers alone, so that levels are multiplied as well.
 static double peel(StepPtr &end) {
   double factor = 1;
   while (end->op && end->operands.size() == 1 && end->constants.empty()) {
@@ -42,14 +42,16 @@ static double peel(StepPtr &end) {
   return factor;
 }
 
-bool evaluateDerivative(const double *arguments, int64_t count, double *derivatives) {
+bool evaluateDerivative(const double *arguments, int64_t count,
+                        double *derivatives) {
   if (!placed)
     return false;
   try {
-    at::Tensor at = at::from_blob(const_cast<double *>(arguments), {count}, at::kDouble);
+    at::Tensor at =
+        at::from_blob(const_cast<double *>(arguments), {count}, at::kDouble);
     Replay replay(*placed, at);
-    at::Tensor found =
-        replay.pull(at::ones_like(at), placedSource, torch::autograd::Edge())[0];
+    at::Tensor found = replay.pull(at::ones_like(at), placedSource,
+                                   torch::autograd::Edge())[0];
     if (!found.defined() || found.scalar_type() != at::kDouble)
       return false;
     found = found.contiguous();
@@ -95,32 +97,40 @@ static LevelsPtr multiply(const LevelsPtr &levels, double factor) {
 }
 
 namespace {
-/// The levels that have been placed. A search takes long, and a number may be another one
-/// in each step of a program: sequences of the same operators have levels for the first
-/// few numbers, and exact derivatives after those.
+/// The levels that have been placed. A search takes long, and a number may be
+/// another one in each step of a program: sequences of the same operators have
+/// levels for the first few numbers, and exact derivatives after those.
 struct Known {
   static constexpr size_t maxOperators = 1024, maxNumbers = 16;
   std::mutex mutex;
-  std::unordered_map<std::string, std::unordered_map<std::string, LevelsPtr>> levels;
+  std::unordered_map<std::string, std::unordered_map<std::string, LevelsPtr>>
+      levels;
 
   /// The levels, which may be none, if they are not to be placed.
-  std::optional<LevelsPtr> find(const std::string &operators, const std::string &numbers);
+  std::optional<LevelsPtr> find(const std::string &operators,
+                                const std::string &numbers);
 };
 } // namespace
 
-std::optional<LevelsPtr> Known::find(const std::string &operators, const std::string &numbers) {
+std::optional<LevelsPtr> Known::find(const std::string &operators,
+                                     const std::string &numbers) {
   std::lock_guard<std::mutex> lock(mutex);
   auto all = levels.find(operators);
   if (all == levels.end())
-    return levels.size() < maxOperators ? std::nullopt : std::optional<LevelsPtr>(nullptr);
+    return levels.size() < maxOperators ? std::nullopt
+                                        : std::optional<LevelsPtr>(nullptr);
   if (auto found = all->second.find(numbers); found != all->second.end())
     return found->second;
   if (all->second.size() < maxNumbers)
     return std::nullopt;
-  TORCH_WARN_ONCE("fad.torch.nest: derivatives stay exact for further numbers of a sequence "
-                  "that had ", maxNumbers, " different ones, as levels of derivative_bits are "
-                  "searched for each. Make a number that changes a tensor, or use the "
-                  "operators outside of nest with derivative_bits.");
+  TORCH_WARN_ONCE(
+      "fad.torch.nest: derivatives stay exact for further numbers of a "
+      "sequence "
+      "that had ",
+      maxNumbers,
+      " different ones, as levels of derivative_bits are "
+      "searched for each. Make a number that changes a tensor, or use the "
+      "operators outside of nest with derivative_bits.");
   return LevelsPtr();
 }
 
@@ -141,7 +151,8 @@ LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   if (!inner->op)
     return {};
   SequenceText text = describe(inner);
-  if (text.lines.empty() || text.sources.size() != 1 || text.places[0] != source || !text.constants.empty() ||
+  if (text.lines.empty() || text.sources.size() != 1 ||
+      text.places[0] != source || !text.constants.empty() ||
       !text.scalars.empty())
     return {};
   std::string operators = text.lines + static_cast<char>('0' + bits);
@@ -151,8 +162,9 @@ LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   // Without the lock, as this runs Python.
   LevelsPtr levels = place(inner, source, bits);
   std::lock_guard<std::mutex> lock(known.mutex);
-  return multiply(known.levels[operators].emplace(std::move(numbers), levels).first->second,
-                  factor);
+  return multiply(
+      known.levels[operators].emplace(std::move(numbers), levels).first->second,
+      factor);
 }
 
 LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value) {

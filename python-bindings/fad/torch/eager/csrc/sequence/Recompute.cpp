@@ -31,14 +31,15 @@ static bool runsLater(torch::autograd::Node *node) {
 }
 
 namespace {
-/// In the place of a saved tensor, where it came from. A write to the tensor after it was
-/// saved is not seen, and changes nothing: the value is what it was.
+/// In the place of a saved tensor, where it came from. A write to the tensor
+/// after it was saved is not seen, and changes nothing: the value is what it
+/// was.
 struct Recompute : torch::autograd::SavedVariableHooks {
-  Recompute(StepPtr step, c10::intrusive_ptr<SequenceNode> node, c10::TensorImpl *whole,
-            const at::Tensor &tensor)
-      : step(std::move(step)), node(std::move(node)), layout(whole->strides().vec()),
-        sizes(tensor.sizes().vec()), strides(tensor.strides().vec()),
-        offset(tensor.storage_offset()) {}
+  Recompute(StepPtr step, c10::intrusive_ptr<SequenceNode> node,
+            c10::TensorImpl *whole, const at::Tensor &tensor)
+      : step(std::move(step)), node(std::move(node)),
+        layout(whole->strides().vec()), sizes(tensor.sizes().vec()),
+        strides(tensor.strides().vec()), offset(tensor.storage_offset()) {}
 
   void call_pack_hook(const at::Tensor &) override {}
 
@@ -47,7 +48,8 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     at::AutoGradMode off(false);
     PlainGuard guard;
     if (!value.strides().equals(layout))
-      value = at::empty_strided(value.sizes(), layout, value.options()).copy_(value);
+      value = at::empty_strided(value.sizes(), layout, value.options())
+                  .copy_(value);
     return value.as_strided(sizes, strides, offset);
   }
 
@@ -75,7 +77,8 @@ struct Recompute : torch::autograd::SavedVariableHooks {
 };
 } // namespace
 
-static void replace(SavedVariable &saved, const at::Tensor &tensor, Value &value) {
+static void replace(SavedVariable &saved, const at::Tensor &tensor,
+                    Value &value) {
   if (saved.has_hooks())
     return;
   auto data = saved.get_raw_data();
@@ -87,12 +90,14 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor, Value &value
   KeepEscaped keep(tensor);
   c10::intrusive_ptr<SequenceNode> node;
   if (value.sequence && value.sequence->held.form == Derivative::Steps)
-    node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(value.sequence);
-  saved.register_hooks(
-      std::make_unique<Recompute>(value.steps(), std::move(node), value.tensor, *data));
+    node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(
+        value.sequence);
+  saved.register_hooks(std::make_unique<Recompute>(
+      value.steps(), std::move(node), value.tensor, *data));
 }
 
-void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor, Value &value) {
+void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor,
+                  Value &value) {
   if (auto *node = dynamic_cast<generated::AddmmBackward0 *>(&reader)) {
     replace(node->mat1_, tensor, value);
     replace(node->mat2_, tensor, value);
@@ -102,14 +107,17 @@ void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor, Value
   } else if (auto *node = dynamic_cast<generated::BmmBackward0 *>(&reader)) {
     replace(node->self_, tensor, value);
     replace(node->mat2_, tensor, value);
-  } else if (auto *node = dynamic_cast<generated::BaddbmmBackward0 *>(&reader)) {
+  } else if (auto *node =
+                 dynamic_cast<generated::BaddbmmBackward0 *>(&reader)) {
     replace(node->batch1_, tensor, value);
     replace(node->batch2_, tensor, value);
   } else if (auto *node = dynamic_cast<generated::LinearBackward0 *>(&reader)) {
     replace(node->input_, tensor, value);
-  } else if (auto *node = dynamic_cast<generated::ConvolutionBackward0 *>(&reader)) {
+  } else if (auto *node =
+                 dynamic_cast<generated::ConvolutionBackward0 *>(&reader)) {
     replace(node->input_, tensor, value);
-  } else if (auto *node = dynamic_cast<generated::NativeLayerNormBackward0 *>(&reader)) {
+  } else if (auto *node =
+                 dynamic_cast<generated::NativeLayerNormBackward0 *>(&reader)) {
     replace(node->input_, tensor, value);
   }
 }

@@ -13,9 +13,10 @@
 
 namespace fad::eager {
 
-/// Lets a reader's node compute the value that it has saved, or a view of it, from the
-/// sources of its sequence.
-void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor, Value &value);
+/// Lets a reader's node compute the value that it has saved, or a view of it,
+/// from the sources of its sequence.
+void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor,
+                  Value &value);
 
 } // namespace fad::eager
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/SequenceNode.h"
-#include "sequence/Bits.h"
 #include "deferred/Fused.h"
+#include "sequence/Bits.h"
 #include <ATen/ATen.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
@@ -42,9 +42,9 @@ void SequenceNode::addSource(const Edge &edge) {
 
 void SequenceNode::hold(Held derivative) {
   held = std::move(derivative);
-  // What a second derivative needs of a result may lead to PyTorch's node as well. Among
-  // nodes that are ready, autograd runs those with the lowest numbers last, and releases
-  // what they saved; numbers are those of threads.
+  // What a second derivative needs of a result may lead to PyTorch's node as
+  // well. Among nodes that are ready, autograd runs those with the lowest
+  // numbers last, and releases what they saved; numbers are those of threads.
   if (held.own)
     held.own->set_sequence_nr(0);
 }
@@ -76,8 +76,10 @@ bool SequenceNode::holdsNothing() const {
 
 void SequenceNode::drop() {
   if (isTraced() && held.form == Derivative::Tensor && held.tensor.defined())
-    trace.release({"derivative of " + held.label(), static_cast<int64_t>(held.tensor.nbytes())});
-  if (isTraced() && held.form == Derivative::Operator && held.own && held.own.use_count() == 1)
+    trace.release({"derivative of " + held.label(),
+                   static_cast<int64_t>(held.tensor.nbytes())});
+  if (isTraced() && held.form == Derivative::Operator && held.own &&
+      held.own.use_count() == 1)
     trace.release({"what " + held.label() + " saved", 0});
   isReleased = !holdsNothing();
   held.drop();
@@ -87,13 +89,15 @@ void SequenceNode::drop() {
 
 void SequenceNode::release_variables() { drop(); }
 
-void SequenceNode::compiled_args(torch::dynamo::autograd::CompiledNodeArgs &) const {
+void SequenceNode::compiled_args(
+    torch::dynamo::autograd::CompiledNodeArgs &) const {
   TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
 }
 
 at::Tensor filled(double number, const at::Tensor &like) {
   auto make = [&] {
-    return at::scalar_tensor(number, like.options().requires_grad(false)).expand(like.sizes());
+    return at::scalar_tensor(number, like.options().requires_grad(false))
+        .expand(like.sizes());
   };
   if (number != 1 || c10::InferenceMode::is_enabled())
     return make();
@@ -124,11 +128,14 @@ void SequenceNode::checkSkipped() {
       auto found = tasks->find(&node);
       isCaptured = found != tasks->end() && found->second.captures_;
     }
-    TORCH_CHECK(!isCaptured && !hasHooks(node),
-                "fad.torch.nest: the gradient of a value inside of a nested sequence (",
-                node.name(), ") is asked for, by a hook, retain_grad, or inputs= of backward, "
-                "after an operator has used the value. Register the hook or call retain_grad "
-                "before the value is used, or compute it outside of nest().");
+    TORCH_CHECK(
+        !isCaptured && !hasHooks(node),
+        "fad.torch.nest: the gradient of a value inside of a nested sequence (",
+        node.name(),
+        ") is asked for, by a hook, retain_grad, or inputs= of backward, "
+        "after an operator has used the value. Register the hook or call "
+        "retain_grad "
+        "before the value is used, or compute it outside of nest().");
   }
 }
 
@@ -146,7 +153,8 @@ struct Zero : torch::autograd::Node {
 } // namespace
 
 /// The product with a derivative, whose own derivative is zero or an error.
-at::Tensor SequenceNode::multiply(const at::Tensor &gradient, at::Tensor derivative) {
+at::Tensor SequenceNode::multiply(const at::Tensor &gradient,
+                                  at::Tensor derivative) {
   if (at::GradMode::is_enabled()) {
     derivative = derivative.detach();
     torch::autograd::edge_list edges = {next_edge(0)};
@@ -155,9 +163,12 @@ at::Tensor SequenceNode::multiply(const at::Tensor &gradient, at::Tensor derivat
       node = c10::make_intrusive<Zero>(std::move(edges));
     else
       node = c10::make_intrusive<torch::autograd::Error>(
-          "fad.torch.nest(policy=\"fad\"), and fad.torch.nest with derivative_bits, keeps "
-          "derivatives, and not what they were computed from: there is no second derivative. "
-          "Use fad.torch.nest(), whose policy \"auto\" has one, or leave nest() where "
+          "fad.torch.nest(policy=\"fad\"), and fad.torch.nest with "
+          "derivative_bits, keeps "
+          "derivatives, and not what they were computed from: there is no "
+          "second derivative. "
+          "Use fad.torch.nest(), whose policy \"auto\" has one, or leave "
+          "nest() where "
           "create_graph=True is used.",
           std::move(edges));
     auto input = node->add_input_metadata(derivative);
@@ -175,12 +186,14 @@ const Edge *SequenceNode::findNeeded() const {
 }
 
 variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
-                                      const at::Tensor &gradient, const Edge &needed) {
+                                      const at::Tensor &gradient,
+                                      const Edge &needed) {
   if (at::GradMode::is_enabled())
     return Replay(step, sources, {next_edges().data(), sources.size()})
         .pullWithGraph(gradient, sources);
   if (!replay && step->isDeferred)
-    if (variable_list pulled = pullFused(step, gradient, sources); !pulled.empty())
+    if (variable_list pulled = pullFused(step, gradient, sources);
+        !pulled.empty())
       return pulled;
   if (!replay)
     replay = std::make_unique<Replay>(step);
@@ -200,17 +213,19 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
   if (!gradient.defined() || !needed)
     return result;
   TORCH_CHECK(!isReleased, torch::autograd::ERR_BACKWARD_TWICE);
-  // PyTorch's node may have saved its result, and the second gradient would go through the
-  // hooks of that; here it goes past the value.
-  TORCH_CHECK(!at::GradMode::is_enabled() || holdsNothing() || !hasHooks(*this),
-              "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
-              "retain_grad, and its second derivative is asked for. Compute the value "
-              "outside of nest() where create_graph=True is used.");
+  // PyTorch's node may have saved its result, and the second gradient would go
+  // through the hooks of that; here it goes past the value.
+  TORCH_CHECK(
+      !at::GradMode::is_enabled() || holdsNothing() || !hasHooks(*this),
+      "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
+      "retain_grad, and its second derivative is asked for. Compute the value "
+      "outside of nest() where create_graph=True is used.");
   PlainGuard guard;
   if (bits.defined()) {
     if (at::GradMode::is_enabled())
-      result[0] = multiply(gradient, levels ? unpackLevels(bits, *levels, gradient)
-                                            : unpackBits(bits, values, gradient));
+      result[0] =
+          multiply(gradient, levels ? unpackLevels(bits, *levels, gradient)
+                                    : unpackBits(bits, values, gradient));
     else
       result[0] = levels ? multiplyLevels(gradient, bits, *levels)
                          : multiplyBits(gradient, bits, values);
@@ -224,7 +239,8 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
     result[0] = times(gradient, held.factor);
     break;
   case Derivative::Operator:
-    result[0] = times(callOwn(*held.own, times(gradient, held.factor), *needed), held.before);
+    result[0] = times(callOwn(*held.own, times(gradient, held.factor), *needed),
+                      held.before);
     break;
   case Derivative::Tensor:
     result[0] = multiply(gradient, held.tensor);

@@ -1,4 +1,5 @@
-//===- SequenceNode.h - The node of a sequence in the graph of backward  -*- C++ -*-===//
+//===- SequenceNode.h - The node of a sequence in the graph of backward  -*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,12 +17,14 @@
 namespace fad::eager {
 
 inline constexpr const char *compiledAutogradMessage =
-    "fad.torch.nest: compiled autograd cannot trace the backward of a nested sequence; call "
+    "fad.torch.nest: compiled autograd cannot trace the backward of a nested "
+    "sequence; call "
     "backward without compiled autograd, or leave nest() out";
 
-/// Leads from a value to the sources of its sequence. Edges after those lead to the
-/// values between, which it skips: no gradient goes there, but a gradient that is asked
-/// for makes autograd come here, where it is an error and not a wrong number.
+/// Leads from a value to the sources of its sequence. Edges after those lead to
+/// the values between, which it skips: no gradient goes there, but a gradient
+/// that is asked for makes autograd come here, where it is an error and not a
+/// wrong number.
 struct SequenceNode : torch::autograd::Node {
   Sources sources;
   Held held;
@@ -31,8 +34,8 @@ struct SequenceNode : torch::autograd::Node {
   at::Tensor bits;
   double values[2] = {0, 0};
   LevelsPtr levels;
-  /// What of the above remains, once an operator that is no part of the sequence has
-  /// read the value.
+  /// What of the above remains, once an operator that is no part of the
+  /// sequence has read the value.
   bool isFinished = false, isReleased = false;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
@@ -51,13 +54,15 @@ struct SequenceNode : torch::autograd::Node {
   std::string name() const override { return "FadBackward"; }
   void release_resources() override;
   void release_variables() override;
-  void compiled_args(torch::dynamo::autograd::CompiledNodeArgs &args) const override;
+  void
+  compiled_args(torch::dynamo::autograd::CompiledNodeArgs &args) const override;
 
   /// How many there are in the process.
   static std::atomic<int64_t> live;
 
 protected:
-  torch::autograd::variable_list apply(torch::autograd::variable_list &&gradients) override;
+  torch::autograd::variable_list
+  apply(torch::autograd::variable_list &&gradients) override;
 
 private:
   void checkSkipped();
@@ -65,13 +70,13 @@ private:
   void releaseSkipped();
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
   torch::autograd::variable_list pullSteps(std::unique_ptr<Replay> replay,
-                                            const at::Tensor &gradient,
-                                            const torch::autograd::Edge &needed);
+                                           const at::Tensor &gradient,
+                                           const torch::autograd::Edge &needed);
 };
 
-/// The product of a gradient and the derivative of an operator of PyTorch: the sum over
-/// its operands, all of which are the source. During backward, `needed` leads to a node
-/// that backward will run.
+/// The product of a gradient and the derivative of an operator of PyTorch: the
+/// sum over its operands, all of which are the source. During backward,
+/// `needed` leads to a node that backward will run.
 at::Tensor callOwn(torch::autograd::Node &own, const at::Tensor &gradient,
                    const torch::autograd::Edge &needed = {});
 /// A tensor like another, of one number.

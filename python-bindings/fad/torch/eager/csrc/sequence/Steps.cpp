@@ -44,14 +44,16 @@ at::Tensor Step::findComputed() {
   if (computed)
     if (auto found = computed->lock())
       tensor = at::Tensor(std::move(found));
-  bool isSame = tensor.defined() && static_cast<uint32_t>(tensor._version()) == version;
+  bool isSame =
+      tensor.defined() && static_cast<uint32_t>(tensor._version()) == version;
   return isSame ? aliasOf(tensor) : at::Tensor();
 }
 
 at::Tensor aliasOf(const at::Tensor &tensor) {
   c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   KeepEscaped guard(tensor);
-  return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(), false));
+  return at::Tensor(
+      impl->shallow_copy_and_detach(impl->version_counter(), false));
 }
 
 StepPtr recordSource(const at::Tensor &tensor, Source source) {
@@ -61,7 +63,8 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
   return step;
 }
 
-StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments,
+StepPtr record(const c10::OperatorHandle &op,
+               std::vector<c10::IValue> arguments,
                std::vector<std::pair<size_t, StepPtr>> operands) {
   auto step = c10::make_intrusive<Step>();
   step->op = op;
@@ -89,22 +92,30 @@ StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments
 void checkVersion(const Step::Constant &constant) {
   const at::Tensor &tensor = constant.tensor;
   // Dense tensors alone are part of sequences.
-  TORCH_CHECK(!tensor.has_storage() ||
-                  tensor.storage().nbytes() >=
-                      (tensor.storage_offset() + tensor.numel()) * tensor.element_size() ||
-                  !tensor.is_non_overlapping_and_dense(),
-              "fad.torch.nest: the memory of a tensor that a sequence reads, of shape ",
-              tensor.sizes(), ", has been freed; read the sequence's value before");
-  TORCH_CHECK(!isSilentlyWritten(tensor, constant.silentWrites),
-              "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
-              tensor.sizes(), ", has been modified by a batch normalization or a collective. "
-              "Read a copy.");
-  TORCH_CHECK(static_cast<uint32_t>(constant.tensor._version()) == constant.version,
-              "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
-              constant.tensor.sizes(), ", has been modified by an inplace operation: it is at "
-              "version ", constant.tensor._version(), "; expected version ", constant.version,
-              " instead. Write to a copy. With policy=\"fad\" and the engine \"interactive\", "
-              "backward does not read it.");
+  TORCH_CHECK(
+      !tensor.has_storage() ||
+          tensor.storage().nbytes() >=
+              (tensor.storage_offset() + tensor.numel()) *
+                  tensor.element_size() ||
+          !tensor.is_non_overlapping_and_dense(),
+      "fad.torch.nest: the memory of a tensor that a sequence reads, of shape ",
+      tensor.sizes(), ", has been freed; read the sequence's value before");
+  TORCH_CHECK(
+      !isSilentlyWritten(tensor, constant.silentWrites),
+      "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
+      tensor.sizes(),
+      ", has been modified by a batch normalization or a collective. "
+      "Read a copy.");
+  TORCH_CHECK(
+      static_cast<uint32_t>(constant.tensor._version()) == constant.version,
+      "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
+      constant.tensor.sizes(),
+      ", has been modified by an inplace operation: it is at "
+      "version ",
+      constant.tensor._version(), "; expected version ", constant.version,
+      " instead. Write to a copy. With policy=\"fad\" and the engine "
+      "\"interactive\", "
+      "backward does not read it.");
 }
 
 std::vector<Step *> order(const StepPtr &end, Values *computed) {
@@ -114,7 +125,8 @@ std::vector<Step *> order(const StepPtr &end, Values *computed) {
     Step *step = open.back();
     open.pop_back();
     all.push_back(step);
-    at::Tensor value = computed && step->op ? step->findComputed() : at::Tensor();
+    at::Tensor value =
+        computed && step->op ? step->findComputed() : at::Tensor();
     if (value.defined()) {
       computed->emplace(step, std::move(value));
       continue;
@@ -128,9 +140,11 @@ std::vector<Step *> order(const StepPtr &end, Values *computed) {
   return all;
 }
 
-/// Runs the steps; `lead` returns what stands for a source, `visit` sees each result.
+/// Runs the steps; `lead` returns what stands for a source, `visit` sees each
+/// result.
 template <typename Lead, typename Visit>
-static at::Tensor run(const StepPtr &end, Lead lead, Visit visit, bool usesComputed = false) {
+static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
+                      bool usesComputed = false) {
   PlainGuard guard;
   Values values;
   for (Step *step : order(end, usesComputed ? &values : nullptr)) {
@@ -152,12 +166,14 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit, bool usesCompu
   return values.at(end.get());
 }
 
-std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient, const Edge &needed) {
+std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
+                                 const Edge &needed) {
   const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
   if (!tasks || tasks->empty())
     return node({gradient});
   torch::autograd::edge_list edges = node.next_edges();
-  auto restore = c10::make_scope_exit([&] { node.next_edges() = std::move(edges); });
+  auto restore =
+      c10::make_scope_exit([&] { node.next_edges() = std::move(edges); });
   for (Edge &edge : node.next_edges())
     if (edge.is_valid())
       edge = needed;
@@ -178,17 +194,20 @@ at::Tensor compute(const StepPtr &end) {
 
 bool isSame(const at::Tensor &a, const at::Tensor &b) {
   return a.storage().is_alias_of(b.storage()) && a.sizes().equals(b.sizes()) &&
-         a.strides().equals(b.strides()) && a.storage_offset() == b.storage_offset();
+         a.strides().equals(b.strides()) &&
+         a.storage_offset() == b.storage_offset();
 }
 
-const Replay::Leaf &Replay::addLeaf(const Step &step, c10::ArrayRef<Source> sources,
+const Replay::Leaf &Replay::addLeaf(const Step &step,
+                                    c10::ArrayRef<Source> sources,
                                     c10::ArrayRef<Edge> edges) {
   at::Tensor leaf = aliasOf(step.value.tensor);
   auto found = std::find(sources.begin(), sources.end(), step.source);
   if (edges.empty() || found == sources.end()) {
     leaf.set_requires_grad(true);
   } else {
-    // Hooks of the source see its gradient once, so another node stands before it.
+    // Hooks of the source see its gradient once, so another node stands before
+    // it.
     impl::set_gradient_edge(leaf, edges[found - sources.begin()]);
     leaf = leaf.view_as(leaf);
   }
@@ -208,7 +227,9 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
         return leaf.tensor;
     return addLeaf(step, sources, edges).tensor;
   };
-  result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
+  result = run(end, lead, [&](const at::Tensor &value) {
+    nodes.push_back(value.grad_fn());
+  });
 }
 
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {
@@ -221,7 +242,9 @@ Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {
     }
     return leaves.front().tensor;
   };
-  result = run(end, lead, [&](const at::Tensor &value) { nodes.push_back(value.grad_fn()); });
+  result = run(end, lead, [&](const at::Tensor &value) {
+    nodes.push_back(value.grad_fn());
+  });
 }
 
 std::vector<at::Tensor> Replay::pullWithGraph(const at::Tensor &gradient,
@@ -229,14 +252,17 @@ std::vector<at::Tensor> Replay::pullWithGraph(const at::Tensor &gradient,
   torch::autograd::edge_list outputs;
   for (const Leaf &leaf : leaves)
     outputs.push_back(leaf.edge);
-  std::vector<at::Tensor> found = torch::autograd::Engine::get_default_engine().execute(
-      {impl::gradient_edge(result)}, {gradient}, /*keep_graph=*/true, /*create_graph=*/true,
-      /*accumulate_grad=*/false, outputs);
+  std::vector<at::Tensor> found =
+      torch::autograd::Engine::get_default_engine().execute(
+          {impl::gradient_edge(result)}, {gradient}, /*keep_graph=*/true,
+          /*create_graph=*/true,
+          /*accumulate_grad=*/false, outputs);
   return collect(found, sources);
 }
 
 std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
-                                     c10::ArrayRef<Source> sources, const Edge &needed) {
+                                     c10::ArrayRef<Source> sources,
+                                     const Edge &needed) {
   at::AutoGradMode off(false);
   PlainGuard guard;
   std::unordered_map<Node *, at::Tensor> gradients;

@@ -13,8 +13,8 @@
 #include "machine/StateMachine.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <mutex>
-#include <unordered_map>
 #include <torch/csrc/autograd/node.h>
+#include <unordered_map>
 
 namespace fad::eager {
 
@@ -26,8 +26,8 @@ using StepPtr = c10::intrusive_ptr<Step>;
 /// A tensor that shares memory and version with another, without its graph.
 at::Tensor aliasOf(const at::Tensor &tensor);
 
-/// An operator of a sequence with its constants, or a source. Steps hold no value that
-/// a sequence computes.
+/// An operator of a sequence with its constants, or a source. Steps hold no
+/// value that a sequence computes.
 struct Step : c10::intrusive_ptr_target {
   struct Constant {
     at::Tensor tensor;
@@ -47,7 +47,8 @@ struct Step : c10::intrusive_ptr_target {
   std::vector<std::pair<size_t, StepPtr>> operands;
   std::vector<Constant> constants;
 
-  /// Whether the deferred engine has recorded the operator, and what its node saves.
+  /// Whether the deferred engine has recorded the operator, and what its node
+  /// saves.
   bool isDeferred = false;
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
@@ -76,15 +77,18 @@ struct Step : c10::intrusive_ptr_target {
 };
 
 StepPtr recordSource(const at::Tensor &tensor, Source source);
-StepPtr record(const c10::OperatorHandle &op, std::vector<c10::IValue> arguments,
+StepPtr record(const c10::OperatorHandle &op,
+               std::vector<c10::IValue> arguments,
                std::vector<std::pair<size_t, StepPtr>> operands);
 
-/// Calls a node for a gradient of its result. Where backward was asked for some gradients
-/// alone, nodes compute what leads to those; `needed` stands for that.
-std::vector<at::Tensor> callNode(torch::autograd::Node &node, const at::Tensor &gradient,
+/// Calls a node for a gradient of its result. Where backward was asked for some
+/// gradients alone, nodes compute what leads to those; `needed` stands for
+/// that.
+std::vector<at::Tensor> callNode(torch::autograd::Node &node,
+                                 const at::Tensor &gradient,
                                  const torch::autograd::Edge &needed);
-/// Whether two tensors are the same elements of memory. A parameter may get other memory,
-/// by `.data = `, and keep its node.
+/// Whether two tensors are the same elements of memory. A parameter may get
+/// other memory, by `.data = `, and keep its node.
 bool isSame(const at::Tensor &a, const at::Tensor &b);
 
 /// What a step computes, without a graph.
@@ -102,8 +106,9 @@ void checkVersion(const Step::Constant &constant);
 /// What a step computes, with PyTorch's own nodes for its derivative.
 class Replay {
 public:
-  /// Fails where a source or a constant was modified in place. The graph of the value ends
-  /// at the sources or, where `edges` has one for each of `sources`, goes on there.
+  /// Fails where a source or a constant was modified in place. The graph of the
+  /// value ends at the sources or, where `edges` has one for each of `sources`,
+  /// goes on there.
   explicit Replay(const StepPtr &end, c10::ArrayRef<Source> sources = {},
                   c10::ArrayRef<torch::autograd::Edge> edges = {});
 
@@ -112,12 +117,18 @@ public:
 
   const at::Tensor &value() const { return result; }
   /// The node of the last operator.
-  c10::intrusive_ptr<torch::autograd::Node> last() const { return nodes.back(); }
+  c10::intrusive_ptr<torch::autograd::Node> last() const {
+    return nodes.back();
+  }
   /// The node of an operator, by its place among those of the sequence.
-  c10::intrusive_ptr<torch::autograd::Node> node(size_t place) const { return nodes[place]; }
-  /// The gradients of `sources` for a gradient of the value, by the nodes' own functions,
-  /// in the order of autograd. It can be called once. `needed` is as of `callNode`.
-  std::vector<at::Tensor> pull(const at::Tensor &gradient, c10::ArrayRef<Source> sources,
+  c10::intrusive_ptr<torch::autograd::Node> node(size_t place) const {
+    return nodes[place];
+  }
+  /// The gradients of `sources` for a gradient of the value, by the nodes' own
+  /// functions, in the order of autograd. It can be called once. `needed` is as
+  /// of `callNode`.
+  std::vector<at::Tensor> pull(const at::Tensor &gradient,
+                               c10::ArrayRef<Source> sources,
                                const torch::autograd::Edge &needed);
 
   /// As `pull`, with a graph for second derivatives.

@@ -13,8 +13,8 @@
 namespace fad::eager {
 
 namespace {
-/// Collects a text step by step. Sources and constants have numbers of their own kinds, and
-/// are told apart at the end.
+/// Collects a text step by step. Sources and constants have numbers of their
+/// own kinds, and are told apart at the end.
 struct Builder : SequenceText {
   enum class Kind : char { Source = 's', Constant = 'c', Result = 'r' };
   struct Slot {
@@ -23,7 +23,8 @@ struct Builder : SequenceText {
   };
 
   /// Operators' names and arguments; slots are filled in at the end.
-  std::vector<std::pair<std::string, std::vector<std::pair<std::string, Slot>>>> operators;
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, Slot>>>>
+      operators;
   std::unordered_map<Step *, Slot> slots;
 
   bool add(Step &step);
@@ -47,21 +48,26 @@ void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
 }
 
 /// Whether a number is a part of the key: another one makes another function.
-static bool isStructural(const c10::OperatorHandle &op, size_t position, double value) {
+static bool isStructural(const c10::OperatorHandle &op, size_t position,
+                         double value) {
   const std::string &name = op.operator_name().name;
   // The third of a sum is what its second operand is multiplied by.
-  bool isSum = name == "aten::add" || name == "aten::sub" || name == "aten::rsub";
+  bool isSum =
+      name == "aten::add" || name == "aten::sub" || name == "aten::rsub";
   return (isSum && position == 2 && value == 1) || name == "aten::pow";
 }
 
 static bool isExponent(double value) {
-  return value == 1 || value == 2 || value == 3 || value == 4 || value == -1 || value == 0.5 ||
-         value == -0.5;
+  return value == 1 || value == 2 || value == 3 || value == 4 || value == -1 ||
+         value == 0.5 || value == -0.5;
 }
 
-bool Builder::addArgument(const Step &step, size_t position, const c10::IValue &value) {
+bool Builder::addArgument(const Step &step, size_t position,
+                          const c10::IValue &value) {
   auto &arguments = operators.back().second;
-  auto literal = [&](std::string text) { arguments.push_back({"=" + text, {}}); };
+  auto literal = [&](std::string text) {
+    arguments.push_back({"=" + text, {}});
+  };
   auto number = [&](double value) {
     if (isStructural(*step.op, position, value)) {
       if (step.op->operator_name().name == "aten::pow")
@@ -112,7 +118,9 @@ bool Builder::addArgument(const Step &step, size_t position, const c10::IValue &
 bool Builder::add(Step &step) {
   const c10::OperatorName &name = step.op->operator_name();
   operators.push_back(
-      {name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name), {}});
+      {name.name.substr(6) +
+           (name.overload_name.empty() ? "" : "." + name.overload_name),
+       {}});
   for (size_t i = 0; i < step.arguments.size(); ++i)
     if (!addArgument(step, i, step.arguments[i]))
       return false;
@@ -126,7 +134,8 @@ void Builder::print() {
     for (const auto &[text, slot] : arguments) {
       size_t number = slot.number;
       if (text.empty() && slot.kind != Kind::Source)
-        number += sources.size() + (slot.kind == Kind::Result ? constants.size() : 0);
+        number +=
+            sources.size() + (slot.kind == Kind::Result ? constants.size() : 0);
       lines += " " + (text.empty() ? "%" + std::to_string(number) : text);
     }
   }

@@ -15,13 +15,14 @@ namespace fad::eager {
 
 /// A sequence with its tensors and numbers apart.
 struct SequenceText {
-  /// A line for each operator, after a line break, with what it is applied to, as in
+  /// A line for each operator, after a line break, with what it is applied to,
+  /// as in
   ///
   ///   mul.Tensor %0 $0
   ///   pow.Tensor_Scalar %1 =3
   ///
-  /// where %N is a tensor, in this order: sources, constants, results; $N is a number, and
-  /// what follows = is itself. Empty, if an argument has no text.
+  /// where %N is a tensor, in this order: sources, constants, results; $N is a
+  /// number, and what follows = is itself. Empty, if an argument has no text.
   std::string lines;
   std::vector<Step::Constant> sources, constants;
   /// The sources' places in the graph of backward.
@@ -33,8 +34,8 @@ struct SequenceText {
   bool hasKernel = true;
 };
 
-/// The text of a sequence. With `computed`, values that tensors have are sources, and are
-/// put there.
+/// The text of a sequence. With `computed`, values that tensors have are
+/// sources, and are put there.
 SequenceText describe(const StepPtr &end, Values *computed = nullptr);
 
 } // namespace fad::eager

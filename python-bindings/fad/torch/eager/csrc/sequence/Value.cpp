@@ -17,12 +17,14 @@ using torch::autograd::Node;
 namespace {
 /// Gives access to the keys of one tensor.
 struct Keys : c10::TensorImpl {
-  static constexpr c10::DispatchKeySet c10::TensorImpl::*member = &Keys::key_set_;
+  static constexpr c10::DispatchKeySet c10::TensorImpl::*member =
+      &Keys::key_set_;
 };
 } // namespace
 
 static Node *nodeOf(c10::TensorImpl *tensor) {
-  auto *meta = static_cast<torch::autograd::AutogradMeta *>(tensor->autograd_meta());
+  auto *meta =
+      static_cast<torch::autograd::AutogradMeta *>(tensor->autograd_meta());
   return meta ? meta->grad_fn_.get() : nullptr;
 }
 
@@ -35,15 +37,17 @@ Value::~Value() {
   // A tensor that something refers to weakly has let go of its node already.
   if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
     return;
-  // A tensor that takes other memory, by `.data = `, loses its value and keeps its node.
+  // A tensor that takes other memory, by `.data = `, loses its value and keeps
+  // its node.
   if (c10::raw::intrusive_ptr::use_count(tensor)) {
     sequence->isFinished = true;
     return;
   }
-  // Without an edge of an operator that is no part of the sequence, nothing needs the
-  // derivative any more. Operators that no dispatcher has seen leave an edge, too. The
-  // other references are the tensor's and this one.
-  auto node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(sequence);
+  // Without an edge of an operator that is no part of the sequence, nothing
+  // needs the derivative any more. Operators that no dispatcher has seen leave
+  // an edge, too. The other references are the tensor's and this one.
+  auto node =
+      c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(sequence);
   if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips <= 0)
     sequence->drop();
   else
@@ -61,10 +65,13 @@ Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
 
 bool Value::isCurrent() const {
   return nodeOf(tensor) == node &&
-         static_cast<uint32_t>(tensor->version_counter().current_version()) == version;
+         static_cast<uint32_t>(tensor->version_counter().current_version()) ==
+             version;
 }
 
-const Held &Value::description() const { return sequence ? sequence->held : held; }
+const Held &Value::description() const {
+  return sequence ? sequence->held : held;
+}
 
 Held Value::derivative() const {
   if (sequence)
@@ -80,7 +87,8 @@ StepPtr Value::steps() const {
 }
 
 Value *anyValueOf(const at::Tensor &tensor) {
-  return dynamic_cast<Value *>(tensor.unsafeGetTensorImpl()->get_backend_meta());
+  return dynamic_cast<Value *>(
+      tensor.unsafeGetTensorImpl()->get_backend_meta());
 }
 
 Value *valueOf(const at::Tensor &tensor) {

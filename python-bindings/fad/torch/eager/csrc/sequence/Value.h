@@ -22,15 +22,15 @@ struct SequenceNode;
 /// The derivative of a value with respect to its source.
 struct Held {
   Derivative form = Derivative::Number;
-  /// Of a number, the derivative. Of an operator, what is multiplied by after it, and
-  /// before it.
+  /// Of a number, the derivative. Of an operator, what is multiplied by after
+  /// it, and before it.
   double factor = 1, before = 1;
   /// PyTorch's own node of the operator.
   NodePtr own;
   Saves saves = Saves::Nothing;
   bool isFirst = false, isLast = false;
-  /// Of deferred steps: whether one of them alone is not linear, so that the above would
-  /// be a derivative.
+  /// Of deferred steps: whether one of them alone is not linear, so that the
+  /// above would be a derivative.
   bool isOneOperator = false;
   at::Tensor tensor;
   bool isPiecewise = true;
@@ -47,21 +47,22 @@ struct Held {
   }
 };
 
-/// On a fad tensor: the four parameters of the paper. It goes with the tensor, and takes
-/// along what no operator has read.
+/// On a fad tensor: the four parameters of the paper. It goes with the tensor,
+/// and takes along what no operator has read.
 ///
-/// No lock protects it: operators that read a fad tensor change it and the tensor's node, as
-/// operators in place change a tensor's place in the graph. A tensor that several threads
-/// read at once has to be read by an operator that ends its sequence before. What threads
-/// share without knowing has locks of its own: the elements and the step of a lazy tensor
-/// (LazyTensor::mutex, which is held while they are computed), the list of those that are
-/// open (LazyTensors::mutex), what is found of a step (Step::access), and the replay that a
-/// reader leaves for a sequence's node (Step::mutex). Python's lock is never waited for
-/// while one of them is held.
+/// No lock protects it: operators that read a fad tensor change it and the
+/// tensor's node, as operators in place change a tensor's place in the graph. A
+/// tensor that several threads read at once has to be read by an operator that
+/// ends its sequence before. What threads share without knowing has locks of
+/// its own: the elements and the step of a lazy tensor (LazyTensor::mutex,
+/// which is held while they are computed), the list of those that are open
+/// (LazyTensors::mutex), what is found of a step (Step::access), and the replay
+/// that a reader leaves for a sequence's node (Step::mutex). Python's lock is
+/// never waited for while one of them is held.
 struct Value : c10::BackendMeta {
   c10::TensorImpl *tensor;
-  /// What the tensor's graph starts with, and the tensor's version; a tensor that has
-  /// others by now was changed.
+  /// What the tensor's graph starts with, and the tensor's version; a tensor
+  /// that has others by now was changed.
   torch::autograd::Node *node;
   uint32_t version;
   Sources sources;
@@ -70,8 +71,9 @@ struct Value : c10::BackendMeta {
   int bits;
   /// Whether the value is computed where it is read, by the deferred engine.
   bool isDeferred;
-  /// Of the first operator of a sequence, whose node is PyTorch's own. The tensor owns
-  /// its node; a hook of the node may refer to the tensor, so neither is owned here.
+  /// Of the first operator of a sequence, whose node is PyTorch's own. The
+  /// tensor owns its node; a hook of the node may refer to the tensor, so
+  /// neither is owned here.
   Held held;
   /// Of the others, the same node, or null.
   SequenceNode *sequence = nullptr;
@@ -83,7 +85,8 @@ struct Value : c10::BackendMeta {
   mutable bool isEscaped = false;
   /// Whether no operator continues the sequence.
   bool isFinished = false;
-  /// Of a deferred one, which may be finished before: whether an operator has ended it.
+  /// Of a deferred one, which may be finished before: whether an operator has
+  /// ended it.
   bool isRead = false;
   /// Whether readers need not keep the value.
   bool isRecomputed = false;
@@ -91,7 +94,8 @@ struct Value : c10::BackendMeta {
   explicit Value(const at::Tensor &tensor);
   ~Value() override;
 
-  /// Copies of the tensor's description, as of `.data` and `detach()`, are no fad tensors.
+  /// Copies of the tensor's description, as of `.data` and `detach()`, are no
+  /// fad tensors.
   c10::intrusive_ptr<c10::BackendMeta>
   clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
 
