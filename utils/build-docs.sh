@@ -13,7 +13,8 @@ if ! "$python" -c 'import material, mkdocs' 2>/dev/null; then
   venv=$build/docs-venv
   requirements=$root/utils/site/requirements.txt
   if ! cmp -s "$requirements" "$venv/requirements.txt"; then
-    "$python" -m venv --clear "$venv"
+    "$python" -m venv --clear "$venv" ||
+    { echo "build-docs.sh: install python3-venv first" >&2; exit 1; }
     "$venv/bin/python" -m pip install --quiet --requirement "$requirements"
     cp "$requirements" "$venv/requirements.txt"
   fi

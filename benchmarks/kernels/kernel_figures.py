@@ -24,7 +24,7 @@ def describe_machine():
         names = [platform.processor()]
     return {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {(names or ['?'])[0]}",
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
 

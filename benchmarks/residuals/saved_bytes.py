@@ -45,7 +45,7 @@ def describe_machine():
     packages = ("torch", "torch-mlir", "transformers")
     return {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "fad": fad.__version__,
         **{name: metadata.version(name) for name in packages},

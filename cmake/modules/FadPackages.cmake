@@ -42,6 +42,8 @@ set(CPACK_DEBIAN_TOOLS_DESCRIPTION "differentiation of tensor programs in MLIR
  its C API and the library that launches kernels.")
 # Parallel loops load OpenMP when they run.
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS libomp-${LLVM_VERSION_MAJOR}-dev)
+# Products of matrices take loops without one of these.
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libdnnl2 | libopenblas0-openmp")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "headers and libraries of fad

@@ -27,7 +27,7 @@ using namespace mlir::fad;
 namespace fs = llvm::sys::fs;
 
 /// The first bytes of an entry; the digest of the content follows.
-static constexpr llvm::StringLiteral kEntryStart = "fad code 1\n";
+static constexpr llvm::StringLiteral kEntryStart = "fad code 2\n";
 static constexpr size_t kDigestSize = 32;
 static constexpr llvm::StringLiteral kTemporaryEnd = ".tmp";
 
@@ -60,8 +60,13 @@ std::string CompileCache::getKey(llvm::ArrayRef<llvm::StringRef> parts) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
-static std::array<uint8_t, kDigestSize> getDigest(llvm::StringRef content) {
-  return llvm::SHA256::hash(llvm::arrayRefFromStringRef(content));
+/// The digest of an entry, which no other entry has, whatever its content.
+static std::array<uint8_t, kDigestSize> getDigest(llvm::StringRef key,
+                                                  llvm::StringRef content) {
+  llvm::SHA256 hash;
+  hash.update(key);
+  hash.update(content);
+  return hash.final();
 }
 
 /// Whether `file` is a regular file of this user.
@@ -91,7 +96,7 @@ CompileCache::load(llvm::StringRef key) const {
     if (bytes.consume_front(kEntryStart) && bytes.size() >= kDigestSize) {
       llvm::StringRef digest = bytes.take_front(kDigestSize);
       bytes = bytes.drop_front(kDigestSize);
-      if (digest == llvm::toStringRef(getDigest(bytes)))
+      if (digest == llvm::toStringRef(getDigest(key, bytes)))
         content = llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
     }
   }
@@ -112,17 +117,25 @@ void CompileCache::store(llvm::StringRef key, llvm::StringRef content) const {
   llvm::SmallString<128> path(folder), pattern(folder);
   llvm::sys::path::append(path, key);
   llvm::sys::path::append(pattern, key + "-%%%%%%%%" + kTemporaryEnd);
-  llvm::Expected<fs::TempFile> file =
-      fs::TempFile::create(pattern, fs::owner_read | fs::owner_write);
-  if (!file)
-    return llvm::consumeError(file.takeError());
-  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  os << kEntryStart << llvm::toStringRef(getDigest(content)) << content;
-  os.flush();
+  // No fs::TempFile, which takes over the signal handlers of the process.
+  int file;
+  llvm::SmallString<128> temporary;
+  if (fs::createUniqueFile(pattern, file, temporary, fs::OF_None,
+                           fs::owner_read | fs::owner_write))
+    return;
+  llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
+  os << kEntryStart << llvm::toStringRef(getDigest(key, content)) << content;
+  os.close();
   bool failed = os.has_error();
   os.clear_error();
-  llvm::consumeError(failed ? file->discard() : file->keep(path));
+  if (failed || fs::rename(temporary, path))
+    (void)fs::remove(temporary);
   removeOldest();
+}
+
+/// Whether `name` is that of an entry. The folder may have files of others.
+static bool isKey(llvm::StringRef name) {
+  return name.size() == 2 * kDigestSize && llvm::all_of(name, llvm::isHexDigit);
 }
 
 void CompileCache::removeOldest() const {
@@ -138,15 +151,19 @@ void CompileCache::removeOldest() const {
   for (fs::directory_iterator file(folder, code), end; file != end && !code;
        file.increment(code)) {
     llvm::ErrorOr<fs::basic_file_status> status = file->status();
-    if (!status || status->type() != fs::file_type::regular_file)
+    llvm::StringRef name = llvm::sys::path::filename(file->path());
+    if (!status || status->type() != fs::file_type::regular_file ||
+        !isKey(name.take_front(2 * kDigestSize)))
       continue;
     auto used = status->getLastModificationTime();
     // What a process left that was killed while it wrote.
-    if (llvm::StringRef(file->path()).ends_with(kTemporaryEnd)) {
+    if (name.ends_with(kTemporaryEnd)) {
       if (now - used > std::chrono::hours(1))
         (void)fs::remove(file->path());
       continue;
     }
+    if (!isKey(name))
+      continue;
     entries.push_back({used, status->getSize(), file->path()});
     total += status->getSize();
   }
@@ -179,7 +196,8 @@ static std::string describeFile(const void *address) {
   if (fs::status(*map->l_name ? map->l_name : "/proc/self/exe", status))
     return {};
   auto time = status.getLastModificationTime().time_since_epoch().count();
-  return std::to_string(status.getUniqueID().getFile()) + " " +
+  return std::to_string(status.getUniqueID().getDevice()) + " " +
+         std::to_string(status.getUniqueID().getFile()) + " " +
          std::to_string(status.getSize()) + " " + std::to_string(time) + "\n";
 }
 

@@ -247,8 +247,8 @@ static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
                    "with --tosa-to-linalg, for instance");
 }
 
-/// The entry of a cache that has the code of `module`; empty if the module
-/// decides too little of it.
+/// The key under which a cache has the code of `module`; empty if the code
+/// depends on more than what is known here.
 static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
                                bool quickly) {
   static const std::string build = describeBuild(),
@@ -258,8 +258,13 @@ static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
     return {};
   std::string text, options;
   llvm::raw_string_ostream textStream(text), optionStream(options);
-  // Without locations, which no code depends on.
-  module.print(textStream, OpPrintingFlags().printGenericOpForm());
+  // Without locations, which no code depends on, and with all constants, also
+  // where the options of the program leave them out of what is printed.
+  OpPrintingFlags flags;
+  flags.printGenericOpForm()
+      .elideLargeElementsAttrs(std::numeric_limits<int64_t>::max())
+      .elideLargeResourceString(std::numeric_limits<int64_t>::max());
+  module.print(textStream, flags);
   static_cast<const ToCPUOptions &>(pipeline).print(optionStream);
   optionStream << (quickly ? " quickly" : "");
   return CompileCache::getKey({build, processor, options, text});

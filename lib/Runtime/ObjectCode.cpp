@@ -89,12 +89,13 @@ static void addPackedFunctions(llvm::Module &module) {
   }
 }
 
-/// Makes a function `name` that calls what the list `listName` of constructors
-/// or destructors has, in order, and removes the list.
-static void callList(llvm::Module &module, StringRef listName, StringRef name) {
-  llvm::GlobalVariable *list = module.getNamedGlobal(listName);
+/// The functions of the list `name` of constructors or destructors, in order.
+/// Removes the list, which a module need not have.
+static SmallVector<llvm::Function *> takeList(llvm::Module &module,
+                                              StringRef name) {
+  llvm::GlobalVariable *list = module.getNamedGlobal(name);
   if (!list)
-    return;
+    return {};
   std::vector<std::pair<uint64_t, llvm::Function *>> functions;
   if (auto *entries = dyn_cast<llvm::ConstantArray>(list->getInitializer()))
     for (llvm::Value *entry : entries->operands()) {
@@ -105,13 +106,20 @@ static void callList(llvm::Module &module, StringRef listName, StringRef name) {
     }
   llvm::stable_sort(functions, llvm::less_first());
   list->eraseFromParent();
+  return llvm::to_vector(llvm::make_second_range(functions));
+}
+
+/// Makes a function `name` that calls what the list `listName` of constructors
+/// or destructors has.
+static void callList(llvm::Module &module, StringRef listName, StringRef name) {
+  SmallVector<llvm::Function *> functions = takeList(module, listName);
   llvm::IRBuilder<> builder(module.getContext());
   auto *caller = llvm::Function::Create(
       llvm::FunctionType::get(builder.getVoidTy(), false),
       llvm::Function::ExternalLinkage, name, module);
   builder.SetInsertPoint(
       llvm::BasicBlock::Create(module.getContext(), "", caller));
-  for (llvm::Function *function : llvm::make_second_range(functions))
+  for (llvm::Function *function : functions)
     builder.CreateCall(function, {});
   builder.CreateRetVoid();
 }

@@ -12,11 +12,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/TransformOps/FadTransformOps.h"
+// LLVM's packages are built without assertions, and lack a function that the
+// templates of this header call where there are assertions.
+#ifndef NDEBUG
+#define NDEBUG
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#undef NDEBUG
+#include <cassert>
+#endif
+
 #include "../Pipelines/Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/NestedPair.h"
+#include "fad/TransformOps/FadTransformOps.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

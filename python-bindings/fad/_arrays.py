@@ -88,9 +88,20 @@ def _import_array(value: Any) -> Array:
     return array.view(_resolve_dtype("bfloat16")) if is_bfloat16 else array
 
 
+def _fill_memory(value: Any) -> Any:
+    """`value`, or a copy of it where it is a tensor of PyTorch whose memory lacks its
+    elements: DLPack tells neither of negated views nor of zeros without memory."""
+    if hasattr(value, "resolve_neg") and value.is_neg():
+        return value.resolve_neg()
+    if hasattr(value, "_is_zerotensor") and value._is_zerotensor():
+        return value.clone()
+    return value
+
+
 def _read_array(value: Any) -> Array:
     """`value`, which is no array of numpy, as one: by DLPack, which does not copy, and
     else by `__array__`."""
+    value = _fill_memory(value)
     if hasattr(value, "__dlpack__") and value.__dlpack_device__()[0] == _HOST:
         return _import_array(value)
     if not hasattr(value, "__array__"):

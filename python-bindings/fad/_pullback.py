@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from ._nest import Nested
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pullback:
     """What `nested(...)` returns beside the value: the backward function, with the
-    residuals of that call. It can be called several times."""
+    residuals of that call. It can be called several times. Residuals may be arguments of
+    that call, which must not be written to before."""
 
     nested: "Nested"
     residuals: tuple[Array, ...]

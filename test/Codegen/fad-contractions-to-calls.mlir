@@ -10,6 +10,7 @@
 // Loops 0 and 2, then 15: 0xf20. Loops 1 and 2: 0xf21. Loops 0 and 1: 0xf10.
 // CHECK-LABEL: func @accumulate(
 // CHECK-SAME: %[[A:.*]]: memref<?x?xf32, strided<[?, 2], offset: 1>>, %[[B:.*]]: memref<?x?xf32>, %[[C:.*]]: memref<?x?xf32>
+// CHECK: memref.alloca_scope {
 // CHECK-DAG: %[[ANY_A:.*]] = memref.cast %[[A]] : memref<?x?xf32, strided<[?, 2], offset: 1>> to memref<*xf32>
 // CHECK-DAG: %[[ANY_B:.*]] = memref.cast %[[B]]
 // CHECK-DAG: %[[ANY_C:.*]] = memref.cast %[[C]]

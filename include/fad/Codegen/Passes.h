@@ -25,6 +25,19 @@ namespace fad {
 /// Which contractions become calls of a library.
 enum class Contractions { automatic, library, loops };
 
+/// Writes the name that options give `contractions`.
+inline raw_ostream &operator<<(raw_ostream &os, Contractions contractions) {
+  switch (contractions) {
+  case Contractions::automatic:
+    return os << "auto";
+  case Contractions::library:
+    return os << "library";
+  case Contractions::loops:
+    return os << "loops";
+  }
+  llvm_unreachable("no such value");
+}
+
 inline llvm::cl::ValuesClass getContractionsValues() {
   return llvm::cl::values(
       clEnumValN(Contractions::automatic, "auto",

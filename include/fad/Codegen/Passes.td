@@ -334,8 +334,9 @@ def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncO
     `linalg.generic`. Copies that transpose or broadcast an operand are left out: the
     contraction reads their source, by another indexing map.
 
-    `contractions` is `auto` for those that have 16384 products or more, or an
-    unknown number; `library` for all; or `loops` for none. `types` lists the types of
+    `contractions` is `auto` for those whose matrices take 16384 products or more, or
+    an unknown number, and have no batch between their elements; `library` for all; or
+    `loops` for none. `types` lists the types of
     elements that the library has, by default all: `f32`, `f64`, `bf16`, `f16`, and
     `bf16_f32` and `f16_f32` for narrow factors with a sum in f32.
 

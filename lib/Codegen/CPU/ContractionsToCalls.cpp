@@ -75,7 +75,11 @@ static void replaceByCall(RewriterBase &rewriter, ModuleOp module,
                           linalg::LinalgOp op) {
   Location loc = op.getLoc();
   linalg::FillOp fill = findZeroFill(op);
+  // Descriptors of unranked buffers lie on the stack, which would grow in a
+  // loop.
   rewriter.setInsertionPoint(op);
+  auto scope = memref::AllocaScopeOp::create(rewriter, loc, TypeRange());
+  rewriter.createBlock(&scope.getBodyRegion());
   SmallVector<Value> arguments;
   for (Value operand : op->getOperands()) {
     auto type = cast<MemRefType>(operand.getType());
@@ -95,6 +99,7 @@ static void replaceByCall(RewriterBase &rewriter, ModuleOp module,
       declare(module, name,
               rewriter.getFunctionType(ValueRange(arguments).getTypes(), {}));
   func::CallOp::create(rewriter, loc, callee, arguments);
+  memref::AllocaScopeReturnOp::create(rewriter, loc);
   rewriter.eraseOp(op);
   if (fill)
     rewriter.eraseOp(fill);

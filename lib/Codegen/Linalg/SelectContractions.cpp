@@ -19,21 +19,37 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
-/// Products from which on a library's function takes less time than a loop. At
-/// 16 x 16 x 16 the call takes as long as all the arithmetic.
+/// Products of two matrices from which on a library's function takes less time
+/// than a loop. At 16 x 16 x 16 the call takes as long as all the arithmetic.
 static constexpr int64_t kMinProducts = 16384;
 
-/// Whether `op` has as many products, or may have.
-static bool isLarge(linalg::LinalgOp op) {
-  int64_t products = 1;
-  for (int64_t range : op.getStaticLoopRanges()) {
-    if (ShapedType::isDynamic(range))
-      return true;
-    products *= range;
-    if (products >= kMinProducts || products == 0)
-      return products != 0;
-  }
-  return false;
+/// Whether a library is faster for the contraction `op`: its matrices are
+/// large, or may be, and the elements of each lie together.
+static bool isFaster(linalg::LinalgOp op) {
+  linalg::ContractionDimensions dims = *linalg::inferContractionDims(op);
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (map.getNumResults() && !dims.batch.empty() &&
+        llvm::is_contained(
+            dims.batch,
+            cast<AffineDimExpr>(map.getResults().back()).getPosition()))
+      return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto multiply = [&](ArrayRef<unsigned> loops) {
+    int64_t product = 1;
+    for (unsigned loop : loops) {
+      if (ShapedType::isDynamic(ranges[loop]) || ranges[loop] == 0)
+        return ranges[loop];
+      product *= ranges[loop];
+    }
+    return product;
+  };
+  int64_t rows = multiply(dims.m), columns = multiply(dims.n),
+          sums = multiply(dims.k);
+  // A vector times a matrix is as fast as memory in either.
+  if (rows == 0 || columns == 0 || sums == 0 || rows == 1 || columns == 1)
+    return false;
+  return ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) ||
+         ShapedType::isDynamic(sums) || rows * columns * sums >= kMinProducts;
 }
 
 /// Where the elements of `value` are that a transpose or broadcast has copied:
@@ -81,7 +97,7 @@ struct SelectContractionsPass
     StringRef elements = getContractionTypes(op);
     return !elements.empty() &&
            (types.empty() || llvm::is_contained(types, elements)) &&
-           (contractions == Contractions::library || isLarge(op));
+           (contractions == Contractions::library || isFaster(op));
   }
 
   /// Marks `op` and lets it read what transposes and broadcasts would copy.

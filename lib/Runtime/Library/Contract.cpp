@@ -12,8 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <tuple>
-#include <vector>
 
 using namespace mlir::fad;
 
@@ -146,9 +147,10 @@ public:
       dims.push_back(pair);
       count *= extent->size;
     }
-    wide.resize(count);
+    wide.reset(new (std::nothrow) float[count]);
   }
-  char *getData() { return reinterpret_cast<char *>(wide.data()); }
+  /// The elements; null if there is no memory for them.
+  char *getData() { return reinterpret_cast<char *>(wide.get()); }
   void read() {
     forEach([&](int64_t from, int64_t to) {
       wide[to] = loadElement(element, narrow, from);
@@ -174,7 +176,7 @@ private:
   Element element;
   char *narrow;
   llvm::SmallVector<Extent> dims;
-  std::vector<float> wide;
+  std::unique_ptr<float[]> wide;
 };
 
 static bool isReduction(const Loop &loop) { return loop.kind == reduction; }
@@ -187,6 +189,9 @@ static void multiplyAll(Product &product, llvm::MutableArrayRef<Loop> outer,
   bool isNarrow = product.sum == Element::bf16 || product.sum == Element::f16;
   if (!isNarrow || !llvm::any_of(outer, isReduction))
     return multiplyEach(outer, product, data);
+  // Strides of a wide sum take the place of those of the narrow one.
+  Product narrowProduct = product;
+  llvm::SmallVector<Loop> narrowOuter(outer);
   llvm::SmallVector<Extent *> extents = {&product.columns, &product.rows};
   for (Extent &extent : product.batch)
     extents.push_back(&extent);
@@ -194,6 +199,9 @@ static void multiplyAll(Product &product, llvm::MutableArrayRef<Loop> outer,
     if (!isReduction(loop))
       extents.push_back(&loop);
   WideSum sum(product.sum, data[2], extents);
+  // Without memory, each reduction rounds.
+  if (!sum.getData())
+    return multiplyEach(narrowOuter, narrowProduct, data);
   if (product.accumulate)
     sum.read();
   product.sum = Element::f32;

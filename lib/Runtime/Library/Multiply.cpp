@@ -136,6 +136,7 @@ public:
     }
     copy.reset(std::malloc(std::max<int64_t>(count * getBytes(element), 1)));
   }
+  /// The elements; null if there is no memory for them.
   void *get() const { return copy.get(); }
   void read() { move(original, 0, copy.get(), 1); }
   void write() { move(copy.get(), 1, original, 0); }
@@ -173,9 +174,10 @@ static void transpose(Product &product, void *&left, void *&right) {
   exchange(product.reduction);
 }
 
-void mlir::fad::multiply(const Product &given, void *left, void *right,
-                         void *sum) {
+void mlir::fad::multiply(const Product &given, void *givenLeft,
+                         void *givenRight, void *givenSum) {
   Product product = given;
+  void *left = givenLeft, *right = givenRight, *sum = givenSum;
   auto pack = [&](unsigned operand, Extent &first, Extent &second,
                   void *&data) -> std::optional<Packed> {
     if (normalize(first, second, operand))
@@ -197,6 +199,9 @@ void mlir::fad::multiply(const Product &given, void *left, void *right,
       pack(0, product.rows, product.reduction, left);
   std::optional<Packed> packedRight =
       pack(1, product.reduction, product.columns, right);
+  // Loops take any strides, and no memory.
+  if (!left || !right || !sum)
+    return multiplyByLoops(given, givenLeft, givenRight, givenSum);
   for (std::optional<Packed> *packed : {&packedLeft, &packedRight, &packedSum})
     if (*packed && (packed != &packedSum || product.accumulate))
       (*packed)->read();

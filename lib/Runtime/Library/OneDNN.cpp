@@ -61,6 +61,7 @@ bool OneDNN::load() {
   } else if (version == 3) {
     find(createByStrides, "dnnl_memory_desc_create_with_strides");
     find(createByTag, "dnnl_memory_desc_create_with_tag");
+    find(destroyLayout, "dnnl_memory_desc_destroy");
     find(createMatmul, "dnnl_matmul_primitive_desc_create");
   } else {
     return false;
@@ -76,6 +77,7 @@ bool OneDNN::load() {
   find(queryLayout, "dnnl_primitive_desc_query_md");
   find(getLayoutSize, "dnnl_memory_desc_get_size");
   find(createPrimitive, "dnnl_primitive_create");
+  find(destroyPrimitive, "dnnl_primitive_destroy");
   find(createMemory, "dnnl_memory_create");
   find(destroyMemory, "dnnl_memory_destroy");
   find(executePrimitive, "dnnl_primitive_execute");
@@ -133,6 +135,7 @@ static void *makeAttributes(const OneDNN &library, bool accumulate) {
 
 Primitive OneDNN::finish(void *descriptor) const {
   Primitive made;
+  made.descriptor = descriptor;
   constexpr int scratchpad = 136;
   if (createPrimitive(&made.primitive, descriptor) != 0)
     made.primitive = nullptr;
@@ -140,8 +143,20 @@ Primitive OneDNN::finish(void *descriptor) const {
     made.scratchLayout = layout;
     made.scratchBytes = getLayoutSize(layout);
   }
-  // The descriptor stays, with the layout of the scratch memory.
   return made;
+}
+
+void OneDNN::destroy(const Primitive &primitive) const {
+  if (primitive.primitive)
+    destroyPrimitive(primitive.primitive);
+  if (primitive.descriptor)
+    destroyDescriptor(primitive.descriptor);
+}
+
+void OneDNN::destroy(const Layout &layout) const {
+  // In version 2 it is a structure.
+  if (version == 3 && getPointer(layout))
+    destroyLayout(const_cast<void *>(getPointer(layout)));
 }
 
 bool OneDNN::execute(const Primitive &primitive,
@@ -185,6 +200,16 @@ namespace {
 /// A primitive for products of certain sizes and strides, and the layouts of
 /// its operands. The primitive is null if oneDNN has no code for them.
 struct Multiplication {
+  Multiplication() = default;
+  Multiplication(const Multiplication &) = delete;
+  Multiplication &operator=(const Multiplication &) = delete;
+  ~Multiplication() {
+    const OneDNN *library = OneDNN::get();
+    library->destroy(primitive);
+    for (const Layout &layout : layouts)
+      library->destroy(layout);
+  }
+
   Layout layouts[3];
   Primitive primitive;
 };
@@ -205,8 +230,8 @@ static void lay(const Product &product, unsigned operand, const Extent &first,
   }
 }
 
-static Multiplication create(const OneDNN &library, const Product &product) {
-  Multiplication made;
+static void create(const OneDNN &library, const Product &product,
+                   Multiplication &made) {
   const Extent *matrices[3][2] = {{&product.rows, &product.reduction},
                                   {&product.reduction, &product.columns},
                                   {&product.rows, &product.columns}};
@@ -216,7 +241,7 @@ static Multiplication create(const OneDNN &library, const Product &product) {
     if (!library.describe(made.layouts[i],
                           i == 2 ? product.sum : product.factor, sizes,
                           strides))
-      return made;
+      return;
   }
   void *attributes = makeAttributes(library, product.accumulate);
   void *descriptor = nullptr;
@@ -237,7 +262,6 @@ static Multiplication create(const OneDNN &library, const Product &product) {
   library.destroyAttributes(attributes);
   if (found)
     made.primitive = library.finish(descriptor);
-  return made;
 }
 
 bool mlir::fad::multiplyByOneDNN(const Product &product, void *left,
@@ -257,8 +281,8 @@ bool mlir::fad::multiplyByOneDNN(const Product &product, void *left,
   append(product.columns);
   append(product.reduction);
   static auto *cache = new PrimitiveCache<Multiplication>;
-  auto multiplication =
-      cache->get(key, [&] { return create(*library, product); });
+  auto multiplication = cache->get(
+      key, [&](Multiplication &made) { create(*library, product, made); });
   if (!multiplication->primitive.primitive)
     return false;
   constexpr int leftNumber = 1, rightNumber = 33, sumNumber = 17;

@@ -32,9 +32,10 @@ struct Operand {
   void *data;
 };
 
-/// A primitive of oneDNN, which lives as long as the process.
+/// A primitive of oneDNN. Its descriptor has the layout of the scratch memory.
 struct Primitive {
   void *primitive = nullptr;
+  void *descriptor = nullptr;
   const void *scratchLayout = nullptr;
   size_t scratchBytes = 0;
 };
@@ -56,8 +57,10 @@ struct OneDNN {
     return version == 2 ? static_cast<const void *>(layout.words)
                         : *reinterpret_cast<void *const *>(layout.words);
   }
-  /// The primitive of `descriptor`.
+  /// The primitive of `descriptor`, which it owns.
   Primitive finish(void *descriptor) const;
+  void destroy(const Primitive &primitive) const;
+  void destroy(const Layout &layout) const;
   bool execute(const Primitive &primitive,
                llvm::ArrayRef<Operand> operands) const;
 
@@ -74,6 +77,7 @@ struct OneDNN {
   // Version 3.
   int (*createByStrides)(void **, int, const int64_t *, int, const int64_t *);
   int (*createByTag)(void **, int, const int64_t *, int, int);
+  int (*destroyLayout)(void *);
   int (*createMatmul)(void **, void *, const void *, const void *, const void *,
                       const void *, const void *);
   // Both.
@@ -89,6 +93,7 @@ struct OneDNN {
   const void *(*queryLayout)(const void *, int, int);
   size_t (*getLayoutSize)(const void *);
   int (*createPrimitive)(void **, const void *);
+  int (*destroyPrimitive)(void *);
   int (*createMemory)(void **, const void *, void *, void *);
   int (*destroyMemory)(void *);
   int (*executePrimitive)(const void *, void *, int, const void *);
@@ -96,7 +101,7 @@ struct OneDNN {
 };
 
 /// Primitives by what they were made for. Up to `kMaxSize` are kept for later
-/// calls.
+/// calls, each of some 60 KiB. A call keeps the one that it executes.
 template <typename Made> class PrimitiveCache {
 public:
   template <typename Create>
@@ -109,11 +114,13 @@ public:
     // Programs with fixed sizes have few; those with any sizes start again.
     if (entries.size() == kMaxSize)
       entries.clear();
-    return entries[words] = std::make_shared<Made>(create());
+    auto made = std::make_shared<Made>();
+    create(*made);
+    return entries[words] = std::move(made);
   }
 
 private:
-  static constexpr size_t kMaxSize = 4096;
+  static constexpr size_t kMaxSize = 256;
   std::mutex mutex;
   std::map<std::vector<int64_t>, std::shared_ptr<Made>> entries;
 };

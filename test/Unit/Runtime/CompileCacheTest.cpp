@@ -34,6 +34,10 @@ protected:
     llvm::sys::path::append(path, key);
     return path.str().str();
   }
+  /// A key of the form that entries have.
+  static std::string makeKey(unsigned number) {
+    return CompileCache::getKey({std::to_string(number)});
+  }
   static std::string load(const CompileCache &cache, llvm::StringRef key) {
     auto content = cache.load(key);
     return content ? content->getBuffer().str() : "(none)";
@@ -98,6 +102,9 @@ TEST_F(CompileCacheTest, RemovesCorruptEntries) {
   EXPECT_EQ(load(cache, "key"), "(none)");
   write("key", stored);
   EXPECT_EQ(load(cache, "key"), "machine code");
+  // The code of another program is no entry of this one.
+  write("other", stored);
+  EXPECT_EQ(load(cache, "other"), "(none)");
 }
 
 TEST_F(CompileCacheTest, RemovesWhatWasUsedLeastRecently) {
@@ -105,7 +112,7 @@ TEST_F(CompileCacheTest, RemovesWhatWasUsedLeastRecently) {
   std::string content(200, 'x');
   auto now = std::chrono::system_clock::now();
   for (unsigned i = 0; i < 4; ++i) {
-    std::string key = "key" + std::to_string(i);
+    std::string key = makeKey(i);
     cache.store(key, content);
     int file;
     ASSERT_FALSE(fs::openFileForReadWrite(getPath(key), file,
@@ -115,16 +122,19 @@ TEST_F(CompileCacheTest, RemovesWhatWasUsedLeastRecently) {
     fs::file_t native = fs::convertFDToNativeFile(file);
     ASSERT_FALSE(fs::closeFile(native));
   }
-  EXPECT_EQ(load(cache, "key0"), content);
-  cache.store("new", content);
-  EXPECT_EQ(load(cache, "key0"), content);
-  EXPECT_EQ(load(cache, "key1"), "(none)");
-  EXPECT_EQ(load(cache, "key2"), content);
-  EXPECT_EQ(load(cache, "new"), content);
+  EXPECT_EQ(load(cache, makeKey(0)), content);
+  // A file of another program counts for nothing, and stays.
+  write("other", std::string(2000, 'x'));
+  cache.store(makeKey(4), content);
+  EXPECT_EQ(load(cache, makeKey(0)), content);
+  EXPECT_EQ(load(cache, makeKey(1)), "(none)");
+  EXPECT_EQ(load(cache, makeKey(2)), content);
+  EXPECT_EQ(load(cache, makeKey(4)), content);
+  EXPECT_EQ(read("other").size(), 2000u);
   // What is larger than all is not stored.
-  cache.store("large", std::string(1001, 'x'));
-  EXPECT_EQ(load(cache, "large"), "(none)");
-  EXPECT_EQ(load(cache, "new"), content);
+  cache.store(makeKey(5), std::string(1001, 'x'));
+  EXPECT_EQ(load(cache, makeKey(5)), "(none)");
+  EXPECT_EQ(load(cache, makeKey(4)), content);
 }
 
 // A reader never sees a part of an entry, whoever writes it meanwhile.
@@ -135,11 +145,12 @@ TEST_F(CompileCacheTest, IsSharedByThreads) {
     threads.emplace_back([&, thread] {
       CompileCache cache = make(/*maxBytes=*/20000);
       for (unsigned i = 0; i < 50; ++i) {
-        std::string key = std::to_string((thread + i) % 5);
-        cache.store(key, std::string(5000, key[0]));
+        unsigned number = (thread + i) % 5;
+        std::string key = makeKey(number);
+        cache.store(key, std::string(5000, number));
         std::string found = load(cache, key);
         // Another thread may have removed it.
-        wrong += found != "(none)" && found != std::string(5000, key[0]);
+        wrong += found != "(none)" && found != std::string(5000, number);
       }
     });
   for (std::thread &thread : threads)

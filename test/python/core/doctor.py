@@ -47,7 +47,7 @@ class Doctor(unittest.TestCase):
 
     def test_present(self):
         (self.folder / "kept").write_bytes(bytes(2**20))
-        checks, is_ok, status = examine(FAD_CACHE_DIR=str(self.folder))
+        checks, is_ok, status = examine(FAD_CACHE_DIR=str(self.folder), FAD_CACHE_SIZE="0")
         self.assertEqual((is_ok, status), (True, 0))
         for name in ("fad", "LLVM", "processor", "compiled code", "Python", "numpy", "cache"):
             self.assertEqual(checks[name]["state"], "ok", checks[name])

@@ -53,6 +53,15 @@ class Arguments(unittest.TestCase):
         _, twice = fad.run(double("f32"), "f", Exporter(wide[::2, ::2]))
         np.testing.assert_array_equal(twice, 2 * wide[::2, ::2])
 
+    @unittest.skipUnless(HAS_TORCH, "no torch")
+    def test_elements_that_are_not_in_memory(self):
+        import torch
+
+        x = torch.from_numpy(self.x)
+        for tensor in (torch._neg_view(x), torch._efficientzerotensor(2, 3)):
+            _, twice = fad.run(double("f32"), "f", tensor)
+            np.testing.assert_array_equal(twice, (2 * tensor).numpy(force=True))
+
     def test_let_go(self):
         class Array(np.ndarray):
             pass

@@ -46,6 +46,7 @@ def compile_inductor(
     from ._inductor import compile_inner
 
     partitioner.has_decompositions = True
+    partitioner.buffer_reuse = options.get("allow_buffer_reuse")
     inner = functools.partial(compile_inner, has_budget=partitioner.has_budget, options=options)
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.

@@ -24,8 +24,8 @@ from torch._functorch.partitioners import must_recompute
 from torch._inductor import config
 from torch._inductor.choices import InductorChoices
 from torch._inductor.compile_fx import compile_fx_inner
-from torch._inductor.memory import is_nonfreeable_buffers
 from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
+from torch._inductor.utils import is_nonfreeable_buffers
 from torch._inductor.virtualized import V
 
 

@@ -59,6 +59,9 @@ class Partitioner(CustomPartitionerFn):
 
     # Whether graphs are those of the backend's own decompositions.
     has_decompositions = False
+    # Inductor's option allow_buffer_reuse, where the user has set it. PyTorch's caches see
+    # its value, and not whose it is.
+    buffer_reuse: bool | None = None
 
     def __init__(
         self,
@@ -100,6 +103,7 @@ class Partitioner(CustomPartitionerFn):
             self.fraction,
             self.is_fused,
             self.has_decompositions,
+            self.buffer_reuse,
         )
         return get_hash_for_files(files, repr(options))
 
