@@ -4,12 +4,12 @@
 # step of a model whose activations fad computes is made. No compiler and no LLVM is needed.
 #
 # Usage: first-use.sh [WHEEL [PYTHON]], by default the wheel of build-wheel.sh and python3.
-# FAD_FIRST_USE_TORCH is what pip installs as PyTorch ("torch" by default; empty for none).
+# FAD_FIRST_USE_TORCH is what pip installs as PyTorch ("torch==2.13.*" by default; empty for none).
 set -euo pipefail
 root=$(realpath "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/..")
 wheel=$(realpath -e "${1:-$(ls "$root"/build/wheel/fad-*.whl)}")
 python=${2:-python3}
-torch=${FAD_FIRST_USE_TORCH-torch}
+torch=${FAD_FIRST_USE_TORCH-torch==2.13.*}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -102,6 +102,9 @@ def set_version(root, version, date, is_dry):
 
 def build(root, is_dry):
     dist = root / "dist"
+    # Of an earlier version.
+    if not is_dry:
+        shutil.rmtree(dist, ignore_errors=True)
     commands = [
         ["utils/build-wheel.sh"],
         ["cmake", "--build", "build"],

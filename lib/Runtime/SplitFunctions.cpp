@@ -95,16 +95,11 @@ static void markDistinct(llvm::Function &function) {
 }
 
 void fad::simplifyInterface(llvm::Module &module) {
-  for (llvm::Function &function : llvm::make_early_inc_range(module)) {
+  for (llvm::Function &function : module) {
     StringRef name = function.getName();
-    if (!name.starts_with("_mlir_") || function.isDeclaration())
+    if (function.isDeclaration() || (!name.starts_with("_mlir_ciface_") &&
+                                     !name.starts_with("_mlir__mlir_ciface_")))
       continue;
-    // A wrapper around the function itself, which has no users.
-    if (!name.starts_with("_mlir_ciface_") &&
-        !name.starts_with("_mlir__mlir_ciface_")) {
-      function.eraseFromParent();
-      continue;
-    }
     function.addFnAttr(llvm::Attribute::NoInline);
     function.addFnAttr(llvm::Attribute::OptimizeNone);
   }

@@ -15,10 +15,9 @@ class Module;
 
 namespace mlir::fad {
 
-/// Removes from `module` the execution engine's wrappers except those around C
-/// interfaces, and keeps LLVM from optimizing these: they pass all fields of
-/// all tensor descriptors in one block, which takes time quadratic in their
-/// number.
+/// Keeps LLVM from optimizing the C interfaces of `module` and their packed
+/// forms: they pass all fields of all tensor descriptors in one block, which
+/// takes time quadratic in their number.
 void simplifyInterface(llvm::Module &module);
 
 /// Outlines each outermost loop of functions of `module` with many loops, and

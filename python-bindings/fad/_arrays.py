@@ -126,10 +126,16 @@ def read_array(value: object, place: str) -> Array:
 
 def to_dlpack(array: Array) -> Any:
     """`array`, which `fad.run` has returned, for another package: an object with
-    `__dlpack__`, as `torch.from_dlpack` takes it. The elements are not copied.
+    `__dlpack__`, as `torch.from_dlpack` takes it. The elements are not copied. Raises
+    TypeError for elements that are no numbers of this machine.
 
     Arrays of numpy have `__dlpack__` themselves, but not for bfloat16, and not for arrays
     that are read-only, as results that share their elements are."""
+    array = read_array(array, "the array")
+    if array.dtype.name != "bfloat16" and (
+        array.dtype.kind not in "?biufc" or not array.dtype.isnative
+    ):
+        raise TypeError(f"the array has elements of {array.dtype}, which DLPack has not")
     if array.dtype.name == "bfloat16":
         return _fad.export_array(array.view(np.uint16), True, array.flags.writeable)
     return _fad.export_array(array, False, array.flags.writeable)

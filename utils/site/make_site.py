@@ -42,6 +42,7 @@ PROGRAMS = {
     "fad-runner": "--help",
     "fad-memory-report": "--help",
     "fad-translate": "--help",
+    "fad-reduce": "--help",
 }
 
 

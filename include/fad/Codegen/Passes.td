@@ -380,8 +380,8 @@ def FadContractionsToCalls : Pass<"fad-contractions-to-calls", "::mlir::ModuleOp
     added to what is in the output. A fill with zeros before the contraction is left
     out where nothing else reads it.
 
-    Code that fad runs itself finds these functions in the runtime; other code has to
-    link it.
+    These functions are in the runtime with which fad runs code itself, and in no
+    library that other programs link.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];

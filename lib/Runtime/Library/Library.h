@@ -55,11 +55,10 @@ void multiplyByLoops(const Product &product, void *left, void *right,
 /// by loops.
 void multiply(const Product &product, void *left, void *right, void *sum);
 
-/// The version of oneDNN, such as 2, or 0 where it is not there.
-int getOneDNNVersion();
+/// Whether OpenBLAS is there.
 bool hasOpenBLAS();
 
-/// The element at `index` of `data`, and its change.
+/// Reads and writes the element at `index` of `data`.
 double loadElement(Element element, const void *data, int64_t index);
 void storeElement(Element element, void *data, int64_t index, double value);
 

@@ -55,12 +55,10 @@ bool OneDNN::load() {
   find(createStream, "dnnl_stream_create");
   if (version == 2) {
     find(initByStrides, "dnnl_memory_desc_init_by_strides");
-    find(initByTag, "dnnl_memory_desc_init_by_tag");
     find(initMatmul, "dnnl_matmul_desc_init");
     find(createDescriptor, "dnnl_primitive_desc_create");
   } else if (version == 3) {
     find(createByStrides, "dnnl_memory_desc_create_with_strides");
-    find(createByTag, "dnnl_memory_desc_create_with_tag");
     find(destroyLayout, "dnnl_memory_desc_destroy");
     find(createMatmul, "dnnl_matmul_primitive_desc_create");
   } else {
@@ -290,9 +288,4 @@ bool mlir::fad::multiplyByOneDNN(const Product &product, void *left,
                           {{leftNumber, &multiplication->layouts[0], left},
                            {rightNumber, &multiplication->layouts[1], right},
                            {sumNumber, &multiplication->layouts[2], sum}});
-}
-
-int mlir::fad::getOneDNNVersion() {
-  const OneDNN *library = OneDNN::get();
-  return library ? library->version : 0;
 }

@@ -69,14 +69,12 @@ struct OneDNN {
 
   // Version 2.
   int (*initByStrides)(void *, int, const int64_t *, int, const int64_t *);
-  int (*initByTag)(void *, int, const int64_t *, int, int);
   int (*initMatmul)(void *, const void *, const void *, const void *,
                     const void *);
   int (*createDescriptor)(void **, const void *, const void *, void *,
                           const void *);
   // Version 3.
   int (*createByStrides)(void **, int, const int64_t *, int, const int64_t *);
-  int (*createByTag)(void **, int, const int64_t *, int, int);
   int (*destroyLayout)(void *);
   int (*createMatmul)(void **, void *, const void *, const void *, const void *,
                       const void *, const void *);

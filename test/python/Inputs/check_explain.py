@@ -13,6 +13,7 @@ from torch._functorch import partitioners
 
 import fad.torch
 from fad.torch.compile import Partitioner, _partitioner
+from fad.torch.compile._import import NotPlanned
 from fad.torch.compile._backend import compile_eager
 
 EAGER = {"fad.engine": "eager"}
@@ -166,7 +167,7 @@ def check_failures():
     choose = _partitioner.import_joint
 
     def fail(*arguments):
-        raise _partitioner.NotPlanned("no plan")
+        raise NotPlanned("no plan")
 
     _partitioner.import_joint = fail
     try:

@@ -136,6 +136,17 @@ class Tensors(unittest.TestCase):
             self.assertEqual(tensor.data_ptr(), twice.ctypes.data)
             torch.testing.assert_close(tensor, 2 * x)
 
+    def test_refused(self):
+        masked = np.ma.masked_array([1.0, 2.0], [True, False])
+        for value, message in (
+            ([1.0], "the array is a list; pass a numpy array"),
+            (masked, "the array has a mask"),
+            (np.array(["2020-01-01"], "M8[D]"), r"elements of datetime64\[D\], which DLPack"),
+            (np.ones(2, ">f4"), "elements of >f4"),
+        ):
+            with self.assertRaisesRegex(TypeError, message):
+                fad.to_dlpack(value)
+
     def test_nested(self):
         import torch
 

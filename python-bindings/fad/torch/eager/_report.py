@@ -174,12 +174,14 @@ class _Recorder:
     def _on_operator(
         self, name: str, result: list, sources: list, inner: list, constants: list, saved: list
     ) -> None:
+        # A value of before the function is a source here.
+        before = {place: size for place, size in inner if place not in self._operators}
         operator = _Operator(
             name,
             self._watch.current,
             _find_line(),
-            [self._operators[place] for place, _ in inner],
-            dict(sources),
+            [self._operators[place] for place, _ in inner if place not in before],
+            dict(sources) | before,
             dict(constants),
             dict(saved),
         )
@@ -189,6 +191,8 @@ class _Recorder:
         self, kept: str, reason: str, held: int, computed: str, value: list, storage: list
     ) -> None:
         place = value[0][0]
+        if place not in self._operators:
+            return
         self._values[storage[0]] = place
         found: dict[_Operator, None] = {}
         worklist = [self._operators[place]]
