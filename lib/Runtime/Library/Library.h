@@ -48,15 +48,9 @@ bool multiplyByOneDNN(const Product &product, void *left, void *right,
 /// Likewise by OpenBLAS.
 bool multiplyByOpenBLAS(const Product &product, void *left, void *right,
                         void *sum);
-/// Computes `product`, of any strides, by loops.
-void multiplyByLoops(const Product &product, void *left, void *right,
-                     void *sum);
 /// Computes `product`, of any strides, by the first library that does, or else
 /// by loops.
 void multiply(const Product &product, void *left, void *right, void *sum);
-
-/// Whether OpenBLAS is there.
-bool hasOpenBLAS();
 
 /// Reads and writes the element at `index` of `data`.
 double loadElement(Element element, const void *data, int64_t index);

@@ -82,8 +82,9 @@ static void forEach(llvm::ArrayRef<Extent> extents, Body body,
   }
 }
 
-void mlir::fad::multiplyByLoops(const Product &product, void *left, void *right,
-                                void *sum) {
+/// Computes `product`, of any strides, by loops.
+static void multiplyByLoops(const Product &product, void *left, void *right,
+                            void *sum) {
   llvm::SmallVector<Extent, 2> extents(product.batch);
   extents.push_back(product.rows);
   extents.push_back(product.columns);

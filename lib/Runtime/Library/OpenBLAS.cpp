@@ -54,7 +54,8 @@ struct Matrix {
 };
 } // namespace
 
-bool mlir::fad::hasOpenBLAS() {
+/// Whether OpenBLAS is there.
+static bool hasOpenBLAS() {
   return OpenBLAS::get().multiplyF32 && OpenBLAS::get().multiplyF64;
 }
 
