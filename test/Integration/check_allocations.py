@@ -12,8 +12,8 @@ import sys
 
 from memusage import count_allocations
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks" / "compiler"))
-from programs import network, perceptron
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks" / "programs"))
+from shapes import network, perceptron
 
 OPERATIONS = {network: 56, perceptron: 40}
 # A joint function that has attributes, as another frontend's gets them.

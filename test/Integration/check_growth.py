@@ -15,8 +15,8 @@ import sys
 
 from memusage import count_allocations
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks" / "compiler"))
-from programs import SHAPES
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks" / "programs"))
+from shapes import SHAPES
 
 OPERATIONS = 100
 # The shape that is always measured under `bp`.

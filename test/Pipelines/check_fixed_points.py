@@ -26,8 +26,8 @@ CONSTANT = re.compile(r"\s*(%\w+) = (?:arith\.constant|llvm\.mlir\.constant)(.*)
 
 def read_programs(root):
     """The programs, with their names."""
-    sys.path.insert(0, str(root / "benchmarks" / "compiler"))
-    import programs
+    sys.path.insert(0, str(root / "benchmarks" / "programs"))
+    import shapes
 
     paths = sorted(
         [
@@ -37,7 +37,7 @@ def read_programs(root):
     )
     # Operations of tosa are lowered before fad-nest.
     texts = {path.stem: path.read_text() for path in paths if path.parent.name != "tosa"}
-    return texts | {name: getattr(programs, name)(size) for name, size in SIZES.items()}
+    return texts | {name: getattr(shapes, name)(size) for name, size in SIZES.items()}
 
 
 def normalize(text):

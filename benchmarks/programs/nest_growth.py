@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time of `fad-opt --fad-nest` against the size of the program.
 
-Programs are those of programs.py: layers of a network (normalizations, matmuls,
+Programs are those of shapes.py: layers of a network (normalizations, matmuls,
 biases, activations, residual connections), residual blocks, one long chain, one
 value that everything reads, many arguments, many functions, one concatenation of
 many tensors. Prints, for each policy and size, the operations that come out
@@ -21,7 +21,7 @@ import statistics
 import subprocess
 import tempfile
 
-from programs import SHAPES
+from shapes import SHAPES
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
