@@ -99,6 +99,11 @@ def check(program, nest, policies, spoil=None):
     expected, refused = try_run(program, copies=True)
     if refused is not None:
         raise Wrong(f"with copies, eager raises: {refused}")
+    if {"hooked", "second"} <= facts:
+        # A second derivative reaches results that operators have saved, and these are not
+        # the copies, which have the hooks. The loss is what can be compared.
+        compare(found[:1], expected[:1])
+        return "eager alone raises, and nest has the same loss"
     compare(found, expected)
     return "eager alone raises, and nest is right"
 
