@@ -224,6 +224,15 @@ def measure(model: Model, methods: Sequence[str], repetitions: int) -> dict[str,
     return figures
 
 
+def _compile(form: Model) -> None:
+    """Waits for the kernels of deferred sequences, which are compiled where a sequence
+    recurs, and are those of any batch: the operators of a sequence take more memory."""
+    sized = _resize(form, 2)
+    for _ in range(2):
+        get_gradients(sized, sized.module)
+    _kernels.wait()
+
+
 def find_largest(form: Model, batch: int, memory: int | None) -> tuple[int, int]:
     """The largest batch whose peak is at most `memory`, and the peak; `batch` and its
     own without `memory`."""
@@ -246,6 +255,7 @@ def measure_batches(model: Model, methods: Sequence[str], repetitions: int) -> d
     batch, memory = len(model.inputs[0]), None
     figures, sized = {}, {}
     for name, form in forms.items():
+        _compile(form)
         largest, peak = find_largest(form, batch, memory)
         memory = memory or peak
         figures[name] = {"batch": largest, "peak": peak}

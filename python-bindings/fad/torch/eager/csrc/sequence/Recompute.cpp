@@ -55,7 +55,8 @@ struct Recompute : torch::autograd::SavedVariableHooks {
 
   std::optional<std::pair<c10::SafePyObject, c10::SafePyObject>>
   retrieve_unpack_hook_data() const override {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
+    // Compiled autograd computes the value before it runs its program.
+    return std::nullopt;
   }
 
   /// The node of the sequence needs the same values: they are left for it.

@@ -64,6 +64,7 @@ void SequenceNode::releaseSkipped() {
 
 void SequenceNode::release_resources() {
   releaseSkipped();
+  handle.reset();
   held.drop();
   step.reset();
   bits.reset();
@@ -82,17 +83,13 @@ void SequenceNode::drop() {
       held.own.use_count() == 1)
     trace.release({"what " + held.label() + " saved", 0});
   isReleased = !holdsNothing();
+  handle.reset();
   held.drop();
   step.reset();
   bits.reset();
 }
 
 void SequenceNode::release_variables() { drop(); }
-
-void SequenceNode::compiled_args(
-    torch::dynamo::autograd::CompiledNodeArgs &) const {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, compiledAutogradMessage);
-}
 
 at::Tensor filled(double number, const at::Tensor &like) {
   auto make = [&] {
@@ -118,25 +115,24 @@ at::Tensor callOwn(torch::autograd::Node &own, const at::Tensor &gradient,
   return sum;
 }
 
-/// An error instead of a partial gradient.
-void SequenceNode::checkSkipped() {
+void SequenceNode::checkSkipped(torch::autograd::Node &node, bool isAskedFor) {
+  TORCH_CHECK(
+      !isAskedFor && !hasHooks(node),
+      "fad.torch.nest: the gradient of a value inside of a nested sequence (",
+      node.name(),
+      ") is asked for, by a hook, retain_grad, or inputs= of backward, "
+      "after an operator has used the value. Register the hook or call "
+      "retain_grad "
+      "before the value is used, or compute it outside of nest().");
+}
+
+/// Whether the gradient of a node's result is asked for by name in a backward.
+static bool isCaptured(torch::autograd::Node &node) {
   const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
-  for (size_t i = sources.size(); i < num_outputs(); ++i) {
-    auto &node = *next_edge(i).function;
-    bool isCaptured = false;
-    if (tasks) {
-      auto found = tasks->find(&node);
-      isCaptured = found != tasks->end() && found->second.captures_;
-    }
-    TORCH_CHECK(
-        !isCaptured && !hasHooks(node),
-        "fad.torch.nest: the gradient of a value inside of a nested sequence (",
-        node.name(),
-        ") is asked for, by a hook, retain_grad, or inputs= of backward, "
-        "after an operator has used the value. Register the hook or call "
-        "retain_grad "
-        "before the value is used, or compute it outside of nest().");
-  }
+  if (!tasks)
+    return false;
+  auto found = tasks->find(&node);
+  return found != tasks->end() && found->second.captures_;
 }
 
 namespace {
@@ -201,13 +197,20 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
 }
 
 variable_list SequenceNode::apply(variable_list &&gradients) {
-  checkSkipped();
+  for (size_t i = sources.size(); i < num_outputs(); ++i)
+    checkSkipped(*next_edge(i).function, isCaptured(*next_edge(i).function));
+  variable_list result = pull(std::move(gradients));
+  result.resize(num_outputs());
+  return result;
+}
+
+variable_list SequenceNode::pull(variable_list &&gradients) {
   std::unique_ptr<Replay> replay;
   if (step) {
     std::lock_guard<std::mutex> lock(step->mutex);
     replay = std::move(step->shared);
   }
-  variable_list result(num_outputs());
+  variable_list result(sources.size());
   const at::Tensor &gradient = gradients[0];
   const Edge *needed = findNeeded();
   if (!gradient.defined() || !needed)

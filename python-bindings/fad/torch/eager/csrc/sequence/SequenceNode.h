@@ -16,11 +16,6 @@
 
 namespace fad::eager {
 
-inline constexpr const char *compiledAutogradMessage =
-    "fad.torch.nest: compiled autograd cannot trace the backward of a nested "
-    "sequence; call "
-    "backward without compiled autograd, or leave nest() out";
-
 /// Leads from a value to the sources of its sequence. Edges after those lead to
 /// the values between, which it skips: no gradient goes there, but a gradient
 /// that is asked for makes autograd come here, where it is an error and not a
@@ -54,8 +49,15 @@ struct SequenceNode : torch::autograd::Node {
   std::string name() const override { return "FadBackward"; }
   void release_resources() override;
   void release_variables() override;
+  /// For compiled autograd: see CompiledAutograd.cpp.
   void
   compiled_args(torch::dynamo::autograd::CompiledNodeArgs &args) const override;
+  torch::autograd::variable_list
+  apply_with_saved(const torch::autograd::variable_list &gradients,
+                   torch::dynamo::autograd::SwapSavedVariables &saved) override;
+  /// The gradients of the sources for a gradient of the value.
+  torch::autograd::variable_list
+  pull(torch::autograd::variable_list &&gradients);
 
   /// How many there are in the process.
   static std::atomic<int64_t> live;
@@ -65,7 +67,12 @@ protected:
   apply(torch::autograd::variable_list &&gradients) override;
 
 private:
-  void checkSkipped();
+  /// What stands for the node in a program of compiled autograd.
+  mutable at::Tensor handle;
+
+  /// An error instead of a partial gradient, where the gradient of a skipped
+  /// value is asked for.
+  static void checkSkipped(torch::autograd::Node &node, bool isAskedFor);
   const torch::autograd::Edge *findNeeded() const;
   void releaseSkipped();
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
