@@ -6,7 +6,7 @@
 >>> gradients = pullback(numpy.float32(1))
 """
 
-from ._choices import Optimizer, Policy, Recompute, Target
+from ._choices import Contractions, Optimizer, Policy, Recompute, Target
 from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._elementwise.function import Elementwise, elementwise
@@ -30,6 +30,7 @@ from ._run import Executable, compile, release_memory, run
 from ._types import Signature, ValueType
 
 __all__ = [
+    "Contractions",
     "Cotangent",
     "CurvePoint",
     "Diagnostic",

@@ -109,19 +109,22 @@ def _read_array(value: Any) -> Array:
     return np.asarray(value)
 
 
-def read_array(value: object, place: str) -> Array:
-    """`value` as an array of whatever type it has; `place` is what errors call it."""
+def read_array(value: object, place: str, type_: ValueType | None = None) -> Array:
+    """`value` as an array of whatever type it has; `place` is what errors call it, and
+    `type_` the type that they say it should have."""
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{place} has a mask, which would be lost; pass .filled(...)")
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
+    wanted = "" if type_ is None else f" has the type {type_}"
     if not (hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
-        raise TypeError(f"{place} is a {type(value).__name__}; pass a numpy array")
+        given = f"{wanted}, and what is given is" if wanted else " is"
+        raise TypeError(f"{place}{given} a {type(value).__name__}; pass a numpy array")
     try:
         return _read_array(value)
-    # It runs code of whoever made `value`.
+    # It runs code of whoever made `value`: of a tensor on a GPU, PyTorch says what to do.
     except Exception as error:
-        raise TypeError(f"{place}: {error}") from error
+        raise TypeError(f"{place}{wanted}: {error}") from error
 
 
 def to_dlpack(array: Array) -> Any:
@@ -149,22 +152,8 @@ def to_argument(value: object, type_: ValueType, place: str) -> Array:
     dtype = _resolve_dtype(type_.dtype)
     if isinstance(value, (int, float)) and not isinstance(value, np.generic):
         array = _from_number(value, dtype, place)
-    elif isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{place} has a mask, which would be lost; pass .filled(...)")
-    elif isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
-    elif hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-        try:
-            array = _read_array(value)
-        # It runs code of whoever made `value`: of a tensor on a GPU, PyTorch says
-        # what to do.
-        except Exception as error:
-            raise TypeError(f"{place} has the type {type_}: {error}") from error
     else:
-        raise TypeError(
-            f"{place} has the type {type_}, and what is given is a "
-            f"{type(value).__name__}; pass a numpy array"
-        )
+        array = read_array(value, place, type_)
     _check(array, dtype, type_, place)
     array = np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
     if dtype.kind == "b":

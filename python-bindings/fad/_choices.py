@@ -6,6 +6,8 @@ from typing import Literal
 Policy = Literal["bp", "recompute", "fad", "auto"]
 #: What backward may compute again under the policy "auto"; each includes those before it.
 Recompute = Literal["nothing", "elementwise", "reductions", "all", "contractions"]
+#: What multiplies matrices in compiled code.
+Contractions = Literal["auto", "library", "loops"]
 #: The machine whose times decide between choices of equal bytes.
 Target = Literal["cpu", "gpu"]
 #: The optimizer whose state counts in a memory report.

@@ -1,5 +1,6 @@
-"""Reports as plain Python values."""
+"""Reports as plain Python values, and as JSON."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -24,8 +25,21 @@ def _convert(value: Any) -> Any:
     return value
 
 
-class AsDict:
-    """A dataclass with `to_dict`."""
+class AsJson:
+    """A report with `to_dict` and `to_json`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as a dictionary of what JSON has: numbers, text, None, lists and
+        dictionaries."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """What `to_dict` returns, as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+class AsDict(AsJson):
+    """A dataclass whose dictionary has its attributes."""
 
     # Fields that say again what others say.
     _left_out: tuple[str, ...] = ()

@@ -76,12 +76,17 @@ def _check_python() -> Iterator[Check]:
     yield Check("numpy", "ok", np.__version__)
 
 
+def _is_missing(error: ImportError, name: str) -> bool:
+    """Whether it is the module `name` that was not found, and no other that it imports."""
+    return isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}.")
+
+
 def _check_packages() -> Iterator[Check]:
     for name, package, cost in _PACKAGES:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            if isinstance(error, ModuleNotFoundError):
+            if _is_missing(error, name):
                 yield Check(package, "missing", "", f"{cost}: pip install {package}")
             else:
                 advice = f"{cost}: pip install --force-reinstall {package}"
@@ -98,9 +103,12 @@ def _check_packages() -> Iterator[Check]:
 def _check_torch() -> Iterator[Check]:
     try:
         import torch
-    except ModuleNotFoundError:
-        cost = "torch.compile(backend='fad') and fad.torch are not there: pip install torch"
-        yield Check("PyTorch", "missing", "", cost)
+    except ImportError as error:
+        cost = "torch.compile(backend='fad') and fad.torch are not there: pip install"
+        if _is_missing(error, "torch"):
+            yield Check("PyTorch", "missing", "", f"{cost} torch")
+        else:
+            yield Check("PyTorch", "broken", str(error), f"{cost} --force-reinstall torch")
         return
     from .torch.eager import _extension
 
@@ -122,6 +130,52 @@ def _check_torch() -> Iterator[Check]:
             "python -m fad.torch.eager"
         )
         yield Check("extension of fad.torch.nest", "missing", "not built yet", advice)
+
+
+class _Version(ctypes.Structure):
+    """The beginning of oneDNN's dnnl_version_t."""
+
+    _fields_ = [(name, ctypes.c_int) for name in ("major", "minor", "patch")]
+
+
+def _name_onednn(library: ctypes.CDLL) -> str:
+    library.dnnl_version.restype = ctypes.POINTER(_Version)
+    version = library.dnnl_version().contents
+    return f"oneDNN {version.major}.{version.minor}.{version.patch}"
+
+
+def _name_openblas(library: ctypes.CDLL) -> str:
+    library.openblas_get_config.restype = ctypes.c_char_p
+    return " ".join(library.openblas_get_config().decode().split()[:2])
+
+
+# The libraries that multiply matrices, in the order in which lib/Runtime/Library tries
+# them: the variable that names another file, the files, and what says name and version.
+_MULTIPLIERS = (
+    ("FAD_ONEDNN_LIBRARY", ("libdnnl.so.3", "libdnnl.so.2"), _name_onednn),
+    ("FAD_OPENBLAS_LIBRARY", ("libopenblas.so.0",), _name_openblas),
+)
+
+
+def _check_multipliers() -> Iterator[Check]:
+    found = []
+    for variable, files, describe in _MULTIPLIERS:
+        given = os.environ.get(variable)
+        for file in files if given is None else filter(None, [given]):
+            try:
+                found.append(describe(ctypes.CDLL(file)))
+                break
+            # It is not there, or is another library.
+            except (OSError, AttributeError):
+                continue
+    name = "oneDNN or OpenBLAS"
+    if found:
+        yield Check(name, "ok", ", ".join(found))
+        return
+    advice = (
+        "large products of matrices take longer: apt-get install libdnnl2, or libopenblas0-openmp"
+    )
+    yield Check(name, "missing", "", advice)
 
 
 def _check_compiler() -> Iterator[Check]:
@@ -182,6 +236,7 @@ def _check_cache() -> Iterator[Check]:
 _CHECKS: dict[str, Callable[[], Iterator[Check]]] = {
     "fad": _check_fad,
     "compiled code": _check_compilation,
+    "oneDNN or OpenBLAS": _check_multipliers,
     "Python": _check_python,
     "packages": _check_packages,
     "PyTorch": _check_torch,

@@ -1,14 +1,11 @@
 """Compiled programs on numpy arrays."""
 
-from typing import Literal
-
 from . import _fad
 from ._arrays import Array, check_result, to_argument, to_result
+from ._choices import Contractions
 from ._module import Module, get_handle
 from ._nest import Nested
 from ._types import find_signature
-
-Contractions = Literal["auto", "library", "loops"]
 
 
 class Executable:

@@ -29,11 +29,9 @@ class _Body:
         self.lines.append(f"%c{self.count} = {text}")
         return f"%c{self.count}"
 
-    def read(self, value: Any, kind: str = "number") -> str:
+    def read(self, value: Any) -> str:
         if isinstance(value, Symbol):
             return f"%{value.name}"
-        if kind == "condition":
-            return self.add(f"arith.constant {str(bool(value)).lower()}")
         make, bits, digits = _FLOATS[self.type]
         # The bits hold infinities, NaN and every digit.
         with np.errstate(over="ignore"):
@@ -42,19 +40,17 @@ class _Body:
 
     def add_step(self, index: int, name: str, operands: tuple[Any, ...]) -> None:
         if name == "where":
-            kinds = ("condition", "number", "number")
             text = "arith.select {} : " + self.type
         elif name == "not":
             yes = self.add("arith.constant true")
-            kinds, text = ("condition",), f"arith.xori {{}}, {yes} : i1"
+            text = f"arith.xori {{}}, {yes} : i1"
         elif name == "to_number":
-            kinds, text = ("condition",), f"arith.uitofp {{}} : i1 to {self.type}"
+            text = f"arith.uitofp {{}} : i1 to {self.type}"
         else:
             operation = OPERATIONS[name]
-            kinds = (operation.takes,) * len(operands)
             type_ = "i1" if operation.takes == "condition" else self.type
             text = f"{operation.mlir} {{}} : {type_}"
-        names = [self.read(each, kind) for each, kind in zip(operands, kinds)]
+        names = [self.read(each) for each in operands]
         self.lines.append(f"%v{index} = {text.format(', '.join(names))}")
 
 
@@ -92,8 +88,16 @@ def _write_number(value: Any) -> str:
     return "torch.nan" if math.isnan(value) else f"{'-' * (value < 0)}torch.inf"
 
 
+#: What only the tracer makes.
+_TORCH = {
+    "where": "torch.where({}, {}, {})",
+    "not": "torch.logical_not({})",
+    "to_number": "{}.to(x0.dtype)",
+}
+
+
 def make_torch_source(program: Program, result: Any, count: int) -> str:
-    """The function `f` on tensors of PyTorch."""
+    """The function `f` on tensors of PyTorch, all of one type."""
 
     def read(value: Any, is_tensor: bool = False) -> str:
         if isinstance(value, Symbol):
@@ -103,24 +107,10 @@ def make_torch_source(program: Program, result: Any, count: int) -> str:
 
     lines = [f"def f({', '.join(f'x{number}' for number in range(count))}):"]
     for index, (name, operands) in enumerate(program.steps):
-        if name == "where":
-            condition, *values = operands
-            # Numbers alone have no type of their own.
-            names = [read(condition), *(read(each, True) for each in values)]
-            text = f"torch.where({', '.join(names)})"
-        elif name == "not":
-            text = f"torch.logical_not({read(operands[0])})"
-        elif name == "to_number":
-            text = f"{read(operands[0])}.to(x0.dtype)"
-        else:
-            operation = OPERATIONS[name]
-            if operation.takes == "condition":
-                names = [
-                    each.name if isinstance(each, Symbol) else str(bool(each)) for each in operands
-                ]
-            else:
-                names = [read(each, operation.has_tensors) for each in operands]
-            text = operation.torch.format(*names)
-        lines.append(f"    v{index} = {text}")
+        # Numbers alone have no type of their own.
+        has_tensors = name == "where" or (name in OPERATIONS and OPERATIONS[name].has_tensors)
+        text = _TORCH[name] if name in _TORCH else OPERATIONS[name].torch
+        names = [read(each, has_tensors) for each in operands]
+        lines.append(f"    v{index} = {text.format(*names)}")
     lines.append(f"    return {read(result, True)}")
     return "\n".join(lines)

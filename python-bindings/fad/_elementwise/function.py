@@ -14,7 +14,7 @@ from .._nest import nest
 from .._run import Executable
 from .._run import compile as compile_module
 from .emit import make_module, make_torch_source
-from .symbols import trace
+from .symbols import Symbol, trace
 
 _ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
@@ -79,7 +79,10 @@ class Elementwise:
 
     def __call__(self, *arguments: Any) -> Any:
         """The value for `arguments`: arrays of numpy, all of one type, or tensors of
-        PyTorch, and numbers. Shapes are broadcast."""
+        PyTorch, all of one type, and numbers. Shapes are broadcast. In another elementwise
+        function, the function is a part of that."""
+        if any(isinstance(each, Symbol) for each in arguments):
+            return self._function(*arguments)
         torch = sys.modules.get("torch")
         if torch and any(isinstance(each, torch.Tensor) for each in arguments):
             return self._call_torch(arguments)
@@ -88,9 +91,11 @@ class Elementwise:
 
     def with_derivatives(self, *arguments: Any) -> tuple[Array, ...]:
         """The value, and the derivative by each argument that is an array: `y, d = f(x)`.
-        All have the shape of the value."""
+        All have the shape of the value, and memory of their own."""
         kernel, arrays, shape = self._prepare(arguments)
         values = kernel.compute_derivatives(arrays)
+        # Arrays that are read-only share their elements with an argument or each other.
+        values = [each if each.flags.writeable else each.copy() for each in values]
         return tuple(each.reshape(shape) for each in values)
 
     def _trace(self, arguments: Any) -> Any:
@@ -103,34 +108,67 @@ class Elementwise:
             self._read(index, each) for index, each in enumerate(arguments) if not _is_number(each)
         ]
         if not arrays:
-            raise TypeError(f"{self._name} has no array among its arguments")
-        dtypes = sorted({each.dtype.name for each in arrays})
-        if len(dtypes) > 1:
             raise TypeError(
-                f"the arguments of {self._name} are of {' and '.join(dtypes)}; convert them to "
-                "one type with .astype"
+                f"{self._name} has no array among its arguments; pass one, such as numpy.float32(1)"
             )
+        dtype = self._find_type([each.dtype.name for each in arrays], ".astype")
+        try:
+            shape = np.broadcast_shapes(*(each.shape for each in arrays))
+        except ValueError:
+            shapes = " and ".join(str(each.shape) for each in arrays)
+            raise ValueError(
+                f"the arguments of {self._name} have the shapes {shapes}, which do not broadcast"
+            ) from None
         program, result = self._trace(arguments)
-        text = make_module(program, result, len(arrays), _ELEMENTS[dtypes[0]])
-        shape = np.broadcast_shapes(*(each.shape for each in arrays))
+        text = make_module(program, result, len(arrays), _ELEMENTS[dtype])
         flat = [np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1) for each in arrays]
         return _get_kernel(text), flat, shape
 
     def _read(self, index: int, value: Any) -> Array:
         place = f"argument {index} of {self._name}"
         array = read_array(value, place)
-        if array.dtype.name not in _ELEMENTS:
-            raise TypeError(
-                f"{place} is of {array.dtype.name}; convert it with .astype to one of "
-                f"{', '.join(_ELEMENTS)}"
-            )
+        self._check_type(array.dtype.name, place, ".astype")
         return array
 
+    def _check_type(self, dtype: str, place: str, conversion: str) -> None:
+        if dtype not in _ELEMENTS:
+            raise TypeError(
+                f"{place} is of {dtype}; convert it with {conversion} to one of "
+                f"{', '.join(_ELEMENTS)}"
+            )
+
+    def _find_type(self, dtypes: list[str], conversion: str) -> str:
+        """The type that all have."""
+        names = sorted(set(dtypes))
+        if len(names) > 1:
+            raise TypeError(
+                f"the arguments of {self._name} are of {' and '.join(names)}; convert them to "
+                f"one type with {conversion}"
+            )
+        return names[0]
+
     def _call_torch(self, arguments: Any) -> Any:
+        # A number of numpy is one of Python beside tensors.
+        arguments = [each.item() if isinstance(each, np.generic) else each for each in arguments]
+        tensors = [
+            self._check_tensor(index, each)
+            for index, each in enumerate(arguments)
+            if not _is_number(each)
+        ]
+        self._find_type([str(each.dtype).removeprefix("torch.") for each in tensors], ".to")
         program, result = self._trace(arguments)
-        tensors = [each for each in arguments if not _is_number(each)]
         source = make_torch_source(program, result, len(tensors))
         return _get_torch_function(source, self._name)(*tensors)
+
+    def _check_tensor(self, index: int, value: Any) -> Any:
+        import torch
+
+        place = f"argument {index} of {self._name}"
+        if not isinstance(value, torch.Tensor):
+            kind = type(value).__name__
+            raise TypeError(f"{place} is a {kind} beside a tensor; pass a tensor or a number")
+        self._check_type(str(value.dtype).removeprefix("torch."), place, ".to")
+        return value
 
 
 def elementwise(function: Callable[..., Any]) -> Elementwise:

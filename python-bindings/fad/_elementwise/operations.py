@@ -16,6 +16,7 @@ class Operation(NamedTuple):
 
 
 def _list_operations() -> dict[str, Operation]:
+    conditions = "condition", "condition"
     operations = {
         "add": Operation("arith.addf", "({0} + {1})"),
         "subtract": Operation("arith.subf", "({0} - {1})"),
@@ -25,13 +26,13 @@ def _list_operations() -> dict[str, Operation]:
         "absolute": Operation("math.absf", "torch.abs({0})"),
         "power": Operation("math.powf", "torch.pow({0}, {1})"),
         "rint": Operation("math.roundeven", "torch.round({0})"),
-        "fmod": Operation("arith.remf", "torch.fmod({0}, {1})"),
+        "fmod": Operation("arith.remf", "torch.fmod({0}, {1})", has_tensors=True),
         "maximum": Operation("arith.maximumf", "torch.maximum({0}, {1})", has_tensors=True),
         "minimum": Operation("arith.minimumf", "torch.minimum({0}, {1})", has_tensors=True),
         "arctan2": Operation("math.atan2", "torch.atan2({0}, {1})", has_tensors=True),
-        "copysign": Operation("math.copysign", "torch.copysign({0}, {1})"),
-        "logical_and": Operation("arith.andi", "({0} & {1})", "condition", "condition"),
-        "logical_or": Operation("arith.ori", "({0} | {1})", "condition", "condition"),
+        "copysign": Operation("math.copysign", "torch.copysign({0}, {1})", has_tensors=True),
+        "logical_and": Operation("arith.andi", "({0} & {1})", *conditions),
+        "logical_or": Operation("arith.ori", "({0} | {1})", *conditions),
     }
     names = "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil trunc"
     for name in f"{names} erf erfc".split():

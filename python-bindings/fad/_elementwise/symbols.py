@@ -15,31 +15,45 @@ class NotElementwise(TypeError):
 
 
 class Program:
-    """The operations of a function, in order. A value is a `Symbol`, or a number."""
+    """The operations of a function, in order. A value is a `Symbol`, or a number; a condition
+    is a `Symbol`, or one that always holds or never, and then no operation reads it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         # Each operation, and its operands.
         self.steps: list[tuple[str, tuple[Any, ...]]] = []
 
-    def apply(self, name: str, *operands: Any) -> "Symbol":
+    def apply(self, name: str, *operands: Any) -> Any:
         """The result of the operation `name`."""
         operation = OPERATIONS[name]
         taken = tuple(self._convert(operand, operation.takes) for operand in operands)
+        if operation.takes == "condition":
+            # The constant that decides the result: both hold, or one does.
+            decisive = name == "logical_or"
+            if any(each is decisive for each in taken):
+                return np.bool_(decisive)
+            taken = tuple(each for each in taken if isinstance(each, Symbol))
+            if len(taken) < 2:
+                return taken[0] if taken else np.bool_(not decisive)
         return self._add(name, taken, operation.gives)
 
-    def select(self, condition: Any, one: Any, other: Any) -> "Symbol":
+    def select(self, condition: Any, one: Any, other: Any) -> Any:
         """`one` where the condition holds, and `other` elsewhere."""
-        taken = (
+        holds, *values = (
             self._convert(condition, "condition"),
             self._convert(one, "number"),
             self._convert(other, "number"),
         )
-        return self._add("where", taken, "number")
+        if not isinstance(holds, Symbol):
+            return values[0 if holds else 1]
+        return self._add("where", (holds, *values), "number")
 
-    def negate(self, condition: Any) -> "Symbol":
+    def negate(self, condition: Any) -> Any:
         """Whether a condition does not hold."""
-        return self._add("not", (self._convert(condition, "condition"),), "condition")
+        holds = self._convert(condition, "condition")
+        if not isinstance(holds, Symbol):
+            return np.bool_(not holds)
+        return self._add("not", (holds,), "condition")
 
     def _add(self, name: str, operands: tuple[Any, ...], kind: str) -> "Symbol":
         self.steps.append((name, operands))
@@ -58,7 +72,7 @@ class Program:
             raise NotElementwise(
                 f"{self.name} reads a {type(value).__name__}; make arrays arguments"
             )
-        return float(value)
+        return bool(value) if kind == "condition" else float(value)
 
 
 def _refuse(symbol: "Symbol", what: str) -> NotElementwise:
@@ -81,13 +95,22 @@ class Symbol:
         name = function.__name__
         if name == "where" and len(arguments) == 3:
             return self.program.select(*arguments)
-        if name == "clip" and len(arguments) == 3 and not options:
-            x, least, most = arguments
-            x = x if least is None else self.program.apply("maximum", x, least)
-            return x if most is None else self.program.apply("minimum", x, most)
+        if name == "clip":
+            return _clip(self.program, *arguments, **options)
+        if name in ("round", "around") and len(arguments) == 1 and not options:
+            return self.program.apply("rint", *arguments)
         if name in ("zeros_like", "ones_like") and not options:
             return float(name == "ones_like")
         raise _refuse(self, f"uses numpy.{name}, which elements do not have")
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, arguments: Any = (), options: Any = None
+    ) -> Any:
+        raise NotElementwise(
+            f"torch.{function.__name__} does not take an element; use numpy's function, or "
+            "decorate with fad.torch.elementwise"
+        )
 
     def __bool__(self) -> bool:
         raise _refuse(self, "branches on an element; use numpy.where")
@@ -102,6 +125,25 @@ class Symbol:
         raise _refuse(self, f"uses .{name}, which elements do not have")
 
     __hash__ = object.__hash__
+
+
+def _clip(
+    program: Program,
+    x: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **options: Any,
+) -> Any:
+    if options:
+        raise NotElementwise(
+            f"{program.name} uses numpy.clip with {', '.join(options)}, which elements do not have"
+        )
+    least, most = (a_min if min is None else min), (a_max if max is None else max)
+    x = x if least is None else program.apply("maximum", x, least)
+    return x if most is None else program.apply("minimum", x, most)
 
 
 def _is_two(value: Any) -> bool:
@@ -142,8 +184,8 @@ def _call(symbol: Symbol, name: str, inputs: tuple[Any, ...]) -> Any:
 def _make_operators() -> None:
     binary = {
         "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
-        "pow": "power", "and": "logical_and", "or": "logical_or",
-        "xor": "logical_xor",
+        "pow": "power", "mod": "remainder", "floordiv": "floor_divide",
+        "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
     }  # fmt: skip
     for operator, name in binary.items():
         setattr(Symbol, f"__{operator}__", _make_operator(name, False))

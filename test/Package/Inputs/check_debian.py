@@ -15,7 +15,9 @@ DEPENDS = {
 }
 FILES = {
     "fad": {"usr/bin/fad-opt", "usr/bin/fad-runner", "usr/lib/fad-plugin.so",
-            "usr/lib/libfad_cuda_runtime.so"},
+            "usr/lib/libfad_cuda_runtime.so",
+            "usr/share/bash-completion/completions/fad-opt",
+            "usr/share/zsh/vendor-completions/_fad"},
     "libfad-dev": {"usr/include/fad-c/Dialects.h", "usr/lib/cmake/fad/fadConfig.cmake",
                    "usr/lib/libFADTransforms.a"},
     "python3-fad": {"usr/lib/python3/dist-packages/fad/__init__.py",

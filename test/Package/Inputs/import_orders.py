@@ -1,10 +1,12 @@
-"""Imports fad, from the folder that is given, and other packages that carry LLVM into one
-process, in any order, and uses fad and MLIR of each."""
+"""Imports fad, from the folder that is given, and those of the other packages that carry
+LLVM and are installed into one process, in any order, and uses fad and MLIR of each."""
 
 import importlib.util
 import itertools
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 USES = {
     "fad": """
@@ -48,18 +50,23 @@ def is_installed(name):
         return False
 
 
+def check(order):
+    """What went wrong where packages are imported in this order, or None."""
+    # Used in the order of their imports, and once more with all of them there.
+    text = "import sys\n" + "".join(USES[name] for name in (*order, *order))
+    done = subprocess.run([sys.executable, "-c", text, sys.argv[1]], capture_output=True)
+    if not done.returncode:
+        return None
+    return f"{', '.join(order)} ended with {done.returncode} {done.stderr.decode()[-1000:]}"
+
+
 def main():
     names = [name for name in USES if is_installed(name)]
-    failed = 0
-    for order in itertools.permutations(names):
-        # Used in the order of their imports, and once more with all of them there.
-        text = "import sys\n" + "".join(USES[name] for name in (*order, *order))
-        done = subprocess.run([sys.executable, "-c", text, sys.argv[1]], capture_output=True)
-        if done.returncode:
-            failed += 1
-            print(", ".join(order), "ended with", done.returncode, done.stderr.decode()[-1000:])
-    print(f"{', '.join(names)}: {failed} orders failed")
-    return failed != 0
+    orders = list(itertools.permutations(names))
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        faults = [fault for fault in executor.map(check, orders) if fault]
+    print(*faults, f"{', '.join(names)}: {len(orders)} orders, {len(faults)} failed", sep="\n")
+    return bool(faults)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def check_forms():
     assert len(explanation.graphs) == 2, len(explanation.graphs)
     table = str(explanation)
     assert "graph 0:" in table and "graph 1:" in table
-    data = json.loads(explanation.json())
+    data = json.loads(explanation.to_json())
     counts = explanation.fad_bytes, explanation.pytorch_bytes, explanation.eager_bytes
     assert tuple(data[f"{name}_bytes"] for name in ("fad", "pytorch", "eager")) == counts
     assert "".join(map(str, counts)) in "".join(table.split()), table

@@ -56,9 +56,17 @@ class Doctor(unittest.TestCase):
         self.assertEqual(checks["cache"]["value"], f"{self.folder}: 1 files, 1.0 MiB")
 
     def test_missing(self):
-        checks, is_ok, _ = examine(PATH="/none", CXX="", FAD_CUDA_DRIVER="/none.so")
+        checks, is_ok, _ = examine(
+            PATH="/none",
+            CXX="",
+            FAD_CUDA_DRIVER="/none.so",
+            FAD_ONEDNN_LIBRARY="",
+            FAD_OPENBLAS_LIBRARY="/none.so",
+        )
         self.assertTrue(is_ok)
         expected = {
+            "oneDNN or OpenBLAS": "large products of matrices take longer: apt-get install "
+            "libdnnl2, or libopenblas0-openmp",
             "ml_dtypes": "arrays of bfloat16 cannot be passed: pip install ml_dtypes",
             "PyTorch": "torch.compile(backend='fad') and fad.torch are not there: pip install "
             "torch",
@@ -83,6 +91,46 @@ class Doctor(unittest.TestCase):
         )
         self.assertEqual(checks["compiled code"]["state"], "broken")
         self.assertEqual(checks["compiled code"]["value"], "OSError: no memory")
+
+    def test_missing_dependency(self):
+        # The packages are there, and what they import is not.
+        (self.folder / "torch_mlir.py").write_text("import no_such_module")
+        (self.folder / "torch.py").write_text("import no_such_module.inner")
+        path = os.pathsep.join([str(self.folder), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-m", "fad", "doctor", "--json"],
+            env={**os.environ, "PYTHONPATH": path},
+            text=True,
+            capture_output=True,
+        )
+        self.assertEqual(done.returncode, 1)
+        checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+        for name, cost in (
+            ("torch-mlir", "PyTorch models cannot be exported (fad.torch.export)"),
+            ("PyTorch", "torch.compile(backend='fad') and fad.torch are not there"),
+        ):
+            package = name if name != "PyTorch" else "torch"
+            self.assertEqual(checks[name]["state"], "broken")
+            self.assertEqual(checks[name]["value"], "No module named 'no_such_module'")
+            advice = f"{cost}: pip install --force-reinstall {package}"
+            self.assertEqual(checks[name]["advice"], advice)
+
+    def test_libraries(self):
+        checks, _, _ = examine()
+        found = checks["oneDNN or OpenBLAS"]
+        # What the compiler of this process says of a product of matrices.
+        module = fad.parse(
+            "func.func @f(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>) -> "
+            "tensor<2x2xf32> { %r = linalg.matmul ins(%a, %b : tensor<2x2xf32>, "
+            "tensor<2x2xf32>) outs(%c : tensor<2x2xf32>) -> tensor<2x2xf32> "
+            "return %r : tensor<2x2xf32> }"
+        )
+        if found["state"] == "ok":
+            self.assertRegex(found["value"], r"^(oneDNN \d+\.\d+\.\d+|OpenBLAS \d+\.\d+)")
+            fad.compile(module, contractions="library")
+        else:
+            with self.assertRaisesRegex(fad.Error, "neither oneDNN .* nor OpenBLAS"):
+                fad.compile(module, contractions="library")
 
     def test_driver(self):
         checks, _, _ = examine(FAD_CUDA_DRIVER=os.environ["FAD_FAKE_CUDA"])

@@ -2,6 +2,7 @@
 """fad.elementwise: activations as Python functions, on arrays and tensors."""
 
 import importlib.util
+import itertools
 import math
 import unittest
 
@@ -31,6 +32,11 @@ def bent(x, y):
     return np.where(inside, np.clip(x, -0.5, 0.5) * y, np.maximum(x, 0.1 * y) - abs(y))
 
 
+@fad.elementwise
+def swish(x, steepness):
+    return x / (1 + np.exp(-steepness * x))
+
+
 # Functions of one argument with the interval that they are compared on.
 ONE = {
     "exponentials": (lambda x: np.exp(x) - np.expm1(-x) + np.exp2(x / 2), (-2, 2)),
@@ -40,9 +46,22 @@ ONE = {
     "circular": (lambda x: np.sin(x) * np.cos(x) + np.tan(x / 2), (-1, 1)),
     "inverse": (lambda x: np.arcsin(x) + np.arccos(x) ** 2 + np.arctan(3 * x), (-0.9, 0.9)),
     "hyperbolic": (lambda x: np.sinh(x) - np.cosh(x) * np.tanh(x) + np.arcsinh(x), (-2, 2)),
+    "areas": (lambda x: np.arccosh(x) - np.arctanh(x / 4), (1.2, 3)),
     "sigmoid": (lambda x: x / (1 + np.exp(-x)), (-4, 4)),
     "signs": (lambda x: np.sign(x) * x**2 + np.copysign(2 * x, -1) * (x > 0), (0.1, 2)),
     "atan2": (lambda x: np.arctan2(x, 2) + np.arctan2(1, x), (0.3, 2)),
+    "bounds": (lambda x: np.clip(x, max=1) * np.clip(2 * x, a_min=-1, a_max=3), (-0.4, 0.9)),
+    "rest of a number": (lambda x: np.copysign(1.5, x) * np.fmod(3, x), (0.8, 0.95)),
+    "known conditions": (
+        lambda x: (
+            np.where(True, x, 2) ** 2 * np.where(~np.bool_(True), 5, 3)
+            + np.where(np.logical_and(x > 0, True) | False, x, 0)
+            + np.where(np.logical_or(x > 0, True) ^ (x > 0.5), np.sin(x), x)
+            + np.where(~np.logical_and(x > 0, False), np.exp(x), x)
+        ),
+        (0.1, 0.4),
+    ),
+    "constant": (lambda x: np.where(False, x, 3.0), (0.1, 0.4)),
     "steps": (lambda x: np.floor(x) * x + np.rint(x) + np.fmod(x, 0.75), (0.1, 0.4)),
 }
 
@@ -106,6 +125,30 @@ class Arrays(unittest.TestCase):
         self.assertEqual(gelu(np.zeros((0, 3))).shape, (0, 3))
         self.assertEqual(gelu.__doc__, "GELU as GPT-2 spells it.")
 
+    def test_one_in_another(self):
+        x = np.linspace(-2, 2, 15)
+        inner = swish.__wrapped__
+        outer = fad.elementwise(lambda x: 1 + x * swish(2 * x, 1.5) + swish(x, x))
+        value, slope = outer.with_derivatives(x)
+
+        def expected(x):
+            return 1 + x * inner(2 * x, 1.5) + inner(x, x)
+
+        np.testing.assert_allclose(value, expected(x), rtol=1e-12)
+        np.testing.assert_allclose(slope, differentiate(expected, x), rtol=1e-6, atol=1e-8)
+
+    def test_memory(self):
+        # Neither results nor derivatives share memory with an argument or each other.
+        x = np.linspace(-2, 2, 15)
+        for function in (lambda x: x, lambda x: x + 1, np.exp, lambda x: x * 1.0):
+            made = fad.elementwise(function)
+            arrays = [x, made(x), *made.with_derivatives(x)]
+            for one, other in itertools.combinations(arrays, 2):
+                self.assertFalse(np.shares_memory(one, other))
+            for array in arrays:
+                array += 1
+            x -= 1
+
     def test_erf(self):
         exact = fad.elementwise(lambda x: x * (1 + fad.erf(x / math.sqrt(2))) / 2)
         x = np.linspace(-3, 3, 13)
@@ -142,11 +185,24 @@ class Refusals(unittest.TestCase):
             (lambda x: x + [1.0], "f reads a list; make arrays arguments"),
             (lambda x: x > 0, "f returns a condition; numpy.where makes numbers of it"),
             (lambda x: (x, x), "f returns a tuple; return one element"),
+            (lambda x: x % 2, "f uses numpy.remainder, which fad has no operation for"),
+            (
+                lambda x: np.clip(x, 0, 1, out=x),
+                "f uses numpy.clip with out, which elements do not have",
+            ),
+            (
+                lambda x: np.where(np.logical_or(x > 0, True), True, x) > 0,
+                "f returns a condition; numpy.where makes numbers of it",
+            ),
         ):
             self.check(message, function, x)
 
     def test_arguments(self):
-        self.check("f has no array among its arguments", lambda x: x, 1.0)
+        self.check(
+            "f has no array among its arguments; pass one, such as numpy.float32(1)",
+            lambda x: x,
+            1.0,
+        )
         self.check(
             "argument 0 of f is of int64; convert it with .astype to one of float16, "
             "bfloat16, float32, float64",
@@ -159,6 +215,12 @@ class Refusals(unittest.TestCase):
             lambda x, y: x * y,
             np.ones(2),
             np.ones(2, np.float32),
+        )
+        with self.assertRaises(ValueError) as caught:
+            bent(np.ones(3), np.ones((2, 4)))
+        self.assertEqual(
+            str(caught.exception),
+            "the arguments of bent have the shapes (3,) and (2, 4), which do not broadcast",
         )
         with self.assertRaisesRegex(TypeError, "a function is expected, not a int"):
             fad.elementwise(3)
@@ -189,6 +251,60 @@ class Tensors(unittest.TestCase):
         result.sum().backward()
         for tensor, slope in zip((x, y), slopes):
             np.testing.assert_allclose(tensor.grad.numpy(), slope)
+        for name, (function, (least, most)) in ONE.items():
+            made = fad.elementwise(function)
+            x = torch.linspace(least, most, 20, dtype=torch.float64, requires_grad=True)
+            value, slope = made.with_derivatives(x.detach().numpy())
+            result = made(x)
+            np.testing.assert_allclose(result.detach().numpy(), value, 1e-12, err_msg=name)
+            (gradient,) = torch.autograd.grad(result.sum(), x)
+            np.testing.assert_allclose(gradient.numpy(), slope, 1e-9, 1e-12, err_msg=name)
+
+    def test_one_in_another(self):
+        import torch
+
+        import fad.torch
+
+        x = torch.linspace(-2, 2, 15, dtype=torch.float64)
+        expected = 1 + torch.nn.functional.silu(x)
+        torch.testing.assert_close(fad.elementwise(lambda x: 1 + swish(x, 1.0))(x), expected)
+        outer = fad.torch.elementwise(lambda x: 1 + swish(x, 1.0))
+        torch.testing.assert_close(outer(x), expected)
+
+    def test_refusals(self):
+        import torch
+
+        x = torch.ones(3)
+        types = "convert it with .to to one of float16, bfloat16, float32, float64"
+        for arguments, message in (
+            ((torch.arange(3), x), f"argument 0 of f is of int64; {types}"),
+            ((x, x > 0), f"argument 1 of f is of bool; {types}"),
+            (
+                (x, x.double()),
+                "the arguments of f are of float32 and float64; convert them to one type with .to",
+            ),
+            (
+                (np.ones(3), x),
+                "argument 0 of f is a ndarray beside a tensor; pass a tensor or a number",
+            ),
+            (
+                (x, None),
+                "argument 1 of f is a NoneType beside a tensor; pass a tensor or a number",
+            ),
+        ):
+            function = lambda x, y: x * y
+            function.__qualname__ = "f"
+            with self.assertRaises(TypeError) as caught:
+                fad.elementwise(function)(*arguments)
+            self.assertEqual(str(caught.exception), message)
+        with self.assertRaises(TypeError) as caught:
+            fad.elementwise(lambda x: torch.tanh(x))(x)
+        self.assertEqual(
+            str(caught.exception),
+            "torch.tanh does not take an element; use numpy's function, or decorate with "
+            "fad.torch.elementwise",
+        )
+        torch.testing.assert_close(swish(x, np.float32(1)), torch.nn.functional.silu(x))
 
 
 if __name__ == "__main__":

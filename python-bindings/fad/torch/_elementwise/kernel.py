@@ -199,8 +199,13 @@ def check_kernel(
     tolerance = max(_TOLERANCES[dtype] for dtype in (*dtypes, kernel.result))
 
     def find_difference(examples: list[torch.Tensor]) -> str | None:
-        for number, (each, known) in enumerate(zip(found, _differentiate(call, examples, wrt))):
+        expected = _differentiate(call, examples, wrt)
+        # A function has no derivative where its value is NaN, and PyTorch has one of acosh.
+        is_outside = found[0].isnan() & expected[0].isnan()
+        for number, (each, known) in enumerate(zip(found, expected)):
             one, other = each.double(), known.double()
+            if number:
+                one, other = one[~is_outside], other[~is_outside]
             if not torch.allclose(one, other, tolerance, tolerance, equal_nan=True):
                 return "gradient" if number else "value"
         return None

@@ -103,6 +103,12 @@ def _isnan(body: Body, _: Any, x: Operand) -> str:
     return body.add(f"arith.cmpf uno, {value}, {value} : {MLIR_TYPES[x.dtype]}")
 
 
+def _copysign(body: Body, dtype: torch.dtype, x: Operand, y: Operand) -> str:
+    if dtype not in FLOATS:
+        raise Unsupported
+    return body.apply("math.copysign", dtype, x.read(body, dtype), y.read(body, dtype))
+
+
 # What PyTorch's softplus has where nothing is given.
 _ONE, _TWENTY = Operand(1, None), Operand(20, None)
 
@@ -127,6 +133,7 @@ def _softplus(
 # Activations that fad has names for, and what else has a scalar body.
 _RULES: dict[Any, Callable[..., str]] = {
     **RULES,
+    aten.copysign: _copysign,
     aten.gelu: _gelu,
     aten.isnan: _isnan,
     aten.mish: _activate("fad.mish"),
@@ -136,7 +143,7 @@ _RULES: dict[Any, Callable[..., str]] = {
     aten.erfc: _activate("math.erfc"),
     **{
         getattr(aten, name): _activate(f"math.{name}")
-        for name in "acos acosh asin asinh atan atanh cosh sinh".split()
+        for name in "acos acosh asin asinh atan atanh cosh log10 sinh".split()
     },
 }
 _FILLED = (

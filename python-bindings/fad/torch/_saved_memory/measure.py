@@ -1,6 +1,5 @@
 """What autograd holds between forward and backward: `saved_memory`."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -8,6 +7,7 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
+from ..._dict import AsJson
 from .allocator import is_on_gpu, watch_allocator
 from .held import Graph, Held, find_storages, walk_graph
 from .modules import ModuleMarks
@@ -48,7 +48,7 @@ class HeldTensor:
 
 
 @dataclass(frozen=True)
-class SavedMemory:
+class SavedMemory(AsJson):
     """What autograd holds after forward, and what the allocator gave.
 
     `tensors` has each storage once, in the order of forward. `bytes` is the sum of those
@@ -146,10 +146,6 @@ class SavedMemory:
         for name in ("bytes", "by_kind", "by_operator", "by_module"):
             data[name] = getattr(self, name)
         return data
-
-    def to_json(self) -> str:
-        """All of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
     def plot(self, axes: Any = None, by: str = "module") -> Any:
         """Draws the bytes by "module" or by "operator" as bars, and returns the axes.

@@ -1,12 +1,12 @@
 """The objects that `explain` returns."""
 
-import json
 import pathlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..._dict import AsJson
 from . import _drawing, _table
 
 
@@ -90,7 +90,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(AsJson):
     """What crosses from forward to backward of a model.
 
     `eager_bytes` are those that autograd saves without `torch.compile`, by module in
@@ -153,10 +153,6 @@ class Explanation:
         data["pytorch_bytes"] = self.pytorch_bytes
         data["by_module"] = self.by_module
         return data
-
-    def json(self) -> str:
-        """All of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
     def draw(self, path: str | pathlib.Path) -> None:
         """Draws the bytes of each module to the file `path`.

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
+from ..._dict import AsJson
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, is_compiled, restored
 from .._requirements import torch
@@ -55,7 +56,7 @@ class Sequence:
 
 
 @dataclass(frozen=True)
-class NestReport:
+class NestReport(AsJson):
     """What nesting keeps of each sequence. `str(report)` is `report.table()`."""
 
     sequences: tuple[Sequence, ...]
@@ -100,10 +101,6 @@ class NestReport:
         for name in ("bytes", "eager_bytes", "by_decision"):
             data[name] = getattr(self, name)
         return data
-
-    def to_json(self) -> str:
-        """All of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
 
 def _describe(number: int, sequence: Sequence) -> str:
