@@ -169,8 +169,21 @@ static DiagnosedSilenceableFailure readOptions(Op op, func::FuncOp target,
              << name << " is empty, so there is nothing to differentiate";
     spell(name, numbers);
   }
-  if (auto others = op.getOptions())
+  if (auto others = op.getOptions()) {
+    NestOptions given;
+    if (failed(given.parseFromString(*others, errors)))
+      return op.emitDefiniteFailure() << StringRef(message).trim();
+    for (auto [name, isTwice] :
+         {std::pair("entry", given.entry.hasValue()),
+          std::pair("policy", op.getPolicy() && given.policy.hasValue()),
+          std::pair("wrt", op.getWrt() && given.wrt.hasValue()),
+          std::pair("results", op.getOfResults() && given.results.hasValue())})
+      if (isTwice)
+        return op.emitDefiniteFailure()
+               << "the options have " << name
+               << ", which the operation itself says; leave it out";
     spelled << " " << *others;
+  }
   if (failed(options.parseFromString(text, errors)))
     return op.emitDefiniteFailure() << StringRef(message).trim();
   options.entry = target.getSymName().str();

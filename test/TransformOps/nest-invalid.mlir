@@ -94,6 +94,36 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
   %f = transform.structured.match attributes {sym_name = "f"} in %root
       : (!transform.any_op) -> !transform.any_op
+  // expected-error @below {{the options have entry, which the operation itself says; leave it out}}
+  transform.fad.nest %f options("entry=h") : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+  transform.yield
+}
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+  %f = transform.structured.match attributes {sym_name = "f"} in %root
+      : (!transform.any_op) -> !transform.any_op
+  // expected-error @below {{the options have wrt, which the operation itself says; leave it out}}
+  transform.fad.differentiate %f policy("fad") wrt [0] options("wrt=0") : (!transform.any_op) -> !transform.any_op
+  transform.yield
+}
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+  %f = transform.structured.match attributes {sym_name = "f"} in %root
+      : (!transform.any_op) -> !transform.any_op
   // expected-error @below {{@f is no joint function; transform.fad.differentiate makes one}}
   transform.fad.split %f : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
   transform.yield

@@ -83,7 +83,7 @@ def FadDifferentiateOp : Fad_DifferentiatingOp<"differentiate"> {
     it. The result is a handle to the joint function. A function that fad cannot
     differentiate stays as it is, and is a silenceable failure whose notes have the
     reasons, at the operations that are in the way. An option that `fad-nest` does not
-    have is a definite failure.
+    have, or that says what the operation itself does, is a definite failure.
 
     ```mlir
     %joint = transform.fad.differentiate %f policy("auto") wrt [0, 2]

@@ -2,6 +2,9 @@
 set -e
 export DEBIAN_FRONTEND=noninteractive PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH"
 unset PYTHONPATH
+# lit has a folder for temporary files that is not there.
+unset TMPDIR TEMPDIR TMP TEMP
+export FAD_CACHE_DIR=/tmp/cache
 list() {
   (cd / && find etc home opt root usr var -xdev ! -path 'var/log/*' ! -path 'var/cache/*' \
     ! -path 'var/lib/apt/*' ! -path 'var/lib/dpkg/*-old' ! -path '*/__pycache__*' | sort)
@@ -12,6 +15,7 @@ apt-get install -y --no-install-recommends -o APT::Sandbox::User=root \
   /mnt/packages/*.deb
 cd /tmp
 fad-opt --version
+bash -c 'source /usr/share/bash-completion/completions/fad-opt && complete -p fad-opt'
 if fad-opt --help | grep test-fad; then exit 1; fi
 fad-memory-report /mnt/inputs/gelu.mlir --size=4
 fad-runner /mnt/inputs/gelu.mlir --policy=auto --size=4 --check-gradients
