@@ -200,7 +200,13 @@ def check_two(check):
         total = y.sum()
         return gelu(y) + total
 
-    for function in (two, goes_on):
+    def scaled(x):
+        # The gradient's kernel takes a source and the number before the other source.
+        gate, up = torch.cumsum(x, 0), torch.flip(x, (0,))
+        scaled_gate = gate * 0.01
+        return F.silu(up) * scaled_gate
+
+    for function in (two, goes_on, scaled):
         for policy in ("auto", "fad"):
             warm(function, X, policy)
             check(f"{function.__name__} {policy}", lambda: agrees(function, X, policy, 1e-11))

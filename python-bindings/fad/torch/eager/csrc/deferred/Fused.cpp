@@ -49,31 +49,34 @@ static at::Tensor take(const Vector &vector, const at::Tensor &like) {
   return tensor;
 }
 
-/// The results of compiled code for tensors and numbers, in this order, and
-/// then `last`.
-static std::vector<at::Tensor>
-run(PackedCode code, const std::vector<const at::Tensor *> &tensors,
-    std::vector<double> &numbers, const at::Tensor *last, size_t count) {
-  std::vector<Vector> results(count), arguments;
-  arguments.reserve(tensors.size() + 1);
+/// An argument of compiled code: a tensor, or else a number.
+struct Argument {
+  const at::Tensor *tensor;
+  double *number;
+};
+using Arguments = std::vector<Argument>;
+
+/// The results of compiled code, each with the layout of `like`.
+static std::vector<at::Tensor> run(PackedCode code, const Arguments &arguments,
+                                   const at::Tensor &like, size_t count) {
+  std::vector<Vector> results(count), vectors;
   std::vector<void *> pointers, packed;
-  pointers.reserve(tensors.size() + 2);
+  // Neither may move, as there are pointers to their elements.
+  vectors.reserve(arguments.size());
+  pointers.reserve(arguments.size() + 1);
   auto pass = [&](void *target) {
     pointers.push_back(target);
     packed.push_back(&pointers.back());
   };
   pass(results.data());
-  for (const at::Tensor *tensor : tensors) {
-    arguments.push_back(describe(*tensor));
-    pass(&arguments.back());
+  for (const Argument &argument : arguments) {
+    if (argument.tensor) {
+      vectors.push_back(describe(*argument.tensor));
+      pass(&vectors.back());
+    } else {
+      packed.push_back(argument.number);
+    }
   }
-  for (double &number : numbers)
-    packed.push_back(&number);
-  if (last) {
-    arguments.push_back(describe(*last));
-    pass(&arguments.back());
-  }
-  const at::Tensor &like = last ? *last : *tensors[0];
   TORCH_CHECK(native.call(code, packed.data()),
               "fad.torch.nest: there is no memory for a tensor of ",
               like.numel() * like.element_size(), " bytes");
@@ -83,16 +86,19 @@ run(PackedCode code, const std::vector<const at::Tensor *> &tensors,
   return found;
 }
 
-/// Fails where a tensor was written to after the sequence was recorded.
-static std::vector<const at::Tensor *> read(const Program &program) {
-  std::vector<const at::Tensor *> tensors;
+/// The arguments of a program: its tensors, and then its numbers. Fails where a
+/// tensor was written to after the sequence was recorded.
+static Arguments read(Program &program) {
+  Arguments arguments;
   for (const Step::Constant &scalar : program.scalars)
     checkVersion(scalar);
   for (const Step::Constant &constant : program.tensors) {
     checkVersion(constant);
-    tensors.push_back(&constant.tensor);
+    arguments.push_back({&constant.tensor, nullptr});
   }
-  return tensors;
+  for (double &number : program.numbers)
+    arguments.push_back({nullptr, &number});
+  return arguments;
 }
 
 /// Kernels round otherwise than operators one by one, and when they are there
@@ -113,8 +119,8 @@ at::Tensor computeFused(const StepPtr &end, bool isForward) {
       CompiledSequences::get().see(program->key, *program->compiled);
     return {};
   }
-  return run(program->compiled->value, read(*program), program->numbers,
-             nullptr, 1)[0];
+  return run(program->compiled->value, read(*program),
+             program->tensors[0].tensor, 1)[0];
 }
 
 std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
@@ -122,7 +128,7 @@ std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
   if (!isReady(program) || !program->compiled->derivative)
     return {};
   auto found = run(program->compiled->derivative, read(*program),
-                   program->numbers, nullptr, 2);
+                   program->tensors[0].tensor, 2);
   return {found[0], found[1]};
 }
 
@@ -132,8 +138,8 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
   auto program = getProgram(end, end->policy, /*usesComputed=*/false);
   if (!isReady(program) || !program->compiled->gradient)
     return {};
-  auto tensors = read(*program);
-  const at::Tensor &like = *tensors[0];
+  Arguments arguments = read(*program);
+  const at::Tensor &like = program->tensors[0].tensor;
   if (gradient.scalar_type() != like.scalar_type() ||
       !gradient.sizes().equals(like.sizes()) || !gradient.device().is_cpu() ||
       gradient.layout() != at::kStrided)
@@ -144,18 +150,14 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
       gradient._is_zerotensor())
     dense = at::empty_strided(like.sizes(), like.strides(), like.options())
                 .copy_(gradient);
-  // Arguments that the gradient depends on, tensors before numbers.
-  std::vector<const at::Tensor *> used;
-  std::vector<double> numbers;
-  for (int64_t argument : program->compiled->gradientArguments) {
-    auto index = static_cast<size_t>(argument);
-    if (index < tensors.size())
-      used.push_back(tensors[index]);
-    else
-      numbers.push_back(program->numbers[index - tensors.size()]);
-  }
-  auto found = run(program->compiled->gradient, used, numbers, &dense,
-                   program->sources.size());
+  // What the gradient depends on, in the order of its residuals, which may have
+  // a number before a tensor.
+  Arguments used;
+  for (int64_t argument : program->compiled->gradientArguments)
+    used.push_back(arguments[static_cast<size_t>(argument)]);
+  used.push_back({&dense, nullptr});
+  auto found =
+      run(program->compiled->gradient, used, dense, program->sources.size());
   std::vector<at::Tensor> all(sources.size());
   for (size_t i = 0; i < sources.size(); ++i)
     for (size_t k = 0; k < found.size(); ++k)
