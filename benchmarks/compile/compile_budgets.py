@@ -2,11 +2,10 @@
 fad's choice."""
 
 import json
-import math
 from typing import Any, NamedTuple, Sequence
 
 from fad.torch.compile import Partitioner
-from fad.torch.compile._partitioner import _ANY_PEAK, _GRADIENT_RESERVE, _RESERVE
+from fad.torch.compile._partitioner import ANY_PEAK
 
 
 class Choice(NamedTuple):
@@ -35,7 +34,7 @@ class InRange(Partitioner):
                 self, module, {**options, "peak_budget": budget}, gradient_bytes
             )
 
-        low, high = (_add_reserve(plan(end)["peak"], gradient_bytes) for end in (0, _ANY_PEAK))
+        low, high = (self.find_budget(plan(end)["peak"], gradient_bytes) for end in (0, ANY_PEAK))
         plans = {}
         for share in {*self.shares, self.share}:
             budget = low + round(share * (high - low))
@@ -46,11 +45,3 @@ class InRange(Partitioner):
 
     def uuid(self) -> Any:
         return super().uuid(), self.share
-
-
-def _add_reserve(peak: int, gradient_bytes: int) -> int:
-    """The lowest budget that a selection of that estimated `peak` keeps: what fad leaves
-    free for Inductor's kernels belongs to a budget."""
-    rest = peak - gradient_bytes * (1 - _GRADIENT_RESERVE)
-    # One more for what is rounded.
-    return gradient_bytes + math.ceil(rest / (1 - _RESERVE)) + 1

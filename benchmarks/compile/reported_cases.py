@@ -13,11 +13,9 @@ import torch
 from torch._functorch import partitioners
 from torch._functorch._activation_checkpointing import knapsack
 
-import fad.torch
 import reported_modules as modules
 from fad.torch.compile._measure import measure_times
-from fad.torch.compile._partitioner import _RESERVE
-from reported_measure import Fad, Run, Stock, find_error, run, run_eager
+from reported_measure import Fad, FadInRange, Run, Stock, find_error, run, run_eager
 
 MIB = 1 << 20
 # Scalars, which are made outside the graph.
@@ -88,23 +86,15 @@ def _mib(count: float) -> str:
 
 
 def _add_budgets(table: Table, count: int) -> list[dict[str, Any]]:
-    """Rows of fad with `count` budgets in bytes, from the peak of the fastest selection
-    to the lowest that there is. Under Inductor, fad plans with a part of a budget."""
-    reserve = _RESERVE if table.engine == "inductor" else 0.0
-    ends = []
-    for budget in 1.0, 1:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="no selection that fad tries")
-            explanation = fad.torch.explain(
-                table.case.module,
-                *table.case.inputs,
-                options={"fad.budget": budget, "fad.engine": table.engine},
-            )
-        ends.append(int(explanation.graphs[0].fad.peak / (1 - reserve)) + SLACK)
+    """Rows of fad with `count` budgets in bytes, from the lowest that its fastest selection
+    keeps to the lowest that one keeps."""
     rows = []
-    for step in range(count):
-        budget = ends[0] - (ends[0] - ends[1]) * step // (count - 1)
-        rows.append(table.add(f"fad, {_mib(budget)} MiB", Fad(budget=budget), budget=budget))
+    for step in reversed(range(count)):
+        share = step / (count - 1)
+        partitioner = FadInRange(share, [])
+        result = run(table.case, table.engine, partitioner)
+        budget = partitioner.choices[share].budget
+        rows.append(table.add_run(f"fad, {_mib(budget)} MiB", result, budget=budget))
     return rows
 
 

@@ -13,6 +13,7 @@ from fad.torch.compile import Partitioner
 from fad.torch.compile._backend import compile_eager, compile_inductor
 from fad.torch.compile._measure import measure_peak
 from fad.torch.compile._peak import peak_bytes
+from compile_budgets import InRange
 from reported_modules import Case
 
 ENGINES = ("eager", "inductor")
@@ -44,6 +45,11 @@ class Fad(Partitioner):
     def __call__(self, *arguments: Any, **options: Any) -> tuple:
         self.parts = super().__call__(*arguments, **options)
         return self.parts
+
+
+class FadInRange(Fad, InRange):
+    """The same with a budget between the lowest that fad keeps and the highest that makes a
+    difference."""
 
 
 class Run(NamedTuple):

@@ -24,9 +24,11 @@ from torch._functorch.partitioners import must_recompute
 from torch._inductor import config
 from torch._inductor.choices import InductorChoices
 from torch._inductor.compile_fx import compile_fx_inner
+from torch._inductor.custom_graph_pass import CustomSchedulerPass, get_hash_for_files
 from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
 from torch._inductor.utils import is_nonfreeable_buffers
 from torch._inductor.virtualized import V
+from torch.utils._ordered_set import OrderedSet
 
 
 def compile_inner(
@@ -39,13 +41,31 @@ def compile_inner(
 ) -> Any:
     """Inductor's compilation of forward or backward. `options` and choices that a user
     has set are kept."""
-    patches = {}
+    patches: dict[str, Any] = {}
     is_scarce = has_budget or any(map(must_recompute, graph.graph.nodes))
     if is_scarce and "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
+    if is_scarce and config._post_fusion_custom_pass is None:
+        patches["_post_fusion_custom_pass"] = _OverwriteMemory()
     choices = Choices(is_scarce) if type(V.choices) is InductorChoices else V.choices
     with config.patch(patches), V.set_choices_handler(choices):
         return compile_fx_inner(graph, inputs, **arguments)
+
+
+class _OverwriteMemory(CustomSchedulerPass):
+    """Lists what operations of a kernel read from memory before intermediate values of the
+    kernel. Inductor writes a result over the first operand that it can."""
+
+    def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
+        for kernel in nodes:
+            own = kernel.get_buffer_names()
+            for node in kernel.get_nodes():
+                reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
+                node.read_writes.reads = OrderedSet(reads)
+        return nodes
+
+    def uuid(self) -> bytes:
+        return get_hash_for_files((__file__,))
 
 
 # Where memory is scarce, operations that share operands are far from one another with
@@ -84,7 +104,7 @@ class Choices(InductorChoices):
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
         if self._is_scarce and second.min_order - first.max_order > _NEAR:
             later = self._count_later(scheduler, first, second)
-            if min(later, self._count_earlier(scheduler, second)) > shared_data_score:
+            if min(later, self._count_earlier(scheduler, first, second)) > 0:
                 return False
         return super().can_fuse_horizontal(scheduler, node1, node2, shared_data_score)
 
@@ -107,16 +127,22 @@ class Choices(InductorChoices):
         }
         return sum(kept.values()) - sum(removed.values())
 
-    def _count_earlier(self, scheduler: Scheduler, node: BaseSchedulerNode) -> int:
-        """How many more bytes wait if `node` runs earlier: those of its results, but for
-        operands that it is the last to read."""
+    def _count_earlier(
+        self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
+    ) -> float:
+        """How many more bytes wait if `second` runs as early as `first`: those of its
+        results, but for operands that it is the last to read. It cannot where it reads
+        what is computed between them."""
+        nodes = scheduler.name_to_fused_node
+        if any(nodes[name].min_order > first.max_order for name in second.ancestors):
+            return math.inf
         last = self._find_last(scheduler)
         freed = {
             read.name: V.graph.get_dep_size_hint(read)
-            for read in node.read_writes.reads
-            if last[read.name] <= node.max_order and not is_nonfreeable_buffers(read)
+            for read in second.read_writes.reads
+            if last[read.name] <= second.max_order and not is_nonfreeable_buffers(read)
         }
-        made = {write.name: V.graph.get_dep_size_hint(write) for write in node.read_writes.writes}
+        made = {write.name: V.graph.get_dep_size_hint(write) for write in second.read_writes.writes}
         return sum(made.values()) - sum(freed.values())
 
     def _find_last(self, scheduler: Scheduler) -> dict[str, float]:

@@ -6,6 +6,7 @@ import json
 import math
 import pathlib
 import warnings
+from fractions import Fraction
 from typing import Any, Iterator, Sequence
 
 import torch
@@ -28,12 +29,12 @@ from ._regions import merge_equal
 
 
 # A budget that every selection keeps.
-_ANY_PEAK = 2**62
+ANY_PEAK = 2**62
 
 # The parts of a budget for what Inductor's kernels take besides what the estimate knows,
 # since it orders them anew: of the gradients, which are alive at the end in any case, and
 # of all else.
-_GRADIENT_RESERVE, _RESERVE = 1 / 24, 1 / 8
+_GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
 
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
@@ -90,7 +91,7 @@ class Partitioner(CustomPartitionerFn):
             recompute=recompute,
             derivative_bits=derivative_bits,
             residual_budget=residual_budget,
-            peak_budget=_ANY_PEAK if self.fraction else check_budget("budget", budget),
+            peak_budget=ANY_PEAK if self.fraction else check_budget("budget", budget),
         )
 
     def uuid(self) -> Any:
@@ -156,7 +157,7 @@ class Partitioner(CustomPartitionerFn):
         """The plan for `module`; with a budget, that of the least time within it."""
 
         def plan(**more: Any) -> dict[str, Any]:
-            text = _fad.plan(get_handle(module), self.policy, **options, **more)
+            text = _fad.plan(get_handle(module), self.policy, **{**options, **more})
             return json.loads(text)
 
         if "residual_budget" in options:
@@ -172,15 +173,24 @@ class Partitioner(CustomPartitionerFn):
             self._warn("keeps this graph within a peak of", budget, chosen["peak"])
             return chosen
         budget = options["peak_budget"]
-        own, rest = (_GRADIENT_RESERVE, _RESERVE) if self.is_fused else (0.0, 0.0)
-        gradients = int(gradient_bytes * (1 - own))
-        within = gradients + int((budget - gradient_bytes) * (1 - rest))
-        options["peak_budget"] = max(0, within)
-        chosen = plan()
-        if chosen["peak"] > options["peak_budget"]:
-            lowest = gradient_bytes + math.ceil((chosen["peak"] - gradients) / (1 - rest))
-            self._warn("keeps this graph within a peak of", budget, lowest)
+        gradients, rest = self._find_parts(gradient_bytes)
+        within = gradients + math.floor((budget - gradient_bytes) * rest)
+        chosen = plan(peak_budget=max(0, within))
+        lowest = self.find_budget(chosen["peak"], gradient_bytes)
+        self._warn("keeps this graph within a peak of", budget, lowest)
         return chosen
+
+    def _find_parts(self, gradient_bytes: int) -> tuple[int, Fraction]:
+        """What an estimate has of the gradients, and which part of all else in a budget."""
+        if not self.is_fused:
+            return gradient_bytes, Fraction(1)
+        return math.floor(gradient_bytes * (1 - _GRADIENT_RESERVE)), 1 - _RESERVE
+
+    def find_budget(self, peak: int, gradient_bytes: int) -> int:
+        """The lowest budget that a selection of the estimated `peak` keeps, where gradients
+        have so many bytes: what fad leaves free for Inductor's kernels belongs to it."""
+        gradients, rest = self._find_parts(gradient_bytes)
+        return gradient_bytes + math.ceil((peak - gradients) / rest)
 
     def _warn(self, what: str, budget: int, lowest: int) -> None:
         """Warns where no selection has its budget."""
