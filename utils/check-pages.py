@@ -2,7 +2,8 @@
 """Checks the documentation of a checkout as a whole:
 
 - every link to a file leads to one, and every link to a heading to a heading;
-- docs/README.md links to every page of docs, and docs/mkdocs.yml lists it for the site;
+- docs/README.md links to every page of docs, and docs/mkdocs.yml lists it for the site, in
+  the same order;
 - every page with commands has a test that runs them."""
 
 import pathlib
@@ -11,6 +12,9 @@ import subprocess
 import sys
 
 FENCED = re.compile(r"^```(.*?)$.*?^```$", re.MULTILINE | re.DOTALL)
+# One in a list, with the lines that belong to it.
+NUMBERED = re.compile(r"^\d+\. .*\n(?: .*\n)*", re.MULTILINE)
+LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMANDS = {"sh", "python"}
@@ -62,16 +66,26 @@ def check_contents(root, pages):
 
 
 def check_site(root, pages):
-    """Yields the pages of docs that the site leaves out, and those it has that are not there. What
-    is in its folder reference is made by the build."""
-    site = root / "docs" / "mkdocs.yml"
-    listed = set(re.findall(r"^ *- .*: (\S+\.md)$", site.read_text(), re.MULTILINE))
+    """Yields the pages of docs that the site leaves out, those it has that are not there, and
+    the first that is elsewhere than in docs/README.md. What is in its folder reference is
+    made by the build."""
+    site, contents = root / "docs" / "mkdocs.yml", root / "docs" / "README.md"
+    listed = LISTED.findall(site.read_text())
     for page in pages:
         if page.parts[0] == "docs" and str(page) not in listed:
             yield f"docs/mkdocs.yml: does not list {page}"
     for name in sorted(listed):
         if not name.startswith("reference/") and not (root / name).exists():
             yield f"docs/mkdocs.yml: there is no {name}"
+    items = "".join(NUMBERED.findall(contents.read_text()))
+    links = [(contents.parent / link).resolve() for link in LINK.findall(items)]
+    numbered = [str(link.relative_to(root)) for link in links if link.is_relative_to(root)]
+    numbered = [name for name in numbered if name in listed]
+    ordered = [name for name in listed if name in numbered]
+    for name, other in zip(numbered, ordered):
+        if name != other:
+            yield f"docs/mkdocs.yml: has {other} where docs/README.md has {name}"
+            break
 
 
 def check_tests(root, pages):

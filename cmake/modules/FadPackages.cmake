@@ -40,8 +40,10 @@ set(CPACK_DEBIAN_TOOLS_DESCRIPTION "differentiation of tensor programs in MLIR
  fad differentiates tensor programs for training and keeps less memory between the
  forward and the backward pass. The package has its programs, its plugin for mlir-opt,
  its C API and the library that launches kernels.")
-# Parallel loops load OpenMP when they run.
-set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS libomp-${LLVM_VERSION_MAJOR}-dev)
+# Parallel loops load OpenMP when they run. dpkg-shlibdeps sees LLVM's library in two
+# places, and leaves its package out where it looks at that of the headers first.
+set(depends "libllvm${LLVM_VERSION_MAJOR}, libomp-${LLVM_VERSION_MAJOR}-dev")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS ${depends})
 # Products of matrices take loops without one of these.
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libdnnl2 | libopenblas0-openmp")
 
@@ -59,7 +61,7 @@ if(TARGET FADPython)
  what is kept from forward to backward.")
   math(EXPR next "${Python_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-    "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next}), python3-numpy, libomp-${LLVM_VERSION_MAJOR}-dev")
+    "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next}), python3-numpy, ${depends}")
   # Compiled Python files come and go with the package.
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
     ${PROJECT_SOURCE_DIR}/cmake/debian/postinst ${PROJECT_SOURCE_DIR}/cmake/debian/prerm)

@@ -24,6 +24,7 @@ PAGES = (
     "benchmarks",
 )
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
 # What mlir-tblgen made, and the title that a page of passes lacks.
 REFERENCE = {
@@ -107,6 +108,20 @@ def add_reference(build, folder):
     python_reference.write_reference(ROOT / "python-bindings" / "fad", folder / "python")
 
 
+def check_contents(work):
+    """Raises SystemExit where the configuration lists other pages than there are. MkDocs says
+    the same, and later."""
+    listed = set(LISTED.findall((work / "mkdocs.yml").read_text()))
+    pages = work / "pages"
+    present = {str(path.relative_to(pages)) for path in pages.rglob("*.md")}
+    faults = [f"docs/mkdocs.yml does not list {name}" for name in sorted(present - listed)]
+    faults += [
+        f"docs/mkdocs.yml lists {name}, which is not there" for name in sorted(listed - present)
+    ]
+    if faults:
+        sys.exit("\n".join(faults))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -120,6 +135,7 @@ def main():
     gather(work / "pages")
     add_reference(options.build, work / "pages" / "reference")
     shutil.copyfile(ROOT / "docs" / "mkdocs.yml", work / "mkdocs.yml")
+    check_contents(work)
     if options.pages_only:
         return
     command = [sys.executable, "-m", "mkdocs", "build", "--strict"]

@@ -11,7 +11,7 @@ import sys
 DEPENDS = {
     "fad": {"libc6", "libllvm22", "libmlir-22", "libstdc++6", "libomp-22-dev"},
     "libfad-dev": {"fad", "libmlir-22-dev", "llvm-22-dev"},
-    "python3-fad": {"libc6", "libmlir-22", "python3", "python3-numpy"},
+    "python3-fad": {"libc6", "libllvm22", "libmlir-22", "python3", "python3-numpy"},
 }
 FILES = {
     "fad": {"usr/bin/fad-opt", "usr/bin/fad-runner", "usr/lib/fad-plugin.so",
