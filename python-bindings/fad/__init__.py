@@ -11,6 +11,7 @@ from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._elementwise.function import Elementwise, elementwise
 from ._elementwise.symbols import erf
+from ._executable import Executable
 from ._fad import version as __version__
 from ._memory import (
     CurvePoint,
@@ -26,7 +27,7 @@ from ._module import Module, parse, parse_file
 from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
 from ._pullback import Pullback
 from ._report import draw_residuals, memory_report, time_memory_curve
-from ._run import Executable, compile, release_memory, run
+from ._run import compile, release_memory, run
 from ._types import Signature, ValueType
 
 __all__ = [

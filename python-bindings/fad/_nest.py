@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from . import _fad
 from ._arrays import Array
 from ._choices import Policy, Recompute, Target
+from ._executable import get_compiled
 from ._module import Module, get_handle
 from ._policy import check_options, check_policy
 from ._pullback import Pullback
@@ -81,9 +82,7 @@ class Nested:
 
         The value is an array where the function has one result, else a tuple of arrays.
         Arguments and errors are as for `fad.run`."""
-        from ._run import run
-
-        values = run(self, self.forward, *arguments)
+        values = get_compiled(self.module).call(self.forward, *arguments)
         count = len(self.results)
         value = values[0] if count == 1 else values[:count]
         return value, Pullback(self, values[count:])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._arrays import Array
+from ._executable import get_compiled
 
 if TYPE_CHECKING:
     from ._nest import Nested
@@ -26,8 +27,6 @@ class Pullback:
 
         Raises TypeError for a wrong number or type of cotangents, and ValueError for a
         wrong shape."""
-        from ._run import run
-
         expected = self.nested.cotangents
         if not cotangents and all(each.shape == () for each in expected):
             cotangents = tuple(np.ones((), each.dtype) for each in expected)
@@ -36,4 +35,5 @@ class Pullback:
                 "a pullback takes a cotangent for each differentiated result: "
                 f"{len(expected)}, not {len(cotangents)}"
             )
-        return run(self.nested, self.nested.backward, *self.residuals, *cotangents)
+        executable = get_compiled(self.nested.module)
+        return executable.call(self.nested.backward, *self.residuals, *cotangents)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, read_array
+from .._executable import Executable
 from .._module import parse
 from .._nest import nest
-from .._run import Executable
 from .._run import compile as compile_module
 from .emit import make_module, make_torch_source
 from .symbols import Symbol, trace
