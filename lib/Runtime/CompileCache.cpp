@@ -11,16 +11,16 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <link.h>
+#include <mutex>
 #include <unistd.h>
 
 using namespace mlir::fad;
@@ -31,10 +31,63 @@ static constexpr llvm::StringLiteral kEntryStart = "fad code 2\n";
 static constexpr size_t kDigestSize = 32;
 static constexpr llvm::StringLiteral kTemporaryEnd = ".tmp";
 
-std::optional<CompileCache> CompileCache::get() {
-  uint64_t maxBytes = uint64_t(512) << 20;
-  if (const char *size = std::getenv("FAD_CACHE_SIZE"))
-    maxBytes = parseBytes(size).value_or(maxBytes);
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+void CacheKey::write_impl(const char *bytes, size_t size) {
+  hash.update(llvm::StringRef(bytes, size));
+  numBytes += size;
+}
+
+void CacheKey::endPart() {
+  // The size of the last part tells where the one before it ends.
+  uint8_t size[8];
+  llvm::support::endian::write64le(size, tell() - begin);
+  *this << llvm::toStringRef(llvm::ArrayRef(size));
+  begin = tell();
+}
+
+std::string CacheKey::take() {
+  flush();
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// The user's cache
+//===----------------------------------------------------------------------===//
+
+/// Whether the command line sets an option of LLVM.
+static bool hasOptionsOfLLVM() {
+  return llvm::any_of(llvm::cl::getRegisteredOptions(), [](const auto &entry) {
+    const llvm::cl::Option *option = entry.second;
+    return option->getNumOccurrences() &&
+           llvm::is_contained(option->Categories,
+                              &llvm::cl::getGeneralCategory());
+  });
+}
+
+/// The bytes that FAD_CACHE_SIZE allows.
+static uint64_t
+getMaxBytes(llvm::function_ref<void(const llvm::Twine &)> warn) {
+  constexpr uint64_t usual = uint64_t(512) << 20;
+  const char *size = std::getenv("FAD_CACHE_SIZE");
+  if (!size || !*size)
+    return usual;
+  if (std::optional<uint64_t> parsed = parseBytes(size))
+    return *parsed;
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    warn(llvm::Twine("FAD_CACHE_SIZE is '") + size +
+         "', which is no number of bytes, such as 1000000, 512MiB or 2GB, or 0 "
+         "for no cache; the cache of compiled code takes up to 512MiB");
+  });
+  return usual;
+}
+
+std::optional<CompileCache>
+CompileCache::get(llvm::function_ref<void(const llvm::Twine &)> warn) {
+  uint64_t maxBytes = getMaxBytes(warn);
   llvm::SmallString<128> folder;
   if (const char *own = std::getenv("FAD_CACHE_DIR"); own && *own)
     folder = own;
@@ -42,23 +95,15 @@ std::optional<CompileCache> CompileCache::get() {
     llvm::sys::path::append(folder, "fad");
   else
     return std::nullopt;
-  if (maxBytes == 0)
+  if (maxBytes == 0 || hasOptionsOfLLVM())
     return std::nullopt;
   llvm::sys::path::append(folder, "code");
   return CompileCache(folder.str().str(), maxBytes);
 }
 
-std::string CompileCache::getKey(llvm::ArrayRef<llvm::StringRef> parts) {
-  llvm::SHA256 hash;
-  for (llvm::StringRef part : parts) {
-    // With sizes, no two lists of parts have the same bytes.
-    uint8_t size[8];
-    llvm::support::endian::write64le(size, part.size());
-    hash.update(llvm::ArrayRef(size));
-    hash.update(part);
-  }
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
 
 /// The digest of an entry, which no other entry has, whatever its content.
 static std::array<uint8_t, kDigestSize> getDigest(llvm::StringRef key,
@@ -69,11 +114,9 @@ static std::array<uint8_t, kDigestSize> getDigest(llvm::StringRef key,
   return hash.final();
 }
 
-/// Whether `file` is a regular file of this user.
-static bool isOwn(fs::file_t file) {
-  fs::file_status status;
-  return !fs::status(file, status) &&
-         status.type() == fs::file_type::regular_file &&
+/// Whether `status` is that of a regular file of this user.
+static bool isOwn(const fs::basic_file_status &status) {
+  return status.type() == fs::file_type::regular_file &&
          status.getUser() == geteuid();
 }
 
@@ -86,19 +129,22 @@ CompileCache::load(llvm::StringRef key) const {
     llvm::consumeError(file.takeError());
     return nullptr;
   }
+  fs::file_status status;
+  if (fs::status(*file, status) || !isOwn(status)) {
+    (void)fs::closeFile(*file);
+    return nullptr;
+  }
   std::unique_ptr<llvm::MemoryBuffer> content;
-  if (isOwn(*file)) {
-    // Read, not mapped: another process may remove the file.
-    auto read = llvm::MemoryBuffer::getOpenFile(
-        *file, path, /*FileSize=*/-1, /*RequiresNullTerminator=*/false,
-        /*IsVolatile=*/true);
-    llvm::StringRef bytes = read ? (*read)->getBuffer() : "";
-    if (bytes.consume_front(kEntryStart) && bytes.size() >= kDigestSize) {
-      llvm::StringRef digest = bytes.take_front(kDigestSize);
-      bytes = bytes.drop_front(kDigestSize);
-      if (digest == llvm::toStringRef(getDigest(key, bytes)))
-        content = llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
-    }
+  // Read, not mapped: another process may remove the file.
+  auto read = llvm::MemoryBuffer::getOpenFile(*file, path, /*FileSize=*/-1,
+                                              /*RequiresNullTerminator=*/false,
+                                              /*IsVolatile=*/true);
+  llvm::StringRef bytes = read ? (*read)->getBuffer() : "";
+  if (bytes.consume_front(kEntryStart) && bytes.size() >= kDigestSize) {
+    llvm::StringRef digest = bytes.take_front(kDigestSize);
+    bytes = bytes.drop_front(kDigestSize);
+    if (digest == llvm::toStringRef(getDigest(key, bytes)))
+      content = llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
   }
   if (content)
     // The time of the last use decides which entries are removed.
@@ -116,6 +162,9 @@ void CompileCache::store(llvm::StringRef key, llvm::StringRef content) const {
     return;
   llvm::SmallString<128> path(folder), pattern(folder);
   llvm::sys::path::append(path, key);
+  fs::file_status status;
+  if (!fs::status(path, status) && !isOwn(status))
+    return;
   llvm::sys::path::append(pattern, key + "-%%%%%%%%" + kTemporaryEnd);
   // No fs::TempFile, which takes over the signal handlers of the process.
   int file;
@@ -152,8 +201,7 @@ void CompileCache::removeOldest() const {
        file.increment(code)) {
     llvm::ErrorOr<fs::basic_file_status> status = file->status();
     llvm::StringRef name = llvm::sys::path::filename(file->path());
-    if (!status || status->type() != fs::file_type::regular_file ||
-        !isKey(name.take_front(2 * kDigestSize)))
+    if (!status || !isOwn(*status) || !isKey(name.take_front(2 * kDigestSize)))
       continue;
     auto used = status->getLastModificationTime();
     // What a process left that was killed while it wrote.

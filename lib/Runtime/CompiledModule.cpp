@@ -14,6 +14,7 @@
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/CompileCache.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -247,27 +248,41 @@ static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
                    "with --tosa-to-linalg, for instance");
 }
 
+/// Writes `module` as bytecode, without locations, which no code depends on.
+/// Constants are written from where they are.
+static void writeProgram(ModuleOp module, llvm::raw_ostream &os) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  Location unknown = UnknownLoc::get(module.getContext());
+  copy->walk([&](Operation *op) {
+    op->setLoc(unknown);
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        argument.setLoc(unknown);
+  });
+  (void)writeBytecodeToFile(*copy, os);
+}
+
 /// The key under which a cache has the code of `module`; empty if the code
 /// depends on more than what is known here.
 static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
                                bool quickly) {
-  static const std::string build = describeBuild(),
-                           processor = describeProcessor();
+  // Threads may compile while the process ends, so these are not destroyed.
+  static const std::string &build = *new std::string(describeBuild());
+  static const std::string &processor = *new std::string(describeProcessor());
   // Code for a GPU depends on the toolkit, too.
   if (build.empty() || !pipeline.chip.empty())
     return {};
-  std::string text, options;
-  llvm::raw_string_ostream textStream(text), optionStream(options);
-  // Without locations, which no code depends on, and with all constants, also
-  // where the options of the program leave them out of what is printed.
-  OpPrintingFlags flags;
-  flags.printGenericOpForm()
-      .elideLargeElementsAttrs(std::numeric_limits<int64_t>::max())
-      .elideLargeResourceString(std::numeric_limits<int64_t>::max());
-  module.print(textStream, flags);
-  static_cast<const ToCPUOptions &>(pipeline).print(optionStream);
-  optionStream << (quickly ? " quickly" : "");
-  return CompileCache::getKey({build, processor, options, text});
+  CacheKey key;
+  for (StringRef part : {build, processor}) {
+    key << part;
+    key.endPart();
+  }
+  static_cast<const ToCPUOptions &>(pipeline).print(key);
+  key << (quickly ? " quickly" : "");
+  key.endPart();
+  writeProgram(module, key);
+  key.endPart();
+  return key.take();
 }
 
 /// The machine code of `module`, from the cache or compiled.
@@ -276,7 +291,10 @@ makeObject(ModuleOp module, const ToCUDAOptions &pipeline,
            const CompileOptions &options) {
   std::optional<CompileCache> cache;
   std::string key;
-  if (options.useCache && (cache = CompileCache::get()))
+  auto warn = [&](const Twine &message) {
+    emitWarning(module.getLoc()) << message;
+  };
+  if (options.useCache && (cache = CompileCache::get(warn)))
     key = getCacheKey(module, pipeline, options.quickly);
   if (!key.empty())
     if (std::unique_ptr<llvm::MemoryBuffer> found = cache->load(key))

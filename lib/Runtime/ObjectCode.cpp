@@ -8,8 +8,8 @@
 
 #include "ObjectCode.h"
 #include "HostSymbols.h"
+#include "LLVMPasses.h"
 #include "SplitFunctions.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
@@ -144,12 +144,11 @@ fad::compileToObject(ModuleOp module, bool quickly) {
   callList(*code, "llvm.global_dtors", kFinalize);
   addPackedFunctions(*code);
   simplifyInterface(*code);
-  // Level 3 is meant for kernels, and takes long for networks.
   bool isNetwork = splitFunctions(*code);
-  unsigned level = quickly ? 1 : isNetwork ? 2 : 3;
-  if (llvm::Error error = makeOptimizingTransformer(level, /*sizeLevel=*/0,
-                                                    machine->get())(code.get()))
-    return std::move(error);
+  optimize(*code, **machine,
+           quickly     ? Optimization::quick
+           : isNetwork ? Optimization::network
+                       : Optimization::kernel);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;

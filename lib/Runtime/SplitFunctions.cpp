@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitFunctions.h"
-#include "mlir/Support/LLVM.h"
+#include "LLVMPasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -23,7 +23,6 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
 
 using namespace mlir;
@@ -38,22 +37,6 @@ static bool hasManyLoops(llvm::Function &function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
   return loops.getTopLevelLoops().size() > kMaxLoops;
-}
-
-static void runPasses(llvm::Module &module, StringRef pipeline) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
-  passes.run(module, modules);
 }
 
 /// Whether `object` is an allocation without aliases: no earlier pointer points

@@ -10,17 +10,40 @@
 #define FAD_RUNTIME_COMPILECACHE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
 #include <optional>
 #include <string>
 
 namespace mlir::fad {
 
+/// A digest of parts of any size, each of which is what was written since
+/// `endPart`. Nothing is kept in memory but a buffer.
+class CacheKey : public llvm::raw_ostream {
+public:
+  ~CacheKey() override { flush(); }
+
+  /// Ends a part. No two lists of parts have the same bytes.
+  void endPart();
+  /// The name of the entry for all parts. Nothing can be written afterwards.
+  std::string take();
+
+private:
+  void write_impl(const char *bytes, size_t size) override;
+  uint64_t current_pos() const override { return numBytes; }
+
+  llvm::SHA256 hash;
+  uint64_t numBytes = 0, begin = 0;
+};
+
 /// A folder of files by the content that they were made from. Processes share
-/// it: a file appears whole or not at all. An entry with a wrong digest, or of
-/// another user, is not used, and removed. Beyond its size, the entries that
-/// were used least recently are removed.
+/// it: a file appears whole or not at all. An entry with a wrong digest is not
+/// used, and removed. Beyond its size, the entries that were used least
+/// recently are removed. Files of other users are neither used nor touched.
 class CompileCache {
 public:
   /// The cache in `folder`, which is made when it is first written to. Entries
@@ -30,11 +53,14 @@ public:
 
   /// That of the user: the folder `code` in that of the variable FAD_CACHE_DIR
   /// of the environment, or in `fad` in the user's cache folder. It takes up to
-  /// FAD_CACHE_SIZE bytes, such as `2GiB`, by default 512MiB; 0 is no cache.
-  static std::optional<CompileCache> get();
-
-  /// The name of the entry for `parts`, which together decide its content.
-  static std::string getKey(llvm::ArrayRef<llvm::StringRef> parts);
+  /// FAD_CACHE_SIZE bytes, such as `2GiB`, by default 512MiB; 0 is no cache. If
+  /// the variable has no such value, `warn` is told so, the first time.
+  ///
+  /// There is no cache where the command line sets an option of LLVM, because
+  /// code may depend on it: one in the general category, which a tool's own
+  /// options therefore are not in.
+  static std::optional<CompileCache>
+  get(llvm::function_ref<void(const llvm::Twine &)> warn);
 
   /// The content of entry `key`, or null.
   std::unique_ptr<llvm::MemoryBuffer> load(llvm::StringRef key) const;

@@ -293,7 +293,8 @@ static bool isInLibrary(Element factor, Element sum) {
 }
 
 llvm::ArrayRef<std::string> mlir::fad::getLibraryTypes() {
-  static const std::vector<std::string> types = [] {
+  // Threads may compile while the process ends, so it is not destroyed.
+  static const auto &types = *new std::vector<std::string>([] {
     // Its loops run in the same threads as fad's.
     loadOpenMP();
     std::vector<std::string> found;
@@ -301,6 +302,6 @@ llvm::ArrayRef<std::string> mlir::fad::getLibraryTypes() {
       if (isInLibrary(function.factor, function.sum))
         found.push_back(function.types);
     return found;
-  }();
+  }());
   return types;
 }

@@ -22,11 +22,12 @@
 using namespace mlir::fad;
 
 const OneDNN *OneDNN::get() {
-  static const std::unique_ptr<OneDNN> library = [] {
+  // Threads may use it while the process ends, so it is not destroyed.
+  static const OneDNN *const library = [] {
     auto loaded = std::make_unique<OneDNN>();
-    return loaded->load() ? std::move(loaded) : nullptr;
+    return loaded->load() ? loaded.release() : nullptr;
   }();
-  return library.get();
+  return library;
 }
 
 bool OneDNN::load() {

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include <chrono>
 #include <thread>
+#include <unistd.h>
 
 using namespace mlir::fad;
 namespace fs = llvm::sys::fs;
@@ -36,7 +37,15 @@ protected:
   }
   /// A key of the form that entries have.
   static std::string makeKey(unsigned number) {
-    return CompileCache::getKey({std::to_string(number)});
+    return makeKey({std::to_string(number)});
+  }
+  static std::string makeKey(std::initializer_list<std::string> parts) {
+    CacheKey key;
+    for (const std::string &part : parts) {
+      key << part;
+      key.endPart();
+    }
+    return key.take();
   }
   static std::string load(const CompileCache &cache, llvm::StringRef key) {
     auto content = cache.load(key);
@@ -77,9 +86,27 @@ TEST_F(CompileCacheTest, ReturnsWhatWasStored) {
 }
 
 TEST_F(CompileCacheTest, KeysDependOnAllParts) {
-  EXPECT_EQ(CompileCache::getKey({"a", "b"}), CompileCache::getKey({"a", "b"}));
-  EXPECT_NE(CompileCache::getKey({"a", "b"}), CompileCache::getKey({"ab", ""}));
-  EXPECT_NE(CompileCache::getKey({"a", "b"}), CompileCache::getKey({"b", "a"}));
+  EXPECT_EQ(makeKey({"a", "b"}), makeKey({"a", "b"}));
+  EXPECT_NE(makeKey({"a", "b"}), makeKey({"ab", ""}));
+  EXPECT_NE(makeKey({"a", "b"}), makeKey({"b", "a"}));
+  EXPECT_NE(makeKey({"a"}), makeKey({"a", ""}));
+}
+
+// The digest of "a" and its size, as Python's hashlib has it, however it was
+// written.
+TEST_F(CompileCacheTest, KeysAreDigests) {
+  EXPECT_EQ(makeKey({"a"}),
+            "91fe2df35ac49e7a5dd1adbaa5ac939385f1f2d7a4528583f90cbaf6d63aabe8");
+  CacheKey parts;
+  std::string whole;
+  for (unsigned i = 0; i < 10000; ++i) {
+    parts << std::to_string(i);
+    whole += std::to_string(i);
+    if (i % 1000 == 0)
+      parts.flush();
+  }
+  parts.endPart();
+  EXPECT_EQ(parts.take(), makeKey({whole}));
 }
 
 // An entry that is not what was stored is none, and is removed.
@@ -156,6 +183,27 @@ TEST_F(CompileCacheTest, IsSharedByThreads) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(wrong, 0u);
+  EXPECT_LE(countFiles(), 4u);
+}
+
+// What belongs to another user is neither used nor touched.
+TEST_F(CompileCacheTest, LeavesFilesOfOthers) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give files away";
+  CompileCache cache = make(/*maxBytes=*/600);
+  std::string key = makeKey(0), content(200, 'x');
+  cache.store(key, content);
+  std::string stored = read(key), temporary = key + "-12345678.tmp";
+  write(temporary, "begun");
+  for (const std::string &name : {key, temporary})
+    ASSERT_EQ(chown(getPath(name).c_str(), 12345, 12345), 0);
+  EXPECT_EQ(load(cache, key), "(none)");
+  cache.store(key, "other");
+  for (unsigned i = 1; i < 5; ++i)
+    cache.store(makeKey(i), content);
+  EXPECT_EQ(read(key), stored);
+  EXPECT_EQ(read(temporary), "begun");
+  // Those of this user are bounded as ever.
   EXPECT_LE(countFiles(), 4u);
 }
 

@@ -7,13 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitFunctions.h"
+#include "LLVMPasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::fad;
@@ -113,4 +118,43 @@ TEST_F(SplitFunctionsTest, WrappersAreNotOptimized) {
     EXPECT_EQ(function.hasFnAttribute(llvm::Attribute::NoInline), isWrapper);
   }
   EXPECT_EQ(names, "f _mlir_ciface_f _mlir__mlir_ciface_f _mlir_f ");
+}
+
+/// The number of stores in `module`, optimized.
+static unsigned countStores(llvm::Module &module, Optimization optimization) {
+  llvm::InitializeNativeTarget();
+  auto machine = llvm::cantFail(
+      llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost())
+          .createTargetMachine());
+  optimize(module, *machine, optimization);
+  EXPECT_FALSE(llvm::verifyModule(module, &llvm::errs()));
+  unsigned count = 0;
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function)
+      count += llvm::count_if(block, llvm::IsaPred<llvm::StoreInst>);
+  return count;
+}
+
+// A loop of 8 iterations that stores a number that cannot be vectorized.
+TEST_F(SplitFunctionsTest, LoopsOfNetworksAreNotUnrolled) {
+  std::string loop = R"(
+declare i64 @next()
+define void @fill(ptr %to) {
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %n, %loop ]
+  %value = call i64 @next()
+  %at = getelementptr i64, ptr %to, i64 %i
+  store i64 %value, ptr %at
+  %n = add i64 %i, 1
+  %done = icmp eq i64 %n, 8
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+)";
+  parse(loop);
+  EXPECT_EQ(countStores(*module, Optimization::network), 1u);
+  parse(loop);
+  EXPECT_EQ(countStores(*module, Optimization::kernel), 8u);
 }

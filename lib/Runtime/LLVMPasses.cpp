@@ -1,0 +1,63 @@
+//===- LLVMPasses.cpp - Passes of LLVM on a module ------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LLVMPasses.h"
+#include "llvm/Passes/PassBuilder.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// Runs the passes that `build` makes on `module`.
+static void runPasses(
+    llvm::Module &module, llvm::PassBuilder &builder,
+    llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  build(builder).run(module, modules);
+}
+
+void fad::runPasses(llvm::Module &module, StringRef pipeline) {
+  llvm::PassBuilder builder;
+  ::runPasses(module, builder, [&](llvm::PassBuilder &builder) {
+    llvm::ModulePassManager passes;
+    llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
+    return passes;
+  });
+}
+
+static llvm::OptimizationLevel getLevel(Optimization optimization) {
+  switch (optimization) {
+  case Optimization::quick:
+    return llvm::OptimizationLevel::O1;
+  case Optimization::network:
+    return llvm::OptimizationLevel::O2;
+  case Optimization::kernel:
+    return llvm::OptimizationLevel::O3;
+  }
+  llvm_unreachable("unknown optimization");
+}
+
+void fad::optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                   Optimization optimization) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopInterleaving = true;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  tuning.LoopUnrolling = optimization != Optimization::network;
+  llvm::PassBuilder builder(&machine, tuning);
+  ::runPasses(module, builder, [&](llvm::PassBuilder &builder) {
+    return builder.buildPerModuleDefaultPipeline(getLevel(optimization));
+  });
+}

@@ -1,0 +1,42 @@
+//===- LLVMPasses.h - Passes of LLVM on a module ----------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_RUNTIME_LLVMPASSES_H
+#define FAD_LIB_RUNTIME_LLVMPASSES_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace mlir::fad {
+
+/// Runs `pipeline`, as opt's `-passes` spells it, on `module`.
+void runPasses(llvm::Module &module, StringRef pipeline);
+
+/// What a module is optimized for.
+enum class Optimization {
+  /// Code that runs once, such as checks of sizes.
+  quick,
+  /// A sequence of many loops: all of it in few passes. Loops are vectorized,
+  /// but not unrolled: that makes twice the code, which takes twice the time to
+  /// compile and no less time to run.
+  network,
+  /// Few loops, each of which may be all that a program does.
+  kernel,
+};
+
+/// Optimizes `module` for the processor of `machine`.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+              Optimization optimization);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_RUNTIME_LLVMPASSES_H
