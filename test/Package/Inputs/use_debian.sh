@@ -5,12 +5,18 @@ unset PYTHONPATH
 # lit has a folder for temporary files that is not there.
 unset TMPDIR TEMPDIR TMP TEMP
 export FAD_CACHE_DIR=/tmp/cache
+# Programs outside may change this system meanwhile, which is below the copy; what is changed
+# in the copy itself is in a folder of in_copy.sh.
+changes=/mnt/copy/upper
+# list FOLDER ARGUMENTS...: the files below FOLDER, without logs and the caches of apt and Python.
 list() {
-  (cd / && find etc home opt root usr var -xdev ! -path 'var/log/*' ! -path 'var/cache/*' \
-    ! -path 'var/lib/apt/*' ! -path 'var/lib/dpkg/*-old' ! -path '*/__pycache__*' | sort)
-  (cd / && find usr/lib/python3/dist-packages/fad* 2>/dev/null) || true
+  (cd "$1" && shift && {
+    find etc home opt root usr var -xdev ! -path 'var/log/*' ! -path 'var/cache/*' \
+      ! -path 'var/lib/apt/*' ! -path 'var/lib/dpkg/*-old' ! -path '*/__pycache__*' "$@"
+    find usr/lib/python3/dist-packages/fad* "$@"
+  } 2>/dev/null | LC_ALL=C sort -u)
 }
-list > /tmp/before
+list / > /tmp/before
 apt-get install -y --no-install-recommends -o APT::Sandbox::User=root \
   /mnt/packages/*.deb
 cd /tmp
@@ -25,6 +31,13 @@ cmake -G Ninja -S /mnt/inputs/consumer -B /tmp/consumer -DEXAMPLE=/mnt/inputs/em
 cmake --build /tmp/consumer --target kernels
 /tmp/consumer/kernels | sed 's/^/devices: /'
 apt-get purge -y fad libfad-dev python3-fad
-list > /tmp/after
-diff /tmp/before /tmp/after
+test -f $changes/var/lib/dpkg/status
+# What is removed is a device there.
+list $changes ! -type c | LC_ALL=C comm -13 /tmp/before - > /tmp/left
+list $changes -type c | LC_ALL=C comm -12 /tmp/before - > /tmp/gone
+if [ -s /tmp/left ] || [ -s /tmp/gone ]; then
+  sed 's/^/left: /' /tmp/left
+  sed 's/^/gone: /' /tmp/gone
+  exit 1
+fi
 echo nothing is left
