@@ -4,7 +4,8 @@
 - every link to a file leads to one, and every link to a heading to a heading;
 - docs/README.md links to every page of docs, and docs/mkdocs.yml lists it for the site, in
   the same order;
-- every page with commands has a test that runs them."""
+- every page with commands has a test that runs them;
+- pages are spelled as in American English."""
 
 import pathlib
 import re
@@ -17,6 +18,13 @@ NUMBERED = re.compile(r"^\d+\. .*\n(?: .*\n)*", re.MULTILINE)
 LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+# What of British spelling occurs in such pages.
+BRITISH = re.compile(
+    r"\b\w*(?:behaviour|colour|favour|neighbour|honour|centre|labell|modell|artefact)\w*"
+    r"|\b\w*(?:general|initial|linear|material|minim|normal|optim|recogn|serial|special|summar"
+    r"|synchron|vector)is(?:e|es|ed|er|ing|ation)s?\b",
+    re.IGNORECASE,
+)
 COMMANDS = {"sh", "python"}
 
 
@@ -88,6 +96,12 @@ def check_site(root, pages):
             break
 
 
+def check_spelling(root, page):
+    """Yields the words of a page that are spelled in the British way."""
+    for word in BRITISH.findall(read_prose(root / page)):
+        yield f"{page}: '{word}' is spelled otherwise in American English"
+
+
 def check_tests(root, pages):
     """Yields the pages with commands that no test gives to check-doc.py."""
     tests = "".join(path.read_text() for path in root.glob("test/**/*.test"))
@@ -101,6 +115,7 @@ def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = find_pages(root)
     faults = [fault for page in pages for fault in check_links(root, page)]
+    faults += [fault for page in pages for fault in check_spelling(root, page)]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)
     faults += check_tests(root, pages)

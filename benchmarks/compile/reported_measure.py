@@ -124,10 +124,10 @@ def _measure(case: Case, step: Callable, parts: tuple) -> Run:
     figures: dict[str, Any] = {"peak": measure_peak(step)}
     gradients = [tensor.grad for tensor in trained]
     if parts:
-        modelled = peak_bytes(*parts)
+        modeled = peak_bytes(*parts)
         figures |= {
-            "saved": modelled.saved,
-            "estimate": modelled.bytes,
+            "saved": modeled.saved,
+            "estimate": modeled.bytes,
             "repeated": count_repeated(*parts),
         }
     return Run(step, figures, gradients, parts)

@@ -8,6 +8,7 @@
 
 #include "Module.h"
 #include "Bindings.h"
+#include "fad/Analysis/OptionParsers.h"
 #include "fad/Runtime/HostTensor.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"

@@ -151,10 +151,10 @@ def check(case, points):
         between = (fastest.estimate - least.estimate) * step // (points - 1)
         budget = fastest.estimate - between
         partitioner, peak, gradients = train(case, budget=budget)
-        modelled = peak_bytes(*partitioner.parts)
-        saved = modelled.saved
+        modeled = peak_bytes(*partitioner.parts)
+        saved = modeled.saved
         if case == "convolutions":
-            peak = modelled.bytes
+            peak = modeled.bytes
         print(f"{case}: budget {budget}, measured {peak}, saved {saved}")
         # The gradient of the loss is made outside the graph.
         low = 0.9 if case in FEW_BITS else 1.0

@@ -1,4 +1,4 @@
-"""Compares the modelled peak of training steps with the bytes that PyTorch's allocator
+"""Compares the modeled peak of training steps with the bytes that PyTorch's allocator
 has at once, under the engine `eager`, by fad's partitions and PyTorch's."""
 
 import sys
@@ -138,7 +138,7 @@ def check(case, partition):
     model.zero_grad()
     measured = measure_peak(step)
     peak = peak_bytes(*parts[0])
-    print(f"{case}: measured {measured}, modelled {peak.bytes}, saved {peak.saved}, {peak.node}")
+    print(f"{case}: measured {measured}, modeled {peak.bytes}, saved {peak.saved}, {peak.node}")
     # Numbers of the loss, and of buffers, are made outside the graph.
     if abs(measured - peak.bytes) > 256:
         return "the model is wrong", measured

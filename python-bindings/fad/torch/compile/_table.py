@@ -60,7 +60,7 @@ def _describe_peak(name: str, part: Partition) -> str:
     side = "backward" if part.peak_in_backward else "forward"
     of_module = f" of {part.peak_module}" if part.peak_module else ""
     return (
-        f"{name}: {part.bytes} bytes saved, {part.peak} at the modelled peak, "
+        f"{name}: {part.bytes} bytes saved, {part.peak} at the modeled peak, "
         f"at {part.peak_operation}{of_module} in {side}"
     )
 

@@ -91,7 +91,7 @@ def strided_block(x, w1, w2, ws):
     return weighted(F.relu(y + F.conv2d(x, ws, stride=2)))
 
 
-NORMALISATION = {
+NORMALIZATION = {
     "batch_norm_train": lambda: (
         batch_norm_train,
         randn(3, 4, 5, 5),
@@ -367,7 +367,7 @@ LOSS = {
 }
 
 CASES = {
-    "normalisation": NORMALISATION,
+    "normalization": NORMALIZATION,
     "attention": ATTENTION,
     "convolution": CONVOLUTION,
     "pooling": POOLING,
