@@ -2,7 +2,8 @@
 
 The table of CONTRIBUTING.md has a row for each folder of `lib` with sources, and
 each file includes headers of its own folder and of those above it alone. The
-picture in the README has a box for each folder that a program passes through.
+picture in the README has a box for each folder that a program passes through. The table
+of utils/README.md has each file and folder there.
 
 Usage: check-layout.py ROOT"""
 
@@ -75,6 +76,18 @@ def check_includes(root, table):
                 )
 
 
+def check_utils(root):
+    """Yields what the table of utils leaves out, and what it has that is not there."""
+    page = root / "utils" / "README.md"
+    cells = re.findall(r"^\| ([^|]*) \|", page.read_text(), re.MULTILINE)
+    listed = set(re.findall(r"`([\w.-]+)`", " ".join(cells)))
+    names = {path.name for path in page.parent.iterdir() if path.name[0] not in "._"} - {page.name}
+    for name in sorted(names - listed):
+        yield f"utils/README.md: {name} is not in the table"
+    for name in sorted(listed - names):
+        yield f"utils/README.md: there is no {name}"
+
+
 def check(root):
     table = read_table(root)
     folders = find_folders(root)
@@ -96,6 +109,7 @@ def check(root):
     for box in sorted(boxes - stages):
         yield f"README.md: there is no folder for the box {box}"
     yield from check_includes(root, table)
+    yield from check_utils(root)
 
 
 def main():

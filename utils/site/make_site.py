@@ -22,6 +22,7 @@ PAGES = (
     "docs",
     "examples",
     "benchmarks",
+    "utils",
 )
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
