@@ -133,24 +133,28 @@ class PolicyReport(AsDict):
 class MemoryReport(AsDict):
     """What several policies keep of the function `entry`.
 
-    `report["fad"]` is the part on one policy, `str(report)` a table of all, and
-    `report.json` the text that `fad-memory-report --format=json` prints.
+    `report["fad"]` is the part on one policy, `str(report)`, which is `report.table()`, a
+    table of all, and `report.json` the text that `fad-memory-report --format=json` prints.
     `symbols` says what names such as "d0" in sizes stand for. `report.to_dict()` has the
     attributes of all parts as plain values."""
 
-    _left_out = "table", "json"
+    _left_out = "_table", "json"
 
     entry: str
     symbols: Mapping[str, str]
     policies: Mapping[str, PolicyReport]
-    table: str
+    _table: str
     json: str
 
     def __getitem__(self, policy: str) -> PolicyReport:
         return self.policies[policy]
 
+    def table(self) -> str:
+        """All of it as text."""
+        return self._table
+
     def __str__(self) -> str:
-        return self.table
+        return self.table()
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,8 @@ class Reasons(unittest.TestCase):
     def test_json(self):
         result = report(sizes=8)
         self.assertEqual(list(json.loads(result.json)["policies"]), list(ALL))
+        self.assertEqual(json.loads(result.to_json()), result.to_dict())
+        self.assertEqual(result.table(), str(result))
         self.assertEqual(json.loads(result.json)["entry"], "layers")
 
     def test_dictionary(self):
