@@ -250,7 +250,8 @@ def find_largest(form: Model, batch: int, memory: int | None) -> tuple[int, int]
 
 def measure_batches(model: Model, methods: Sequence[str], repetitions: int) -> dict[str, Any]:
     """For each method the largest batch within the peak of "composed" at the batch of
-    the model, and the throughput there as a ratio to that of "composed"."""
+    the model, and the throughput there as a ratio to that of "composed", unless there are
+    no repetitions."""
     forms = make_forms(model, dict.fromkeys(("composed", *methods)))
     batch, memory = len(model.inputs[0]), None
     figures, sized = {}, {}
@@ -260,6 +261,8 @@ def measure_batches(model: Model, methods: Sequence[str], repetitions: int) -> d
         memory = memory or peak
         figures[name] = {"batch": largest, "peak": peak}
         sized[name] = _resize(form, largest)
+    if not repetitions:
+        return figures
     for name, times in measure_times(sized, repetitions).items():
         throughput = figures[name]["batch"] / batch / times["ratio"]
         figures[name].update(times, throughput=throughput, repetitions=repetitions)

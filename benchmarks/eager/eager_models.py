@@ -56,6 +56,9 @@ def parse_arguments():
                         default=eager_tables.METHODS)  # fmt: skip
     parser.add_argument("--figures", nargs="+", choices=eager_tables.FIGURES,
                         default=eager_tables.FIGURES)  # fmt: skip
+    parser.add_argument(
+        "--without-times", action="store_true", help="batches without the throughput"
+    )
     figures.add_options(parser, repetitions=7)
     return figures.parse(parser)
 
@@ -92,7 +95,8 @@ def run(arguments):
                 if run.is_over():
                     return run.data
                 model = eager_methods.make_model(name, activation, sizes)
-                measured = measures[figure](model, missing, arguments.repetitions)
+                is_timed = figure == "steps" or not arguments.without_times
+                measured = measures[figure](model, missing, is_timed * arguments.repetitions)
                 for each in measured.values():
                     each["keeps_memory"] = keeps_memory
                 # Those that were there stay, "composed" as well.

@@ -71,12 +71,16 @@ def _print_batches(data: dict[str, Any], models: Sequence[str], methods: Sequenc
     for name, activation, method, own, group in _find_rows(data, models, methods, "batches"):
         ratio = own["batch"] / group["composed"]["batch"]
         gains.setdefault(method, []).append(ratio)
+        line = (
+            f"{name:10}{activation:11}{method:11}{own['peak'] / MIB:8.1f}{own['batch']:7}"
+            f"{ratio:7.2f}"
+        )
+        if "throughput" not in own:
+            print(f"{line}{'-':>13}{'-':>15}")
+            continue
         speed = own["throughput"] / group["checkpoint"]["throughput"]
         speeds.setdefault((method, name), []).append(speed)
-        print(
-            f"{name:10}{activation:11}{method:11}{own['peak'] / MIB:8.1f}{own['batch']:7}"
-            f"{ratio:7.2f}{own['throughput']:13.2f}{speed:15.2f}"
-        )
+        print(f"{line}{own['throughput']:13.2f}{speed:15.2f}")
     print(f"\nbatches, {PAPER}, and speed against the checkpoint, 14% and 16.5% more there:")
     for method, ratios in gains.items():
         own = ", ".join(
@@ -86,7 +90,8 @@ def _print_batches(data: dict[str, Any], models: Sequence[str], methods: Sequenc
         )
         mean, count = statistics.mean(ratios), max(map(len, gains.values()))
         part = f" ({len(ratios)} of {count})" if len(ratios) < count else ""
-        print(f"{method:11} mean {mean:.2f}, at most {max(ratios):.2f}{part}; {own}")
+        end = f"; {own}" if own else ""
+        print(f"{method:11} mean {mean:.2f}, at most {max(ratios):.2f}{part}{end}")
 
 
 def print_tables(
@@ -98,6 +103,7 @@ def print_tables(
         own["repetitions"]
         for figure in figures
         for _, _, _, own, _ in _find_rows(data, models, methods, figure)
+        if "repetitions" in own
     ))  # fmt: skip
     if "steps" in figures:
         _print_steps(data, models, methods)

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from fad.torch.compile._build import Builder, Values
-from fad.torch.compile._scalars import _find_bits
+from fad.torch._body import _find_bits
 
 aten, prims = torch.ops.aten, torch.ops.prims
 INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -9,14 +9,13 @@ from typing import Any
 
 from torch import fx
 
+from .._body import FLOATS, MLIR_TYPES, Body, Unsupported
 from .._decompositions.kinks import get_kinks
-from .._requirements import torch
 from .._decompositions.special import get_special
-from ..compile._scalars import MLIR_TYPES, RULES, Body, Operand, Unsupported
+from .._requirements import torch
+from ..compile._scalars import RULES, Operand
 
 aten = torch.ops.aten
-# Types with arithmetic here.
-FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _NARROW = (torch.float16, torch.bfloat16)
 
 

@@ -13,9 +13,10 @@ from torch import fx
 from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves
 
+from .._body import FLOAT_TYPES, MLIR_TYPES, Body, Unsupported
 from ._kinds import find_kind, find_memory, is_bound, is_part
 from ._times import estimate_time
-from ._scalars import FLOAT_TYPES, LINEAR, MLIR_TYPES, RULES, Body, Operand, Unsupported
+from ._scalars import LINEAR, RULES, Operand
 
 
 def is_tangent(node: fx.Node) -> bool:

@@ -1,44 +1,14 @@
 """The scalar operations that ATen and MLIR share: bodies of elementwise
 operations for fad, and nodes of a graph for PyTorch."""
 
-import math
-import struct
 from typing import Any, Callable, Sequence
 
 import torch
 
+from .._body import FLOATS, SIGNED, Body, Unsupported
+
 aten, prims = torch.ops.aten, torch.ops.prims
 
-# Element types. Types that have no arithmetic here are only carried.
-MLIR_TYPES = {
-    torch.float64: "f64",
-    torch.float32: "f32",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.bool: "i1",
-    torch.uint8: "i8",
-    torch.int8: "i8",
-    torch.int16: "i16",
-    torch.uint16: "i16",
-    torch.int32: "i32",
-    torch.uint32: "i32",
-    torch.int64: "i64",
-    torch.uint64: "i64",
-    torch.float8_e4m3fn: "f8E4M3FN",
-    torch.float8_e4m3fnuz: "f8E4M3FNUZ",
-    torch.float8_e5m2: "f8E5M2",
-    torch.float8_e5m2fnuz: "f8E5M2FNUZ",
-}
-FLOAT_TYPES = {text for dtype, text in MLIR_TYPES.items() if dtype.is_floating_point}
-_FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-_SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
-# The forms of numbers, and of their bits, in the module struct.
-_FORMATS = {
-    torch.float64: ("<d", "<Q"),
-    torch.float32: ("<f", "<I"),
-    torch.float16: ("<e", "<H"),
-    torch.bfloat16: ("<f", "<I"),
-}
 # The element types of new nodes. Bytes are unsigned where nothing says more.
 TORCH_TYPES = {
     "f64": torch.float64,
@@ -51,74 +21,6 @@ TORCH_TYPES = {
     "i32": torch.int32,
     "i64": torch.int64,
 }
-
-
-class Unsupported(Exception):
-    """An operation, or one of its forms, that has no scalar body here."""
-
-
-class Body:
-    """The text of a scalar body in MLIR."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def add(self, text: str) -> str:
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def constant(self, value: Any, dtype: torch.dtype) -> str:
-        kind = MLIR_TYPES[dtype]
-        if dtype is torch.bool:
-            return self.add(f"arith.constant {str(bool(value)).lower()}")
-        if dtype in _SIGNED:
-            return self.add(f"arith.constant {int(value)} : {kind}")
-        if dtype not in _FLOATS:
-            raise Unsupported
-        # The bits hold infinities, NaN and every digit.
-        bits, is_exact = _find_bits(float(value), dtype)
-        # PyTorch computes with the number as it is, and rounds the result.
-        if dtype.itemsize == 2 and not is_exact:
-            raise Unsupported
-        return self.add(f"arith.constant 0x{bits:0{2 * dtype.itemsize}X} : {kind}")
-
-    def apply(self, op: str, dtype: torch.dtype, *operands: str) -> str:
-        return self.add(f"{op} {', '.join(operands)} : {MLIR_TYPES[dtype]}")
-
-    def convert(self, value: str, source: torch.dtype, target: torch.dtype) -> str:
-        if source is target:
-            return value
-        if target not in _FLOATS:
-            raise Unsupported
-        to = MLIR_TYPES[target]
-        if source is torch.bool:
-            return self.add(f"arith.uitofp {value} : i1 to {to}")
-        if source in _SIGNED:
-            return self.add(f"arith.sitofp {value} : {MLIR_TYPES[source]} to {to}")
-        if source not in _FLOATS:
-            raise Unsupported
-        if source.itemsize == target.itemsize:
-            value = self.convert(value, source, torch.float32)
-            source = torch.float32
-        op = "extf" if source.itemsize < target.itemsize else "truncf"
-        return self.add(f"arith.{op} {value} : {MLIR_TYPES[source]} to {to}")
-
-
-def _find_bits(value: float, dtype: torch.dtype) -> tuple[int, bool]:
-    """The bits of `value`, rounded to `dtype`, and whether they are `value`. A number
-    that bfloat16 does not hold has no bits here."""
-    number, integer = _FORMATS[dtype]
-    try:
-        packed = struct.pack(number, value)
-    except OverflowError:
-        packed = struct.pack(number, math.copysign(math.inf, value))
-    bits = struct.unpack(integer, packed)[0]
-    is_exact = struct.unpack(number, packed)[0] == value or value != value
-    if dtype is torch.bfloat16:
-        # Half of a float32.
-        return bits >> 16, is_exact and bits & 0xFFFF == 0
-    return bits, is_exact
 
 
 class Operand:
@@ -139,7 +41,7 @@ Rule = Callable[..., str]
 
 def _apply(op: str) -> Rule:
     def rule(body: Body, dtype: torch.dtype, *operands: Operand) -> str:
-        if dtype not in _FLOATS:
+        if dtype not in FLOATS:
             raise Unsupported
         return body.apply(op, dtype, *(operand.read(body, dtype) for operand in operands))
 
@@ -150,7 +52,7 @@ def _scaled(op: str) -> Rule:
     """`a op alpha * b`."""
 
     def rule(body, dtype, a, b, *, alpha=1):
-        if dtype not in _FLOATS:
+        if dtype not in FLOATS:
             raise Unsupported
         second = b.read(body, dtype)
         if alpha != 1:
@@ -168,9 +70,9 @@ def _compare(ordered: str, integer: str) -> Rule:
         for other in dtypes[1:]:
             dtype = torch.promote_types(dtype, other)
         numbers = [operand.value for operand in (a, b) if operand.dtype is None]
-        if dtype in _FLOATS:
+        if dtype in FLOATS:
             op = f"arith.cmpf {ordered},"
-        elif dtype in _SIGNED and all(isinstance(number, int) for number in numbers):
+        elif dtype in SIGNED and all(isinstance(number, int) for number in numbers):
             if any(operand not in (None, dtype) for operand in dtypes):
                 raise Unsupported
             op = f"arith.cmpi {integer},"
@@ -209,13 +111,13 @@ def _identity(body, dtype, a, *_, **__):
 
 
 def _reciprocal(body, dtype, a):
-    if dtype not in _FLOATS:
+    if dtype not in FLOATS:
         raise Unsupported
     return body.apply("arith.divf", dtype, body.constant(1, dtype), a.read(body, dtype))
 
 
 def _clamp(body, dtype, a, low=None, high=None):
-    if dtype not in _FLOATS:
+    if dtype not in FLOATS:
         raise Unsupported
     value = a.read(body, dtype)
     for op, bound in (("arith.maximumf", low), ("arith.minimumf", high)):
@@ -225,7 +127,7 @@ def _clamp(body, dtype, a, low=None, high=None):
 
 
 def _power(body, dtype, a, b):
-    if dtype not in _FLOATS:
+    if dtype not in FLOATS:
         raise Unsupported
     base = a.read(body, dtype)
     if b.dtype is None and b.value in (2, 3):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from .._requirements import torch
-from ..compile._scalars import MLIR_TYPES, Body
+from .._body import MLIR_TYPES, Body
 
 _DTYPES = {
     "Double": torch.float64,

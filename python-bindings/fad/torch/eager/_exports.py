@@ -1,7 +1,9 @@
 """Exports of tensors' memory to other libraries, which may write there unseen.
 
 `numpy()` asks PyTorch for an alias, which the extension sees. DLPack takes the memory
-without an operator; sequences that read it are computed before."""
+without an operator; sequences that read it are computed before. Its table of C functions
+takes it without Python, too: the class of tensors has none any more, and libraries that
+look for one go on with `__dlpack__`."""
 
 import functools
 from collections.abc import Callable
@@ -9,6 +11,8 @@ from typing import Any
 
 from .._requirements import torch
 from . import _state
+
+_TABLE = "__dlpack_c_exchange_api__"
 
 
 def _compute_before(export: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,3 +35,5 @@ def watch() -> None:
     ]
     for place, name in places:
         setattr(place, name, _compute_before(getattr(place, name)))
+    if _TABLE in vars(torch.Tensor):
+        delattr(torch.Tensor, _TABLE)

@@ -37,7 +37,7 @@ class Sequence:
     "value recomputed" where a reader does not keep the value that it saves, and `reason`
     says why. `computed` says how the value was computed: "at once" by the interactive
     engine, and by the deferred one "by a kernel" or "operator by operator", which "before
-    its kernel is compiled" or "as there is no kernel" follows, but where PyTorch's own
+    its kernel is compiled" or "as no kernel is called" follows, but where PyTorch's own
     node is what is kept.
 
     `bytes` are those of the storages that are kept, and `eager_bytes` those that eager

@@ -4,8 +4,11 @@ every operator, also where a derivative jumps."""
 import contextlib
 import gc
 import math
+import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +16,8 @@ from activations import ACTIVATIONS, gelu, mish, silu
 from checks import Checks
 
 import fad.torch
-from fad.torch.eager import _kernels
+from fad.torch.eager import _kernels, trace
+from fad.torch.eager._extension import library_path
 from fad.torch.eager._state import live_nodes, live_values
 
 torch.manual_seed(0)
@@ -265,6 +269,17 @@ def check_gradients(check):
             )
 
 
+def says_why(policy):
+    """Whether a trace says that no kernel will be called."""
+    torch.use_deterministic_algorithms(True)
+    try:
+        leaf = X.float().requires_grad_()
+        lines = trace(lambda: mish(leaf).sum(), policy=policy, engine="deferred")
+    finally:
+        torch.use_deterministic_algorithms(False)
+    return any("as no kernel is called" in line for line in lines) or print(lines) or False
+
+
 def check_digits(check):
     """Deterministic algorithms have the digits of eager PyTorch in each step."""
     values = X.float()
@@ -279,6 +294,7 @@ def check_digits(check):
         check(
             f"digits of a kernel, {policy}", lambda: not all(map(torch.equal, rounded, results[2]))
         )
+        check(f"a trace of digits, {policy}", lambda: says_why(policy))
         check(f"digits, {policy}", lambda: all(map(torch.equal, results[0], results[1])))
         check(
             f"eager digits, {policy}",
@@ -297,35 +313,55 @@ def check_lives(check):
     check("no node is left", lambda: live_nodes() == 0 and live_values() == 0)
 
 
-FIRST = """
+# Arguments: the folder of the activations, and how often the sequence is met.
+MEETS = """
 import sys, torch, fad.torch
 sys.path.insert(0, sys.argv[1])
 from activations import mish
 from fad.torch.eager import _kernels
-x = torch.randn(64, requires_grad=True)
-with fad.torch.nest(min_numel=0, engine="deferred"):
-    (mish(x) * 2 + torch.sin(x)).sum().backward()
-print(_kernels.wait())
+for _ in range(int(sys.argv[2])):
+    x = torch.randn(64, requires_grad=True)
+    with fad.torch.nest(min_numel=0, engine="deferred"):
+        (mish(x) * 2 + torch.sin(x)).sum().backward()
+print(_kernels.wait(), "torch._dynamo" in sys.modules)
 """
 
 
 def check_disk(check):
-    """A process compiles at once what an earlier one has met twice."""
+    """A process has the kernels at once of what an earlier one has met twice, and their
+    machine code from the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / library_path().name).symlink_to(library_path())
 
-    def meets(x):
-        return ACTIVATIONS["Mish"](x) * 2 + torch.sin(x)
+        def meet(times, expected):
+            result = subprocess.run(
+                [sys.executable, "-c", MEETS, sys.path[0], str(times)],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "FAD_CACHE_DIR": str(folder)},
+            )
+            # Nothing of torch.compile is loaded.
+            printed = result.stdout.strip() == f"{expected} False"
+            return printed or print(result.stdout, result.stderr) or False
 
-    warm(meets, torch.randn(64), "auto")
-    # Files of others are left alone.
-    (_kernels._folder() / "folder").mkdir(exist_ok=True)
-    (_kernels._folder() / "bytes").write_bytes(b"\xff\xfe")
-    result = subprocess.run(
-        [sys.executable, "-c", FIRST, sys.path[0]], capture_output=True, text=True
-    )
-    check(
-        "what another process has met",
-        lambda: result.stdout.strip() == "1" or print(result.stdout, result.stderr) or False,
-    )
+        def find_code():
+            """The files of machine code, each of which is written once."""
+            return {path: path.stat().st_ino for path in (folder / "code").glob("*")}
+
+        check("a first process has nothing", lambda: meet(1, 0))
+        check("a first process compiles at the second time", lambda: meet(2, 1))
+        written = find_code()
+        # Files of others are left alone.
+        (sequences,) = folder.glob("*-sequences")
+        (sequences / "folder").mkdir()
+        (sequences / "bytes").write_bytes(b"\xff\xfe")
+        check("a second process has kernels", lambda: meet(1, 1))
+        check("which it has read", lambda: len(written) > 0 and find_code() == written)
+        for path in written:
+            path.write_bytes(path.read_bytes()[:100])
+        check("what cannot be read is compiled", lambda: meet(1, 1))
+        check("and written", lambda: find_code() != written)
 
 
 if __name__ == "__main__":

@@ -67,8 +67,10 @@ def compare(found, expected):
 
 
 def classify(message, policies, facts):
-    """The name of an error of nest; None for one that is none of nest's, or that nothing
-    explains."""
+    """The name of an error of nest; None for one that is none of nest's, that nothing
+    explains, or that forward ends with."""
+    if "backward" not in facts:
+        return None
     for name, (part, of_policies, explanations) in RAISES.items():
         if part in message:
             is_explained = any(group <= facts for group in explanations)
@@ -134,7 +136,15 @@ def spoil_refusal(execution, loss):
         )
 
 
+def spoil_forward(execution, loss):
+    """A planted bug: a documented error, but not of backward."""
+    execution.facts.add("written")
+    execution.facts.discard("backward")
+    raise RuntimeError("a tensor from which a sequence is computed has been modified")
+
+
 PLANTED = {
+    "forward": spoil_forward,
     "gradient": spoil_gradient,
     "leaf": spoil_leaf,
     "error": spoil_error,

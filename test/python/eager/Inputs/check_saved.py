@@ -115,7 +115,7 @@ for made, how in (
 ):
     assert made.sequences[0].computed == how and f"computed {how}\n" in str(made), made
 late = fad.torch.nest(lambda x: (x**2.5 * x).sum(), min_numel=0, engine="deferred")
-assert report(late, leaves[0]).sequences[0].computed.endswith("as there is no kernel")
+assert report(late, leaves[0]).sequences[0].computed.endswith("as no kernel is called")
 assert raises("call it with what the model takes", nested.fad_report)
 # Nothing is observed afterwards, also where forward fails.
 assert raises("shapes cannot be multiplied", lambda: nested.fad_report(x[:, 1:]))

@@ -2,6 +2,7 @@
 ways, give what eager PyTorch gives, or an error."""
 
 import contextlib
+import ctypes
 import threading
 
 import numpy as np
@@ -97,6 +98,29 @@ def exported(x, c):
     return y.sum() + (z + c).sum()
 
 
+def clear(tensor):
+    """Sets elements to zero as a library does that takes memory by DLPack's table of C
+    functions, if the tensor's class has one."""
+    table = getattr(type(tensor), "__dlpack_c_exchange_api__", None)
+    if table is None:
+        return np.from_dlpack(tensor).fill(0)
+    find = ctypes.pythonapi.PyCapsule_GetPointer
+    find.restype, find.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    # The version and the table before, and functions, of which the fourth fills a DLTensor,
+    # which begins with the memory.
+    pointers = ctypes.cast(find(table, b"dlpack_exchange_api"), ctypes.POINTER(ctypes.c_void_p))
+    describe = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(pointers[5])
+    described = (ctypes.c_void_p * 16)()
+    assert describe(tensor, described) == 0
+    ctypes.memset(described[0], 0, tensor.nbytes)
+
+
+def exchanged(x, c):
+    y = torch.sin(x) + c
+    clear(c)
+    return y.sum() + (torch.cos(x) + c).sum()
+
+
 def assigned(x, c):
     y = torch.sin(x) * x
     y.data = torch.ones(4, 8).double()
@@ -184,12 +208,14 @@ if __name__ == "__main__":
                 taken,
                 later,
                 exported,
+                exchanged,
                 assigned_between,
             ):
                 check(
                     f"{program.__name__}, {engine}, {policy}",
                     lambda: is_right(program, nest(engine, policy)),
                 )
+    check("no table", lambda: not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"))
     check("assigned", lambda: is_right(assigned, nest()))
     check_scalar(check)
     check_others(check)

@@ -213,7 +213,7 @@ class _Execution:
     returns a copy, so that no change in place reaches what is saved. `facts` are what has
     happened that may explain an error: "hooked" and "hooked after use" of a value's
     gradient, "inner" of gradients asked for, "second" of derivatives, and "written" of a
-    value that an operator had read before, or made."""
+    value that an operator had read before, or made, and "backward" once that has begun."""
 
     def __init__(self, program, copies, facts):
         self.program, self.copies, self.facts = program, copies, facts
@@ -400,6 +400,7 @@ def run(program, nest=_no_nest, copies=False, spoil=None, facts=None):
     _execute(execution, nest)
     with nest() if program.backward_nested else contextlib.nullcontext():
         loss = execution.make_loss()
+        execution.facts.add("backward")
         if spoil is not None:
             spoil(execution, loss)
         gradients = execution.ask(loss)

@@ -155,11 +155,7 @@ bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor) {
 bool isContinued(const at::Tensor &tensor, const Value &value) {
   LazyTensor *lazy = lazyOf(tensor);
   StepPtr steps = value.steps();
-  return !lazy || !lazy->isComputed() || !steps ||
-         !anyInput(steps, [](const Step::Constant &input) {
-           return static_cast<uint32_t>(input.tensor._version()) !=
-                  input.version;
-         });
+  return !lazy || !lazy->isComputed() || !steps || !anyInput(steps, isModified);
 }
 
 } // namespace fad::eager

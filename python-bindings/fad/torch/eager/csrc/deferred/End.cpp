@@ -11,28 +11,17 @@
 #include "interception/Observer.h"
 #include "sequence/Bits.h"
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <c10/core/InferenceMode.h>
 
 namespace fad::eager {
 
 namespace impl = torch::autograd::impl;
 
 namespace {
-/// What is computed late is computed as in a thread that is in no mode.
-struct OutsideModes {
-  c10::InferenceMode normal{false};
-  at::AutoGradMode off{false};
-  c10::impl::ForceDispatchKeyGuard keys{c10::default_included_set,
-                                        c10::default_excluded_set | bothKeys};
-};
-
 using Result = std::pair<at::Tensor, Computed>;
 } // namespace
 
-/// The node of a lazy tensor, if that is still the sequence's and needs a
-/// derivative.
-static SequenceNode *nodeOf(LazyTensor &tensor, Value *value) {
+SequenceNode *openNodeOf(LazyTensor &tensor) {
+  auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
   if (!value || value->tensor != &tensor || !value->sequence ||
       !value->isCurrent())
     return nullptr;
@@ -131,7 +120,7 @@ void evaluate(LazyTensor &tensor) {
   OutsideModes guard;
   StepPtr step = tensor.getStep();
   auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
-  SequenceNode *node = nodeOf(tensor, value);
+  SequenceNode *node = openNodeOf(tensor);
   auto fill = [&](const Result &result) {
     tensor.fill(result.first, result.second);
   };
@@ -227,12 +216,16 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
   auto &lazy = static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl());
   Ending ending;
   Choice choice;
-  if (SequenceNode *node = nodeOf(lazy, &value)) {
+  if (SequenceNode *node = openNodeOf(lazy)) {
     LevelsPtr levels = levelsOf(tensor, value);
     ending = endingOf(value.policy, *node, readerSaves);
     ending.hasLevels = levels != nullptr;
-    choice = keep(tensor, lazy, value, finishWhole(value.policy, ending),
-                  ending, levels);
+    // Where a write that was not seen has changed what the sequence reads,
+    // backward says so, if it needs that; forward goes on with the value.
+    choice = lazy.isComputed() && !isContinued(tensor, value)
+                 ? Choice{Kept::Sources, false}
+                 : keep(tensor, lazy, value, finishWhole(value.policy, ending),
+                        ending, levels);
   } else {
     lazy.compute();
     choice = findKept(value);
@@ -242,16 +235,9 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
                           packDerivative(tensor, *value.sequence, levels))
       choice.kept = Kept::Levels;
   }
-  value.isFinished = value.isRead = true;
-  value.isRecomputed = choice.recomputes;
-  if (!value.isRecomputed)
-    value.step.reset();
-  if (value.sequence)
-    value.sequence->isFinished = true;
-  if (isTraced())
-    trace.keep(std::string(name(choice.kept)));
-  if (isObserved())
-    observeEnd(tensor, value, ending, choice);
+  value.isRead = true;
+  lazy.leave();
+  end(tensor, value, ending, choice);
 }
 
 } // namespace fad::eager

@@ -167,8 +167,10 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
 }
 
 bool hasKernel(const StepPtr &end) {
+  if (!mayCall())
+    return false;
   auto program = getProgram(end, end->policy, /*usesComputed=*/false);
-  return native.call && program->compiled && !program->compiled->isImpossible;
+  return program->compiled && !program->compiled->isImpossible;
 }
 
 bool isFused(const StepPtr &end) {

@@ -34,7 +34,7 @@ std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end);
 std::vector<at::Tensor> pullFused(const StepPtr &end,
                                   const at::Tensor &gradient,
                                   c10::ArrayRef<Source> sources);
-/// Whether there is a kernel of the value, or will be.
+/// Whether there is a kernel of the value, or will be, that may be called.
 bool hasKernel(const StepPtr &end);
 /// Whether the value and the gradient can be computed by kernels.
 bool isFused(const StepPtr &end);

@@ -7,13 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/LazyTensor.h"
+#include "deferred/Copies.h"
 #include "deferred/Defer.h"
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/TensorOptions.h>
 
 namespace fad::eager {
 
-std::atomic<int64_t> LazyTensor::live{0};
+std::atomic<int64_t> LazyTensor::live{0}, LazyTensors::count{0};
 
 static c10::DispatchKeySet keysOf(const at::Tensor &like) {
   return c10::DispatchKeySet(c10::computeDispatchKey(
@@ -41,18 +42,25 @@ void LazyTensor::readsFrom(const at::Tensor &operand) {
                     lazy->operands.end());
 }
 
-LazyTensor::~LazyTensor() { forget(); }
+LazyTensor::~LazyTensor() {
+  leave();
+  forget();
+}
 
 void LazyTensor::release_resources() {
+  leave();
   forget();
   // The value lets go of its node while the tensor has that.
   set_backend_meta(nullptr);
   TensorImpl::release_resources();
 }
 
-void LazyTensor::forget() {
+void LazyTensor::leave() {
   if (auto tensors = std::move(owner))
     tensors->remove(*this);
+}
+
+void LazyTensor::forget() {
   if (step)
     --live;
   step.reset();
@@ -75,7 +83,7 @@ StepPtr LazyTensor::findStep() {
 std::string_view name(Computed computed) {
   static constexpr std::string_view names[] = {
       "at once", "operator by operator, before its kernel is compiled",
-      "operator by operator, as there is no kernel", "operator by operator",
+      "operator by operator, as no kernel is called", "operator by operator",
       "by a kernel"};
   return names[static_cast<size_t>(computed)];
 }
@@ -156,6 +164,7 @@ void LazyTensors::add(LazyTensor &tensor,
   tensors.emplace_back(
       c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
           &tensor));
+  ++count;
   tensor.place = std::prev(tensors.end());
   tensor.owner = self;
 }
@@ -163,6 +172,7 @@ void LazyTensors::add(LazyTensor &tensor,
 void LazyTensors::remove(LazyTensor &tensor) {
   std::lock_guard<std::mutex> lock(mutex);
   tensors.erase(tensor.place);
+  --count;
 }
 
 std::vector<c10::intrusive_ptr<c10::TensorImpl>> LazyTensors::getAlive() {
@@ -174,7 +184,7 @@ std::vector<c10::intrusive_ptr<c10::TensorImpl>> LazyTensors::getAlive() {
   return alive;
 }
 
-void LazyTensors::computeReadersOf(const at::Tensor &written) {
+void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
   std::vector<std::shared_ptr<LazyTensors>> all;
   {
     std::lock_guard<std::mutex> lock(threads().mutex);
@@ -182,12 +192,15 @@ void LazyTensors::computeReadersOf(const at::Tensor &written) {
       if (auto tensors = each.lock())
         all.push_back(std::move(tensors));
   }
+  Copies copies(tensor);
   for (const auto &tensors : all)
-    for (const auto &tensor : tensors->getAlive()) {
-      auto *lazy = static_cast<LazyTensor *>(tensor.get());
+    for (const auto &each : tensors->getAlive()) {
+      auto *lazy = static_cast<LazyTensor *>(each.get());
       StepPtr step = lazy->findStep();
-      if (step && readsMemoryOf(step, written))
+      if (step && readsMemoryOf(step, tensor))
         lazy->compute();
+      if (isWritten && tensors == ofThread())
+        copies.keepFor(*lazy);
     }
 }
 

@@ -55,6 +55,8 @@ public:
     fill(value, how);
     return true;
   }
+  /// No write to what the sequence reads is waited for any more.
+  void leave();
   /// Takes the elements of a tensor. Within `evaluate`.
   void fill(const at::Tensor &value, Computed how);
   /// Of a computed one.
@@ -87,19 +89,26 @@ private:
   std::atomic<bool> computed{false};
   Computed computedHow = Computed::AtOnce;
   std::mutex mutex;
-  /// Those of the thread, where this one is while it is not computed.
+  /// Those of the thread, where this one is until an operator has ended its
+  /// sequence.
   std::shared_ptr<LazyTensors> owner;
   std::list<c10::weak_intrusive_ptr<c10::TensorImpl>>::iterator place;
 };
 
-/// The tensors of a thread that are not computed yet.
+/// The tensors of a thread that are not computed yet, or whose sequences no
+/// operator has ended.
 class LazyTensors {
 public:
+  /// How many there are, in the process.
+  static std::atomic<int64_t> count;
+
   static std::shared_ptr<LazyTensors> ofThread();
   void add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self);
   void remove(LazyTensor &tensor);
-  /// Computes those of all threads whose sequence reads memory of `written`.
-  static void computeReadersOf(const at::Tensor &written);
+  /// Computes those of all threads whose sequence reads memory of `tensor`.
+  /// Where that is going to be written to, backward of this thread's sequences
+  /// gets copies.
+  static void computeReadersOf(const at::Tensor &tensor, bool isWritten);
   void computeAll();
 
 private:

@@ -35,17 +35,19 @@ static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
 
 static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  if (LazyTensor::live) {
+  if (LazyTensors::count) {
     bool takesMemory = op.operator_name().name == kTakesMemory;
-    auto visit = [&](const at::Tensor &tensor) {
-      if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
-        LazyTensors::computeReadersOf(tensor);
-      else if (takesMemory)
-        compute(tensor);
-    };
-    for (const c10::IValue &argument :
-         torch::jit::last(*stack, op.schema().arguments().size()))
-      visitTensors(argument, visit);
+    const auto &arguments = op.schema().arguments();
+    auto values = torch::jit::last(*stack, arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const c10::AliasInfo *alias = arguments[i].alias_info();
+      visitTensors(values[i], [&](const at::Tensor &tensor) {
+        if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
+          LazyTensors::computeReadersOf(tensor, alias && alias->isWrite());
+        else if (takesMemory)
+          compute(tensor);
+      });
+    }
   }
   callBelow(op, keys, stack);
 }
@@ -53,8 +55,8 @@ static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
 static void writeSilently(const c10::OperatorHandle &op,
                           c10::DispatchKeySet keys, torch::jit::Stack *stack) {
   noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
-    if (LazyTensor::live)
-      LazyTensors::computeReadersOf(tensor);
+    if (LazyTensors::count)
+      LazyTensors::computeReadersOf(tensor, /*isWritten=*/true);
   });
   callBelow(op, keys, stack);
 }

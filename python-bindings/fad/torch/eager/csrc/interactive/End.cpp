@@ -99,7 +99,6 @@ static bool packs(const at::Tensor &tensor, Value &value,
 
 void finishInteractive(const at::Tensor &tensor, Value &value,
                        bool readerSaves) {
-  value.isFinished = true;
   Held held = value.derivative();
   StepPtr steps = value.steps();
   LevelsPtr levels = levelsOf(tensor, value);
@@ -116,7 +115,6 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   // Of a first operator, the readers before have PyTorch's own node.
   if (choice.kept == Kept::Sources && !value.sequence)
     choice = {Kept::Operator, false};
-  value.isRecomputed = choice.recomputes;
   switch (choice.kept) {
   case Kept::Sources:
     value.sequence->held.drop();
@@ -133,14 +131,7 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   default:
     break;
   }
-  if (!choice.recomputes)
-    value.step.reset();
-  if (value.sequence)
-    value.sequence->isFinished = true;
-  if (isTraced())
-    trace.keep(std::string(name(choice.kept)));
-  if (isObserved())
-    observeEnd(tensor, value, ending, choice);
+  end(tensor, value, ending, choice);
 }
 
 } // namespace fad::eager

@@ -8,6 +8,7 @@
 
 #include "interception/Kernel.h"
 #include "deferred/Defer.h"
+#include "interception/Observer.h"
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
@@ -150,6 +151,20 @@ bool begin(Call &call) {
   call.use = classify(call.info, call.arguments, call.positions);
   call.decision = decide(options.policy, call.use.kind, call.known);
   return call.decision.isFAD();
+}
+
+void end(const at::Tensor &tensor, Value &value, const Ending &ending,
+         const Choice &choice) {
+  value.isFinished = true;
+  value.isRecomputed = choice.recomputes;
+  if (!choice.recomputes)
+    value.step.reset();
+  if (value.sequence)
+    value.sequence->isFinished = true;
+  if (isTraced())
+    trace.keep(std::string(name(choice.kept)));
+  if (isObserved())
+    observeEnd(tensor, value, ending, choice);
 }
 
 /// Whether the operator is part of a sequence, and was called. Nothing of the

@@ -59,6 +59,10 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys);
 /// See interactive/Interactive.h.
 void conclude(Call &call, const at::Tensor &result);
 
+/// Notes on a value what its sequence has left.
+void end(const at::Tensor &tensor, Value &value, const Ending &ending,
+         const Choice &choice);
+
 /// Runs a fad operator in the mode: PyTorch's own, and then the decision of the
 /// state machine.
 void runKernel(const Operator &info, const c10::OperatorHandle &op,

@@ -129,8 +129,9 @@ std::optional<LevelsPtr> Known::find(const std::string &operators,
       "that had ",
       maxNumbers,
       " different ones, as levels of derivative_bits are "
-      "searched for each. Make a number that changes a tensor, or use the "
-      "operators outside of nest with derivative_bits.");
+      "searched for each. A number that the result is multiplied by, or that "
+      "is added to it, needs no search of its own: take one that changes out "
+      "of the nonlinear operators.");
   return LevelsPtr();
 }
 

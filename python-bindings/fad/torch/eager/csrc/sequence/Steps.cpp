@@ -32,6 +32,25 @@ Step::Step() {
 
 Step::~Step() = default;
 
+StepPtr Step::copy() {
+  auto made = c10::make_intrusive<Step>();
+  made->number = number;
+  made->length = length;
+  made->op = op;
+  made->arguments = arguments;
+  made->operands = operands;
+  made->constants = constants;
+  made->isDeferred = isDeferred;
+  made->policy = policy;
+  made->saves = saves;
+  made->source = source;
+  made->value = value;
+  std::lock_guard<std::mutex> lock(access);
+  made->computed = computed;
+  made->version = version;
+  return made;
+}
+
 void Step::setComputed(const at::Tensor &tensor) {
   std::lock_guard<std::mutex> lock(access);
   computed.emplace(tensor.getIntrusivePtr());
@@ -89,15 +108,26 @@ StepPtr record(const c10::OperatorHandle &op,
   return step;
 }
 
+static bool isFreed(const at::Tensor &tensor) {
+  // Dense tensors alone are part of sequences.
+  return tensor.has_storage() && tensor.is_non_overlapping_and_dense() &&
+         tensor.storage().nbytes() <
+             (tensor.storage_offset() + tensor.numel()) * tensor.element_size();
+}
+
+static bool isNewer(const Step::Constant &constant) {
+  return static_cast<uint32_t>(constant.tensor._version()) != constant.version;
+}
+
+bool isModified(const Step::Constant &constant) {
+  return isNewer(constant) || isFreed(constant.tensor) ||
+         isSilentlyWritten(constant.tensor, constant.silentWrites);
+}
+
 void checkVersion(const Step::Constant &constant) {
   const at::Tensor &tensor = constant.tensor;
-  // Dense tensors alone are part of sequences.
   TORCH_CHECK(
-      !tensor.has_storage() ||
-          tensor.storage().nbytes() >=
-              (tensor.storage_offset() + tensor.numel()) *
-                  tensor.element_size() ||
-          !tensor.is_non_overlapping_and_dense(),
+      !isFreed(tensor),
       "fad.torch.nest: the memory of a tensor that a sequence reads, of shape ",
       tensor.sizes(), ", has been freed; read the sequence's value before");
   TORCH_CHECK(
@@ -107,7 +137,7 @@ void checkVersion(const Step::Constant &constant) {
       ", has been modified by a batch normalization or a collective. "
       "Read a copy.");
   TORCH_CHECK(
-      static_cast<uint32_t>(constant.tensor._version()) == constant.version,
+      !isNewer(constant),
       "fad.torch.nest: a tensor from which a sequence is computed, of shape ",
       constant.tensor.sizes(),
       ", has been modified by an inplace operation: it is at "

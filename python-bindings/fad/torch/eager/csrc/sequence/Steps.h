@@ -70,6 +70,8 @@ struct Step : c10::intrusive_ptr_target {
   Step();
   ~Step() override;
 
+  /// The same operator on the same tensors, at the same place in the order.
+  StepPtr copy();
   /// Remembers the value, which a tensor has now.
   void setComputed(const at::Tensor &tensor);
   /// The value, if a tensor still has it.
@@ -100,7 +102,9 @@ using Values = std::unordered_map<Step *, at::Tensor>;
 /// `computed`, those end at values that tensors have.
 std::vector<Step *> order(const StepPtr &end, Values *computed = nullptr);
 
-/// Fails where a tensor was modified in place after it was recorded.
+/// Whether a tensor was modified in place after it was recorded, or freed.
+bool isModified(const Step::Constant &constant);
+/// Fails there.
 void checkVersion(const Step::Constant &constant);
 
 /// What a step computes, with PyTorch's own nodes for its derivative.

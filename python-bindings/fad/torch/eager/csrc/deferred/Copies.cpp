@@ -1,0 +1,71 @@
+//===- Copies.cpp - Copies of what is written to --------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/Copies.h"
+#include "deferred/Defer.h"
+
+namespace fad::eager {
+
+/// Whether the memory is what it was when the sequence read it, and is going to
+/// be written to.
+bool Copies::isWritten(const Step::Constant &input) const {
+  const at::Tensor &tensor = input.tensor;
+  return tensor.defined() && tensor.has_storage() &&
+         tensor.storage().is_alias_of(written.storage()) && !isModified(input);
+}
+
+void Copies::keep(Step::Constant &input) {
+  auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const auto &each) {
+        return isSame(each.first, input.tensor) &&
+               each.first.scalar_type() == input.tensor.scalar_type();
+      });
+  if (found == tensors.end()) {
+    OutsideModes guard;
+    tensors.emplace_back(input.tensor, input.tensor.clone());
+    found = std::prev(tensors.end());
+  }
+  input = {found->second, static_cast<uint32_t>(found->second._version())};
+}
+
+StepPtr Copies::replace(const StepPtr &end) {
+  for (Step *step : order(end)) {
+    bool isChanged = isWritten(step->value);
+    for (const Step::Constant &constant : step->constants)
+      isChanged |= isWritten(constant);
+    for (auto &[position, operand] : step->operands)
+      isChanged |= steps.count(operand.get()) != 0;
+    if (!isChanged || steps.count(step))
+      continue;
+    StepPtr made = step->copy();
+    for (auto &[position, operand] : made->operands)
+      if (auto found = steps.find(operand.get()); found != steps.end())
+        operand = found->second;
+    if (isWritten(made->value))
+      keep(made->value);
+    for (Step::Constant &constant : made->constants) {
+      if (!isWritten(constant))
+        continue;
+      at::Tensor before = constant.tensor;
+      keep(constant);
+      for (c10::IValue &argument : made->arguments)
+        if (argument.isTensor() && argument.toTensor().is_same(before))
+          argument = constant.tensor;
+    }
+    steps.emplace(step, std::move(made));
+  }
+  auto found = steps.find(end.get());
+  return found == steps.end() ? end : found->second;
+}
+
+void Copies::keepFor(LazyTensor &lazy) {
+  if (SequenceNode *node = openNodeOf(lazy))
+    node->step = replace(node->step);
+}
+
+} // namespace fad::eager

@@ -1,0 +1,39 @@
+//===- Copies.h - Copies of what is written to -----------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_COPIES_H
+#define FAD_EAGER_COPIES_H
+
+#include "deferred/LazyTensor.h"
+
+namespace fad::eager {
+
+/// Copies of what sequences read in the memory of a tensor, before that is
+/// written to. What several of them read is copied once.
+class Copies {
+public:
+  explicit Copies(const at::Tensor &written) : written(written) {}
+
+  /// Lets backward run the sequence of a computed tensor on copies, if no
+  /// operator has ended the sequence yet. It may then need its sources.
+  void keepFor(LazyTensor &lazy);
+
+private:
+  StepPtr replace(const StepPtr &end);
+  bool isWritten(const Step::Constant &input) const;
+  void keep(Step::Constant &input);
+
+  const at::Tensor &written;
+  /// The steps that have been replaced, and the tensors.
+  std::unordered_map<Step *, StepPtr> steps;
+  std::vector<std::pair<at::Tensor, at::Tensor>> tensors;
+};
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_COPIES_H
