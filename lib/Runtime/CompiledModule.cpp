@@ -14,6 +14,7 @@
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/CompileCache.h"
+#include "fad/Runtime/Progress.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -234,6 +235,7 @@ static LogicalResult setOptions(ToCUDAOptions &pipeline,
 }
 
 static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
+  ProgressStep step("lowering to LLVM");
   PassManager pm(module.getContext());
   if (pipeline.chip.empty())
     buildToCPUPipeline(pm, pipeline);
@@ -311,8 +313,17 @@ makeObject(ModuleOp module, const ToCUDAOptions &pipeline,
   return std::move(*object);
 }
 
+/// The name of the first function that can be called, for the user.
+static StringRef getFirstName(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      return function.getSymName();
+  return {};
+}
+
 FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
                                                   CompileOptions options) {
+  ProgressStep step("compiling", getFirstName(module));
   CompiledModule compiled;
   compiled.usesCUDA = !options.cudaChip.empty();
   if (failed(compiled.prepare(module)))

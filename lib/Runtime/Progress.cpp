@@ -128,8 +128,8 @@ void Display::watch() {
     isWaiting = true;
     hasSteps.wait(lock, [&] { return !steps.empty(); });
     isWaiting = false;
-    auto wait = std::chrono::ceil<Clock::duration>(delay) -
-                (Clock::now() - start);
+    auto wait =
+        std::chrono::ceil<Clock::duration>(delay) - (Clock::now() - start);
     if (wait <= wait.zero()) {
       draw();
       wait = kInterval;
@@ -227,8 +227,7 @@ llvm::Error fad::showProgress(StringRef setting) {
                            !(seconds <= kMaxSeconds)))
     return llvm::createStringError(
         "'" + setting +
-        "' is neither off nor a number of seconds from 0 to 86400, after which "
-        "progress is shown");
+        "', which is neither off nor a number of seconds from 0 to 86400");
   if (!hasTerminal() || display)
     return llvm::Error::success();
   static Seconds delay;
@@ -245,5 +244,6 @@ llvm::Error fad::showProgress() {
   if (!error)
     return error;
   return llvm::createStringError("FAD_PROGRESS is " +
-                                 llvm::toString(std::move(error)));
+                                 llvm::toString(std::move(error)) +
+                                 "; nothing is shown");
 }

@@ -6,6 +6,7 @@
 >>> gradients = pullback(numpy.float32(1))
 """
 
+from . import _progress
 from ._choices import Contractions, Optimizer, Policy, Recompute, Target
 from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
@@ -73,3 +74,5 @@ __all__ = [
     "time_memory_curve",
     "to_dlpack",
 ]
+
+_progress.show()

@@ -10,6 +10,7 @@
 #include "Bindings.h"
 #include "Module.h"
 #include "PolicyName.h"
+#include "fad/Runtime/Progress.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Residuals/Quantizer.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
@@ -27,6 +28,7 @@ static std::string plan(python::Module &module, const std::string &policyName,
   SelectionOptions options = getSelection(selection);
   options.policy = getPolicy(policyName);
   return module.run([&](ModuleOp op) -> FailureOr<std::string> {
+    ProgressStep step("choosing what backward reads");
     OwningOpRef<ModuleOp> copy = op.clone();
     PassManager manager(op.getContext());
     manager.enableVerifier(false);

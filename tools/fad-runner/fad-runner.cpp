@@ -9,15 +9,16 @@
 #include "../Common/EscapingStream.h"
 #include "../Common/InitTool.h"
 #include "../Common/Mains.h"
-#include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
 #include "Arguments.h"
+#include "CommandLine.h"
 #include "Report.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/NestedPair.h"
 #include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
+#include "fad/Runtime/Progress.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/InitLLVM.h"
@@ -27,71 +28,12 @@ using namespace mlir;
 using namespace mlir::fad;
 namespace cl = llvm::cl;
 
-namespace {
-struct CommandLine {
-  cl::OptionCategory category{"fad-runner options"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("<input file>"),
-                             cl::init("-"), cl::cat(category)};
-  RequestOptions request{category};
-  cl::list<std::string> arguments{
-      "arg",
-      cl::desc("Argument, in order: a .npy file, random:SEED, or a number for "
-               "all its elements; default: random"),
-      cl::value_desc("spec"), cl::cat(category)};
-  cl::list<std::string> cotangents{
-      "cotangent",
-      cl::desc("Cotangent of each differentiated result, in order, like --arg; "
-               "default: 1"),
-      cl::value_desc("spec"), cl::cat(category)};
-  cl::opt<uint64_t> size{
-      "size",
-      cl::desc("Size of every dynamic dimension that no .npy file determines"),
-      cl::value_desc("N"), cl::cat(category)};
-  cl::opt<std::string> out{
-      "out",
-      cl::desc("Folder for the results, out0.npy and so on, and the gradients, "
-               "grad0.npy and so on, numbered by argument"),
-      cl::value_desc("dir"), cl::cat(category)};
-  cl::opt<bool> checkGradients{
-      "check-gradients",
-      cl::desc("Compare the gradients with central differences of the same "
-               "function in f64; policy auto unless told otherwise"),
-      cl::cat(category)};
-  cl::opt<bool> statistics{"stats", cl::desc("Print times and memory"),
-                           cl::cat(category)};
-  cl::opt<std::string> statisticsFile{
-      "stats-json", cl::desc("File to write the statistics to, as JSON"),
-      cl::value_desc("file"), cl::cat(category)};
-  enum class Target { cpu, cuda };
-  cl::opt<Target, false, NamedParser<Target>> target{
-      "target", cl::desc("Where elementwise operations run"),
-      cl::values(clEnumValN(Target::cpu, "cpu", "on the host"),
-                 clEnumValN(Target::cuda, "cuda",
-                            "on the first NVIDIA GPU; all else on the host")),
-      cl::init(Target::cpu), cl::cat(category)};
-  cl::opt<Contractions, false, NamedParser<Contractions>> contractions{
-      "contractions", cl::desc("What computes products of matrices"),
-      getContractionsValues(), cl::init(Contractions::automatic),
-      cl::cat(category)};
-
-  CommandLine() {
-    request.policy.setDescription(
-        "Differentiate, and run forward and backward, with this policy");
-    request.expose({request.policy, request.reuseResiduals});
-  }
-  bool wantsStatistics() const {
-    return statistics || statisticsFile.getNumOccurrences();
-  }
-  bool isNested() const {
-    return request.policy.getNumOccurrences() || checkGradients;
-  }
-};
-
 /// Reports an error that has no place in the input file.
-LogicalResult fail(llvm::Error error) {
+static LogicalResult fail(llvm::Error error) {
   return printError(llvm::toString(std::move(error)));
 }
 
+namespace {
 /// One run of the tool.
 class Runner {
 public:
@@ -459,6 +401,19 @@ LogicalResult Runner::run() {
   return commandLine.isNested() ? runNested() : runFunction();
 }
 
+/// Shows what takes long from now on, as the user wants it.
+static LogicalResult startProgress(const CommandLine &commandLine) {
+  if (!commandLine.progress.getNumOccurrences()) {
+    if (llvm::Error error = showProgress())
+      escapedErrors() << "warning: " << llvm::toString(std::move(error))
+                      << "\n";
+    return success();
+  }
+  if (llvm::Error error = showProgress(commandLine.progress))
+    return printError("--progress is " + llvm::toString(std::move(error)));
+  return success();
+}
+
 int fad_runner_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   initTool();
@@ -473,11 +428,21 @@ int fad_runner_main(int argc, char **argv) {
       argc, argv,
       "Runs a function on tensors and, given a policy, its gradients\n");
 
+  if (failed(startProgress(commandLine)))
+    return EXIT_FAILURE;
+
   DialectRegistry registry;
   registerToolDialects(registry);
   registerRuntimeExtensions(registry);
+  auto reading = std::make_optional<ProgressStep>("reading", commandLine.input);
   LogicalResult result =
       runOnFile(commandLine.input, registry, [&](ModuleOp module) {
+        reading.reset();
+        // What is printed begins a line of its own.
+        module.getContext()->getDiagEngine().registerHandler([](Diagnostic &) {
+          hideProgress();
+          return failure();
+        });
         return Runner(module, commandLine).run();
       });
   return succeeded(result) ? EXIT_SUCCESS : EXIT_FAILURE;

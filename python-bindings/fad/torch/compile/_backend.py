@@ -5,6 +5,7 @@ from typing import Any, Callable, Mapping, TypeVar
 
 import torch
 
+from ..._progress import step
 from ._activations import make_decompositions
 from ._partitioner import Partitioner
 
@@ -26,9 +27,10 @@ def backend(
     "inductor" (the default), which takes all other options and `mode` too, or "eager",
     which runs the operations of PyTorch as they are."""
     partitioner, engine, others = read_options(options or {}, mode, Partitioner)
-    if engine == "eager":
-        return compile_eager(graph, inputs, partitioner)
-    return compile_inductor(graph, inputs, partitioner, others)
+    with step("compiling a graph of PyTorch"):
+        if engine == "eager":
+            return compile_eager(graph, inputs, partitioner)
+        return compile_inductor(graph, inputs, partitioner, others)
 
 
 def compile_inductor(

@@ -21,6 +21,7 @@ from ... import _fad
 from ..._choices import Policy, Recompute
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options, check_policy
+from ..._progress import step
 from ._apply import apply_plan
 from ._hoist import hoist
 from ._import import import_joint
@@ -127,7 +128,10 @@ class Partitioner(CustomPartitionerFn):
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
         try:
-            return _partition(gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies)
+            with step("partitioning"):
+                return _partition(
+                    gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
+                )
         except Exception as error:
             warnings.warn(
                 f"{FALLBACK}: {type(error).__name__}: {error}",
