@@ -25,10 +25,12 @@ def run(*arguments):
 run("--models", "mlp", "--methods", "composed", "nest-auto", "--repetitions", "2")
 before = json.loads(file.read_text())["models"]["mlp"]["activations"]["gelu_new"]["steps"]
 assert list(before) == ["composed", "nest-auto"], before
-print(run(
-    "--models", "mlp", "resnet-50", "--activations", "gelu_new", "gelu",
-    "--methods", "composed", "checkpoint", "nest-auto", "--repetitions", "3",
-), end="")  # fmt: skip
+models = "--models", "mlp", "resnet-50", "--activations", "gelu_new", "gelu"
+methods = "--methods", "composed", "checkpoint", "nest-auto"
+run(*models, *methods, "--repetitions", "3")
+# Batches by themselves, of kernels.
+run(*models, "--methods", "defer-auto", "--figures", "batches", "--without-times")
+print(run(*models, *methods, "defer-auto", "--repetitions", "3"), end="")
 after = json.loads(file.read_text())["models"]["mlp"]["activations"]["gelu_new"]["steps"]
 # What was measured stays as it was.
 assert {name: after[name] for name in before} == before and "checkpoint" in after, after
