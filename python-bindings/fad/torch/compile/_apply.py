@@ -24,9 +24,9 @@ _WITH_NUMBERS = {
 
 def apply_plan(
     graph: fx.Graph, plan: dict[str, Any], imported: Imported, mutated: set[fx.Node]
-) -> list[fx.Node]:
+) -> tuple[list[fx.Node], dict[fx.Node, fx.Node]]:
     """Adds the new nodes of `plan` to `graph` where they are read, and returns the
-    nodes to save."""
+    nodes to save, and the new nodes by those that they replace for some reader."""
     names = {node.name: node for node in graph.nodes}
 
     def read(argument: Any) -> Any:
@@ -49,6 +49,8 @@ def apply_plan(
             whole,
         )
 
+    replaced: dict[fx.Node, fx.Node] = {}
+
     def replace(node: fx.Node, old: fx.Node, new: fx.Node) -> None:
         if new is not old:
             dtype = old.meta["val"].dtype
@@ -56,6 +58,7 @@ def apply_plan(
             if new.meta["val"].dtype is not dtype:
                 new = Builder(graph, values, new)(aten.view.dtype, new, dtype)
             node.replace_input_with(old, new)
+            replaced[old] = new
 
     for first, operands in plan["operands"].items():
         node = _find_operation(names[first])
@@ -69,7 +72,7 @@ def apply_plan(
     saved = [_copy(graph, values, node) if node in mutated else node for node in saved]
     for node, entry in zip(saved, plan["saved"]):
         node.meta["fad_reason"] = entry["reason"]
-    return saved
+    return saved, replaced
 
 
 def _widen_codes(plan: dict[str, Any]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import torch
 
 from ..._progress import step
 from ._activations import make_decompositions
+from ._fallback import warn_of_inductor
 from ._partitioner import Partitioner
 
 _ENGINES = ("inductor", "eager")
@@ -45,11 +46,9 @@ def compile_inductor(
     from torch._inductor.compile_fx import compile_fx
     from torch._inductor.decomposition import select_decomp_table
 
-    from ._inductor import compile_inner
-
     partitioner.has_decompositions = True
     partitioner.buffer_reuse = options.get("allow_buffer_reuse")
-    inner = functools.partial(compile_inner, has_budget=partitioner.has_budget, options=options)
+    inner = make_inner(partitioner, options)
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.
     with config.patch(options):
@@ -61,6 +60,19 @@ def compile_inductor(
         decompositions=table,
         **{"inner_compile": inner, **arguments},
     )
+
+
+def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable:
+    """What compiles the parts of a graph that `partitioner` splits, with the `options` that
+    a user has set."""
+    try:
+        from ._inductor import compile_inner
+    except (ImportError, AttributeError) as error:
+        from torch._inductor.compile_fx import compile_fx_inner
+
+        warn_of_inductor(error)
+        return compile_fx_inner
+    return functools.partial(compile_inner, has_budget=partitioner.has_budget, options=options)
 
 
 def read_options(

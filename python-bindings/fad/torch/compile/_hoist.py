@@ -22,7 +22,10 @@ def hoist(graph: fx.Graph, saved: list[fx.Node], mutated: set[fx.Node]) -> None:
             worklist.extend(node.all_input_nodes)
     dependent = {node for node in graph.nodes if is_tangent(node)}
     is_backward = False
+    # An input that forward changes has its old value up to some place.
     fixed = set(mutated)
+    # Constants, and what is computed of constants alone.
+    constants: set[fx.Node] = set()
     for node in list(graph.nodes):
         if node.op != "call_function":
             continue
@@ -31,11 +34,29 @@ def hoist(graph: fx.Graph, saved: list[fx.Node], mutated: set[fx.Node]) -> None:
             is_backward = True
         elif is_backward and node in needed:
             operands = node.all_input_nodes
-            # An input that forward changes has its old value up to some place.
-            if operands and fixed.isdisjoint(operands) and _is_movable(node):
-                _move_behind(node, max(operands))
-            else:
+            if not _is_movable(node) or not fixed.isdisjoint(operands):
                 fixed.add(node)
+            elif constants.issuperset(operands):
+                constants.add(node)
+            else:
+                last = max(each for each in operands if each not in constants)
+                for each in [*_take(node, constants), node]:
+                    _move_behind(each, last)
+                    last = each
+
+
+def _take(node: fx.Node, constants: set[fx.Node]) -> list[fx.Node]:
+    """Removes those of `constants` that `node` reads, and what they read, and returns
+    them in order."""
+    taken: set[fx.Node] = set()
+    worklist = list(node.all_input_nodes)
+    while worklist:
+        operand = worklist.pop()
+        if operand in constants:
+            constants.discard(operand)
+            taken.add(operand)
+            worklist.extend(operand.all_input_nodes)
+    return sorted(taken)
 
 
 def _is_movable(node: fx.Node) -> bool:

@@ -12,11 +12,14 @@ Inductor also keeps a buffer that nothing reads any more, for a later one of its
 within a peak that it estimates. The estimate is too high: it does not know kernels that
 write over their operands. So fad lets each buffer be freed where memory matters more than
 the time of the allocator: with a budget for the peak, and where a checkpoint repeats
-operations."""
+operations.
+
+The module needs internals of PyTorch 2.13. Where another release has others, fad warns, and
+Inductor does as it does without fad."""
 
 import math
 from collections import defaultdict
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from torch import fx
@@ -29,6 +32,8 @@ from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
 from torch._inductor.utils import is_nonfreeable_buffers
 from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
+
+from ._fallback import warn_of_inductor
 
 
 def compile_inner(
@@ -45,7 +50,7 @@ def compile_inner(
     is_scarce = has_budget or any(map(must_recompute, graph.graph.nodes))
     if is_scarce and "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
-    if is_scarce and config._post_fusion_custom_pass is None:
+    if is_scarce and getattr(config, "_post_fusion_custom_pass", False) is None:
         patches["_post_fusion_custom_pass"] = _OverwriteMemory()
     choices = Choices(is_scarce) if type(V.choices) is InductorChoices else V.choices
     with config.patch(patches), V.set_choices_handler(choices):
@@ -82,31 +87,40 @@ class Choices(InductorChoices):
         # By scheduler, where each buffer is read last, in the order before fusion.
         self._last: WeakKeyDictionary[Scheduler, dict[str, float]] = WeakKeyDictionary()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For compilation in another process, which has schedulers of its own.
+        return type(self), (self._is_scarce,)
+
     def can_fuse_vertical(
-        self,
-        scheduler: Scheduler,
-        node1: BaseSchedulerNode,
-        node2: BaseSchedulerNode,
-        shared_data_score: int,
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
     ) -> bool:
-        is_far = scheduler.are_long_distant_nodes(node1, node2)
-        if is_far and self._count_later(scheduler, node1, node2) > 0:
+        if not _decide(self._may_wait, scheduler, node1, node2):
             return False
-        return super().can_fuse_vertical(scheduler, node1, node2, shared_data_score)
+        return super().can_fuse_vertical(scheduler, node1, node2, *score)
 
     def can_fuse_horizontal(
-        self,
-        scheduler: Scheduler,
-        node1: BaseSchedulerNode,
-        node2: BaseSchedulerNode,
-        shared_data_score: int,
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
     ) -> bool:
+        if self._is_scarce and not _decide(self._may_share, scheduler, node1, node2):
+            return False
+        return super().can_fuse_horizontal(scheduler, node1, node2, *score)
+
+    def _may_wait(
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode
+    ) -> bool:
+        """Whether `node1` may run as late as `node2`, which reads its result."""
+        is_far = scheduler.are_long_distant_nodes(node1, node2)
+        return not is_far or self._count_later(scheduler, node1, node2) <= 0
+
+    def _may_share(
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode
+    ) -> bool:
+        """Whether nodes that share operands may run at once."""
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
-        if self._is_scarce and second.min_order - first.max_order > _NEAR:
-            later = self._count_later(scheduler, first, second)
-            if min(later, self._count_earlier(scheduler, first, second)) > 0:
-                return False
-        return super().can_fuse_horizontal(scheduler, node1, node2, shared_data_score)
+        if second.min_order - first.max_order <= _NEAR:
+            return True
+        later = self._count_later(scheduler, first, second)
+        return min(later, self._count_earlier(scheduler, first, second)) <= 0
 
     def _count_later(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
@@ -155,3 +169,12 @@ class Choices(InductorChoices):
             # What is not known is read to the end.
             self._last[scheduler] = defaultdict(lambda: math.inf, last)
         return self._last[scheduler]
+
+
+def _decide(decide: Callable[..., bool], *arguments: Any) -> bool:
+    """The answer of `decide`; where it fails, as internals of PyTorch have changed, yes."""
+    try:
+        return decide(*arguments)
+    except Exception as error:
+        warn_of_inductor(error)
+        return True

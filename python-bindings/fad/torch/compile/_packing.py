@@ -1,9 +1,14 @@
-"""Few-bit numbers in bytes, as nodes that Inductor fuses with their neighbours.
+"""Few-bit numbers in words, as nodes that Inductor fuses with their neighbours.
 
-Bits of one byte come from places that lie far apart: the first bits of all bytes
-are one contiguous part of the tensor, and so on. So each part is one vector loop. It
-consists of whole rows where that can be, and the loop over a row needs no quotients to
-find its bytes."""
+On a CPU, words are bytes, and the bits of one byte come from places that lie far apart: the
+first bits of all bytes are one contiguous part of the tensor, and so on. So each part is one
+vector loop. It consists of whole rows where that can be, and the loop over a row needs no
+quotients to find its bytes.
+
+On a GPU, a word has eight neighbours and is their sum, each shifted to its place. To
+Inductor's kernels in Triton, the sum is a reduction of short rows, which goes into one
+kernel with the operations that make the numbers: a kernel for parts of the tensor would
+run over fewer elements than those, so that Inductor fuses nothing with it."""
 
 from typing import Callable, Sequence
 
@@ -26,15 +31,78 @@ def _find_part(shape: Sequence[int], each: int) -> list[int]:
     return [rows // each, total // max(rows, 1)]
 
 
+# The numbers in a word on a GPU. Inductor unrolls sums of fewer, and fuses them no more.
+_NEIGHBOURS = 8
+
+# The types of their words by the bits that a number has in them.
+_WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
+
+
+def _is_for_loops(node: torch.fx.Node) -> bool:
+    return node.meta["val"].device.type == "cpu"
+
+
+def _find_place(bits: int) -> int:
+    """The bits that a number of `bits` bits has in a word: 1, 2 or 4."""
+    return 8 // (8 // bits)
+
+
 def can_pack(codes: torch.fx.Node, bits: int) -> bool:
-    """Whether `codes` fill bytes; not if their number is unknown."""
+    """Whether `codes` fill words; not if their number is unknown. Where a number needs
+    more than half a byte, it is as well off in its own."""
     count = codes.meta["val"].numel()
-    return isinstance(count, int) and count % (8 // bits) == 0
+    each = 8 // bits if _is_for_loops(codes) else _NEIGHBOURS
+    return isinstance(count, int) and bits <= 4 and count % each == 0
 
 
 def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
-    """Bytes of `codes`, non-negative numbers below `2 ** bits`, for which `can_pack`
+    """Words of `codes`, non-negative numbers below `2 ** bits`, for which `can_pack`
     holds."""
+    return (_pack_parts if _is_for_loops(codes) else _pack_neighbours)(build, codes, bits)
+
+
+def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[int]) -> torch.fx.Node:
+    """The codes in `packed`, as integers of 32 bits of the shape `shape`."""
+    # The places of a word are the first dimension of the codes on a CPU, and the last on a GPU.
+    if _is_for_loops(packed):
+        each, dimension, steps_shape = 8 // bits, 0, [8 // bits, 1, 1]
+        step = bits
+    else:
+        each, dimension, steps_shape = _NEIGHBOURS, 1, [1, _NEIGHBOURS]
+        step = _find_place(bits)
+    steps = _list_steps(build, packed, each, step)
+    steps = build(aten.reshape.default, steps, steps_shape)
+    wide = build(prims.convert_element_type.default, packed, torch.int32)
+    wide = build(aten.unsqueeze.default, wide, dimension)
+    codes = build(aten.bitwise_right_shift.Tensor, wide, steps)
+    codes = build(aten.bitwise_and.Scalar, codes, 2**bits - 1)
+    return build(aten.reshape.default, codes, shape)
+
+
+def _list_steps(build: Build, like: torch.fx.Node, each: int, step: int) -> torch.fx.Node:
+    """By how many bits each of the numbers in a word is shifted."""
+    return build(
+        prims.iota.default,
+        each,
+        start=0,
+        step=step,
+        dtype=torch.int32,
+        device=like.meta["val"].device,
+        requires_grad=False,
+    )
+
+
+def _pack_neighbours(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
+    count, place = codes.meta["val"].numel(), _find_place(bits)
+    rows = build(aten.reshape.default, codes, [count // _NEIGHBOURS, _NEIGHBOURS])
+    rows = build(prims.convert_element_type.default, rows, torch.int32)
+    steps = _list_steps(build, codes, _NEIGHBOURS, place)
+    rows = build(aten.bitwise_left_shift.Tensor, rows, steps)
+    words = build(aten.sum.dim_IntList, rows, [1], dtype=torch.int32)
+    return build(prims.convert_element_type.default, words, _WORDS[place])
+
+
+def _pack_parts(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
     each = 8 // bits
     part = _find_part(codes.meta["val"].shape, each)
     rows = build(aten.reshape.default, codes, [each, *part])
@@ -48,24 +116,3 @@ def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
             row = build(aten.bitwise_or.Tensor, packed, row)
         packed = row
     return build(prims.convert_element_type.default, packed, torch.uint8)
-
-
-def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[int]) -> torch.fx.Node:
-    """The codes in `packed`, as integers of 32 bits of the shape `shape`."""
-    each = 8 // bits
-    device = packed.meta["val"].device
-    steps = build(
-        prims.iota.default,
-        each,
-        start=0,
-        step=bits,
-        dtype=torch.int32,
-        device=device,
-        requires_grad=False,
-    )
-    steps = build(aten.reshape.default, steps, [each, 1, 1])
-    wide = build(prims.convert_element_type.default, packed, torch.int32)
-    wide = build(aten.unsqueeze.default, wide, 0)
-    codes = build(aten.bitwise_right_shift.Tensor, wide, steps)
-    codes = build(aten.bitwise_and.Scalar, codes, 2**bits - 1)
-    return build(aten.reshape.default, codes, shape)

@@ -26,6 +26,7 @@ from ._apply import apply_plan
 from ._hoist import hoist
 from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
+from ._masks import find_masks, read_packed
 from ._regions import merge_equal
 
 
@@ -153,8 +154,10 @@ class Partitioner(CustomPartitionerFn):
             module = parse(imported.text, filename="joint graph")
             options = {"target": _find_target(graph), **self.options}
             plan = self._plan(module, options, imported.gradient_bytes)
-            saved = apply_plan(graph, plan, imported, mutated)
-            hoist(graph, saved, mutated)
+            saved, replaced = apply_plan(graph, plan, imported, mutated)
+            masks = find_masks(replaced)
+            hoist(graph, [*saved, *masks.values()], mutated)
+            read_packed(graph, masks)
             return saved
 
     def _plan(self, module: Module, options: dict[str, Any], gradient_bytes: int) -> dict[str, Any]:

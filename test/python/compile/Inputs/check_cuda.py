@@ -2,20 +2,22 @@
 
 A joint graph is traced on the CPU with Inductor's decompositions and its random numbers,
 and its tensors are then declared to be on a GPU: PyTorch without CUDA has no derivatives
-there. fad splits the graph, and nothing is executed."""
+there. fad splits the graph. Both parts are executed on the CPU, and compared with those of
+PyTorch's partitioner."""
 
 import sys
 import warnings
 
+import fake_cuda
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import fx, nn
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import detect_fake_mode
 from torch._inductor.decomposition import select_decomp_table
 from torch._inductor.fx_passes.joint_graph import joint_graph_passes
 from torch._inductor.virtualized import V
-from torch.utils._pytree import tree_map
 
 import fad.torch.compile._partitioner as partitioner
 
@@ -40,30 +42,10 @@ class Split(Exception):
     """The graph is split; there is nothing to execute."""
 
 
-def move(graph):
-    """Declares all tensors and operations of `graph` to be on a GPU."""
-
-    def change(value):
-        if isinstance(value, torch.Tensor):
-            return torch.empty_strided(
-                value.shape, value.stride(), dtype=value.dtype, device="cuda"
-            )
-        return torch.device("cuda") if value == torch.device("cpu") else value
-
-    values = [node.meta["val"] for node in graph.nodes if "val" in node.meta]
-    with detect_fake_mode(values), torch.no_grad():
-        for node in graph.nodes:
-            if "val" in node.meta:
-                node.meta["val"] = tree_map(change, node.meta["val"])
-            if node.op == "call_function":
-                node.args, node.kwargs = (
-                    torch.fx.node.map_aggregate(each, change) for each in (node.args, node.kwargs)
-                )
-
-
 def trace(dtype):
-    """The parts of the model's joint graph, and the options of the plan."""
-    parts, options = [], []
+    """The parts of the model's joint graph, the options of the plan, and the number of
+    results with the parts that PyTorch's partitioner makes."""
+    parts, options, stock = [], [], []
     plan = partitioner._fad.plan
 
     def watch(handle, policy, **keywords):
@@ -74,7 +56,11 @@ def trace(dtype):
         values = [node.meta.get("val") for node in graph.graph.nodes]
         with V.set_fake_mode(detect_fake_mode(values)):
             joint_graph_passes(graph)
-        move(graph.graph)
+        count = keywords["num_fwd_outputs"]
+        original = fx.GraphModule(graph, partitioner.copy_graph(graph.graph))
+        stock.append(count)
+        stock.extend(min_cut_rematerialization_partition(original, inputs, **keywords))
+        fake_cuda.move(graph.graph)
         keywords.pop("compiler", None)
         parts.extend(partitioner.Partitioner()(graph, inputs, **keywords))
         raise Split
@@ -93,12 +79,33 @@ def trace(dtype):
             raise
     finally:
         partitioner._fad.plan = plan
-    return *parts, options
+    return *parts, options, stock
+
+
+def run(count, forward, backward):
+    """The `count` results and the gradients of a training step on the CPU."""
+    torch.manual_seed(1)
+    results = forward(*make_tensors(forward.graph.find_nodes(op="placeholder")))
+    saved = results[count:]
+    cotangents = backward.graph.find_nodes(op="placeholder")[len(saved) :]
+    return [*results[:count], *backward(*saved, *make_tensors(cotangents))]
+
+
+def make_tensors(nodes):
+    values = [node.meta["val"] for node in nodes]
+    return [torch.randn(value.shape, dtype=value.dtype) for value in values]
+
+
+def compare(count, *parts):
+    """The largest difference between the values of two pairs of parts."""
+    values = [run(count, *pair) for pair in (parts[:2], parts[2:])]
+    pairs = [pair for pair in zip(*values, strict=True) if pair[0] is not None]
+    return max((a - b).abs().max().item() for a, b in pairs)
 
 
 def check(dtype):
     """What is wrong with the plan, if anything."""
-    forward, backward, options = trace(dtype)
+    forward, backward, options, stock = trace(dtype)
     if [each["target"] for each in options] != ["gpu"]:
         yield f"the plan has the options {options}"
     counts = [
@@ -128,6 +135,12 @@ def check(dtype):
     bits = 8 * sum(value.numel() for value in values if value.dtype is torch.uint8)
     if bits < SIZE + 32 * 64:
         yield f"{bits} bits for masks"
+    for part in forward, backward:
+        fake_cuda.move(part.graph, torch.device("cpu"))
+        part.recompile()
+    difference = compare(*stock, forward, backward)
+    if not difference <= (1e-5 if dtype is torch.float32 else 5e-2):
+        yield f"results or gradients differ from those of PyTorch's partitioner by {difference}"
 
 
 def main():

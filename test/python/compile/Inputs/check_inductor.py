@@ -1,0 +1,105 @@
+"""Inductor's ways to compile, with fad's choices; and fad with another release's internals.
+
+usage: check_inductor.py [--processes]"""
+
+import logging
+import os
+import pickle
+import sys
+import tempfile
+import warnings
+from unittest import mock
+
+import fad.torch.compile
+import torch
+from fad.torch.compile import _inductor
+from torch import nn
+from torch._dynamo.utils import counters
+from torch._inductor import compile_fx, utils
+
+
+def train(**options):
+    """The gradients of a small model with the backend fad, and the warnings of fad."""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.Linear(16, 4))
+    compiled = torch.compile(model, backend="fad", options=options)
+    x = torch.randn(2, 8)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compiled(x).square().sum().backward()
+    found = [each.grad.clone() for each in model.parameters()]
+    model.zero_grad()
+    model(x).square().sum().backward()
+    for each, gradient in zip(model.parameters(), found):
+        torch.testing.assert_close(gradient, each.grad)
+    return [str(each.message) for each in caught if str(each.message).startswith("fad ")]
+
+
+def missing():
+    """A release that lacks a function: one warning for several graphs, and then none."""
+    module = "fad.torch.compile._inductor"
+    with mock.patch.dict(sys.modules), mock.patch.object(utils, "is_nonfreeable_buffers"):
+        sys.modules.pop(module, None)
+        del utils.is_nonfreeable_buffers
+        print(*train(), *train(), sep="\n")
+        # What the failed import has left.
+        vars(fad.torch.compile).pop("_inductor", None)
+
+
+def changed():
+    """A release in which a function takes other arguments."""
+    error = TypeError("missing 1 required argument: 'size'")
+    with mock.patch.object(_inductor.Choices, "_may_wait", side_effect=error):
+        print(*train(), *train(), sep="\n")
+
+
+def pickled():
+    for is_scarce in True, False:
+        copy = pickle.loads(pickle.dumps(_inductor.Choices(is_scarce)))
+        print(type(copy).__name__, copy._is_scarce is is_scarce, len(copy._last))
+
+
+def serialized(mode):
+    """Parts are compiled from bytes, in this process or in another."""
+    logging.getLogger("torch._inductor").setLevel(logging.WARNING)
+    compile_fx.FxCompile._reset_stats()
+    with mock.patch.object(compile_fx, "fx_compile_mode", compile_fx.FxCompileMode[mode]):
+        warned = train()
+    stats = compile_fx.FxCompile._compile_stats
+    counts = [
+        each.codegen_and_compile for kind, each in stats.items() if "InProcess" not in kind.__name__
+    ]
+    print(*warned, *counts)
+
+
+def cached(threads):
+    """Equal graphs are found in Inductor's own cache, whose keys have fad's options."""
+    for options in {}, {}, {"fad.policy": "recompute"}, {"fad.policy": "recompute"}, {}:
+        counters.clear()
+        with torch._inductor.config.patch(fx_graph_cache=True, compile_threads=threads):
+            warned = train(**options)
+        found = counters["inductor"]
+        print(*warned, *(f"{kind} {found[f'fxgraph_cache_{kind}']}" for kind in ("miss", "hit")))
+
+
+def main():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.dict(os.environ, {"TORCHINDUCTOR_CACHE_DIR": folder}),
+        torch._functorch.config.patch(enable_autograd_cache=False),
+    ):
+        with torch._inductor.config.patch(fx_graph_cache=False, compile_threads=1):
+            for case in missing, changed, pickled:
+                print(f"{case.__name__}:")
+                case()
+            for mode in "SERIALIZE", "SUBPROCESS":
+                if mode == "SERIALIZE" or "--processes" in sys.argv:
+                    print(f"{mode}:")
+                    serialized(mode)
+        print("cached:")
+        cached(2 if "--processes" in sys.argv else 1)
+
+
+if __name__ == "__main__":
+    main()
