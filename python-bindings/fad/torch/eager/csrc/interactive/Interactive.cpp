@@ -79,42 +79,44 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
   return scale(first, parts[0]) + scale(second, parts[1]);
 }
 
-Held deriveHeld(const Call &call, const NodePtr &own,
-                const at::Tensor &result) {
-  // Without gradients, autograd has nothing to do.
-  at::AutoDispatchBelowADInplaceOrView below;
+/// The derivative of the result but for its node and its tensor.
+static Held describeHeld(const Call &call) {
   Held held;
   held.form = call.decision.derivative;
   held.isPiecewise = call.decision.isPiecewise;
   held.name = call.info.name;
-  switch (held.form) {
-  case Derivative::Number:
+  if (held.form == Derivative::Number) {
     held.factor = 0;
     for (size_t i = 0; i < call.tensors.size(); ++i)
       held.factor += call.description(i).factor * call.use.factors[i];
-    break;
-  case Derivative::Operator:
-    if (call.use.kind == Kind::Linear) {
-      Held operand = call.derivative(0);
-      held.own = operand.own;
-      held.factor = operand.factor * call.use.factors[0];
-      held.before = operand.before;
-      held.name = operand.name;
-      held.saves = operand.saves;
-      held.isFirst = operand.isFirst;
-    } else {
-      held.own = own;
-      held.before = call.description(0).factor;
-      held.saves = call.use.saves;
-      held.isFirst = !call.values[0];
-      held.isLast = true;
-    }
-    break;
-  case Derivative::Tensor:
+  }
+  if (held.form != Derivative::Operator)
+    return held;
+  const Held &operand = call.description(0);
+  if (call.use.kind == Kind::Linear) {
+    held.factor = operand.factor * call.use.factors[0];
+    held.before = operand.before;
+    held.name = operand.name;
+    held.saves = operand.saves;
+    held.isFirst = operand.isFirst;
+  } else {
+    held.before = operand.factor;
+    held.saves = call.use.saves;
+    held.isFirst = !call.values[0];
+    held.isLast = true;
+  }
+  return held;
+}
+
+Held deriveHeld(const Call &call, const NodePtr &own,
+                const at::Tensor &result) {
+  Held held = describeHeld(call);
+  if (held.form == Derivative::Operator)
+    held.own = call.use.kind == Kind::Linear ? call.derivative(0).own : own;
+  if (held.form == Derivative::Tensor) {
+    // Without gradients, autograd has nothing to do.
+    at::AutoDispatchBelowADInplaceOrView below;
     held.tensor = deriveResult(call, *own, result);
-    break;
-  case Derivative::Steps:
-    break;
   }
   return held;
 }
@@ -191,9 +193,7 @@ static void tell(const Call &call, const Value &value,
 static void start(Call &call, const at::Tensor &result) {
   auto value = c10::make_intrusive<Value>(result);
   value->sources = call.decision.sources;
-  NodePtr own = result.grad_fn();
-  value->held = deriveHeld(call, own, result);
-  value->held.own.reset();
+  value->held = describeHeld(call);
   value->step = recordCall(call);
   tell(call, *value, result);
   attach(result, std::move(value));
@@ -207,7 +207,7 @@ static void extend(Call &call, const at::Tensor &result) {
   for (const Edge &edge : sources)
     if (!edge.is_valid())
       return;
-  NodePtr own = result.grad_fn();
+  NodePtr own = NodePtr::unsafe_reclaim_from_nonowning(nodeOf(result));
   Held held = deriveHeld(call, own, result);
   if (held.form == Derivative::Tensor &&
       held.tensor.scalar_type() != result.scalar_type())
@@ -239,7 +239,7 @@ static void extend(Call &call, const at::Tensor &result) {
 }
 
 void conclude(Call &call, const at::Tensor &result) {
-  if (!result.grad_fn() || !fits(call, result))
+  if (!nodeOf(result) || !fits(call, result))
     return;
   try {
     call.decision.state == State::NY ? start(call, result)

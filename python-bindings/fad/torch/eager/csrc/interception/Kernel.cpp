@@ -55,7 +55,6 @@ static bool isSupported(const at::Tensor &tensor) {
 
 /// Collects the operands. False where the operator is to be left to PyTorch.
 static bool collect(Call &call) {
-  call.known.reserve(2);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!call.arguments[i].isTensor())
       continue;
@@ -89,7 +88,7 @@ static bool collect(Call &call) {
       if (!steps || steps->length >= maxLength)
         return false;
     }
-    Operand operand;
+    Operand &operand = call.known.emplace_back();
     call.edges.push_back(impl::gradient_edge(tensor));
     operand.self = sourceOf(call.edges.back());
     if (value) {
@@ -103,7 +102,6 @@ static bool collect(Call &call) {
     call.positions.push_back(i);
     call.tensors.push_back(tensor);
     call.values.push_back(value);
-    call.known.push_back(std::move(operand));
   }
   return !call.positions.empty();
 }
@@ -111,7 +109,8 @@ static bool collect(Call &call) {
 StepPtr recordCall(const Call &call) {
   if (options.policy != Policy::Auto && !options.bits && !options.isDeferred)
     return {};
-  std::vector<std::pair<size_t, StepPtr>> operands;
+  // Steps have their numbers in the order in which they are made.
+  c10::SmallVector<StepPtr, 2> operands;
   StepPtr source;
   for (size_t i = 0; i < call.positions.size(); ++i) {
     StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
@@ -120,9 +119,9 @@ StepPtr recordCall(const Call &call) {
       step = source =
           isSame ? source : recordSource(call.tensors[i], call.known[i].self);
     }
-    operands.emplace_back(call.positions[i], std::move(step));
+    operands.push_back(std::move(step));
   }
-  return record(call.op, call.arguments.vec(), std::move(operands));
+  return record(call.op, call.arguments, call.positions, operands);
 }
 
 std::vector<Edge> findSources(const Call &call) {
@@ -149,7 +148,8 @@ bool begin(Call &call) {
   if (!collect(call))
     return false;
   call.use = classify(call.info, call.arguments, call.positions);
-  call.decision = decide(options.policy, call.use.kind, call.known);
+  call.decision = decide(options.policy, call.use.kind,
+                         {call.known.data(), call.known.size()});
   return call.decision.isFAD();
 }
 

@@ -28,7 +28,7 @@ struct Call {
   /// Where their gradients go. Nothing else may refer to the node of a leaf
   /// yet.
   c10::SmallVector<torch::autograd::Edge, 2> edges = {};
-  std::vector<fad::eager::Operand> known = {};
+  c10::SmallVector<fad::eager::Operand, 2> known = {};
   Use use = {};
   Decision decision = {};
 

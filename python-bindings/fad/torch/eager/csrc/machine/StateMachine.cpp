@@ -12,7 +12,7 @@ namespace fad::eager {
 
 /// The sources that all operands depend on together. An operand that is no fad
 /// tensor is a source itself.
-static Sources unite(const std::vector<Operand> &operands) {
+static Sources unite(Operands operands) {
   Sources all;
   auto add = [&](const Source &source) {
     if (std::find(all.begin(), all.end(), source) == all.end())
@@ -30,8 +30,7 @@ static Sources unite(const std::vector<Operand> &operands) {
 /// Whether a sequence may have the given two sources. The gate of a gated
 /// activation and what it multiplies are kept, and the product is not; a sum of
 /// two sources has nothing to keep.
-static bool mayHaveTwo(Policy policy, Kind kind,
-                       const std::vector<Operand> &operands) {
+static bool mayHaveTwo(Policy policy, Kind kind, Operands operands) {
   if (policy != Policy::Auto)
     return false;
   for (const Operand &operand : operands)
@@ -43,8 +42,7 @@ static bool mayHaveTwo(Policy policy, Kind kind,
 }
 
 /// The derivative of the result where some operand has one.
-static Derivative chain(Policy policy, Kind kind,
-                        const std::vector<Operand> &operands,
+static Derivative chain(Policy policy, Kind kind, Operands operands,
                         const Decision &decision) {
   auto is = [&](Derivative derivative) {
     return [=](const Operand &operand) {
@@ -68,8 +66,7 @@ static Derivative chain(Policy policy, Kind kind,
                                                        : Derivative::Steps;
 }
 
-Decision decide(Policy policy, Kind kind,
-                const std::vector<Operand> &operands) {
+Decision decide(Policy policy, Kind kind, Operands operands) {
   Decision decision;
   bool hasFAD =
       std::any_of(operands.begin(), operands.end(),

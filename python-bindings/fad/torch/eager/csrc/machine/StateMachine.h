@@ -112,6 +112,26 @@ struct Operand {
   bool isPiecewise = true;
 };
 
+/// Operands that somebody else has the memory of.
+class Operands {
+public:
+  Operands(const Operand *all, size_t count) : all(all), count(count) {}
+  Operands(const std::vector<Operand> &all)
+      : Operands(all.data(), all.size()) {}
+  Operands(std::initializer_list<Operand> all)
+      : Operands(all.begin(), all.size()) {}
+
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  const Operand *begin() const { return all; }
+  const Operand *end() const { return all + count; }
+  const Operand &front() const { return all[0]; }
+
+private:
+  const Operand *all;
+  size_t count;
+};
+
 /// What an operator does. A, forward, and D, the update of the result, are of
 /// every state.
 struct Decision {
@@ -130,7 +150,7 @@ struct Decision {
 
 /// The transition of an operator of the given kind on differentiable operands.
 /// Operands that need no gradient are constants and are left out.
-Decision decide(Policy policy, Kind kind, const std::vector<Operand> &operands);
+Decision decide(Policy policy, Kind kind, Operands operands);
 
 /// What an operator saves for its backward function. Of a product with a
 /// constant tensor, that is the constant alone.

@@ -83,16 +83,19 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
 }
 
 StepPtr record(const c10::OperatorHandle &op,
-               std::vector<c10::IValue> arguments,
-               std::vector<std::pair<size_t, StepPtr>> operands) {
+               c10::ArrayRef<c10::IValue> arguments,
+               c10::ArrayRef<size_t> positions,
+               c10::SmallVectorImpl<StepPtr> &operands) {
   auto step = c10::make_intrusive<Step>();
   step->op = op;
-  for (auto &[position, operand] : operands) {
-    arguments[position] = c10::IValue();
-    step->length = std::max(step->length, operand->length);
-  }
-  ++step->length;
-  for (c10::IValue &argument : arguments) {
+  for (size_t i = 0, next = 0; i < arguments.size(); ++i) {
+    c10::IValue &argument = step->arguments.emplace_back();
+    if (next < positions.size() && positions[next] == i) {
+      step->length = std::max(step->length, operands[next]->length);
+      step->operands.emplace_back(i, std::move(operands[next++]));
+      continue;
+    }
+    argument = arguments[i];
     if (!argument.isTensor() || !argument.toTensor().defined())
       continue;
     at::Tensor constant = argument.toTensor();
@@ -103,8 +106,7 @@ StepPtr record(const c10::OperatorHandle &op,
     step->constants.push_back(
         {argument.toTensor(), static_cast<uint32_t>(constant._version())});
   }
-  step->arguments = std::move(arguments);
-  step->operands = std::move(operands);
+  ++step->length;
   return step;
 }
 

@@ -12,6 +12,7 @@
 #include "interception/SilentWrites.h"
 #include "machine/StateMachine.h"
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/SmallVector.h>
 #include <mutex>
 #include <torch/csrc/autograd/node.h>
 #include <unordered_map>
@@ -43,8 +44,9 @@ struct Step : c10::intrusive_ptr_target {
   /// None for a source.
   std::optional<c10::OperatorHandle> op;
   /// None in the places of operands.
-  std::vector<c10::IValue> arguments;
-  std::vector<std::pair<size_t, StepPtr>> operands;
+  c10::SmallVector<c10::IValue, 3> arguments;
+  /// Places among the arguments, and what is there.
+  c10::SmallVector<std::pair<size_t, StepPtr>, 2> operands;
   std::vector<Constant> constants;
 
   /// Whether the deferred engine has recorded the operator, and what its node
@@ -79,9 +81,12 @@ struct Step : c10::intrusive_ptr_target {
 };
 
 StepPtr recordSource(const at::Tensor &tensor, Source source);
+/// An operator of the given arguments, of which those at `positions`, in their
+/// order, are what `operands` compute.
 StepPtr record(const c10::OperatorHandle &op,
-               std::vector<c10::IValue> arguments,
-               std::vector<std::pair<size_t, StepPtr>> operands);
+               c10::ArrayRef<c10::IValue> arguments,
+               c10::ArrayRef<size_t> positions,
+               c10::SmallVectorImpl<StepPtr> &operands);
 
 /// Calls a node for a gradient of its result. Where backward was asked for some
 /// gradients alone, nodes compute what leads to those; `needed` stands for

@@ -28,6 +28,10 @@ static Node *nodeOf(c10::TensorImpl *tensor) {
   return meta ? meta->grad_fn_.get() : nullptr;
 }
 
+Node *nodeOf(const at::Tensor &tensor) {
+  return nodeOf(tensor.unsafeGetTensorImpl());
+}
+
 Value::Value(const at::Tensor &tensor)
     : tensor(tensor.unsafeGetTensorImpl()), node(nodeOf(this->tensor)),
       version(static_cast<uint32_t>(tensor._version())), policy(options.policy),

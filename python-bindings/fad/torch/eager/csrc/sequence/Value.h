@@ -127,6 +127,9 @@ void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value);
 /// Operators need not see the tensor any more.
 void removeKey(const at::Tensor &tensor);
 
+/// What a tensor's graph starts with, or null. The tensor is no view.
+torch::autograd::Node *nodeOf(const at::Tensor &tensor);
+
 /// Whether a gradient of the node's results is asked for.
 bool hasHooks(torch::autograd::Node &node);
 
