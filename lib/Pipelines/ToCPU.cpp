@@ -44,10 +44,12 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
   // Pairs of transposes fold before contractions add their own.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(createFadSelectContractions(
-      {options.contractions,
-       SmallVector<std::string>(options.contractionTypes.begin(),
-                                options.contractionTypes.end())}));
+  SmallVector<std::string> types(options.contractionTypes.begin(),
+                                 options.contractionTypes.end());
+  pm.addNestedPass<func::FuncOp>(
+      createFadSelectConvolutions({options.contractions, types}));
+  pm.addNestedPass<func::FuncOp>(
+      createFadSelectContractions({options.contractions, types}));
   pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -77,7 +79,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
 }
 
 void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
-  pm.addPass(createFadContractionsToCalls());
+  pm.addPass(createFadContractionsToCalls({parallel}));
   pm.addNestedPass<func::FuncOp>(
       createFadLinalgToLoops({parallel, vectorBits}));
   pm.addPass(createCanonicalizerPass());

@@ -75,13 +75,28 @@ bool mlir::fad::loadOpenMP() {
   return loadLibrary(runtimeLibraries.openMP).isValid();
 }
 
+void *mlir::fad::findInOpenMP(const char *name) {
+  llvm::sys::DynamicLibrary library = loadLibrary(runtimeLibraries.openMP);
+  return library.isValid() ? library.getAddressOfSymbol(name) : nullptr;
+}
+
 /// Whether this thread runs a part of a parallel loop.
 static bool isInParallelLoop() {
-  llvm::sys::DynamicLibrary library = loadLibrary(runtimeLibraries.openMP);
-  if (!library.isValid())
-    return false;
-  void *symbol = library.getAddressOfSymbol("omp_in_parallel");
+  void *symbol = findInOpenMP("omp_in_parallel");
   return symbol && reinterpret_cast<int (*)()>(symbol)();
+}
+
+int mlir::fad::getMaxThreads() {
+  static void *symbol = findInOpenMP("omp_get_max_threads");
+  return symbol ? reinterpret_cast<int (*)()>(symbol)() : 1;
+}
+
+int mlir::fad::setMaxThreads(int count) {
+  static void *symbol = findInOpenMP("omp_set_num_threads");
+  int before = getMaxThreads();
+  if (symbol)
+    reinterpret_cast<void (*)(int)>(symbol)(count);
+  return before;
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,6 +201,7 @@ mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   add("abort", hostAbort);
   add("memrefCopy", copyMemRef);
   forEachContraction(add);
+  forEachConvolution(add);
   add("__truncsfbf2", static_cast<float (*)(float)>(truncateToBF16));
   add("__truncdfbf2", static_cast<float (*)(double)>(truncateToBF16));
   return symbols;

@@ -35,6 +35,12 @@ llvm::sys::DynamicLibrary loadCUDARuntime();
 
 /// Loads the OpenMP runtime, for parallel loops. Returns whether it exists.
 bool loadOpenMP();
+/// The function `name` of it; null if that is missing.
+void *findInOpenMP(const char *name);
+/// The threads that a parallel loop of this thread has at most.
+int getMaxThreads();
+/// Changes that number to `count`. Returns what it was.
+int setMaxThreads(int count);
 
 } // namespace mlir::fad
 

@@ -324,6 +324,42 @@ def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
+def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "Make convolutions operations of a library";
+  let description = [{
+    Replaces convolutions and their gradients, which are `linalg` operations on tensors,
+    by `fad.convolve`, where a library is faster:
+
+    - a convolution, with any strides and dilations, grouped or not, in one to three
+      dimensions and any order of dimensions, as a named operation or as a
+      `linalg.generic`; if its input is padded with zeros, the operation reads what
+      the `tensor.pad` read;
+    - the gradient with respect to the filter, which reads the input in windows, too;
+    - the gradient with respect to the input, which the differentiation makes a
+      convolution of a reversed filter with cotangents that are spread among zeros.
+      The operation reads filter and cotangents themselves. If only a slice of the
+      gradient is used, that of a padding, it computes the slice.
+
+    A filter of one element, without strides or padding, is left out of the window, so
+    that `fad-select-contractions` finds a product of matrices.
+
+    `contractions` is `auto` for those of 65536 products or more, or an unknown number;
+    `library` for all; or `loops` for none. `types` lists the types of elements that the
+    library has, by default all: `convolve_f32`, `convolve_bf16`, `convolve_f16`, and
+    `convolve_bf16_f32` and `convolve_f16_f32` for narrow factors with a sum in f32.
+  }];
+  let options = [
+    Option<"contractions", "contractions", "::mlir::fad::Contractions",
+           /*default=*/"::mlir::fad::Contractions::automatic",
+           "Convolutions that a library computes",
+           [{::mlir::fad::getContractionsValues()}]>,
+    ListOption<"types", "types", "std::string",
+           "Types of elements that the library has; default: all">
+  ];
+  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncOp"> {
   let summary = "Mark contractions for a library";
   let description = [{
@@ -376,13 +412,24 @@ def FadContractionsToCalls : Pass<"fad-contractions-to-calls", "::mlir::ModuleOp
     `fad_contract_bf16`, `fad_contract_bf16_f32`, `fad_contract_f16` and
     `fad_contract_f16_f32`. These take the three buffers, as descriptors with any
     strides; for each buffer a word that has the loop of each dimension in four bits,
-    the first dimension in the lowest ones, and then 15; and whether the products are
-    added to what is in the output. A fill with zeros before the contraction is left
+    the first dimension in the lowest ones, and then 15; and flags: whether the products are
+    added to what is in the output (1), and whether only the calling thread computes
+    them (2). A fill with zeros before the contraction is left
     out where nothing else reads it.
 
+    Replaces `fad.convolve` on buffers likewise, by a call of `fad_convolve_f32` and the
+    like: 14 stands for a dimension that is accessed in windows, and before the flags
+    there are three words for windows, 0 for none. Each has the two loops in four bits,
+    their steps in twelve, and the offset in 32.
+
     These functions are in the runtime with which fad runs code itself, and in no
-    library that other programs link.
+    library that other programs link. A function of the program that has one of these
+    names is an error.
   }];
+  let options = [
+    Option<"parallel", "parallel", "bool", /*default=*/"true",
+           "Whether the library may use several threads">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }

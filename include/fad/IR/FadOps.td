@@ -217,6 +217,92 @@ def Fad_ScatterAddOp : Op<Fad_Dialect, "scatter_add", [
 }
 
 //===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+def Fad_ConvolutionOperand : AnyTypeOf<[
+    RankedTensorOf<[Fad_Float]>, MemRefRankOf<[Fad_Float], [1, 2, 3, 4, 5, 6, 7]>]>;
+
+def Fad_ConvolveOp : Op<Fad_Dialect, "convolve", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "a convolution, or one of its two gradients, for a library";
+  let description = [{
+    Adds products of elements of `left` and `right` to `init`, for all indices of
+    loops. `indexing_maps` says which elements, as in `linalg.generic`:
+
+    ```
+    result = init
+    for all indices:
+      result[maps[2](indices)] += left[maps[0](indices)] * right[maps[1](indices)]
+    ```
+
+    One operand, the *image*, is accessed in windows: up to three of its dimensions
+    have an index `a * i + b * j + c`, with steps `a` and `b` from 1 to 4095. One of the
+    loops `i` and `j` stands alone in the one other operand, and one in the other.
+    All other indices are loops that stand in two or three operands. The extent of a
+    loop is the size of the dimension where it stands alone. What a window has
+    outside of the image is left out, as if the image were padded with zeros.
+
+    An image among the inputs makes this a convolution, if the window is that of the
+    other input, or the gradient with respect to the filter; an image as the result
+    makes it the gradient with respect to the input of a convolution.
+
+    `left` and `right` have elements of one type, and `init` has that type, or f32, in
+    which the products are then added up. The operation on buffers has no result.
+    `fad-contractions-to-calls` makes it a call of a library.
+
+    ```mlir
+    // A filter of 3x3, padding of 1.
+    %y = fad.convolve %x, %w into %zeros by [
+          affine_map<(n, o, h, w, c, i, j) -> (n, c, h + i - 1, w + j - 1)>,
+          affine_map<(n, o, h, w, c, i, j) -> (o, c, i, j)>,
+          affine_map<(n, o, h, w, c, i, j) -> (n, o, h, w)>]
+        : tensor<8x16x32x32xf32>, tensor<4x16x3x3xf32>, tensor<8x4x32x32xf32>
+        -> tensor<8x4x32x32xf32>
+    ```
+  }];
+  let arguments = (ins
+    Fad_ConvolutionOperand:$left,
+    Fad_ConvolutionOperand:$right,
+    Fad_ConvolutionOperand:$init,
+    AffineMapArrayAttr:$indexing_maps);
+  let results = (outs Optional<RankedTensorOf<[Fad_Float]>>:$result);
+  let assemblyFormat = [{
+    $left `,` $right `into` $init `by` $indexing_maps attr-dict
+    `:` type($left) `,` type($right) `,` type($init) (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Loops and windows of one operation, at most.
+    static constexpr unsigned kMaxLoops = 14, kMaxWindows = 3;
+    static constexpr int64_t kMaxStep = 4095;
+
+    /// The index `steps[0] * loops[0] + steps[1] * loops[1] + offset`.
+    struct Window {
+      unsigned loops[2];
+      int64_t steps[2];
+      int64_t offset;
+    };
+    /// The window that `expr` is, if it is one.
+    static std::optional<Window> matchWindow(AffineExpr expr);
+
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+    SmallVector<AffineMap> getMaps() {
+      return llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+    }
+    /// The number of the operand that is accessed in windows.
+    unsigned getImage();
+    /// Whether `maps` are those of a convolution of operands of `types`, or else
+    /// an error.
+    static LogicalResult
+    verifyMaps(::llvm::function_ref<InFlightDiagnostic()> emitError, TypeRange types,
+               ArrayRef<AffineMap> maps);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Few-bit numbers
 //===----------------------------------------------------------------------===//
 

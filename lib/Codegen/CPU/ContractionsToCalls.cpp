@@ -8,6 +8,7 @@
 
 #include "../Linalg/Contraction.h"
 #include "fad/Codegen/Passes.h"
+#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -23,20 +24,29 @@ using namespace mlir;
 using namespace mlir::fad;
 
 /// The loop of each dimension of an operand, four bits each, the first
-/// dimension in the lowest ones; 15 ends them.
+/// dimension in the lowest ones; 14 is a window, and 15 ends them.
 static int64_t packLoops(AffineMap map) {
   uint64_t packed = 0;
   unsigned shift = 0;
   for (AffineExpr expr : map.getResults()) {
-    packed |= uint64_t(cast<AffineDimExpr>(expr).getPosition()) << shift;
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    packed |= uint64_t(loop ? loop.getPosition() : 14) << shift;
     shift += 4;
   }
   return packed | (uint64_t(15) << shift);
 }
 
+/// The loops of a window in four bits each, their steps in twelve, and the
+/// offset in 32.
+static int64_t packWindow(const ConvolveOp::Window &window) {
+  return uint64_t(window.loops[0]) | uint64_t(window.loops[1]) << 4 |
+         uint64_t(window.steps[0]) << 8 | uint64_t(window.steps[1]) << 20 |
+         uint64_t(uint32_t(window.offset)) << 32;
+}
+
 /// The fill with zeros that is the first use of the output of `op`, a fresh
 /// buffer, and has no use but `op` after it up to `op`.
-static linalg::FillOp findZeroFill(linalg::LinalgOp op) {
+static linalg::FillOp findZeroFill(DestinationStyleOpInterface op) {
   Value output = op.getDpsInitOperand(0)->get();
   if (!output.getDefiningOp<memref::AllocOp>())
     return nullptr;
@@ -58,11 +68,19 @@ static linalg::FillOp findZeroFill(linalg::LinalgOp op) {
   return fill;
 }
 
-/// The function `name` of `module`, which is declared if it is not there.
+/// The function `name` of `module`, which is declared if it is not there. Null,
+/// after an error, if the program has another function of this name.
 static func::FuncOp declare(ModuleOp module, StringRef name,
                             FunctionType type) {
-  if (auto function = module.lookupSymbol<func::FuncOp>(name))
-    return function;
+  if (Operation *found = module.lookupSymbol(name)) {
+    auto function = dyn_cast<func::FuncOp>(found);
+    if (function && function.isExternal() && function.getFunctionType() == type)
+      return function;
+    found->emitError("'")
+        << name
+        << "' is a function of fad's runtime; give the program's another name";
+    return nullptr;
+  }
   auto builder = OpBuilder::atBlockBegin(module.getBody());
   auto function = func::FuncOp::create(builder, module.getLoc(), name, type);
   function.setPrivate();
@@ -71,54 +89,99 @@ static func::FuncOp declare(ModuleOp module, StringRef name,
   return function;
 }
 
-static void replaceByCall(RewriterBase &rewriter, ModuleOp module,
-                          linalg::LinalgOp op) {
+/// Replaces `op` by a call of `name` with its buffers, `words`, and flags.
+static LogicalResult replaceByCall(RewriterBase &rewriter, ModuleOp module,
+                                   DestinationStyleOpInterface op,
+                                   const Twine &name,
+                                   SmallVector<int64_t> words, bool parallel) {
   Location loc = op.getLoc();
   linalg::FillOp fill = findZeroFill(op);
+  constexpr int64_t accumulate = 1, oneThread = 2;
+  words.push_back((fill ? 0 : accumulate) | (parallel ? 0 : oneThread));
+  SmallVector<Type> types;
+  for (Value operand : op->getOperands()) {
+    auto type = cast<MemRefType>(operand.getType());
+    types.push_back(
+        UnrankedMemRefType::get(type.getElementType(), type.getMemorySpace()));
+  }
+  types.append(words.size(), rewriter.getI64Type());
+  func::FuncOp callee =
+      declare(module, name.str(), rewriter.getFunctionType(types, {}));
+  if (!callee)
+    return failure();
   // Descriptors of unranked buffers lie on the stack, which would grow in a
   // loop.
   rewriter.setInsertionPoint(op);
   auto scope = memref::AllocaScopeOp::create(rewriter, loc, TypeRange());
   rewriter.createBlock(&scope.getBodyRegion());
   SmallVector<Value> arguments;
-  for (Value operand : op->getOperands()) {
-    auto type = cast<MemRefType>(operand.getType());
-    arguments.push_back(memref::CastOp::create(
-        rewriter, loc,
-        UnrankedMemRefType::get(type.getElementType(), type.getMemorySpace()),
-        operand));
-  }
-  auto addWord = [&](int64_t word) {
+  for (auto [operand, type] : llvm::zip(op->getOperands(), types))
+    arguments.push_back(memref::CastOp::create(rewriter, loc, type, operand));
+  for (int64_t word : words)
     arguments.push_back(arith::ConstantIntOp::create(rewriter, loc, word, 64));
-  };
-  for (AffineMap map : op.getIndexingMapsArray())
-    addWord(packLoops(map));
-  addWord(/*accumulate=*/!fill);
-  std::string name = ("fad_contract_" + getContractionTypes(op)).str();
-  func::FuncOp callee =
-      declare(module, name,
-              rewriter.getFunctionType(ValueRange(arguments).getTypes(), {}));
   func::CallOp::create(rewriter, loc, callee, arguments);
   memref::AllocaScopeReturnOp::create(rewriter, loc);
   rewriter.eraseOp(op);
   if (fill)
     rewriter.eraseOp(fill);
+  return success();
+}
+
+static LogicalResult replaceContraction(RewriterBase &rewriter, ModuleOp module,
+                                        linalg::LinalgOp op, bool parallel) {
+  SmallVector<int64_t> words;
+  for (AffineMap map : op.getIndexingMapsArray())
+    words.push_back(packLoops(map));
+  return replaceByCall(rewriter, module, cast<DestinationStyleOpInterface>(*op),
+                       "fad_contract_" + getContractionTypes(op), words,
+                       parallel);
+}
+
+static LogicalResult replaceConvolution(RewriterBase &rewriter, ModuleOp module,
+                                        ConvolveOp op, bool parallel) {
+  SmallVector<AffineMap> maps = op.getMaps();
+  SmallVector<int64_t> words, windows(ConvolveOp::kMaxWindows, 0);
+  for (AffineMap map : maps)
+    words.push_back(packLoops(map));
+  unsigned count = 0;
+  for (AffineExpr expr : maps[op.getImage()].getResults())
+    if (auto window = ConvolveOp::matchWindow(expr))
+      windows[count++] = packWindow(*window);
+  llvm::append_range(words, windows);
+  auto factor = cast<ShapedType>(op.getLeft().getType()).getElementType();
+  auto sum = cast<ShapedType>(op.getInit().getType()).getElementType();
+  return replaceByCall(rewriter, module, op,
+                       "fad_convolve_" + getElementTypes(factor, sum), words,
+                       parallel);
 }
 
 namespace {
 struct ContractionsToCallsPass
     : fad::impl::FadContractionsToCallsBase<ContractionsToCallsPass> {
+  using FadContractionsToCallsBase::FadContractionsToCallsBase;
+
   void runOnOperation() override {
-    SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
       // Later passes may have changed it.
-      if (op->hasAttr(kLibraryAttr) && op.hasPureBufferSemantics() &&
-          isContraction(op) && !getContractionTypes(op).empty())
+      auto contraction = dyn_cast<linalg::LinalgOp>(op);
+      if (contraction ? op->hasAttr(kLibraryAttr) &&
+                            contraction.hasPureBufferSemantics() &&
+                            isContraction(contraction) &&
+                            !getContractionTypes(contraction).empty()
+                      : isa<ConvolveOp>(op) && op->getNumResults() == 0)
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (linalg::LinalgOp op : ops)
-      replaceByCall(rewriter, getOperation(), op);
+    for (Operation *op : ops) {
+      auto convolution = dyn_cast<ConvolveOp>(op);
+      if (failed(convolution ? replaceConvolution(rewriter, getOperation(),
+                                                  convolution, parallel)
+                             : replaceContraction(rewriter, getOperation(),
+                                                  cast<linalg::LinalgOp>(op),
+                                                  parallel)))
+        return signalPassFailure();
+    }
   }
 };
 } // namespace

@@ -19,8 +19,7 @@ static Value lookThroughExtension(Value value) {
   return extension ? extension.getIn() : value;
 }
 
-/// Whether `block` yields its third argument plus the product of the others.
-static bool addsProduct(Block &block) {
+bool fad::addsProduct(Block &block) {
   if (block.getNumArguments() != 3 ||
       block.getTerminator()->getNumOperands() != 1)
     return false;
@@ -43,7 +42,7 @@ static bool addsProduct(Block &block) {
 
 bool fad::isContraction(linalg::LinalgOp op) {
   // Four bits of a word of the call are for each dimension.
-  constexpr unsigned maxLoops = 15;
+  constexpr unsigned maxLoops = 14;
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       op.getNumLoops() > maxLoops || !op.hasOnlyProjectedPermutations() ||
       !llvm::all_of(
@@ -52,20 +51,28 @@ bool fad::isContraction(linalg::LinalgOp op) {
       !addsProduct(*op.getBlock()))
     return false;
   auto dims = linalg::inferContractionDims(op);
-  return succeeded(dims) && !dims->m.empty() && !dims->n.empty() &&
-         !dims->k.empty() &&
-         dims->batch.size() + dims->m.size() + dims->n.size() +
-                 dims->k.size() ==
-             op.getNumLoops();
+  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty())
+    return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    bool isKnown = llvm::any_of(
+        ArrayRef{&dims->batch, &dims->m, &dims->n, &dims->k},
+        [&](auto *known) { return llvm::is_contained(*known, loop); });
+    if (!isKnown && ranges[loop] != 1)
+      return false;
+  }
+  return true;
 }
 
 StringRef fad::getContractionTypes(linalg::LinalgOp op) {
   auto getType = [&](unsigned operand) {
     return getElementTypeOrSelf(op->getOperand(operand).getType());
   };
-  Type factor = getType(0), sum = getType(2);
-  if (getType(1) != factor)
-    return {};
+  return getType(1) == getType(0) ? getElementTypes(getType(0), getType(2))
+                                  : StringRef();
+}
+
+StringRef fad::getElementTypes(Type factor, Type sum) {
   bool isWider = factor != sum;
   if (isWider && !sum.isF32())
     return {};

@@ -16,15 +16,21 @@ namespace mlir::fad {
 /// The attribute of operations that become calls of a library.
 inline constexpr StringLiteral kLibraryAttr = "fad.library";
 
+/// Whether `block` yields its third argument plus the product of the others.
+bool addsProduct(Block &block);
+
 /// Whether `op`, on tensors or buffers, adds products of elements of its two
 /// inputs to its only output, and every loop is a batch loop, one of rows, of
 /// columns, or a reduction; there is one of each of the last three at least.
+/// Loops of one iteration may also be in one operand only.
 bool isContraction(linalg::LinalgOp op);
 
 /// The types of the elements of a contraction as the library's functions have
 /// them in their names: `f32`, `bf16`, or `bf16_f32` where bf16 is added up in
 /// f32. Empty for others.
 StringRef getContractionTypes(linalg::LinalgOp op);
+/// Likewise for factors and sum of these types.
+StringRef getElementTypes(Type factor, Type sum);
 
 } // namespace mlir::fad
 

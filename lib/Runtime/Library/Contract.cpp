@@ -8,7 +8,7 @@
 
 #include "Contract.h"
 #include "../HostSymbols.h"
-#include "mlir/ExecutionEngine/CRunnerUtils.h"
+#include "Call.h"
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -26,43 +26,41 @@ enum Kind : unsigned {
   reduction = 0b011,
   batch = 0b111
 };
-
-struct Loop : Extent {
-  unsigned kind = 0;
-};
-
-/// A buffer of a call.
-struct Buffer {
-  char *data;
-  llvm::ArrayRef<int64_t> sizes, strides;
-
-  Buffer(const ::UnrankedMemRefType<char> &descriptor, int64_t elementBytes) {
-    DynamicMemRefType<char> view(descriptor);
-    data = view.data + view.offset * elementBytes;
-    sizes = llvm::ArrayRef(view.sizes, view.rank);
-    strides = llvm::ArrayRef(view.strides, view.rank);
-  }
-};
 } // namespace
 
-/// The loops that `words` assign to the dimensions of `buffers`.
-static llvm::SmallVector<Loop> findLoops(llvm::ArrayRef<Buffer> buffers,
-                                         llvm::ArrayRef<int64_t> words) {
+llvm::SmallVector<Loop> mlir::fad::findLoops(
+    llvm::ArrayRef<BufferView> buffers, llvm::ArrayRef<int64_t> words,
+    llvm::function_ref<void(unsigned, unsigned, size_t)> addWindow) {
+  constexpr unsigned window = 14;
   llvm::SmallVector<Loop> loops;
+  unsigned numWindows = 0;
   for (unsigned operand = 0; operand < 3; ++operand) {
     uint64_t word = words[operand];
-    for (auto [size, stride] :
-         llvm::zip(buffers[operand].sizes, buffers[operand].strides)) {
+    for (auto [dim, size] : llvm::enumerate(buffers[operand].sizes)) {
       unsigned number = word & 15;
       word >>= 4;
+      if (number == window) {
+        addWindow(operand, numWindows++, dim);
+        continue;
+      }
       if (loops.size() <= number)
         loops.resize(number + 1);
       loops[number].size = size;
-      loops[number].strides[operand] = stride;
+      loops[number].strides[operand] = buffers[operand].strides[dim];
       loops[number].kind |= 1 << operand;
     }
   }
   return loops;
+}
+
+ThreadLimit::ThreadLimit(int64_t flags) {
+  if (flags & kOneThread)
+    before = setMaxThreads(1);
+}
+
+ThreadLimit::~ThreadLimit() {
+  if (before)
+    setMaxThreads(before);
 }
 
 /// Joins loops of one kind along which the elements of every operand follow
@@ -211,11 +209,16 @@ static void multiplyAll(Product &product, llvm::MutableArrayRef<Loop> outer,
 
 static void contract(Element factor, Element sum,
                      llvm::ArrayRef<::UnrankedMemRefType<char> *> descriptors,
-                     llvm::ArrayRef<int64_t> words, bool accumulate) {
-  llvm::SmallVector<Buffer, 3> buffers;
+                     llvm::ArrayRef<int64_t> words, int64_t flags) {
+  ThreadLimit limit(flags);
+  bool accumulate = flags & kAccumulate;
+  llvm::SmallVector<BufferView, 3> buffers;
   for (auto [operand, descriptor] : llvm::enumerate(descriptors))
     buffers.emplace_back(*descriptor, getBytes(operand == 2 ? sum : factor));
-  llvm::SmallVector<Loop> loops = findLoops(buffers, words);
+  llvm::SmallVector<Loop> loops =
+      findLoops(buffers, words, [](unsigned, unsigned, size_t) {
+        llvm_unreachable("a contraction has no windows");
+      });
   if (llvm::any_of(loops, [](const Loop &loop) { return loop.size == 0; })) {
     llvm::erase_if(loops, isReduction);
     if (!accumulate)
@@ -247,9 +250,9 @@ static void contractBuffers(::UnrankedMemRefType<char> *left,
                             ::UnrankedMemRefType<char> *right,
                             ::UnrankedMemRefType<char> *output,
                             int64_t leftLoops, int64_t rightLoops,
-                            int64_t outputLoops, int64_t accumulate) {
+                            int64_t outputLoops, int64_t flags) {
   contract(factor, sum, {left, right, output},
-           {leftLoops, rightLoops, outputLoops}, accumulate);
+           {leftLoops, rightLoops, outputLoops}, flags);
 }
 
 namespace {
@@ -301,6 +304,7 @@ llvm::ArrayRef<std::string> mlir::fad::getLibraryTypes() {
     for (const Function &function : contractFunctions)
       if (isInLibrary(function.factor, function.sum))
         found.push_back(function.types);
+    addConvolutionTypes(found);
     return found;
   }());
   return types;

@@ -12,11 +12,12 @@
 #include "Library.h"
 #include "mlir/ExecutionEngine/CRunnerUtils.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <vector>
 
 namespace mlir::fad {
 
 /// What `fad-contractions-to-calls` calls: the left factor, the right factor,
-/// the sum; the loops of the dimensions of each; and whether to add to the sum.
+/// the sum; the loops of the dimensions of each; and flags (see Call.h).
 using ContractFunction = void(::UnrankedMemRefType<char> *,
                               ::UnrankedMemRefType<char> *,
                               ::UnrankedMemRefType<char> *, int64_t, int64_t,
@@ -26,8 +27,22 @@ using ContractFunction = void(::UnrankedMemRefType<char> *,
 void forEachContraction(
     llvm::function_ref<void(llvm::StringRef, ContractFunction *)> callback);
 
+/// Likewise for convolutions: the operands, the loops of the dimensions of
+/// each, three windows, and flags.
+using ConvolveFunction = void(::UnrankedMemRefType<char> *,
+                              ::UnrankedMemRefType<char> *,
+                              ::UnrankedMemRefType<char> *, int64_t, int64_t,
+                              int64_t, int64_t, int64_t, int64_t, int64_t);
+void forEachConvolution(
+    llvm::function_ref<void(llvm::StringRef, ConvolveFunction *)> callback);
+
+/// Adds the types that a library has convolutions for to `types`, as in
+/// `fad-select-convolutions`.
+void addConvolutionTypes(std::vector<std::string> &types);
+
 /// The types of elements that a library on this machine has functions for, as
-/// in `fad-select-contractions`. Empty where there is no library.
+/// in `fad-select-contractions` and `fad-select-convolutions`. Empty where
+/// there is no library.
 llvm::ArrayRef<std::string> getLibraryTypes();
 
 } // namespace mlir::fad

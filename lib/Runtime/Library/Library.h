@@ -41,6 +41,35 @@ struct Product {
   Extent rows, columns, reduction;
 };
 
+/// The operands of a convolution.
+enum Role : unsigned { image, filter, result };
+
+/// A convolution, or a gradient of one: which, `output` says. Channels and
+/// windows are those of one group.
+struct Convolution {
+  Element factor = Element::f32, sum = Element::f32;
+  Role output = result;
+  /// Whether the products are added to what is there.
+  bool accumulate = false;
+  int64_t groups = 1, batch = 1, inChannels = 1, outChannels = 1;
+  /// For each dimension of the window, the sizes of the operands, by role; the
+  /// distance of neighbouring windows, and of neighbouring elements of one; and
+  /// the elements before the image that the first window has.
+  struct Dim {
+    int64_t sizes[3], stride, dilation, padding;
+  };
+  llvm::SmallVector<Dim, 3> dims;
+  /// In elements: of image and result by batch, channel, and dimension of the
+  /// window; of the filter by group, channel of the result, channel of the
+  /// image, and dimension of the window.
+  llvm::SmallVector<int64_t, 6> strides[3];
+};
+
+/// Computes `convolution` by oneDNN, on the operands by their roles. Returns
+/// false if oneDNN is not there, or has no code for it.
+bool convolveByOneDNN(const Convolution &convolution,
+                      llvm::ArrayRef<void *> operands);
+
 /// Computes `product` by oneDNN. Returns false if oneDNN is not there, or has
 /// no code for it.
 bool multiplyByOneDNN(const Product &product, void *left, void *right,
@@ -59,6 +88,11 @@ void storeElement(Element element, void *data, int64_t index, double value);
 /// The library `name`, private to its caller, or that which the variable
 /// `variable` of the environment names; null if it cannot be loaded.
 void *openLibrary(const char *variable, llvm::ArrayRef<const char *> names);
+
+/// Makes `library` call LLVM's OpenMP, which fad's loops call, where it would
+/// call another one that the process has loaded, such as PyTorch's. Threads of
+/// two would wait in loops for work while the other computes.
+void shareThreads(void *library);
 
 } // namespace mlir::fad
 

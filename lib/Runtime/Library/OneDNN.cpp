@@ -1,4 +1,4 @@
-//===- OneDNN.cpp - Products of matrices by oneDNN ------------------------===//
+//===- OneDNN.cpp - oneDNN, and products of matrices by it ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,6 +35,7 @@ bool OneDNN::load() {
       openLibrary("FAD_ONEDNN_LIBRARY", {"libdnnl.so.3", "libdnnl.so.2"});
   if (!library)
     return false;
+  shareThreads(library);
   bool complete = true;
   auto find = [&](auto &function, const char *name) {
     void *symbol = dlsym(library, name);
@@ -51,17 +52,27 @@ bool OneDNN::load() {
     return false;
   version = getVersion()->major;
   int (*createEngine)(void **, int, size_t);
-  int (*createStream)(void **, void *, unsigned);
   find(createEngine, "dnnl_engine_create");
   find(createStream, "dnnl_stream_create");
   if (version == 2) {
     find(initByStrides, "dnnl_memory_desc_init_by_strides");
+    find(initByTag, "dnnl_memory_desc_init_by_tag");
     find(initMatmul, "dnnl_matmul_desc_init");
     find(createDescriptor, "dnnl_primitive_desc_create");
+    find(initConvolution, "dnnl_dilated_convolution_forward_desc_init");
+    find(initImageGradient, "dnnl_dilated_convolution_backward_data_desc_init");
+    find(initFilterGradient,
+         "dnnl_dilated_convolution_backward_weights_desc_init");
   } else if (version == 3) {
     find(createByStrides, "dnnl_memory_desc_create_with_strides");
+    find(createByTag, "dnnl_memory_desc_create_with_tag");
     find(destroyLayout, "dnnl_memory_desc_destroy");
     find(createMatmul, "dnnl_matmul_primitive_desc_create");
+    find(createConvolution, "dnnl_convolution_forward_primitive_desc_create");
+    find(createImageGradient,
+         "dnnl_convolution_backward_data_primitive_desc_create");
+    find(createFilterGradient,
+         "dnnl_convolution_backward_weights_primitive_desc_create");
   } else {
     return false;
   }
@@ -74,20 +85,39 @@ bool OneDNN::load() {
   find(setPostOps, "dnnl_primitive_attr_set_post_ops");
   find(destroyDescriptor, "dnnl_primitive_desc_destroy");
   find(queryLayout, "dnnl_primitive_desc_query_md");
+  find(query, "dnnl_primitive_desc_query");
   find(getLayoutSize, "dnnl_memory_desc_get_size");
+  find(areLayoutsEqual, "dnnl_memory_desc_equal");
+  find(createReorder, "dnnl_reorder_primitive_desc_create");
   find(createPrimitive, "dnnl_primitive_create");
   find(destroyPrimitive, "dnnl_primitive_destroy");
   find(createMemory, "dnnl_memory_create");
   find(destroyMemory, "dnnl_memory_destroy");
   find(executePrimitive, "dnnl_primitive_execute");
+  find(destroyStream, "dnnl_stream_destroy");
   find(waitForStream, "dnnl_stream_wait");
   constexpr int cpu = 1;
-  constexpr unsigned inOrder = 1;
-  return complete && createEngine(&engine, cpu, 0) == 0 &&
-         createStream(&stream, engine, inOrder) == 0;
+  return complete && createEngine(&engine, cpu, 0) == 0;
 }
 
-static int getCode(Element element) {
+namespace {
+/// A stream, which one thread uses at a time.
+struct Stream {
+  void *stream = nullptr;
+  Stream() {
+    constexpr unsigned inOrder = 1;
+    const OneDNN *library = OneDNN::get();
+    if (library->createStream(&stream, library->engine, inOrder) != 0)
+      stream = nullptr;
+  }
+  ~Stream() {
+    if (stream)
+      OneDNN::get()->destroyStream(stream);
+  }
+};
+} // namespace
+
+int mlir::fad::getCode(Element element) {
   switch (element) {
   case Element::f16:
     return 1;
@@ -115,19 +145,29 @@ bool OneDNN::describe(Layout &layout, Element element,
                          getCode(element), steps) == 0;
 }
 
-/// Attributes of a primitive: scratch memory is the caller's, so that threads
-/// can share a primitive.
-static void *makeAttributes(const OneDNN &library, bool accumulate) {
+bool OneDNN::describeAny(Layout &layout, Element element,
+                         llvm::ArrayRef<int64_t> sizes) const {
+  constexpr int any = 1;
+  int64_t dims[kMaxRank] = {};
+  llvm::copy(sizes, dims);
+  int rank = sizes.size();
+  if (version == 2)
+    return initByTag(layout.words, rank, dims, getCode(element), any) == 0;
+  return createByTag(reinterpret_cast<void **>(layout.words), rank, dims,
+                     getCode(element), any) == 0;
+}
+
+void *OneDNN::makeAttributes(bool accumulate) const {
   void *attributes = nullptr;
-  library.createAttributes(&attributes);
+  createAttributes(&attributes);
   constexpr int user = 1;
-  library.setScratchpadMode(attributes, user);
+  setScratchpadMode(attributes, user);
   if (accumulate) {
     void *postOps = nullptr;
-    library.createPostOps(&postOps);
-    library.appendSum(postOps, 1.0f, /*zeroPoint=*/0, /*type=*/0);
-    library.setPostOps(attributes, postOps);
-    library.destroyPostOps(postOps);
+    createPostOps(&postOps);
+    appendSum(postOps, 1.0f, /*zeroPoint=*/0, /*type=*/0);
+    setPostOps(attributes, postOps);
+    destroyPostOps(postOps);
   }
   return attributes;
 }
@@ -164,6 +204,9 @@ bool OneDNN::execute(const Primitive &primitive,
     int number;
     void *memory;
   };
+  static thread_local const Stream own;
+  if (!own.stream)
+    return false;
   constexpr int scratchNumber = 80;
   llvm::SmallVector<Argument, 8> arguments;
   auto add = [&](int number, const void *layout, void *data) {
@@ -174,7 +217,7 @@ bool OneDNN::execute(const Primitive &primitive,
   };
   bool done = true;
   for (const Operand &operand : operands)
-    done &= add(operand.number, getPointer(*operand.layout), operand.data);
+    done &= add(operand.number, operand.layout, operand.data);
   void *scratch = nullptr;
   if (primitive.scratchBytes) {
     scratch =
@@ -182,9 +225,9 @@ bool OneDNN::execute(const Primitive &primitive,
     done &= scratch && add(scratchNumber, primitive.scratchLayout, scratch);
   }
   done = done &&
-         executePrimitive(primitive.primitive, stream, arguments.size(),
+         executePrimitive(primitive.primitive, own.stream, arguments.size(),
                           arguments.data()) == 0 &&
-         waitForStream(stream) == 0;
+         waitForStream(own.stream) == 0;
   for (const Argument &argument : arguments)
     destroyMemory(argument.memory);
   std::free(scratch);
@@ -242,7 +285,7 @@ static void create(const OneDNN &library, const Product &product,
                           strides))
       return;
   }
-  void *attributes = makeAttributes(library, product.accumulate);
+  void *attributes = library.makeAttributes(product.accumulate);
   void *descriptor = nullptr;
   const void *left = library.getPointer(made.layouts[0]);
   const void *right = library.getPointer(made.layouts[1]);
@@ -285,8 +328,11 @@ bool mlir::fad::multiplyByOneDNN(const Product &product, void *left,
   if (!multiplication->primitive.primitive)
     return false;
   constexpr int leftNumber = 1, rightNumber = 33, sumNumber = 17;
+  auto getLayout = [&](unsigned operand) {
+    return library->getPointer(multiplication->layouts[operand]);
+  };
   return library->execute(multiplication->primitive,
-                          {{leftNumber, &multiplication->layouts[0], left},
-                           {rightNumber, &multiplication->layouts[1], right},
-                           {sumNumber, &multiplication->layouts[2], sum}});
+                          {{leftNumber, getLayout(0), left},
+                           {rightNumber, getLayout(1), right},
+                           {sumNumber, getLayout(2), sum}});
 }

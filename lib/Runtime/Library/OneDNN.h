@@ -9,6 +9,7 @@
 #ifndef FAD_LIB_RUNTIME_LIBRARY_ONEDNN_H
 #define FAD_LIB_RUNTIME_LIBRARY_ONEDNN_H
 
+#include "../HostSymbols.h"
 #include "Library.h"
 #include <map>
 #include <memory>
@@ -25,10 +26,11 @@ template <size_t bytes> struct Storage {
 using Layout = Storage<1024>;
 using Descriptor = Storage<16384>;
 
-/// An operand of a primitive: oneDNN's number for it, layout and elements.
+/// An operand of a primitive: oneDNN's number for it, its layout as functions
+/// take it, and elements.
 struct Operand {
   int number;
-  const Layout *layout;
+  const void *layout;
   void *data;
 };
 
@@ -52,6 +54,12 @@ struct OneDNN {
   /// Writes the layout of a tensor with `strides`. Returns whether it has one.
   bool describe(Layout &layout, Element element, llvm::ArrayRef<int64_t> sizes,
                 llvm::ArrayRef<int64_t> strides) const;
+  /// Writes a layout of any order of elements, which a primitive chooses.
+  bool describeAny(Layout &layout, Element element,
+                   llvm::ArrayRef<int64_t> sizes) const;
+  /// Attributes of a primitive: scratch memory is the caller's, so that threads
+  /// can share a primitive; and whether to add to the output.
+  void *makeAttributes(bool accumulate) const;
   /// What functions take for `layout`.
   const void *getPointer(const Layout &layout) const {
     return version == 2 ? static_cast<const void *>(layout.words)
@@ -65,19 +73,42 @@ struct OneDNN {
                llvm::ArrayRef<Operand> operands) const;
 
   int version = 0;
-  void *engine = nullptr, *stream = nullptr;
+  void *engine = nullptr;
 
   // Version 2.
   int (*initByStrides)(void *, int, const int64_t *, int, const int64_t *);
+  int (*initByTag)(void *, int, const int64_t *, int, int);
   int (*initMatmul)(void *, const void *, const void *, const void *,
                     const void *);
   int (*createDescriptor)(void **, const void *, const void *, void *,
                           const void *);
+  int (*initConvolution)(void *, int, int, const void *, const void *,
+                         const void *, const void *, const int64_t *,
+                         const int64_t *, const int64_t *, const int64_t *);
+  int (*initImageGradient)(void *, int, const void *, const void *,
+                           const void *, const int64_t *, const int64_t *,
+                           const int64_t *, const int64_t *);
+  int (*initFilterGradient)(void *, int, const void *, const void *,
+                            const void *, const void *, const int64_t *,
+                            const int64_t *, const int64_t *, const int64_t *);
   // Version 3.
   int (*createByStrides)(void **, int, const int64_t *, int, const int64_t *);
+  int (*createByTag)(void **, int, const int64_t *, int, int);
   int (*destroyLayout)(void *);
   int (*createMatmul)(void **, void *, const void *, const void *, const void *,
                       const void *, const void *);
+  int (*createConvolution)(void **, void *, int, int, const void *,
+                           const void *, const void *, const void *,
+                           const int64_t *, const int64_t *, const int64_t *,
+                           const int64_t *, const void *);
+  int (*createImageGradient)(void **, void *, int, const void *, const void *,
+                             const void *, const int64_t *, const int64_t *,
+                             const int64_t *, const int64_t *, const void *,
+                             const void *);
+  int (*createFilterGradient)(void **, void *, int, const void *, const void *,
+                              const void *, const void *, const int64_t *,
+                              const int64_t *, const int64_t *, const int64_t *,
+                              const void *, const void *);
   // Both.
   int (*createAttributes)(void **);
   int (*destroyAttributes)(void *);
@@ -89,14 +120,23 @@ struct OneDNN {
   int (*setPostOps)(void *, const void *);
   int (*destroyDescriptor)(void *);
   const void *(*queryLayout)(const void *, int, int);
+  int (*query)(const void *, int, int, void *);
   size_t (*getLayoutSize)(const void *);
+  int (*areLayoutsEqual)(const void *, const void *);
+  int (*createReorder)(void **, const void *, void *, const void *, void *,
+                       const void *);
   int (*createPrimitive)(void **, const void *);
   int (*destroyPrimitive)(void *);
   int (*createMemory)(void **, const void *, void *, void *);
   int (*destroyMemory)(void *);
   int (*executePrimitive)(const void *, void *, int, const void *);
+  int (*createStream)(void **, void *, unsigned);
+  int (*destroyStream)(void *);
   int (*waitForStream)(void *);
 };
+
+/// oneDNN's number for the type `element`, or 0 where it has none.
+int getCode(Element element);
 
 /// Primitives by what they were made for. Up to `kMaxSize` are kept for later
 /// calls, each of some 60 KiB. A call keeps the one that it executes.
@@ -105,6 +145,8 @@ public:
   template <typename Create>
   std::shared_ptr<Made> get(llvm::ArrayRef<int64_t> key, Create create) {
     std::vector<int64_t> words(key.begin(), key.end());
+    // A primitive divides its work when it is made.
+    words.push_back(getMaxThreads());
     std::lock_guard<std::mutex> lock(mutex);
     auto found = entries.find(words);
     if (found != entries.end())

@@ -1,0 +1,21 @@
+//===- ConvolveInterface.h - Bufferization of fad.convolve ------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_CODEGEN_BUFFERIZE_CONVOLVEINTERFACE_H
+#define FAD_LIB_CODEGEN_BUFFERIZE_CONVOLVEINTERFACE_H
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace mlir::fad {
+
+/// Makes `fad.convolve` known to bufferization.
+void registerConvolveInterface(DialectRegistry &registry);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_CODEGEN_BUFFERIZE_CONVOLVEINTERFACE_H

@@ -1,0 +1,123 @@
+// RUN: fad-opt %s -fad-select-convolutions -canonicalize | FileCheck %s
+// RUN: fad-opt %s -fad-select-convolutions=contractions=loops | FileCheck %s --check-prefix=LOOPS
+// RUN: fad-opt %s -fad-select-convolutions=types=convolve_bf16 | FileCheck %s --check-prefix=LOOPS
+// RUN: fad-opt %s -fad-select-convolutions=contractions=library | FileCheck %s --check-prefix=LIBRARY
+// RUN: not fad-opt %s -fad-select-convolutions=contractions=blas 2>&1 | FileCheck %s --check-prefix=INVALID
+
+// INVALID: Cannot find option named 'blas'!
+// LOOPS-NOT: fad.convolve
+
+// CHECK-DAG: #[[PADDED:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 * 2 + d5 - 1, d3 * 2 + d6 * 2 - 3)>
+// CHECK-DAG: #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>
+// CHECK-DAG: #[[RESULT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+// CHECK-DAG: #[[SPREAD:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2, d3)>
+// CHECK-DAG: #[[SWAPPED:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1, d5, d6)>
+// CHECK-DAG: #[[GRADIENT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2 * 2 + d5 - 1, d3 * 2 + d6 - 1)>
+
+// CHECK-LABEL: func @convolution(
+// CHECK-SAME: %[[X:.*]]: tensor<?x8x16x16xf32>, %[[W:.*]]: tensor<4x8x3x3xf32>, %[[Y:.*]]: tensor<?x4x8x9xf32>)
+// CHECK-NEXT: %[[R:.*]] = fad.convolve %[[X]], %[[W]] into %[[Y]] by [#[[PADDED]], #[[FILTER]], #[[RESULT]]]
+// CHECK-NEXT: return %[[R]]
+func.func @convolution(%x: tensor<?x8x16x16xf32>, %w: tensor<4x8x3x3xf32>, %y: tensor<?x4x8x9xf32>) -> tensor<?x4x8x9xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 3] high[0, 0, 1, 2] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<?x8x16x16xf32> to tensor<?x8x18x21xf32>
+  %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>, dilations = dense<[1, 2]> : tensor<2xi64>}
+      ins(%p, %w : tensor<?x8x18x21xf32>, tensor<4x8x3x3xf32>) outs(%y : tensor<?x4x8x9xf32>) -> tensor<?x4x8x9xf32>
+  return %r : tensor<?x4x8x9xf32>
+}
+
+// Padding with ones, or of channels, stays.
+// CHECK-LABEL: func @ones(
+// CHECK: %[[P:.*]] = tensor.pad
+// CHECK: fad.convolve %[[P]]
+func.func @ones(%x: tensor<?x8x16x16xf32>, %w: tensor<4x8x3x3xf32>, %y: tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32> {
+  %one = arith.constant 1.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %one : f32
+  } : tensor<?x8x16x16xf32> to tensor<?x8x18x18xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%p, %w : tensor<?x8x18x18xf32>, tensor<4x8x3x3xf32>) outs(%y : tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32>
+  return %r : tensor<?x4x16x16xf32>
+}
+
+// CHECK-LABEL: func @channels(
+// CHECK: %[[P:.*]] = tensor.pad
+// CHECK: fad.convolve %[[P]]
+func.func @channels(%x: tensor<?x6x18x18xf32>, %w: tensor<4x8x3x3xf32>, %y: tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 1, 0, 0] high[0, 1, 0, 0] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<?x6x18x18xf32> to tensor<?x8x18x18xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%p, %w : tensor<?x8x18x18xf32>, tensor<4x8x3x3xf32>) outs(%y : tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32>
+  return %r : tensor<?x4x16x16xf32>
+}
+
+// A filter of one element is none, without strides.
+// CHECK-LABEL: func @element(
+// CHECK: linalg.generic
+// CHECK-NOT: fad.convolve
+func.func @element(%x: tensor<?x8x16x16xf32>, %w: tensor<4x8x1x1xf32>, %y: tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32> {
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<?x8x16x16xf32>, tensor<4x8x1x1xf32>) outs(%y : tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32>
+  return %r : tensor<?x4x16x16xf32>
+}
+
+// CHECK-LABEL: func @strided_element(
+// CHECK: fad.convolve
+func.func @strided_element(%x: tensor<?x8x16x16xf32>, %w: tensor<4x8x1x1xf32>, %y: tensor<?x4x8x8xf32>) -> tensor<?x4x8x8xf32> {
+  %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<?x8x16x16xf32>, tensor<4x8x1x1xf32>) outs(%y : tensor<?x4x8x8xf32>) -> tensor<?x4x8x8xf32>
+  return %r : tensor<?x4x8x8xf32>
+}
+
+// CHECK-LABEL: func @small(
+// CHECK: linalg.conv_1d
+// LIBRARY-LABEL: func @small(
+// LIBRARY: fad.convolve
+func.func @small(%x: tensor<9xf32>, %w: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
+  %r = linalg.conv_1d ins(%x, %w : tensor<9xf32>, tensor<3xf32>) outs(%y : tensor<7xf32>) -> tensor<7xf32>
+  return %r : tensor<7xf32>
+}
+
+// No library has f64.
+// CHECK-LABEL: func @double(
+// CHECK: linalg.conv_2d_nhwc_hwcf
+func.func @double(%x: tensor<2x18x18x8xf64>, %w: tensor<3x3x8x8xf64>, %y: tensor<2x16x16x8xf64>) -> tensor<2x16x16x8xf64> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x18x18x8xf64>, tensor<3x3x8x8xf64>) outs(%y : tensor<2x16x16x8xf64>) -> tensor<2x16x16x8xf64>
+  return %r : tensor<2x16x16x8xf64>
+}
+
+// What fad's differentiation makes of a convolution with a stride of 2 and padding of 1.
+// CHECK-LABEL: func @input_gradient(
+// CHECK-SAME: %[[DY:.*]]: tensor<?x8x8x8xf32>, %[[W:.*]]: tensor<8x4x3x3xf32>, %[[N:.*]]: index)
+// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} -> tensor<?x4x16x16xf32>
+// CHECK: %[[R:.*]] = fad.convolve %[[DY]], %[[W]] into %[[ZEROS]] by [#[[SPREAD]], #[[SWAPPED]], #[[GRADIENT]]]
+// CHECK: return %[[R]]
+func.func @input_gradient(%dy: tensor<?x8x8x8xf32>, %w: tensor<8x4x3x3xf32>, %n: index) -> tensor<?x4x16x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %dy, %c0 : tensor<?x8x8x8xf32>
+  %e = tensor.empty(%d) : tensor<?x8x20x20xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x8x20x20xf32>) -> tensor<?x8x20x20xf32>
+  %spread = tensor.insert_slice %dy into %z[0, 0, 2, 2] [%d, 8, 8, 8] [1, 1, 2, 2] : tensor<?x8x8x8xf32> into tensor<?x8x20x20xf32>
+  %f = tensor.empty() : tensor<4x8x3x3xf32>
+  %reversed = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} outs(%f : tensor<4x8x3x3xf32>) {
+  ^bb0(%out: f32):
+    %c = linalg.index 0 : index
+    %o = linalg.index 1 : index
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %ri = arith.subi %c2, %i : index
+    %rj = arith.subi %c2, %j : index
+    %v = tensor.extract %w[%o, %c, %ri, %rj] : tensor<8x4x3x3xf32>
+    linalg.yield %v : f32
+  } -> tensor<4x8x3x3xf32>
+  %g = tensor.empty(%d) : tensor<?x4x18x18xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%g : tensor<?x4x18x18xf32>) -> tensor<?x4x18x18xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%spread, %reversed : tensor<?x8x20x20xf32>, tensor<4x8x3x3xf32>) outs(%y : tensor<?x4x18x18xf32>) -> tensor<?x4x18x18xf32>
+  %s = tensor.extract_slice %r[0, 0, 1, 1] [%d, 4, 16, 16] [1, 1, 1, 1] : tensor<?x4x18x18xf32> to tensor<?x4x16x16xf32>
+  return %s : tensor<?x4x16x16xf32>
+}
