@@ -20,6 +20,9 @@ import torch
 import fad.torch
 
 POLICIES = {"fad": ("bp", "auto"), "iree": ("bp", "recompute", "fad")}
+# Idle threads of OpenMP wait in loops for up to 0.2 seconds, which would slow down the
+# next contender.
+PAUSE = 0.3
 
 
 def make_bert(options):
@@ -60,8 +63,19 @@ def make_resnet(options):
     }
 
 
+def make_resnet50(options):
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    model = ResNetForImageClassification(ResNetConfig(num_labels=10)).train()
+    pixels = torch.randn(options.batch, 3, options.pixels, options.pixels)
+    return model, {
+        "pixel_values": pixels,
+        "labels": torch.randint(10, (options.batch,)),
+    }
+
+
 NAMES = {"fad": "own engine", "iree": "IREE"}
-MODELS = {"bert": make_bert, "resnet": make_resnet}
+MODELS = {"bert": make_bert, "resnet": make_resnet, "resnet50": make_resnet50}
 
 
 def make_plain(call, model, batch):
@@ -84,6 +98,8 @@ def make_contenders(model, batch, options):
         contenders["torch.compile"] = lambda: make_plain(compiled, model, batch)
     for engine in options.engines:
         for policy in POLICIES[engine]:
+            if policy not in options.policies:
+                continue
 
             def make(engine=engine, policy=policy):
                 flags = options.flag if engine == "iree" else ()
@@ -105,6 +121,7 @@ def time_contenders(contenders, options):
     times = {name: [] for name in steps}
     for _ in range(options.repetitions):
         for name, step in steps.items():
+            time.sleep(PAUSE)
             start = time.perf_counter()
             step()
             times[name].append(1e3 * (time.perf_counter() - start))
@@ -139,7 +156,12 @@ def describe_machine():
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="*", metavar="model", help="bert or resnet")
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="model",
+        help="bert, resnet (two small stages) or resnet50; default: bert resnet",
+    )
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--length", type=int, default=64, help="of BERT's sequences")
@@ -153,10 +175,17 @@ def parse_arguments():
     parser.add_argument(
         "--engines", nargs="+", choices=list(NAMES), default=list(NAMES), help="of fad"
     )
+    parser.add_argument(
+        "--policies",
+        nargs="+",
+        choices=sorted({each for names in POLICIES.values() for each in names}),
+        default=sorted({each for names in POLICIES.values() for each in names}),
+        help="of fad",
+    )
     parser.add_argument("--flag", action="append", default=[], help="of iree-compile")
     parser.add_argument("--json", type=pathlib.Path, help="file to write figures to")
     options = parser.parse_args()
-    options.models = options.models or list(MODELS)
+    options.models = options.models or ["bert", "resnet"]
     unknown = set(options.models) - set(MODELS)
     if unknown:
         parser.error(f"there is no model {', '.join(sorted(unknown))}")
