@@ -6,13 +6,15 @@ and a result with its reader at any distance. Either may make an operation run e
 later than in the graph, and what it reads or computes waits. Where a layer runs twice,
 the gradient of a bias is a sum of two sums, and these become one kernel: what the first
 run has recomputed then waits for the second. Where two segments share the weight of a
-normalization, both are recomputed at once. fad refuses such fusions.
+normalization, both are recomputed at once. Where the gate of a layer is recomputed, one
+kernel has all results that read it, and each waits for the last. fad refuses such fusions.
 
 Inductor also keeps a buffer that nothing reads any more, for a later one of its size,
 within a peak that it estimates. The estimate is too high: it does not know kernels that
 write over their operands. So fad lets each buffer be freed where memory matters more than
 the time of the allocator: with a budget for the peak, and where a checkpoint repeats
-operations.
+operations. There it also lets kernels write results over operands in memory, where
+Inductor may choose an intermediate value of the kernel, which takes none.
 
 The module needs internals of PyTorch 2.13. Where another release has others, fad warns, and
 Inductor does as it does without fad."""
@@ -73,9 +75,9 @@ class _OverwriteMemory(CustomSchedulerPass):
         return get_hash_for_files((__file__,))
 
 
-# Where memory is scarce, operations that share operands are far from one another with
-# more operations between, in the order before fusion.
-_NEAR = 8
+# Where memory is scarce, operations are fused if the bytes that wait are at most this part
+# of those that both read.
+_WAITING = 1 / 8
 
 
 class Choices(InductorChoices):
@@ -94,39 +96,53 @@ class Choices(InductorChoices):
     def can_fuse_vertical(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
     ) -> bool:
-        if not _decide(self._may_wait, scheduler, node1, node2):
+        if not _decide(self._may_wait, scheduler, node1, node2, *score):
             return False
         return super().can_fuse_vertical(scheduler, node1, node2, *score)
 
     def can_fuse_horizontal(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
     ) -> bool:
-        if self._is_scarce and not _decide(self._may_share, scheduler, node1, node2):
+        if self._is_scarce and not _decide(self._may_share, scheduler, node1, node2, *score):
             return False
         return super().can_fuse_horizontal(scheduler, node1, node2, *score)
 
     def _may_wait(
-        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
     ) -> bool:
-        """Whether `node1` may run as late as `node2`, which reads its result."""
+        """Whether `node1` may run as late as `node2`, which reads its result; both read
+        `score` bytes."""
+        if self._is_scarce:
+            return self._count_later(scheduler, node1, node2) <= _WAITING * score
         is_far = scheduler.are_long_distant_nodes(node1, node2)
-        return not is_far or self._count_later(scheduler, node1, node2) <= 0
+        return not is_far or self._count_operands(scheduler, node1, node2) <= 0
 
     def _may_share(
-        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
     ) -> bool:
-        """Whether nodes that share operands may run at once."""
+        """Whether nodes that share operands of `score` bytes may run at once."""
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
-        if second.min_order - first.max_order <= _NEAR:
-            return True
         later = self._count_later(scheduler, first, second)
-        return min(later, self._count_earlier(scheduler, first, second)) <= 0
+        return min(later, self._count_earlier(scheduler, first, second)) <= _WAITING * score
 
     def _count_later(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
     ) -> int:
-        """How many more bytes wait if `first` runs as late as `second`: those of operands
-        that nothing reads then, but for results that the fusion removes."""
+        """How many more bytes wait if `first` runs as late as `second`: those of operands,
+        and those of results that nothing reads then."""
+        last = self._find_last(scheduler)
+        results = sum(
+            V.graph.get_dep_size_hint(write)
+            for write in first.read_writes.writes
+            if last[write.name] < second.min_order
+        )
+        return max(self._count_operands(scheduler, first, second), 0) + results
+
+    def _count_operands(
+        self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
+    ) -> int:
+        """The bytes of operands of `first` that nothing reads when `second` runs, less those
+        of results that the fusion removes."""
         last = self._find_last(scheduler)
         kept = {
             read.name: V.graph.get_dep_size_hint(read)
