@@ -101,3 +101,18 @@ func.func @slower(%v: tensor<1x4096xf32>, %m: tensor<4096x4096xf32>, %r: tensor<
   } -> tensor<64x64x64xf32>
   return %0, %1, %2 : tensor<1x4096xf32>, tensor<65536x2x2xf32>, tensor<64x64x64xf32>
 }
+
+// Heads that a transpose has moved, and a reshape joined with the batch: no copy.
+// CHECK-LABEL: func @heads(
+// CHECK-SAME: %[[Q:.*]]: tensor<2x128x4x64xf32>, %[[K:.*]]: tensor<8x64x128xf32>
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[Q]], %{{.*}} : tensor<2x128x4x64xf32>, tensor<2x4x64x128xf32>)
+// CHECK-SAME: attrs = {fad.library}
+// CHECK: return
+func.func @heads(%q: tensor<2x128x4x64xf32>, %k: tensor<8x64x128xf32>, %c: tensor<8x128x128xf32>) -> tensor<8x128x128xf32> {
+  %e = tensor.empty() : tensor<2x4x128x64xf32>
+  %t = linalg.transpose ins(%q : tensor<2x128x4x64xf32>) outs(%e : tensor<2x4x128x64xf32>) permutation = [0, 2, 1, 3]
+  %j = tensor.collapse_shape %t [[0, 1], [2], [3]] : tensor<2x4x128x64xf32> into tensor<8x128x64xf32>
+  %0 = linalg.batch_matmul ins(%j, %k : tensor<8x128x64xf32>, tensor<8x64x128xf32>) outs(%c : tensor<8x128x128xf32>) -> tensor<8x128x128xf32>
+  return %0 : tensor<8x128x128xf32>
+}

@@ -368,7 +368,8 @@ def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncO
     `linalg.generic` that adds products of its two inputs to its output, in which a
     loop is one of a batch, of rows, of columns, or a reduction. Each becomes a
     `linalg.generic`. Copies that transpose or broadcast an operand are left out: the
-    contraction reads their source, by another indexing map.
+    contraction reads their source, by another indexing map. If a reshape has joined
+    dimensions of the copy, the loop over them is split first.
 
     `contractions` is `auto` for those whose matrices take 16384 products or more, or
     an unknown number, and have no batch between their elements; `library` for all; or

@@ -10,6 +10,9 @@
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTCONTRACTIONS
@@ -81,6 +84,8 @@ struct SelectContractionsPass
   void runOnOperation() override {
     if (contractions == Contractions::loops)
       return;
+    if (failed(expandOperands()))
+      return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isForLibrary(op))
@@ -89,6 +94,24 @@ struct SelectContractionsPass
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       select(rewriter, op);
+  }
+
+  /// Splits loops of contractions that joined dimensions of a copy, so that
+  /// they read its source.
+  LogicalResult expandOperands() {
+    auto joinsCopy = [&](OpOperand *operand) {
+      auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+      auto op = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+      return collapse && op && op.isDpsInput(operand) &&
+             findSource(collapse.getSrc()) && isForLibrary(op);
+    };
+    RewritePatternSet patterns(&getContext());
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, joinsCopy);
+    // Zeros of the sum get the shape of the loops, too, so that the call still
+    // leaves them out.
+    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 
   bool isForLibrary(linalg::LinalgOp op) {
