@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Bufferize/ConvolveInterface.h"
 #include "Contraction.h"
+#include "ConvolveInterface.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

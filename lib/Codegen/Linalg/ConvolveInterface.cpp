@@ -11,19 +11,20 @@
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 
 using namespace mlir;
-using namespace mlir::bufferization;
 using namespace mlir::fad;
 
 namespace {
 struct ConvolveInterface
-    : DstBufferizableOpInterfaceExternalModel<ConvolveInterface, ConvolveOp> {
+    : bufferization::DstBufferizableOpInterfaceExternalModel<ConvolveInterface,
+                                                             ConvolveOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
+                          const bufferization::BufferizationOptions &options,
+                          bufferization::BufferizationState &state) const {
     auto convolve = cast<ConvolveOp>(op);
     SmallVector<Value> buffers;
     for (Value operand : op->getOperands()) {
-      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      FailureOr<Value> buffer =
+          bufferization::getBuffer(rewriter, operand, options, state);
       if (failed(buffer))
         return failure();
       buffers.push_back(*buffer);
@@ -31,7 +32,8 @@ struct ConvolveInterface
     rewriter.setInsertionPoint(op);
     ConvolveOp::create(rewriter, op->getLoc(), TypeRange(), buffers,
                        op->getAttrs());
-    replaceOpWithBufferizedValues(rewriter, convolve, buffers[2]);
+    bufferization::replaceOpWithBufferizedValues(rewriter, convolve,
+                                                 buffers[2]);
     return success();
   }
 };

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_CODEGEN_BUFFERIZE_CONVOLVEINTERFACE_H
-#define FAD_LIB_CODEGEN_BUFFERIZE_CONVOLVEINTERFACE_H
+#ifndef FAD_LIB_CODEGEN_LINALG_CONVOLVEINTERFACE_H
+#define FAD_LIB_CODEGEN_LINALG_CONVOLVEINTERFACE_H
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -18,4 +18,4 @@ void registerConvolveInterface(DialectRegistry &registry);
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_CODEGEN_BUFFERIZE_CONVOLVEINTERFACE_H
+#endif // FAD_LIB_CODEGEN_LINALG_CONVOLVEINTERFACE_H
