@@ -361,7 +361,7 @@ def check_disk(check):
         for path in written:
             path.write_bytes(path.read_bytes()[:100])
         check("what cannot be read is compiled", lambda: meet(1, 1))
-        check("and written", lambda: find_code() != written)
+        check("and written", lambda: all(path.stat().st_size > 100 for path in written))
 
 
 if __name__ == "__main__":
