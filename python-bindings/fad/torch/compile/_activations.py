@@ -106,3 +106,25 @@ def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
         aten.gelu_backward.default: any_gelu_backward,
     }
     return _Table(table | added)
+
+
+# What autograd calls for the gradients of activations, where PyTorch's decomposition is
+# a product of the cotangent and a factor.
+_PRODUCTS = ("gelu", "mish", "sigmoid", "silu", "tanh")
+
+
+@pw_cast_for_opmath
+def _softplus_backward(
+    gradient: torch.Tensor, x: torch.Tensor, beta: float, threshold: float
+) -> torch.Tensor:
+    # PyTorch's decomposition has the cotangent in both cases.
+    x = x * beta
+    return gradient * torch.where(x > threshold, 1.0, x.sigmoid())
+
+
+def decompose_gradients() -> dict[Any, Callable]:
+    """Decompositions of the gradients of activations, of which fad finds the factors of a
+    cotangent. Values are computed by PyTorch's own operators."""
+    products = [getattr(aten, f"{name}_backward") for name in _PRODUCTS]
+    table = torch._decomp.get_decompositions(products)
+    return {**table, aten.softplus_backward.default: _softplus_backward}

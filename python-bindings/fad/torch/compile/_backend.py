@@ -6,7 +6,7 @@ from typing import Any, Callable, Mapping, TypeVar
 import torch
 
 from ..._progress import step
-from ._activations import make_decompositions
+from ._activations import decompose_gradients, make_decompositions
 from ._fallback import warn_of_inductor
 from ._partitioner import Partitioner
 
@@ -121,7 +121,10 @@ def compile_eager(
         call._boxed_call = True
         return call
 
+    # A derivative in place of PyTorch's own gradient rounds otherwise, which only the
+    # policy that is about derivatives may.
+    table = decompose_gradients() if getattr(partitioner, "policy", "") == "fad" else {}
     compiler = aot_autograd(
-        fw_compiler=run, bw_compiler=run, partition_fn=partitioner, decompositions={}
+        fw_compiler=run, bw_compiler=run, partition_fn=partitioner, decompositions=table
     )
     return compiler(graph, inputs)
