@@ -216,6 +216,7 @@ LogicalResult fad::setContractions(ToCPUOptions &pipeline, Contractions wanted,
            << "; install one, or choose auto or loops";
   static std::once_flag once;
   std::call_once(once, [&] {
+    hideProgress();
     llvm::errs() << "note: " << message
                  << ", so contractions are loops, which take longer\n";
   });

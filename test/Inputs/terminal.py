@@ -11,6 +11,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -20,7 +21,9 @@ ERASE = "\x1b[K"
 
 
 def read(terminal):
-    """What the terminal has next; empty at its end."""
+    """What the terminal has next; empty at its end, and where a minute brings nothing."""
+    if not select.select([terminal], [], [], 60)[0]:
+        return ""
     try:
         return os.read(terminal, 65536).decode()
     except OSError:  # Linux says so when the other side is closed.

@@ -150,9 +150,28 @@ def _is_two(value: Any) -> bool:
     return isinstance(value, (int, float)) and value == 2
 
 
+def _is_condition(value: Any) -> bool:
+    if isinstance(value, Symbol):
+        return value.kind == "condition"
+    return isinstance(value, (bool, np.bool_))
+
+
+# What numpy's arithmetic of conditions is.
+_OF_CONDITIONS = {
+    "add": "logical_or",
+    "maximum": "logical_or",
+    "multiply": "logical_and",
+    "minimum": "logical_and",
+}
+
+
 def _call(symbol: Symbol, name: str, inputs: tuple[Any, ...]) -> Any:
     """The ufunc `name` of numpy or scipy."""
     name = ALIASES.get(name, name)
+    if all(map(_is_condition, inputs)):
+        if name in ("subtract", "negative"):
+            raise _refuse(symbol, f"uses numpy.{name} of conditions, which numpy does not have")
+        name = _OF_CONDITIONS.get(name, name)
     apply = symbol.program.apply
     x = inputs[0]
     if name == "power" and _is_two(inputs[1]):

@@ -61,6 +61,15 @@ ONE = {
         ),
         (0.1, 0.4),
     ),
+    "sums of conditions": (
+        lambda x: (
+            ((x > 0.1) + (x < 0.3)) * x
+            + ((x > 0.1) * (x < 0.3)) * x**2
+            + np.where(np.maximum(x > 0.2, True), x, 0)
+            + np.where(np.minimum(x > 0.2, x < 0.3), x, 0)
+        ),
+        (0.21, 0.29),
+    ),
     "constant": (lambda x: np.where(False, x, 3.0), (0.1, 0.4)),
     "steps": (lambda x: np.floor(x) * x + np.rint(x) + np.fmod(x, 0.75), (0.1, 0.4)),
 }
@@ -171,6 +180,10 @@ class Refusals(unittest.TestCase):
         x = np.ones(3)
         for function, message in (
             (lambda x: x if x > 0 else -x, "f branches on an element; use numpy.where"),
+            (
+                lambda x: ((x > 0) - (x < 1)) * x,
+                "f uses numpy.subtract of conditions, which numpy does not have",
+            ),
             (
                 lambda x: math.sin(x),
                 "f needs a number, as the functions of math do; use those of numpy",
