@@ -382,7 +382,25 @@ def check_threads(check):
             thread.join()
         return not wrong
 
+    def writes():
+        """Others lose sequences while a thread looks for those that read what it writes."""
+
+        def lose():
+            kept = []
+            for _ in range(2000):
+                with nest():
+                    kept = kept[-50:] + [torch.sin(source())]
+
+        losing = [threading.Thread(target=lose) for _ in range(2)]
+        for thread in losing:
+            thread.start()
+        while any(thread.is_alive() for thread in losing):
+            number = torch.ones(4)
+            with nest():
+                number.mul_(2)
+
     check("threads", threads)
+    check("a write in one thread, and sequences in others", writes)
     check("a reader in another thread", other)
 
 

@@ -249,6 +249,17 @@ def check_compiled_autograd(check):
             nested(X).sum().backward()
         return _state.live_nodes() == 0
 
+    def penalized(policy):
+        """The gradient of a gradient is refused, and has not lost what a sequence adds."""
+        x = X.clone().requires_grad_()
+        with nest(policy=policy):
+            loss = gelu(x).sum()
+        with compiled_backward():
+            return raises(
+                "cannot differentiate the backward of a nested sequence again",
+                lambda: torch.autograd.grad(loss, x, create_graph=True),
+            )
+
     asks = {
         "of a result": lambda loss, x, y: torch.autograd.grad(loss, [x, y]),
         "of an input": lambda loss, x, y: loss.backward(inputs=[y]),
@@ -260,6 +271,7 @@ def check_compiled_autograd(check):
             f"compiled autograd of torch.compile, {policy}", lambda: configured(nest(MODEL, policy))
         )
         check(f"compiled autograd twice, {policy}", lambda: twice(policy))
+        check(f"compiled autograd with a graph, {policy}", lambda: penalized(policy))
         check(f"compiled autograd and a hook, {policy}", lambda: hooked(policy))
         for name, ask in asks.items():
             check(f"compiled autograd of a gradient {name}", lambda: skipped(policy, ask))

@@ -121,6 +121,16 @@ def exchanged(x, c):
     return y.sum() + (torch.cos(x) + c).sum()
 
 
+def without_memory(x, c):
+    """Writes to tensors that have no memory of their own."""
+    y = torch.sin(x) + c
+    sparse, opaque = torch.eye(3).to_sparse(), torch.randn(4, 4).to_mkldnn()
+    sparse.mul_(2), opaque.mul_(2)
+    z = torch.cos(x) + c
+    torch.func.vmap(lambda row: row.clone().mul_(2))(c)
+    return y.sum() + (z + c).sum() + sparse.sum()
+
+
 def assigned(x, c):
     y = torch.sin(x) * x
     y.data = torch.ones(4, 8).double()
@@ -210,6 +220,7 @@ if __name__ == "__main__":
                 exported,
                 exchanged,
                 assigned_between,
+                without_memory,
             ):
                 check(
                     f"{program.__name__}, {engine}, {policy}",

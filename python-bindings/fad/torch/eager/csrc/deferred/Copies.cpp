@@ -64,7 +64,8 @@ StepPtr Copies::replace(const StepPtr &end) {
 }
 
 void Copies::keepFor(LazyTensor &lazy) {
-  if (SequenceNode *node = openNodeOf(lazy))
+  SequenceNode *node = openNodeOf(lazy);
+  if (node && readsMemoryOf(node->step, written))
     node->step = replace(node->step);
 }
 

@@ -176,15 +176,24 @@ void LazyTensors::remove(LazyTensor &tensor) {
 }
 
 std::vector<c10::intrusive_ptr<c10::TensorImpl>> LazyTensors::getAlive() {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    all.assign(tensors.begin(), tensors.end());
+  }
+  // A strong reference may wait for Python's lock, whose owner may wait for
+  // `mutex` to remove a tensor.
   std::vector<c10::intrusive_ptr<c10::TensorImpl>> alive;
-  for (const auto &tensor : tensors)
+  for (const auto &tensor : all)
     if (auto strong = tensor.lock())
       alive.push_back(std::move(strong));
   return alive;
 }
 
 void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
+  // Sparse tensors, among others, have none that a sequence reads.
+  if (!tensor.has_storage())
+    return;
   std::vector<std::shared_ptr<LazyTensors>> all;
   {
     std::lock_guard<std::mutex> lock(threads().mutex);

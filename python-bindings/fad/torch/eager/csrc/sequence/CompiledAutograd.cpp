@@ -63,7 +63,12 @@ static variable_list pullByHandle(const variable_list &gradients,
   TORCH_CHECK(memory.get_deleter() == freeHandle,
               "fad.torch.nest: compiled autograd has copied what stands for a "
               "nested sequence; call backward without compiled autograd");
-  at::AutoGradMode off(false);
+  // The program runs with gradients where backward was asked for a graph.
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !at::GradMode::is_enabled(),
+      "fad.torch.nest: compiled autograd cannot differentiate the backward of "
+      "a nested sequence again; call backward without compiled autograd, or "
+      "leave nest() out");
   return static_cast<SequenceNode *>(memory.get_context())
       ->pull(variable_list(gradients));
 }

@@ -58,13 +58,21 @@ void Step::setComputed(const at::Tensor &tensor) {
 }
 
 at::Tensor Step::findComputed() {
-  std::lock_guard<std::mutex> lock(access);
+  std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> weak;
+  uint32_t expected;
+  {
+    std::lock_guard<std::mutex> lock(access);
+    weak = computed;
+    expected = version;
+  }
+  // A strong reference may wait for Python's lock, whose owner may wait for
+  // `access`.
   at::Tensor tensor;
-  if (computed)
-    if (auto found = computed->lock())
+  if (weak)
+    if (auto found = weak->lock())
       tensor = at::Tensor(std::move(found));
   bool isSame =
-      tensor.defined() && static_cast<uint32_t>(tensor._version()) == version;
+      tensor.defined() && static_cast<uint32_t>(tensor._version()) == expected;
   return isSame ? aliasOf(tensor) : at::Tensor();
 }
 
