@@ -91,9 +91,10 @@ static LogicalResult verifyTypes(ConvolveOp op) {
   if (types[1].getElementType() != factor)
     return op.emitOpError("expects factors with elements of one type, but got ")
            << factor << " and " << types[1].getElementType();
-  if (sum != factor && !sum.isF32())
+  bool isShort = factor.isF16() || factor.isBF16();
+  if (sum != factor && !(isShort && sum.isF32()))
     return op.emitOpError("expects a result of ")
-           << factor << " or f32, but got " << sum;
+           << factor << (isShort ? " or 'f32'" : "") << ", but got " << sum;
   return success();
 }
 
@@ -108,11 +109,18 @@ struct LoopUse {
 
 using EmitError = function_ref<InFlightDiagnostic()>;
 
+/// The most dimensions of an operand that the library's function takes.
+static constexpr int64_t kMaxRank = 7;
+
 /// Adds what operand `number` says about its loops to `uses`.
 static LogicalResult addUses(EmitError emitError, ShapedType type,
                              unsigned number, AffineMap map,
                              MutableArrayRef<LoopUse> uses,
                              unsigned &numWindows) {
+  if (type.getRank() > kMaxRank)
+    return emitError() << "expects operands of at most " << kMaxRank
+                       << " dimensions, but operand " << number << " is "
+                       << type;
   if (map.getNumDims() != uses.size() || map.getNumSymbols() != 0 ||
       map.getNumResults() != static_cast<unsigned>(type.getRank()))
     return emitError() << "expects maps from the same loops to indices of each "

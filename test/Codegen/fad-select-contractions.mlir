@@ -116,3 +116,19 @@ func.func @heads(%q: tensor<2x128x4x64xf32>, %k: tensor<8x64x128xf32>, %c: tenso
   %0 = linalg.batch_matmul ins(%j, %k : tensor<8x128x64xf32>, tensor<8x64x128xf32>) outs(%c : tensor<8x128x128xf32>) -> tensor<8x128x128xf32>
   return %0 : tensor<8x128x128xf32>
 }
+
+// Patches that are joined to rows and sums are copied: the library takes longer for
+// many short rows than the copy takes.
+// CHECK-LABEL: func @patches(
+// CHECK-SAME: %{{.*}}: tensor<8x3x14x16x14x16xf32>, %[[W:.*]]: tensor<768x768xf32>
+// CHECK: %[[J:.*]] = tensor.collapse_shape
+// CHECK: linalg.generic {indexing_maps = [#[[MK]], #[[KN]], #[[MN]]]
+// CHECK-SAME: ins(%[[J]], %[[W]] :
+// CHECK-SAME: attrs = {fad.library}
+func.func @patches(%x: tensor<8x3x14x16x14x16xf32>, %w: tensor<768x768xf32>, %c: tensor<1568x768xf32>) -> tensor<1568x768xf32> {
+  %e = tensor.empty() : tensor<8x14x14x3x16x16xf32>
+  %t = linalg.transpose ins(%x : tensor<8x3x14x16x14x16xf32>) outs(%e : tensor<8x14x14x3x16x16xf32>) permutation = [0, 2, 4, 1, 3, 5]
+  %j = tensor.collapse_shape %t [[0, 1, 2], [3, 4, 5]] : tensor<8x14x14x3x16x16xf32> into tensor<1568x768xf32>
+  %0 = linalg.matmul ins(%j, %w : tensor<1568x768xf32>, tensor<768x768xf32>) outs(%c : tensor<1568x768xf32>) -> tensor<1568x768xf32>
+  return %0 : tensor<1568x768xf32>
+}

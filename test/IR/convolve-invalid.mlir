@@ -41,8 +41,32 @@ func.func @f(%x: tensor<2x4x9xf32>, %w: tensor<6x4x3xbf16>, %y: tensor<2x6x7xf32
 // -----
 
 func.func @f(%x: tensor<2x4x9xf32>, %w: tensor<6x4x3xf32>, %y: tensor<2x6x7xf64>) {
-  // expected-error@+1 {{expects a result of 'f32' or f32, but got 'f64'}}
+  // expected-error@+1 {{expects a result of 'f32', but got 'f64'}}
   %0 = fad.convolve %x, %w into %y by [affine_map<(n,o,u,c,i) -> (n,c,u+i)>, affine_map<(n,o,u,c,i) -> (o,c,i)>, affine_map<(n,o,u,c,i) -> (n,o,u)>] : tensor<2x4x9xf32>, tensor<6x4x3xf32>, tensor<2x6x7xf64> -> tensor<2x6x7xf64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4x9xf64>, %w: tensor<6x4x3xf64>, %y: tensor<2x6x7xf32>) {
+  // expected-error@+1 {{expects a result of 'f64', but got 'f32'}}
+  %0 = fad.convolve %x, %w into %y by [affine_map<(n,o,u,c,i) -> (n,c,u+i)>, affine_map<(n,o,u,c,i) -> (o,c,i)>, affine_map<(n,o,u,c,i) -> (n,o,u)>] : tensor<2x4x9xf64>, tensor<6x4x3xf64>, tensor<2x6x7xf32> -> tensor<2x6x7xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4x9xbf16>, %w: tensor<6x4x3xbf16>, %y: tensor<2x6x7xf64>) {
+  // expected-error@+1 {{expects a result of 'bf16' or 'f32', but got 'f64'}}
+  %0 = fad.convolve %x, %w into %y by [affine_map<(n,o,u,c,i) -> (n,c,u+i)>, affine_map<(n,o,u,c,i) -> (o,c,i)>, affine_map<(n,o,u,c,i) -> (n,o,u)>] : tensor<2x4x9xbf16>, tensor<6x4x3xbf16>, tensor<2x6x7xf64> -> tensor<2x6x7xf64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x2x2x2x2x2x4x9xf32>, %w: tensor<6x4x3xf32>, %y: tensor<2x2x2x2x2x2x6x7xf32>) {
+  // expected-error@+1 {{expects operands of at most 7 dimensions, but operand 0 is 'tensor<2x2x2x2x2x2x4x9xf32>'}}
+  %0 = fad.convolve %x, %w into %y by [affine_map<(a,b,d,e,f,n,o,u,c,i) -> (a,b,d,e,f,n,c,u+i)>, affine_map<(a,b,d,e,f,n,o,u,c,i) -> (o,c,i)>, affine_map<(a,b,d,e,f,n,o,u,c,i) -> (a,b,d,e,f,n,o,u)>] : tensor<2x2x2x2x2x2x4x9xf32>, tensor<6x4x3xf32>, tensor<2x2x2x2x2x2x6x7xf32> -> tensor<2x2x2x2x2x2x6x7xf32>
   return
 }
 

@@ -249,8 +249,9 @@ def Fad_ConvolveOp : Op<Fad_Dialect, "convolve", [
     other input, or the gradient with respect to the filter; an image as the result
     makes it the gradient with respect to the input of a convolution.
 
-    `left` and `right` have elements of one type, and `init` has that type, or f32, in
-    which the products are then added up. The operation on buffers has no result.
+    `left` and `right` have elements of one type, and `init` has that type; of f16 and
+    bf16 also f32, in which the products are then added up. An operand has 1 to 7
+    dimensions. The operation on buffers has no result.
     `fad-contractions-to-calls` makes it a call of a library.
 
     ```mlir

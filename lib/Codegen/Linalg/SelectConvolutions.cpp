@@ -46,10 +46,10 @@ static bool isZeros(Value value) {
   return matchPattern(value, m_AnyZeroFloat());
 }
 
-/// Whether dimension `dim` of `a` and of `b` has one size.
-static bool areEqual(Value a, Value b, int64_t dim) {
+/// Whether dimension `dimA` of `a` and dimension `dimB` of `b` have one size.
+static bool areEqual(Value a, int64_t dimA, Value b, int64_t dimB) {
   FailureOr<bool> equal =
-      ValueBoundsConstraintSet::areEqual({a, dim}, {b, dim});
+      ValueBoundsConstraintSet::areEqual({a, dimA}, {b, dimB});
   return succeeded(equal) && *equal;
 }
 
@@ -114,8 +114,8 @@ static void foldPadding(Convolution &convolution) {
 // Gradients with respect to the input
 //===----------------------------------------------------------------------===//
 
-/// What a reversal reads: the source, and for each of its dimensions the
-/// dimension of the result, and whether it is reversed.
+/// What a reversal of a whole tensor reads: the source, and for each of its
+/// dimensions the dimension of the result, and whether it is reversed.
 static std::optional<std::pair<Value, SmallVector<std::pair<unsigned, bool>>>>
 matchReversal(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
@@ -130,17 +130,19 @@ matchReversal(Value value) {
   if (!extract)
     return std::nullopt;
   auto type = cast<RankedTensorType>(value.getType());
+  Value source = extract.getTensor();
   SmallVector<std::pair<unsigned, bool>> dims;
-  for (Value index : extract.getIndices()) {
+  for (auto [number, index] : llvm::enumerate(extract.getIndices())) {
     auto minus = index.getDefiningOp<arith::SubIOp>();
     auto dim =
         (minus ? minus.getRhs() : index).getDefiningOp<linalg::IndexOp>();
-    if (!dim || (minus && getConstantIntValue(minus.getLhs()) !=
-                              type.getDimSize(dim.getDim()) - 1))
+    if (!dim ||
+        (minus && getConstantIntValue(minus.getLhs()) !=
+                      type.getDimSize(dim.getDim()) - 1) ||
+        !areEqual(source, number, value, dim.getDim()))
       return std::nullopt;
     dims.push_back({unsigned(dim.getDim()), bool(minus)});
   }
-  Value source = extract.getTensor();
   llvm::SmallBitVector seen(type.getRank());
   for (auto [dim, reversed] : dims)
     seen.set(dim);
@@ -190,7 +192,7 @@ matchInputGradient(const Convolution &convolution) {
     std::optional<Window> found = ConvolveOp::matchWindow(expr);
     if (!found) {
       bool isWhole = *offset == 0 && *stride == 1 &&
-                     areEqual(spread.getSource(), spread.getDest(), dim);
+                     areEqual(spread.getSource(), dim, spread.getDest(), dim);
       if (!isWhole)
         return std::nullopt;
       continue;
@@ -233,14 +235,15 @@ static void foldSlice(RewriterBase &rewriter, Convolution &convolution) {
       !isZeros(convolution.operands[2]))
     return;
   auto slice = dyn_cast<tensor::ExtractSliceOp>(*result.user_begin());
-  if (!slice || !slice.hasUnitStride() ||
+  if (!slice || slice->getBlock() != convolution.op->getBlock() ||
+      !slice.hasUnitStride() ||
       slice.getType().getRank() != slice.getSourceType().getRank())
     return;
   for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
     AffineExpr expr = map.getResult(dim);
     std::optional<int64_t> first = getConstantIntValue(offset);
     if (!first || (isa<AffineDimExpr>(expr) &&
-                   !areEqual(slice.getResult(), slice.getSource(), dim)))
+                   !areEqual(slice.getResult(), dim, slice.getSource(), dim)))
       return;
     map = replaceResult(map, dim, expr - *first);
   }
@@ -261,10 +264,30 @@ static void foldSlice(RewriterBase &rewriter, Convolution &convolution) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-/// Whether the library is faster: there are many products, or may be.
+/// Whether the filter has channels or groups, or may have: a loop beside those
+/// of windows.
+static bool hasChannels(linalg::LinalgOp op, ArrayRef<int64_t> ranges) {
+  SmallVector<AffineMap> maps = match(op)->maps;
+  llvm::SmallBitVector inWindows(op.getNumLoops());
+  for (AffineExpr expr : maps[0].getResults())
+    if (std::optional<Window> window = ConvolveOp::matchWindow(expr))
+      for (unsigned loop : window->loops)
+        inWindows.set(loop);
+  return llvm::any_of(maps[1].getResults(), [&](AffineExpr expr) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    return loop && !inWindows[loop.getPosition()] &&
+           ranges[loop.getPosition()] != 1;
+  });
+}
+
+/// Whether the library is faster: there are many products, or may be, and
+/// channels, without which they are those of a matrix and a short vector.
 static bool isConvolutionFaster(linalg::LinalgOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (!hasChannels(op, ranges))
+    return false;
   int64_t products = 1;
-  for (int64_t range : op.getStaticLoopRanges()) {
+  for (int64_t range : ranges) {
     if (ShapedType::isDynamic(range))
       return true;
     products *= range;
@@ -272,23 +295,35 @@ static bool isConvolutionFaster(linalg::LinalgOp op) {
   return products >= kMinConvolution;
 }
 
-/// `op` without windows, if each has one element and begins where the image
-/// does: a product of matrices. Null for others.
+/// Whether dimension `dim` of `value` has the size of an operand of `op` where
+/// `loop` stands alone.
+static bool hasExtent(linalg::LinalgOp op, Value value, int64_t dim,
+                      AffineExpr loop) {
+  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    std::optional<unsigned> position =
+        op.getMatchingIndexingMap(&operand).getResultPosition(loop);
+    return position && areEqual(value, dim, operand.get(), *position);
+  });
+}
+
+/// `op` without windows, if each has one element and together they are the
+/// whole image: a product of matrices. Null for others.
 static linalg::GenericOp dropWindows(RewriterBase &rewriter,
                                      linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  for (AffineMap &map : maps)
+  for (auto [number, map] : llvm::enumerate(maps))
     for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
       std::optional<Window> window = ConvolveOp::matchWindow(expr);
       if (!window)
         continue;
       unsigned kept = ranges[window->loops[0]] == 1;
+      AffineExpr loop = rewriter.getAffineDimExpr(window->loops[kept]);
       if (ranges[window->loops[1 - kept]] != 1 || window->steps[kept] != 1 ||
-          window->offset != 0)
+          window->offset != 0 ||
+          !hasExtent(op, op->getOperand(number), dim, loop))
         return nullptr;
-      map = replaceResult(map, dim,
-                          rewriter.getAffineDimExpr(window->loops[kept]));
+      map = replaceResult(map, dim, loop);
     }
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(*op);
