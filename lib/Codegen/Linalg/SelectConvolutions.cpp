@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/Support/Threading.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTCONVOLUTIONS
@@ -340,8 +341,15 @@ static linalg::GenericOp dropWindows(RewriterBase &rewriter,
 }
 
 static bool isValid(const Convolution &convolution) {
+  Location loc = convolution.operands[0].getLoc();
+  // What the verifier says is not for the user; other threads have diagnostics
+  // of their own.
+  ScopedDiagnosticHandler handler(
+      loc.getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(llvm::get_threadid() == thread);
+      });
   return succeeded(ConvolveOp::verifyMaps(
-      [] { return InFlightDiagnostic(); },
+      [&] { return emitError(loc); },
       ValueRange(convolution.operands).getTypes(), convolution.maps));
 }
 
