@@ -50,7 +50,7 @@ def _is_random(mask: fx.Node) -> bool:
 
 
 def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
-    """Whether all ways from `mask` to `new` go through fewer elements."""
+    """Whether `new` is made of fewer bytes than `mask` has elements."""
     count = mask.meta["val"].numel()
     makers = _find_makers(new, mask)
     return any(
@@ -62,7 +62,7 @@ def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
 
 
 def _find_makers(new: fx.Node, mask: fx.Node) -> set[fx.Node]:
-    """The nodes between `mask` and `new`, with the latter."""
+    """What `new` is made of, with `new`, but for what only `mask` is made of."""
     makers: set[fx.Node] = set()
     worklist = [new]
     while worklist:
