@@ -6,6 +6,9 @@
 
 // INVALID: Cannot find option named 'blas'!
 // LOOPS-NOT: fad.convolve
+// LOOPS-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2, d3)>
+// LOOPS-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>
+// LOOPS-DAG: #[[Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
 
 // CHECK-DAG: #[[PADDED:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 * 2 + d5 - 1, d3 * 2 + d6 * 2 - 3)>
 // CHECK-DAG: #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>
@@ -60,12 +63,16 @@ func.func @channels(%x: tensor<?x6x18x18xf32>, %w: tensor<4x8x3x3xf32>, %y: tens
 // CHECK-LABEL: func @element(
 // CHECK: linalg.generic
 // CHECK-NOT: fad.convolve
+// LOOPS-LABEL: func @element(
+// LOOPS: linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[Y]]], iterator_types
 func.func @element(%x: tensor<?x8x16x16xf32>, %w: tensor<4x8x1x1xf32>, %y: tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32> {
   %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<?x8x16x16xf32>, tensor<4x8x1x1xf32>) outs(%y : tensor<?x4x16x16xf32>) -> tensor<?x4x16x16xf32>
   return %r : tensor<?x4x16x16xf32>
 }
 
 // CHECK-LABEL: func @strided_element(
+// LOOPS-LABEL: func @strided_element(
+// LOOPS: linalg.conv_2d_nchw_fchw
 // CHECK: fad.convolve
 func.func @strided_element(%x: tensor<?x8x16x16xf32>, %w: tensor<4x8x1x1xf32>, %y: tensor<?x4x8x8xf32>) -> tensor<?x4x8x8xf32> {
   %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<?x8x16x16xf32>, tensor<4x8x1x1xf32>) outs(%y : tensor<?x4x8x8xf32>) -> tensor<?x4x8x8xf32>

@@ -8,6 +8,9 @@
 // RUN: fad-runner %s --entry=line --policy=fad --contractions=library --check-gradients
 // RUN: fad-runner %s --entry=volume --policy=fad --contractions=library --check-gradients
 // RUN: fad-runner %s --entry=element --policy=fad --contractions=library --check-gradients
+// RUN: fad-runner %s --entry=element --policy=fad --contractions=loops --check-gradients
+// RUN: fad-runner %s --entry=element_f64 --policy=fad --contractions=library --check-gradients
+// RUN: fad-runner %s --entry=element_f64 --policy=fad --contractions=loops --check-gradients
 // RUN: fad-runner %s --entry=strided_element --policy=fad --contractions=library --check-gradients
 
 
@@ -102,6 +105,17 @@ func.func @element(%x: tensor<2x3x5x4xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2
   %y = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
       ins(%x, %w : tensor<2x3x5x4xf32>, tensor<4x3x1x1xf32>) outs(%f : tensor<2x4x5x4xf32>) -> tensor<2x4x5x4xf32>
   return %y : tensor<2x4x5x4xf32>
+}
+
+func.func @element_f64(%x: tensor<2x9x5x4xf64>, %w: tensor<9x8x1x1xf64>) -> tensor<2x8x5x4xf64> {
+  %zero = arith.constant 0.0 : f64
+  %e = tensor.empty() : tensor<2x8x5x4xf64>
+  %f = linalg.fill ins(%zero : f64) outs(%e : tensor<2x8x5x4xf64>) -> tensor<2x8x5x4xf64>
+  %t = tensor.empty() : tensor<8x9x1x1xf64>
+  %v = linalg.transpose ins(%w : tensor<9x8x1x1xf64>) outs(%t : tensor<8x9x1x1xf64>) permutation = [1, 0, 2, 3]
+  %y = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%x, %v : tensor<2x9x5x4xf64>, tensor<8x9x1x1xf64>) outs(%f : tensor<2x8x5x4xf64>) -> tensor<2x8x5x4xf64>
+  return %y : tensor<2x8x5x4xf64>
 }
 
 func.func @strided_element(%x: tensor<2x3x5x4xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<2x4x3x2xf32> {

@@ -52,11 +52,13 @@ static std::vector<StringRef> selectNames(const KeyRange &keys,
   return names;
 }
 
-/// The lowest PTX version for `chip`, as 78 for 7.8. LLVM does not export it
-/// and ends the process for a lower one, but writes it to the header of an
-/// empty module.
-static unsigned getLowestVersion(const llvm::Target &target,
-                                 const llvm::Triple &triple, StringRef chip) {
+/// The lowest PTX version for `chip`, as 78 for 7.8, or failure after a
+/// diagnostic at `loc`. LLVM does not export it and ends the process for a
+/// lower one, but writes it to the header of an empty module.
+static FailureOr<unsigned> getLowestVersion(Location loc,
+                                            const llvm::Target &target,
+                                            const llvm::Triple &triple,
+                                            StringRef chip) {
   std::unique_ptr<llvm::TargetMachine> machine(target.createTargetMachine(
       triple, chip, /*Features=*/"", llvm::TargetOptions(), std::nullopt));
   llvm::LLVMContext context;
@@ -64,13 +66,15 @@ static unsigned getLowestVersion(const llvm::Target &target,
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
   FailureOr<SmallString<0>> ptx = LLVM::ModuleToObject::translateModuleToISA(
-      module, *machine, [] { return InFlightDiagnostic(); });
-  StringRef digits =
-      failed(ptx) ? "" : StringRef(*ptx).split(".version ").second;
+      module, *machine, [&] { return mlir::emitError(loc); });
+  if (failed(ptx))
+    return failure();
+  StringRef digits = StringRef(*ptx).split(".version ").second;
   unsigned major = 0, minor = 0;
   if (digits.consumeInteger(10, major) || !digits.consume_front(".") ||
       digits.consumeInteger(10, minor))
-    return 0;
+    return mlir::emitError(loc, "this LLVM writes no PTX version for ")
+           << chip << "; leave out the features";
   return 10 * major + minor;
 }
 
@@ -111,9 +115,12 @@ struct FadAttachNVVMTargetPass
              << chip << "'; give one of: " << llvm::join(chips, ", ");
     if (features.empty())
       return success();
+    FailureOr<unsigned> lowest =
+        getLowestVersion(getOperation().getLoc(), *target, triple, chip);
+    if (failed(lowest))
+      return failure();
     std::vector<StringRef> versions =
-        selectNames(info->getAllProcessorFeatures(), "ptx",
-                    getLowestVersion(*target, triple, chip));
+        selectNames(info->getAllProcessorFeatures(), "ptx", *lowest);
     if (!StringRef(features).starts_with("+") ||
         !llvm::is_contained(versions, StringRef(features).drop_front()))
       return mlir::emitError(getOperation().getLoc(), "features '")

@@ -13,8 +13,9 @@
 
 namespace mlir::fad {
 
-/// Makes `fad.convolve` known to bufferization.
-void registerConvolveInterface(DialectRegistry &registry);
+/// Makes `fad.convolve` known to bufferization, and to the verification of sizes
+/// at run time.
+void registerConvolveInterfaces(DialectRegistry &registry);
 
 } // namespace mlir::fad
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Utils.h"
+#include "ConvolveInterface.h"
 #include "Lowerings.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/IR/Detach.h"
@@ -98,6 +99,12 @@ template <typename OpTy> struct TakeFirstOperand : OpRewritePattern<OpTy> {
 
 struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
   using FadToLinalgBase::FadToLinalgBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FadToLinalgBase::getDependentDialects(registry);
+    // Convolutions stay, and what follows verifies their sizes.
+    registerConvolveInterfaces(registry);
+  }
 
   void runOnOperation() override {
     // The walks below skip blocks that cannot be reached.

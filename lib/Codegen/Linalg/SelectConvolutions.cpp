@@ -360,27 +360,27 @@ struct SelectConvolutionsPass
 
   void getDependentDialects(DialectRegistry &registry) const override {
     FadSelectConvolutionsBase::getDependentDialects(registry);
-    registerConvolveInterface(registry);
+    registerConvolveInterfaces(registry);
   }
 
   void runOnOperation() override {
-    if (contractions == Contractions::loops)
-      return;
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      if (match(op) && isForLibrary(op))
+      if (match(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
+    // A product of matrices is one for whatever computes it.
     for (linalg::LinalgOp op : ops)
-      if (!dropWindows(rewriter, op))
+      if (!dropWindows(rewriter, op) && isForLibrary(op))
         select(rewriter, op);
   }
 
   bool isForLibrary(linalg::LinalgOp op) {
     StringRef elements = getContractionTypes(op);
     std::string name = ("convolve_" + elements).str();
-    return !elements.empty() && elements != "f64" &&
+    return contractions != Contractions::loops && !elements.empty() &&
+           elements != "f64" &&
            (types.empty() || llvm::is_contained(types, name)) &&
            (contractions == Contractions::library || isConvolutionFaster(op));
   }
