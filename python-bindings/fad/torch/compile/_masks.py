@@ -50,15 +50,34 @@ def _is_random(mask: fx.Node) -> bool:
 
 
 def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
-    """Whether `new` is made of fewer bytes than `mask` has elements."""
+    """Whether `new` is made of words alone, and neither of `mask` itself nor of random
+    numbers: all its ways to them lead through words, which together have fewer bytes than
+    `mask` has elements."""
     count = mask.meta["val"].numel()
-    makers = _find_makers(new, mask)
-    return any(
-        isinstance(node.meta.get("val"), torch.Tensor)
-        and node.meta["val"].dtype is torch.uint8
-        and node.meta["val"].numel() < count
-        for node in makers
-    )
+    # Where the number of elements is dynamic, nothing is packed.
+    if not isinstance(count, int):
+        return False
+    words: set[fx.Node] = set()
+    seen: set[fx.Node] = set()
+    worklist = [new]
+    while worklist:
+        node = worklist.pop()
+        if node is mask or node.target is prims.inductor_random.default:
+            return False
+        if _is_word(node, count):
+            words.add(node)
+        elif node not in seen:
+            seen.add(node)
+            worklist.extend(node.all_input_nodes)
+    return bool(words) and sum(node.meta["val"].numel() for node in words) < count
+
+
+def _is_word(node: fx.Node, count: int) -> bool:
+    """Whether `node` is a tensor of fewer than `count` bytes without a sign."""
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor) or value.dtype is not torch.uint8:
+        return False
+    return isinstance(value.numel(), int) and value.numel() < count
 
 
 def _find_makers(new: fx.Node, mask: fx.Node) -> set[fx.Node]:

@@ -1,7 +1,7 @@
 """Trains a model on two processes, with DDP and with FSDP2, and compares losses with
 those of one process. Both processes have to plan alike.
 
-usage: check_distributed.py [FOLDER RANK]"""
+usage: check_distributed.py [ENGINE [FOLDER RANK]]"""
 
 import hashlib
 import json
@@ -59,7 +59,7 @@ def train(model, rank, count):
     return values
 
 
-def work(folder, rank):
+def work(engine, folder, rank):
     from fad.torch.compile import _partitioner
     from torch.distributed.fsdp import fully_shard
     from torch.nn.parallel import DistributedDataParallel
@@ -73,7 +73,7 @@ def work(folder, rank):
 
     _partitioner.apply_plan = watch
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    options = {"fad.engine": "eager"}
+    options = {"fad.engine": engine}
     result = {}
     # Buckets so small that DDP makes several graphs.
     dist._DEFAULT_FIRST_BUCKET_BYTES = 4096
@@ -92,12 +92,12 @@ def work(folder, rank):
     dist.destroy_process_group()
 
 
-def main():
+def main(engine="eager"):
     expected = train(make(), 0, 1)
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, folder]
+        command = [sys.executable, __file__, engine, folder]
         workers = [subprocess.Popen([*command, str(rank)]) for rank in range(2)]
-        failed = [worker.wait(timeout=500) for worker in workers]
+        failed = [worker.wait(timeout=1500) for worker in workers]
         if any(failed):
             return 1
         results = [
@@ -116,7 +116,7 @@ def main():
 
 if __name__ == "__main__":
     os.environ["OMP_NUM_THREADS"] = "1"
-    if len(sys.argv) > 1:
-        work(sys.argv[1], int(sys.argv[2]))
+    if len(sys.argv) > 2:
+        work(*sys.argv[1:3], int(sys.argv[3]))
     else:
-        sys.exit(main())
+        sys.exit(main(*sys.argv[1:]))
