@@ -64,6 +64,38 @@ def compile_kernels(source, before, after, units, tools, llvm, cc):
         return ir, ctypes.CDLL(parts[1])
 
 
+# What stays of a program is its kernels.
+FOR_DRIVER = f"builtin.module(gpu.module({KERNELS}),test-fad-kernel-to-host{{driver}})"
+LOWER = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconcile-unrealized-casts"
+# What LLVM calls to round to bf16, which not each compiler's library has. Results are in the
+# lower half of a register.
+ROUNDING = """#include <stdint.h>
+#include <string.h>
+float __truncsfbf2(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  bits = x != x ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+"""
+
+
+def build_for_driver(program, library, tools, llvm=LLVM, cc="cc"):
+    """Makes a library of the kernels of `program`, text of MLIR after fad-to-gpu, by their
+    names: what FAD_FAKE_CUDA_KERNELS is to name."""
+    fad_opt = os.path.join(tools, "fad-opt")
+    kernels = run([fad_opt, "-", f"--pass-pipeline={FOR_DRIVER}"], program)
+    lowered = run([fad_opt, "-", *LOWER], kernels)
+    ir = run([os.path.join(llvm, "mlir-translate"), "--mlir-to-llvmir"], lowered)
+    with tempfile.TemporaryDirectory() as folder:
+        code = os.path.join(folder, "kernels.o")
+        emit = ["-O1", "-filetype=obj", "-relocation-model=pic", "-o", code]
+        run([os.path.join(llvm, "llc"), *emit], ir)
+        sources = [code, "-x", "c", "-"]
+        run([cc, "-shared", "-fPIC", *sources, "-o", str(library), "-lm"], ROUNDING)
+
+
 class Kernels:
     """The kernels of the elementwise operations in `source`, MLIR text."""
 

@@ -112,6 +112,7 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaSetDevice(int device);
 ///
 /// The driver compiles PTX, and caches the result on disk (CUDA_CACHE_PATH).
 /// The message of an error includes the compiler's messages about faulty PTX.
+/// Other threads may capture a CUDA graph meanwhile.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaModuleLoad(const void *image,
                                                   size_t size,
                                                   FadCudaModule *module);
@@ -180,6 +181,10 @@ FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamCreate(FadCudaStream *stream);
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamDestroy(FadCudaStream stream);
 /// Waits for all work on the stream. Returns errors of kernels that ran there.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamSynchronize(FadCudaStream stream);
+/// Whether work on the stream becomes a part of a CUDA graph: 1, or else 0, as
+/// with a driver that has no graphs.
+FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamIsCapturing(FadCudaStream stream,
+                                                         int *isCapturing);
 /// Makes later work on the stream wait for the event.
 FAD_CUDA_EXPORTED FadCudaStatus fadCudaStreamWaitEvent(FadCudaStream stream,
                                                        FadCudaEvent event);

@@ -62,6 +62,7 @@ constexpr int kJitErrorLogBuffer = 5;
 constexpr int kJitErrorLogBufferSize = 6;
 constexpr int kJitOptimizationLevel = 7;
 constexpr unsigned kStreamNonBlocking = 1;
+constexpr int kStreamCaptureModeRelaxed = 2;
 constexpr unsigned kEventDefault = 0;
 constexpr unsigned kEventDisableTiming = 2;
 constexpr unsigned kMemAttachGlobal = 1;

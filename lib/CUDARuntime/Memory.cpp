@@ -128,6 +128,24 @@ FadCudaStatus fadCudaStreamSynchronize(FadCudaStream stream) {
   });
 }
 
+FadCudaStatus fadCudaStreamIsCapturing(FadCudaStream stream, int *isCapturing) {
+  if (!isCapturing)
+    return fail(FAD_CUDA_INVALID_ARGUMENT,
+                "cannot tell whether a stream is captured: no place for the "
+                "answer");
+  // CUstreamCaptureStatus: 0 is none, and what was captured may be invalid.
+  int state = 0;
+  FadCudaStatus status =
+      callInContext("cuStreamIsCapturing", [&](const Driver &driver) {
+        return driver.cuStreamIsCapturing
+                   ? driver.cuStreamIsCapturing(toStream(stream), &state)
+                   : 0;
+      });
+  if (!status)
+    *isCapturing = state != 0;
+  return status;
+}
+
 FadCudaStatus fadCudaStreamWaitEvent(FadCudaStream stream, FadCudaEvent event) {
   return callWithEvent("cuStreamWaitEvent", event, [&](const Driver &driver) {
     return driver.cuStreamWaitEvent(toStream(stream), toEvent(event), 0);

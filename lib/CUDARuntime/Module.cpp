@@ -91,6 +91,27 @@ static bool isCompilerError(Result result) {
   }
 }
 
+namespace {
+/// Lets the thread allocate while another one captures a graph, which loading
+/// counts as.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver &driver) : driver(driver) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  void exchange() {
+    if (driver.cuThreadExchangeStreamCaptureMode)
+      (void)driver.cuThreadExchangeStreamCaptureMode(&mode);
+  }
+
+  const Driver &driver;
+  int mode = kStreamCaptureModeRelaxed;
+};
+} // namespace
+
 /// Loads a complete image, or PTX with a null byte at its end, into the
 /// current context.
 static FadCudaStatus load(const Driver &driver, ImageKind kind,
@@ -127,6 +148,7 @@ FadCudaStatus fad::cuda::loadModule(const void *image, size_t size,
     return status;
   CUmod_st *handle = nullptr;
   FadCudaStatus status;
+  RelaxedCapture relaxed(*driver);
   if (kind == ImageKind::Ptx) {
     std::string ptx(static_cast<const char *>(image), size);
     if (!ptx.back())

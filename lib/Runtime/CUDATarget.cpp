@@ -49,6 +49,18 @@ static void *allocateManaged(size_t bytes) {
 
 static void freeManaged(void *pointer) { (void)runtime.free(pointer); }
 
+llvm::Expected<std::string> mlir::fad::chooseCUDAChip(int major, int minor) {
+  // PTX for a chip runs on all later ones, which this LLVM may not know.
+  constexpr int kChips[] = {70, 75, 80, 86, 89, 90, 100, 103, 120};
+  int capability = 10 * major + minor;
+  const int *after = llvm::upper_bound(kChips, capability);
+  if (after == std::begin(kChips))
+    return llvm::createStringError("the device has compute capability " +
+                                   llvm::Twine(major) + "." +
+                                   llvm::Twine(minor) + "; kernels take 7.0");
+  return ("sm_" + llvm::Twine(*std::prev(after))).str();
+}
+
 llvm::Expected<std::string> mlir::fad::useCUDA() {
   llvm::sys::DynamicLibrary library = loadCUDARuntime();
   if (!library.isValid() || !find(library, "fadCudaInit", runtime.init) ||
@@ -64,16 +76,10 @@ llvm::Expected<std::string> mlir::fad::useCUDA() {
   int major = 0, minor = 0;
   if (runtime.init() || runtime.getComputeCapability(0, &major, &minor))
     return getError();
-  // PTX for a chip runs on all later ones, which this LLVM may not know.
-  constexpr int kChips[] = {70, 75, 80, 86, 89, 90, 100, 103, 120};
-  int capability = 10 * major + minor;
-  const int *after = llvm::upper_bound(kChips, capability);
-  if (after == std::begin(kChips))
-    return llvm::createStringError("the device has compute capability " +
-                                   llvm::Twine(major) + "." +
-                                   llvm::Twine(minor) + "; kernels take 7.0");
-  setBlockSource({allocateManaged, freeManaged});
-  return ("sm_" + llvm::Twine(*std::prev(after))).str();
+  llvm::Expected<std::string> chip = chooseCUDAChip(major, minor);
+  if (chip)
+    setBlockSource({allocateManaged, freeManaged});
+  return chip;
 }
 
 llvm::Error mlir::fad::takeCUDAError() {

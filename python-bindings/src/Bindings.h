@@ -15,6 +15,7 @@ namespace mlir::fad::python {
 
 void bindExchange(nanobind::module_ &module);
 void bindExecutable(nanobind::module_ &module);
+void bindKernels(nanobind::module_ &module);
 void bindMemoryReport(nanobind::module_ &module);
 void bindModule(nanobind::module_ &module);
 void bindNest(nanobind::module_ &module);

@@ -23,5 +23,6 @@ NB_MODULE(_fad, module) {
   bindMemoryReport(module);
   bindExecutable(module);
   bindExchange(module);
+  bindKernels(module);
   bindSystem(module);
 }

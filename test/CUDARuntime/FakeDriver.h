@@ -23,6 +23,7 @@
 //   FAD_FAKE_CUDA_CAPABILITY  of the devices, 90
 //   FAD_FAKE_CUDA_DEVICES     how many there are, 1
 //   FAD_FAKE_CUDA_INFO        what the compiler writes into the info log
+//   FAD_FAKE_CUDA_CAPTURED    the number of the stream that a graph captures
 //
 //===----------------------------------------------------------------------===//
 

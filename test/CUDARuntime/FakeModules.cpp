@@ -242,6 +242,23 @@ FAKE_CUDA cuStreamSynchronize(CUstream_st *stream) {
   return enterInContext("cuStreamSynchronize", toString(stream));
 }
 
+FAKE_CUDA cuStreamIsCapturing(CUstream_st *stream, int *state) {
+  if (Result result = enterInContext("cuStreamIsCapturing", toString(stream)))
+    return result;
+  int number = stream ? stream->number : 0;
+  *state = getNumber("FAD_FAKE_CUDA_CAPTURED", -1) == number;
+  return 0;
+}
+
+FAKE_CUDA cuThreadExchangeStreamCaptureMode(int *mode) {
+  static thread_local int current = 0;
+  if (Result result = enter("cuThreadExchangeStreamCaptureMode",
+                            "mode=" + std::to_string(*mode)))
+    return result;
+  std::swap(current, *mode);
+  return 0;
+}
+
 FAKE_CUDA cuStreamWaitEvent(CUstream_st *stream, CUevent_st *, unsigned) {
   return enterInContext("cuStreamWaitEvent", toString(stream));
 }

@@ -210,6 +210,16 @@ static FadCudaStatus runSynchronize(State *state, const char *argument) {
   return fadCudaStreamSynchronize(state->stream);
 }
 
+static FadCudaStatus runCapturing(State *state, const char *argument) {
+  (void)argument;
+  int isCapturing;
+  FadCudaStatus status = fadCudaStreamIsCapturing(NULL, NULL);
+  printf("no place: %d, %s\n", status, fadCudaGetErrorMessage());
+  if (!(status = fadCudaStreamIsCapturing(state->stream, &isCapturing)))
+    printf("the stream is %scaptured\n", isCapturing ? "" : "not ");
+  return status;
+}
+
 static FadCudaStatus runDestroy(State *state, const char *argument) {
   (void)argument;
   return fadCudaStreamDestroy(state->stream);
@@ -275,17 +285,17 @@ static const struct {
   const char *name;
   FadCudaStatus (*run)(State *, const char *);
 } commands[] = {
-    {"context", runContext},   {"destroy", runDestroy},
-    {"device", runDevice},     {"devices", runDevices},
-    {"elapsed", runElapsed},   {"f32", runF32},
-    {"floats", runFloats},     {"free", runFree},
-    {"function", runFunction}, {"i32", runI32},
-    {"init", runInit},         {"launch", runLaunch},
-    {"load", runLoad},         {"managed", runManaged},
-    {"nowhere", runNowhere},   {"print", runPrint},
-    {"start", runStart},       {"stop", runStop},
-    {"stream", runStream},     {"synchronize", runSynchronize},
-    {"unload", runUnload},
+    {"context", runContext},     {"destroy", runDestroy},
+    {"device", runDevice},       {"devices", runDevices},
+    {"elapsed", runElapsed},     {"f32", runF32},
+    {"floats", runFloats},       {"free", runFree},
+    {"function", runFunction},   {"i32", runI32},
+    {"init", runInit},           {"launch", runLaunch},
+    {"load", runLoad},           {"managed", runManaged},
+    {"nowhere", runNowhere},     {"print", runPrint},
+    {"start", runStart},         {"stop", runStop},
+    {"stream", runStream},       {"synchronize", runSynchronize},
+    {"capturing", runCapturing}, {"unload", runUnload},
 };
 
 static void runCommand(State *state, const char *text) {

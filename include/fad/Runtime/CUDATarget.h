@@ -14,6 +14,11 @@
 
 namespace mlir::fad {
 
+/// The newest architecture, such as "sm_90", whose code a device of the given
+/// compute capability is known to run. Fails for one that is older than kernels
+/// require.
+llvm::Expected<std::string> chooseCUDAChip(int major, int minor);
+
 /// Prepares the first device for compiled code, and allocates all buffers in
 /// memory that it and the host reach. Required before the first buffer. Returns
 /// the newest architecture that the device is known to run, such as "sm_90".

@@ -14,8 +14,7 @@ using namespace fad::eager;
 
 namespace {
 
-void value(void **) {}
-void gradient(void **) {}
+constexpr Code value = 1, gradient = 2;
 
 TEST(CompiledSequences, KernelsAreAskedForOnceAtTheSecondSighting) {
   CompiledSequences all;
@@ -28,11 +27,11 @@ TEST(CompiledSequences, KernelsAreAskedForOnceAtTheSecondSighting) {
     all.see("a", *sequence);
   EXPECT_FALSE(all.isIdle());
   EXPECT_EQ(all.takeRequest(), "a");
-  all.finish("a", value, nullptr, gradient, {0, 2});
+  all.finish("a", value, 0, gradient, {0, 2});
   EXPECT_TRUE(all.isIdle());
   EXPECT_TRUE(sequence->isReady);
   EXPECT_EQ(sequence->value, value);
-  EXPECT_EQ(sequence->derivative, nullptr);
+  EXPECT_EQ(sequence->derivative, 0);
   EXPECT_EQ(sequence->gradient, gradient);
   EXPECT_EQ(sequence->gradientArguments, (std::vector<int64_t>{0, 2}));
   EXPECT_EQ(all.countReady(), 1);
@@ -52,6 +51,19 @@ TEST(CompiledSequences, WhatAnotherProcessHasMetIsAskedForAtTheFirst) {
   EXPECT_EQ(all.takeRequest(), "known");
 }
 
+TEST(CompiledSequences, WhatAnotherProcessHasMetOnOneGPUIsExpectedOnEach) {
+  CompiledSequences all;
+  all.expect("auto Float 1 0 0 cuda\nexp %0");
+  std::string key = "auto Float 1 0 0 cuda:3\nexp %0";
+  all.see(key, *all.find(key));
+  EXPECT_EQ(all.takeRequest(), key);
+  for (const char *other :
+       {"auto Float 1 0 0\nexp %0", "auto Float 1 0 0 cuda:3\nsin %0"})
+    all.see(other, *all.find(other));
+  all.finish(key, value, 0, 0, {});
+  EXPECT_TRUE(all.isIdle());
+}
+
 TEST(CompiledSequences, ThereMayBeNoKernel) {
   CompiledSequences all;
   CompiledSequence *sequence = all.find("a");
@@ -59,7 +71,7 @@ TEST(CompiledSequences, ThereMayBeNoKernel) {
   all.see("a", *sequence);
   EXPECT_EQ(all.takeRequest(), "a");
   EXPECT_FALSE(sequence->isImpossible);
-  all.finish("a", nullptr, nullptr, nullptr, {});
+  all.finish("a", 0, 0, 0, {});
   EXPECT_TRUE(all.isIdle());
   EXPECT_TRUE(sequence->isImpossible);
   EXPECT_FALSE(sequence->isReady);
@@ -84,7 +96,7 @@ TEST(CompiledSequences, Threads) {
   constexpr int count = 50;
   std::thread compiler([&] {
     for (int i = 0; i < count; ++i)
-      all.finish(all.takeRequest(), value, nullptr, gradient, {i});
+      all.finish(all.takeRequest(), value, 0, gradient, {i});
   });
   std::vector<std::thread> users;
   for (int user = 0; user < 4; ++user)

@@ -11,17 +11,15 @@ import sys
 
 import numpy
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "utils"))
+from gpu_on_host import build_for_driver
+
 DUMP = (
     "--fad-to-cuda=chip=sm_90",
     "--mlir-disable-threading",
     "--mlir-print-ir-after=fad-launch-kernels",
     "--mlir-print-ir-module-scope",
 )
-KERNELS = (
-    "--pass-pipeline=builtin.module(gpu.module(canonicalize,cse,"
-    "fad-approximate-gpu-math,canonicalize,cse),test-fad-kernel-to-host{driver})"
-)
-LOWER = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconcile-unrealized-casts"
 
 
 def run(*command, text=None, error=False):
@@ -39,12 +37,8 @@ def compile_kernels(file, function, folder, tools, llvm_tools):
     source = re.sub(rf"@{function}\(", f"@{function}.fad(", file.read_text())
     opt = tools / "fad-opt"
     program = run(opt, "-", *DUMP, "-o", os.devnull, text=source, error=True)
-    host = run(opt, "-", *LOWER, text=run(opt, "-", KERNELS, text=program))
-    ir, code, library = (folder / f"kernels.{end}" for end in ("ll", "o", "so"))
-    ir.write_text(run(llvm_tools / "mlir-translate", "--mlir-to-llvmir", text=host))
-    run(llvm_tools / "llc", "-O1", "-filetype=obj", "-relocation-model=pic", ir, "-o", code)
-    run("cc", "-shared", code, "-o", library, "-lm")
-    return library
+    build_for_driver(program, folder / "kernels.so", tools, llvm_tools)
+    return folder / "kernels.so"
 
 
 def read(folder):

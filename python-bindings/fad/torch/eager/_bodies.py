@@ -21,7 +21,9 @@ class SequenceBody:
     def __init__(self, key: str) -> None:
         head, *lines = key.split("\n")
         self.policy, dtype, *counts = head.split(" ")
-        self.sources, self.constants, self.numbers = map(int, counts)
+        self.sources, self.constants, self.numbers = map(int, counts[:3])
+        # The number of a GPU, or none for the CPU.
+        self.device = int(counts[3].removeprefix("cuda:")) if counts[3:] else None
         self.dtype = _DTYPES[dtype]
         self.wide = torch.float32 if self.dtype.itemsize == 2 else self.dtype
         self.body = Body()
@@ -54,8 +56,9 @@ class SequenceBody:
     def select(self, condition: str, a: str, b: str) -> str:
         return self.apply("arith.select", condition, a, b)
 
-    def make_module(self) -> str:
-        """A module whose function `f` maps sources, constants and numbers to the value."""
+    def make_module(self, name: str = "f") -> str:
+        """A module whose function `name` maps sources, constants and numbers to the
+        value."""
         element = MLIR_TYPES[self.dtype]
         count, tensor = self.sources + self.constants, f"tensor<?x{element}>"
         given = [(f"%x{i}", f"%a{i}", tensor, element) for i in range(count)]
@@ -66,7 +69,7 @@ class SequenceBody:
         value = self.body.convert(self.slots[-1], self.wide, self.dtype)
         return "\n".join(
             [
-                f"func.func @f({arguments}) -> {tensor} {{",
+                f"func.func @{name}({arguments}) -> {tensor} {{",
                 f"%r = fad.elementwise ins({names} : {kinds}) -> {tensor} {{",
                 f"^bb0({block}):",
                 *self.body.lines,

@@ -180,8 +180,12 @@ def _load() -> ctypes.PyDLL:
             "of this process uses; do not load both"
         )
     library = ctypes.PyDLL(str(path))
-    library.fad_eager_compute_open.restype = ctypes.c_char_p
-    library.fad_eager_compute_readers.restype = ctypes.c_char_p
+    # These may wait for a thread that waits for Python's lock, and so leave that.
+    computing = ctypes.CDLL(str(path))
+    for name in "fad_eager_compute_open", "fad_eager_compute_readers":
+        function = getattr(computing, name)
+        function.restype = ctypes.c_char_p
+        setattr(library, name, function)
     library.fad_eager_compute_readers.argtypes = [ctypes.c_void_p]
     library.fad_eager_take_trace.restype = ctypes.c_char_p
     library.fad_eager_live_values.restype = ctypes.c_int64

@@ -5,14 +5,18 @@ import ctypes
 import functools
 import hashlib
 import os
+import re
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from ... import _fad
+from ... import Nested, _fad
 from ... import compile as compile_for_cpu
 from ... import nest, parse
 from ..._module import get_handle
+from .._requirements import torch
+from . import _device
 from ._bodies import SequenceBody
 from ._extension import cache_folder, library_path, load
 
@@ -20,34 +24,67 @@ from ._extension import cache_folder, library_path, load
 _compiled: list[Any] = []
 
 
-def _compile(key: str) -> tuple[list[int], list[int]]:
-    """Addresses of the code of the value, of value and derivative, and of gradients, and
-    the numbers of the arguments that the last takes. An address is 0 where what would be
-    computed is an argument, or the same twice: memory of results is nobody else's."""
-    body = SequenceBody(key)
+class _Gradient(NamedTuple):
+    """What the gradients of a sequence are computed from."""
+
+    #: Whether there is a kernel of the function `backward`.
+    is_kernel: bool
+    #: The numbers of the arguments of the value that it takes, before the cotangent.
+    arguments: list[int]
+
+
+def _nest(body: SequenceBody, name: str = "f") -> tuple[Nested, bool, _Gradient]:
+    """The value and its derivative; whether `forward` is a kernel of both of them, or of
+    the value alone under `auto`; and the gradient. A result that is an argument, or
+    the same as another one, has no kernel: memory of results is nobody else's."""
     policy = "fad" if body.policy == "fad" else "recompute"
-    nested = nest(parse(body.make_module()), wrt=tuple(range(body.sources)), policy=policy)
+    module = parse(body.make_module(name))
+    nested = nest(module, wrt=tuple(range(body.sources)), policy=policy)
     forward = get_handle(nested.module).returned(nested.forward)
     backward = get_handle(nested.module).returned(nested.backward)
     # Numbers from these on are those of values that are computed.
     first = len(nested.arguments)
     first_of_backward = len(nested.residuals) + len(nested.cotangents)
-    executable = compile_for_cpu(nested, check=False)
-    _compiled.append(executable)
-    handle = executable._handle
     if policy == "fad":
-        # Forward has the value and the derivative; the value alone is another program.
-        plain = compile_for_cpu(parse(body.make_module()), check=False)
-        _compiled.append(plain)
-        is_derivative = len(forward) == 2 and first <= min(forward) < max(forward)
-        derivative = handle.packed(nested.forward) if is_derivative else 0
-        return [plain._handle.packed("f"), derivative, 0], []
+        is_kernel = len(forward) == 2 and first <= min(forward) < max(forward)
+        return nested, is_kernel, _Gradient(False, [])
     value, *residuals = forward
-    if value < first or any(residual >= first for residual in residuals):
-        return [0, 0, 0], []
+    is_kernel = value >= first and all(residual < first for residual in residuals)
     is_gradient = len(set(backward)) == len(backward) and min(backward) >= first_of_backward
-    gradient = handle.packed(nested.backward) if is_gradient else 0
-    return [handle.packed(nested.forward), 0, gradient], residuals
+    return nested, is_kernel, _Gradient(is_kernel and is_gradient, residuals)
+
+
+def _without_number(key: str) -> str:
+    """The key for all GPUs."""
+    return re.sub(r"^(.* cuda):\d+$", r"\1", key, count=1, flags=re.MULTILINE)
+
+
+def _compile(key: str) -> tuple[list[int], list[int]]:
+    """Addresses of the code of the value, of value and derivative, and of gradients, and
+    the numbers of the arguments that the last takes. An address is 0 where there is
+    none."""
+    body = SequenceBody(key)
+    name = "f" if body.device is None else _device.name(_without_number(key))
+    nested, is_kernel, gradient = _nest(body, name)
+    if body.device is None:
+        compile: Callable[[Any], Callable[[str], int]] = _compile_for_cpu
+    else:
+        compile = functools.partial(_device.compile, device=body.device)
+    if body.policy == "fad":
+        # Forward has the value and the derivative; the value alone is another program.
+        value = compile(parse(body.make_module(name)))(name)
+        return [value, compile(nested)(nested.forward) if is_kernel else 0, 0], []
+    if not is_kernel:
+        return [0, 0, 0], []
+    find = compile(nested)
+    backward = find(nested.backward) if gradient.is_kernel else 0
+    return [find(nested.forward), 0, backward], gradient.arguments
+
+
+def _compile_for_cpu(program: Any) -> Callable[[str], int]:
+    executable = compile_for_cpu(program, check=False)
+    _compiled.append(executable)
+    return executable._handle.packed
 
 
 def _folder() -> Any:
@@ -94,7 +131,7 @@ def _work(library: Any) -> None:
         addresses, arguments, problem = [0, 0, 0], [], ""
         try:
             addresses, arguments = _compile(key)
-            _remember(key)
+            _remember(_without_number(key))
         except Exception as error:
             problem = str(error)
         library.fad_eager_finish(
@@ -136,6 +173,9 @@ def start() -> None:
     """Starts the thread."""
     library = _load()
     library.fad_eager_set_native(*_fad.native_interface())
+    # ROCm's devices have the same name.
+    if torch.version.cuda:
+        _device.use(library, "cuda")
     _recall(library)
     _start_thread()
     os.register_at_fork(after_in_child=_start_thread)

@@ -203,6 +203,21 @@ FAD_EAGER_API void fad_eager_set_native(uintptr_t call, uintptr_t free) {
   native.call = reinterpret_cast<bool (*)(PackedCode, void **)>(call);
 }
 
+/// What kernels of a GPU are launched with. `type` names the devices.
+FAD_EAGER_API void fad_eager_set_driver(const char *type, uintptr_t launch,
+                                        uintptr_t isCapturing,
+                                        uintptr_t getErrorMessage) {
+  using namespace fad::eager;
+  auto set = [](auto &function, uintptr_t address) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
+  };
+  set(driver.launch, launch);
+  set(driver.isCapturing, isCapturing);
+  set(driver.getErrorMessage, getErrorMessage);
+  driver.type = c10::Device(type).type();
+}
+
 /// Waits for a sequence whose kernels are asked for, without Python's lock.
 FAD_EAGER_API const char *fad_eager_take_request() {
   static thread_local std::string key;
@@ -217,8 +232,7 @@ FAD_EAGER_API void fad_eager_expect(const char *key) {
 FAD_EAGER_API void fad_eager_finish(const char *key, const uintptr_t code[3],
                                     const int64_t *arguments, int64_t count) {
   using namespace fad::eager;
-  auto get = [&](int i) { return reinterpret_cast<PackedCode>(code[i]); };
-  CompiledSequences::get().finish(key, get(0), get(1), get(2),
+  CompiledSequences::get().finish(key, code[0], code[1], code[2],
                                   {arguments, arguments + count});
 }
 

@@ -24,9 +24,18 @@ CompiledSequence *CompiledSequences::find(const std::string &key) {
   return sequences.size() < maxCount ? &sequences[key] : nullptr;
 }
 
+/// The key without the number of a GPU.
+static std::string withoutNumber(std::string key) {
+  size_t end = std::min(key.find('\n'), key.size());
+  size_t colon = key.rfind(':', end);
+  return colon == std::string::npos ? key : key.erase(colon, end - colon);
+}
+
 void CompiledSequences::see(const std::string &key,
                             CompiledSequence &sequence) {
   std::lock_guard<std::mutex> lock(mutex);
+  if (!sequence.sightings && expected.count(withoutNumber(key)))
+    ++sequence.sightings;
   if (++sequence.sightings != 2)
     return;
   requests.push_back(key);
@@ -36,8 +45,7 @@ void CompiledSequences::see(const std::string &key,
 
 void CompiledSequences::expect(const std::string &key) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (sequences.size() < maxCount && !sequences[key].sightings)
-    sequences[key].sightings = 1;
+  expected.insert(key);
 }
 
 std::string CompiledSequences::takeRequest() {
@@ -53,8 +61,8 @@ bool CompiledSequences::isIdle() {
   return open == 0;
 }
 
-void CompiledSequences::finish(const std::string &key, PackedCode value,
-                               PackedCode derivative, PackedCode gradient,
+void CompiledSequences::finish(const std::string &key, Code value,
+                               Code derivative, Code gradient,
                                std::vector<int64_t> gradientArguments) {
   std::lock_guard<std::mutex> lock(mutex);
   --open;

@@ -15,6 +15,7 @@
 #ifndef FAD_EAGER_COMPILEDSEQUENCES_H
 #define FAD_EAGER_COMPILEDSEQUENCES_H
 
+#include "deferred/Code.h"
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -22,12 +23,10 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace fad::eager {
-
-/// Code of fad on vectors. See `CompiledModule::getPacked`.
-using PackedCode = void (*)(void **);
 
 struct CompiledSequence {
   /// Whether the rest is there, and does not change any more.
@@ -35,12 +34,12 @@ struct CompiledSequence {
   /// Whether fad has no kernel of it.
   std::atomic<bool> isImpossible{false};
   /// The value, of sources, constants and numbers.
-  PackedCode value = nullptr;
-  /// The value and the derivative, of the same; or null.
-  PackedCode derivative = nullptr;
-  /// The gradients of the sources; or null. The arguments are those of `value`
+  Code value = 0;
+  /// The value and the derivative, of the same; or 0.
+  Code derivative = 0;
+  /// The gradients of the sources; or 0. The arguments are those of `value`
   /// at `gradientArguments`, and the gradient of the value.
-  PackedCode gradient = nullptr;
+  Code gradient = 0;
   std::vector<int64_t> gradientArguments;
 
   int64_t sightings = 0;
@@ -56,16 +55,17 @@ public:
   /// Counts that the sequence was computed; from the second time on, and from
   /// the first if another process has met it, its kernels are asked for, once.
   void see(const std::string &key, CompiledSequence &sequence);
-  /// Says of sequences that an earlier process has met them.
+  /// Says of a sequence that an earlier process has met it. Its GPU, if any,
+  /// has no number there: `auto Float 1 0 2 cuda`.
   void expect(const std::string &key);
 
   /// Waits for a sequence whose kernels are asked for.
   std::string takeRequest();
   /// Whether all kernels that were asked for are there, or cannot be.
   bool isIdle();
-  /// Adds kernels of a sequence; none, if `value` is null.
-  void finish(const std::string &key, PackedCode value, PackedCode derivative,
-              PackedCode gradient, std::vector<int64_t> gradientArguments);
+  /// Adds kernels of a sequence; none, if `value` is 0.
+  void finish(const std::string &key, Code value, Code derivative,
+              Code gradient, std::vector<int64_t> gradientArguments);
   int64_t countReady();
 
 private:
@@ -74,6 +74,7 @@ private:
   std::mutex mutex;
   std::condition_variable wait;
   std::unordered_map<std::string, CompiledSequence> sequences;
+  std::unordered_set<std::string> expected;
   std::deque<std::string> requests;
   int64_t open = 0, ready = 0;
 };

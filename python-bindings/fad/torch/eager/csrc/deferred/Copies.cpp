@@ -64,9 +64,15 @@ StepPtr Copies::replace(const StepPtr &end) {
 }
 
 void Copies::keepFor(LazyTensor &lazy) {
-  SequenceNode *node = openNodeOf(lazy);
-  if (node && readsMemoryOf(node->step, written))
-    node->step = replace(node->step);
+  // Another thread that writes may compute the tensor meanwhile.
+  StepPtr before;
+  lazy.guard([&] {
+    SequenceNode *node = openNodeOf(lazy);
+    if (!node || !readsMemoryOf(node->step, written))
+      return;
+    before = node->step;
+    node->step = replace(before);
+  });
 }
 
 } // namespace fad::eager

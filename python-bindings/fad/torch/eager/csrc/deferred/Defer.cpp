@@ -77,7 +77,8 @@ static void tell(const Call &call, const at::Tensor &result) {
 }
 
 at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
-  if (isAutocast(call.op, keys) || !isLikeOperands(call))
+  if (isAutocast(call.op, keys) || !isLikeOperands(call) ||
+      isCapturing(call.tensors[0].device()))
     return {};
   watchNewOperators();
   std::vector<torch::autograd::Edge> sources = findSources(call);
@@ -154,6 +155,8 @@ bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor) {
 
 bool isContinued(const at::Tensor &tensor, const Value &value) {
   LazyTensor *lazy = lazyOf(tensor);
+  if (lazy && lazy->getStream() != getCurrentStream(tensor.device()))
+    return false;
   StepPtr steps = value.steps();
   return !lazy || !lazy->isComputed() || !steps || !anyInput(steps, isModified);
 }

@@ -214,6 +214,8 @@ static Choice findKept(const Value &value) {
 
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
   auto &lazy = static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl());
+  OnRecordedStream there(lazy.getStream());
+  bool wasComputed = lazy.isComputed();
   Ending ending;
   Choice choice;
   if (SequenceNode *node = openNodeOf(lazy)) {
@@ -235,6 +237,8 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
                           packDerivative(tensor, *value.sequence, levels))
       choice.kept = Kept::Levels;
   }
+  if (!wasComputed)
+    there.finish();
   value.isRead = true;
   lazy.leave();
   end(tensor, value, ending, choice);

@@ -10,81 +10,8 @@
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
-#include <c10/core/CPUAllocator.h>
-#include <c10/core/StorageImpl.h>
 
 namespace fad::eager {
-
-namespace {
-/// A vector, as compiled code takes and returns it.
-struct Vector {
-  void *allocated, *aligned;
-  int64_t offset, size, stride;
-};
-} // namespace
-
-static Vector describe(const at::Tensor &tensor) {
-  void *data = const_cast<void *>(tensor.const_data_ptr());
-  return {data, data, 0, tensor.numel(), 1};
-}
-
-static void freeResult(void *buffer) {
-  c10::profiledCPUMemoryReporter().Delete(buffer);
-  native.free(buffer);
-}
-
-/// A tensor like another, of the memory of a result.
-static at::Tensor take(const Vector &vector, const at::Tensor &like) {
-  size_t bytes = like.numel() * like.element_size();
-  c10::profiledCPUMemoryReporter().New(vector.allocated, bytes);
-  auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes,
-      c10::DataPtr(vector.aligned, vector.allocated, freeResult, c10::kCPU),
-      c10::GetCPUAllocator(), /*resizable=*/true);
-  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
-      like.dtype());
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(),
-                                                      like.strides());
-  return tensor;
-}
-
-/// An argument of compiled code: a tensor, or else a number.
-struct Argument {
-  const at::Tensor *tensor;
-  double *number;
-};
-using Arguments = std::vector<Argument>;
-
-/// The results of compiled code, each with the layout of `like`.
-static std::vector<at::Tensor> run(PackedCode code, const Arguments &arguments,
-                                   const at::Tensor &like, size_t count) {
-  std::vector<Vector> results(count), vectors;
-  std::vector<void *> pointers, packed;
-  // Neither may move, as there are pointers to their elements.
-  vectors.reserve(arguments.size());
-  pointers.reserve(arguments.size() + 1);
-  auto pass = [&](void *target) {
-    pointers.push_back(target);
-    packed.push_back(&pointers.back());
-  };
-  pass(results.data());
-  for (const Argument &argument : arguments) {
-    if (argument.tensor) {
-      vectors.push_back(describe(*argument.tensor));
-      pass(&vectors.back());
-    } else {
-      packed.push_back(argument.number);
-    }
-  }
-  TORCH_CHECK(native.call(code, packed.data()),
-              "fad.torch.nest: there is no memory for a tensor of ",
-              like.numel() * like.element_size(), " bytes");
-  std::vector<at::Tensor> found;
-  for (const Vector &result : results)
-    found.push_back(take(result, like));
-  return found;
-}
 
 /// The arguments of a program: its tensors, and then its numbers. Fails where a
 /// tensor was written to after the sequence was recorded.
@@ -104,9 +31,7 @@ static Arguments read(Program &program) {
 /// Kernels round otherwise than operators one by one, and when they are there
 /// differs between runs: where a program asks for the same digits in each, none
 /// is called.
-static bool mayCall() {
-  return native.call && !at::globalContext().deterministicAlgorithms();
-}
+static bool mayCall() { return !at::globalContext().deterministicAlgorithms(); }
 
 static bool isReady(const std::shared_ptr<Program> &program) {
   return mayCall() && program->isReady();
@@ -119,16 +44,16 @@ at::Tensor computeFused(const StepPtr &end, bool isForward) {
       CompiledSequences::get().see(program->key, *program->compiled);
     return {};
   }
-  return run(program->compiled->value, read(*program),
-             program->tensors[0].tensor, 1)[0];
+  return call(program->compiled->value, read(*program),
+              program->tensors[0].tensor, 1)[0];
 }
 
 std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
   auto program = getProgram(end, end->policy, /*usesComputed=*/false);
   if (!isReady(program) || !program->compiled->derivative)
     return {};
-  auto found = run(program->compiled->derivative, read(*program),
-                   program->tensors[0].tensor, 2);
+  auto found = call(program->compiled->derivative, read(*program),
+                    program->tensors[0].tensor, 2);
   return {found[0], found[1]};
 }
 
@@ -141,8 +66,8 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
   Arguments arguments = read(*program);
   const at::Tensor &like = program->tensors[0].tensor;
   if (gradient.scalar_type() != like.scalar_type() ||
-      !gradient.sizes().equals(like.sizes()) || !gradient.device().is_cpu() ||
-      gradient.layout() != at::kStrided)
+      !gradient.sizes().equals(like.sizes()) ||
+      gradient.device() != like.device() || gradient.layout() != at::kStrided)
     return {};
   at::AutoGradMode off(false);
   at::Tensor dense = gradient;
@@ -157,7 +82,7 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
     used.push_back(arguments[static_cast<size_t>(argument)]);
   used.push_back({&dense, nullptr});
   auto found =
-      run(program->compiled->gradient, used, dense, program->sources.size());
+      call(program->compiled->gradient, used, dense, program->sources.size());
   std::vector<at::Tensor> all(sources.size());
   for (size_t i = 0; i < sources.size(); ++i)
     for (size_t k = 0; k < found.size(); ++k)

@@ -14,16 +14,10 @@
 #ifndef FAD_EAGER_FUSED_H
 #define FAD_EAGER_FUSED_H
 
+#include "deferred/Call.h"
 #include "deferred/Program.h"
 
 namespace fad::eager {
-
-/// Where fad's runtime is, which the extension is not linked with.
-struct NativeInterface {
-  bool (*call)(PackedCode code, void **arguments) = nullptr;
-  void (*free)(void *buffer) = nullptr;
-};
-inline NativeInterface native;
 
 /// The value of a sequence. In forward, that counts as a sighting.
 at::Tensor computeFused(const StepPtr &end, bool isForward = false);

@@ -24,7 +24,7 @@ static c10::DispatchKeySet keysOf(const at::Tensor &like) {
 LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like,
                        c10::IntArrayRef strides)
     : TensorImpl(keysOf(like), like.dtype(), like.device()),
-      step(std::move(step)) {
+      step(std::move(step)), stream(getCurrentStream(like.device())) {
   set_sizes_and_strides(like.sizes(), strides);
   storage_access_should_throw_ = true;
   ++live;
@@ -60,19 +60,23 @@ void LazyTensor::leave() {
     tensors->remove(*this);
 }
 
-void LazyTensor::forget() {
+LazyTensor::Dropped LazyTensor::forget() {
   if (step)
     --live;
-  step.reset();
-  operands.clear();
+  return {std::move(step), std::move(operands)};
 }
 
 void LazyTensor::compute() {
   if (isComputed())
     return;
+  Dropped dropped;
   std::lock_guard<std::mutex> lock(mutex);
-  if (!isComputed())
-    evaluate(*this);
+  if (isComputed())
+    return;
+  OnRecordedStream there(stream);
+  evaluate(*this);
+  there.finish();
+  dropped = forget();
 }
 
 StepPtr LazyTensor::findStep() {
@@ -104,7 +108,6 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
   step->setComputed(at::Tensor(
       c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
           this)));
-  forget();
 }
 
 const c10::Storage &LazyTensor::storage() const {

@@ -10,6 +10,7 @@
 #ifndef FAD_EAGER_LAZYTENSOR_H
 #define FAD_EAGER_LAZYTENSOR_H
 
+#include "deferred/Streams.h"
 #include "sequence/Steps.h"
 #include "sequence/Value.h"
 #include <c10/core/TensorImpl.h>
@@ -48,12 +49,21 @@ public:
   void compute();
   /// Does so by a function of its step. False where it was done before.
   template <typename Function> bool computeAs(Function function) {
+    Dropped dropped;
     std::lock_guard<std::mutex> lock(mutex);
     if (isComputed())
       return false;
+    OnRecordedStream there(stream);
     auto [value, how] = function(step);
     fill(value, how);
+    there.finish();
+    dropped = forget();
     return true;
+  }
+  /// Calls a function while no other thread computes the tensor.
+  template <typename Function> void guard(Function function) {
+    std::lock_guard<std::mutex> lock(mutex);
+    function();
   }
   /// No write to what the sequence reads is waited for any more.
   void leave();
@@ -65,6 +75,8 @@ public:
   StepPtr findStep();
   /// The same, within `evaluate`.
   const StepPtr &getStep() const { return step; }
+  /// What was current when the last operator was recorded.
+  const std::optional<c10::Stream> &getStream() const { return stream; }
 
   const c10::Storage &storage() const override;
   bool has_storage() const override;
@@ -81,10 +93,18 @@ public:
 
 private:
   friend class LazyTensors;
-  void forget();
+  /// What may go once the tensor is computed. The last reference to a tensor
+  /// may wait for Python's lock, whose owner may wait for `mutex`: it goes
+  /// outside of that.
+  struct Dropped {
+    StepPtr step;
+    std::vector<at::Tensor> operands;
+  };
+  Dropped forget();
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;
+  const std::optional<c10::Stream> stream;
   std::vector<at::Tensor> operands;
   std::atomic<bool> computed{false};
   Computed computedHow = Computed::AtOnce;

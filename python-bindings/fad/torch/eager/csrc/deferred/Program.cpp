@@ -7,23 +7,25 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Program.h"
+#include "deferred/Call.h"
 #include "sequence/Text.h"
 
 namespace fad::eager {
 
-/// Whether sources and constants are tensors of one type and layout, on the
-/// CPU.
+/// Whether sources and constants are tensors of one type and layout, on one
+/// device that fad compiles for.
 static bool hasOneLayout(const SequenceText &text) {
   const at::Tensor &first = text.sources[0].tensor;
   auto isLike = [&](const Step::Constant &other) {
     const at::Tensor &tensor = other.tensor;
-    return tensor.device().is_cpu() &&
+    return tensor.device() == first.device() &&
            tensor.scalar_type() == first.scalar_type() &&
            tensor.sizes().equals(first.sizes()) &&
            tensor.strides().equals(first.strides()) && !tensor.is_neg() &&
            !tensor._is_zerotensor();
   };
-  return std::all_of(text.sources.begin(), text.sources.end(), isLike) &&
+  return hasCode(first.device()) &&
+         std::all_of(text.sources.begin(), text.sources.end(), isLike) &&
          std::all_of(text.constants.begin(), text.constants.end(), isLike);
 }
 
@@ -39,6 +41,8 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
   for (size_t count :
        {text.sources.size(), text.constants.size(), text.numbers.size()})
     program->key += " " + std::to_string(count);
+  if (c10::Device device = text.sources[0].tensor.device(); !device.is_cpu())
+    program->key += " cuda:" + std::to_string(device.index());
   program->key += text.lines;
   program->tensors = std::move(text.sources);
   program->tensors.insert(program->tensors.end(), text.constants.begin(),

@@ -88,7 +88,8 @@ bool Builder::addArgument(const Step &step, size_t position,
     }
   if (value.isTensor() && value.toTensor().defined()) {
     const at::Tensor &tensor = value.toTensor();
-    if (!tensor.device().is_cpu() || tensor.is_complex())
+    // A number on a device is not read: that would wait for the device.
+    if (tensor.is_complex() || (!tensor.dim() && !tensor.device().is_cpu()))
       return false;
     for (const Step::Constant &constant : step.constants)
       if (constant.tensor.is_same(tensor)) {

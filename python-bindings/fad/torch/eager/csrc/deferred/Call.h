@@ -1,0 +1,64 @@
+//===- Call.h - Calls what fad has compiled ---------------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_CALL_H
+#define FAD_EAGER_CALL_H
+
+#include "deferred/Code.h"
+#include <ATen/core/Tensor.h>
+#include <vector>
+
+namespace fad::eager {
+
+/// Where fad's runtime is, which the extension is not linked with.
+struct NativeInterface {
+  bool (*call)(PackedCode code, void **arguments) = nullptr;
+  void (*free)(void *buffer) = nullptr;
+};
+inline NativeInterface native;
+
+/// Functions of libfad_cuda_runtime.so (include/fad-c/CUDARuntime.h).
+struct DriverInterface {
+  /// The devices whose pointers and streams are those of the CUDA driver. The
+  /// CPU stands for none.
+  c10::DeviceType type = c10::DeviceType::CPU;
+  int (*launch)(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                unsigned blockX, unsigned blockY, unsigned blockZ,
+                unsigned sharedBytes, void *stream,
+                void **parameters) = nullptr;
+  int (*isCapturing)(void *stream, int *isCapturing) = nullptr;
+  const char *(*getErrorMessage)() = nullptr;
+};
+inline DriverInterface driver;
+
+/// Whether fad compiles for a device.
+inline bool hasCode(c10::Device device) {
+  return device.is_cpu() ? native.call != nullptr
+                         : device.type() == driver.type;
+}
+
+/// An argument of compiled code: a tensor, or else a number.
+struct Argument {
+  const at::Tensor *tensor;
+  double *number;
+};
+using Arguments = std::vector<Argument>;
+
+/// The results of compiled code, each with the type, device, sizes and strides
+/// of `like`, as all tensors among the arguments have.
+std::vector<at::Tensor> call(Code code, const Arguments &arguments,
+                             const at::Tensor &like, size_t count);
+
+/// The same by a kernel, which is started on the device's current stream.
+std::vector<at::Tensor> launch(const DeviceKernel &kernel,
+                               const Arguments &arguments,
+                               const at::Tensor &like, size_t count);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_CALL_H

@@ -1,0 +1,92 @@
+//===- Launch.cpp - Starts kernels of a GPU -------------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "deferred/Call.h"
+#include "deferred/Streams.h"
+#include <ATen/ops/empty_strided.h>
+
+namespace fad::eager {
+
+/// Kernels count elements in 32 bits. See `fad-to-gpu`.
+static constexpr int64_t largestLaunch = 1 << 30;
+
+namespace {
+/// The arguments of one launch after the other.
+class Parameters {
+public:
+  Parameters(const DeviceKernel &kernel, const Arguments &arguments,
+             const std::vector<at::Tensor> &results) {
+    for (int64_t i = 0; i < kernel.parameterCount; ++i) {
+      int64_t number = kernel.parameters[i];
+      if (number < 0)
+        add(results[-1 - number].mutable_data_ptr());
+      else if (const at::Tensor *tensor = arguments[number].tensor)
+        add(const_cast<void *>(tensor->const_data_ptr()));
+      else
+        values.push_back({arguments[number].number, false});
+    }
+  }
+
+  bool areAligned() const {
+    return std::all_of(values.begin(), values.end(), [](const Value &value) {
+      return !value.isPointer ||
+             reinterpret_cast<uintptr_t>(value.address) % 16 == 0;
+    });
+  }
+
+  /// What the driver takes: a pointer to each value, and to `count`.
+  std::vector<void *> get(int32_t &count) {
+    std::vector<void *> pointers;
+    for (Value &value : values)
+      pointers.push_back(value.isPointer ? &value.address : value.address);
+    pointers.push_back(&count);
+    return pointers;
+  }
+
+  void advance(int64_t bytes) {
+    for (Value &value : values)
+      if (value.isPointer)
+        value.address = static_cast<char *>(value.address) + bytes;
+  }
+
+private:
+  /// A pointer to the device, or else to a number.
+  struct Value {
+    void *address;
+    bool isPointer;
+  };
+  void add(void *pointer) { values.push_back({pointer, true}); }
+
+  std::vector<Value> values;
+};
+} // namespace
+
+std::vector<at::Tensor> launch(const DeviceKernel &kernel,
+                               const Arguments &arguments,
+                               const at::Tensor &like, size_t count) {
+  std::vector<at::Tensor> results;
+  for (size_t i = 0; i < count; ++i)
+    results.push_back(
+        at::empty_strided(like.sizes(), like.strides(), like.options()));
+  Parameters parameters(kernel, arguments, results);
+  void *function = parameters.areAligned() ? kernel.aligned : kernel.unaligned;
+  void *stream = getCurrentStream(like.device())->native_handle();
+  for (int64_t rest = like.numel(); rest > 0; rest -= largestLaunch) {
+    auto size = static_cast<int32_t>(std::min(rest, largestLaunch));
+    auto blocks = static_cast<unsigned>((size + kernel.tile - 1) / kernel.tile);
+    TORCH_CHECK(!driver.launch(function, blocks, 1, 1,
+                               static_cast<unsigned>(kernel.threads), 1, 1,
+                               /*sharedBytes=*/0, stream,
+                               parameters.get(size).data()),
+                "fad.torch.nest: ", driver.getErrorMessage());
+    parameters.advance(size * static_cast<int64_t>(like.element_size()));
+  }
+  return results;
+}
+
+} // namespace fad::eager

@@ -1,0 +1,102 @@
+//===- Kernels.cpp - Kernels for who launches them himself ----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bindings.h"
+#include "Module.h"
+#include "fad/IR/Fad.h"
+#include "fad/Runtime/CUDATarget.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "nanobind/stl/string.h"
+#include "nanobind/stl/vector.h"
+
+namespace nb = nanobind;
+using namespace mlir;
+using namespace mlir::fad;
+using namespace mlir::fad::python;
+
+namespace {
+/// The only kernel of a function, of those that `fad-to-gpu` describes.
+struct Kernel {
+  std::string name;
+  int64_t threads, tile;
+  /// What the kernel takes before the number of elements: the number of an
+  /// argument of the function, or -1 less that of a result.
+  std::vector<int64_t> parameters;
+};
+} // namespace
+
+/// The kernel that computes all results of a function from its arguments.
+/// Results that are arguments take none.
+static FailureOr<Kernel> describeKernel(func::FuncOp function) {
+  auto fail = [&]() -> InFlightDiagnostic {
+    return function.emitError("@")
+           << function.getSymName() << " is not one elementwise kernel";
+  };
+  if (!function.getBody().hasOneBlock())
+    return fail();
+  Block &body = function.getBody().front();
+  auto ops = body.without_terminator();
+  auto op = ops.empty() ? nullptr : dyn_cast<ElementwiseOp>(*ops.begin());
+  if (!op || !llvm::hasSingleElement(ops))
+    return fail();
+  auto name = op->getAttrOfType<SymbolRefAttr>(FadDialect::kKernelAttr);
+  auto threads = op->getAttrOfType<IntegerAttr>(FadDialect::kBlockSizeAttr);
+  auto tile = op->getAttrOfType<IntegerAttr>(FadDialect::kTileSizeAttr);
+  if (!name || !threads || !tile)
+    return fail() << ": run fad-to-nvvm first";
+  Kernel kernel = {
+      name.getLeafReference().str(), threads.getInt(), tile.getInt(), {}};
+  for (Value operand : op->getOperands())
+    kernel.parameters.push_back(cast<BlockArgument>(operand).getArgNumber());
+  auto returned = body.getTerminator()->getOperands();
+  for (Value result : op->getResults()) {
+    auto found = llvm::find(returned, result);
+    if (found == returned.end())
+      return fail() << ", all of whose results are returned";
+    kernel.parameters.push_back(-1 - std::distance(returned.begin(), found));
+  }
+  return kernel;
+}
+
+static nb::tuple getKernel(Module &module, const std::string &function) {
+  Kernel kernel = module.run([&](ModuleOp op) -> FailureOr<Kernel> {
+    auto found = op.lookupSymbol<func::FuncOp>(function);
+    if (!found)
+      return emitError(op.getLoc()) << "there is no function @" << function;
+    return describeKernel(found);
+  });
+  return nb::make_tuple(kernel.name, kernel.threads, kernel.tile,
+                        kernel.parameters);
+}
+
+/// What a driver loads: the PTX or the machine code of all kernels.
+static nb::bytes getImage(Module &module) {
+  StringRef image = module.run([&](ModuleOp op) -> FailureOr<StringRef> {
+    auto binaries = op.getOps<gpu::BinaryOp>();
+    if (binaries.empty() || (*binaries.begin()).getObjects().size() != 1)
+      return emitError(op.getLoc())
+             << "there is no gpu.binary of one object: run fad-to-nvvm first";
+    auto object = cast<gpu::ObjectAttr>((*binaries.begin()).getObjects()[0]);
+    return object.getObject().getValue();
+  });
+  return nb::bytes(image.data(), image.size());
+}
+
+/// See `chooseCUDAChip`.
+static std::string chooseChip(int major, int minor) {
+  llvm::Expected<std::string> chip = chooseCUDAChip(major, minor);
+  if (!chip)
+    throw nb::value_error(llvm::toString(chip.takeError()).c_str());
+  return *chip;
+}
+
+void mlir::fad::python::bindKernels(nb::module_ &module) {
+  module.def("kernel", getKernel, nb::arg("module"), nb::arg("function"));
+  module.def("kernel_image", getImage, nb::arg("module"));
+  module.def("choose_chip", chooseChip, nb::arg("major"), nb::arg("minor"));
+}

@@ -1,0 +1,306 @@
+"""Deferred sequences on a GPU, without one: the driver for tests executes the kernels as
+loops of the host, and logs what they are launched with. PyTorch's device has the host's
+memory.
+
+usage: check_device.py FOLDER TOOLS LLVM_TOOLS
+
+The environment names the driver, FAD_CUDA_DRIVER, and its log, FAD_FAKE_CUDA_LOG."""
+
+import contextlib
+import gc
+import os
+import pathlib
+import re
+import sys
+
+import torch
+import torch.nn.functional as F
+from activations import gelu, mish, silu
+from checks import Checks, raises
+from host_device import HostDevice
+
+import fad
+import fad.torch
+from fad.torch.eager import _device, _kernels, trace
+from fad.torch.eager._state import live_values
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "utils"))
+from gpu_on_host import build_for_driver
+
+SIZE = 5000  # More than one tile, and the last one is not full.
+TENSORS = "x", "up"
+FUNCTIONS = {
+    "gelu": lambda x, up: gelu(x),
+    "silu": lambda x, up: silu(x),
+    "mish": lambda x, up: mish(x),
+    "swiglu": lambda x, up: F.silu(x) * up,
+    "constant": lambda x, up: torch.tanh(x * 0.3) * up.detach() + 2 * x,
+    "single": lambda x, up: torch.exp(x * -1) + up.detach(),
+}
+TYPES = {torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 3e-3}
+
+
+class Log:
+    """What the driver is called with."""
+
+    LAUNCH = re.compile(
+        r"cuLaunchKernel (\w+) grid=(\d+),1,1 block=(\d+),1,1 shared=0 stream=(\d+) "
+        r"parameters=(\S*)"
+    )
+
+    def __init__(self, path):
+        self.path, self.read = pathlib.Path(path), 0
+
+    def take(self):
+        lines = self.path.read_text().splitlines()
+        new, self.read = lines[self.read :], len(lines)
+        return new
+
+    def take_launches(self):
+        found = [self.LAUNCH.fullmatch(line) for line in self.take()]
+        return [Launch(*match.groups()) for match in found if match]
+
+
+class Launch:
+    def __init__(self, name, grid, block, stream, parameters):
+        self.name, self.grid, self.block = name, int(grid), int(block)
+        self.stream = int(stream)
+        numbers = [bytes.fromhex(each) for each in parameters.split(",")]
+        self.pointers = [int.from_bytes(each, "little") for each in numbers[:-1]]
+        self.count = int.from_bytes(numbers[-1], "little")
+
+
+def inputs(dtype=torch.float32, device="pretend", size=SIZE, offset=0):
+    generator = torch.Generator().manual_seed(0)
+    made = [torch.randn(size + offset, generator=generator).to(dtype) for _ in TENSORS]
+    return [each.to(device)[offset:].requires_grad_() for each in made]
+
+
+def run(function, tensors, policy="auto"):
+    """The value, as it was read, and the gradients."""
+    with fad.torch.nest(policy=policy, min_numel=1, engine="deferred"):
+        # A view ends the sequence and saves nothing.
+        value = function(*tensors).view(-1)
+    weights = torch.linspace(-1, 1, value.numel()).to(value)
+    gradients = torch.autograd.grad(value, tensors, weights, allow_unused=True)
+    return value, gradients
+
+
+def close(found, expected, tolerance):
+    return all(
+        b is None
+        if a is None
+        else torch.allclose(a.cpu().double(), b.double(), rtol=tolerance, atol=tolerance)
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+class Programs:
+    """What was compiled, for a library of it."""
+
+    def __init__(self):
+        self.texts, compile = {}, _device.compile
+
+        def wrapper(program, device):
+            find = compile(program, device)
+            module = program.module if hasattr(program, "forward") else program
+            for function in module.functions:
+                self.texts[function] = str(module)
+            return find
+
+        _device.compile = wrapper
+
+    def build(self, folder, tools, llvm_tools):
+        bodies = {re.sub(r"\Amodule \{\n|\n\}\s*\Z", "", text) for text in self.texts.values()}
+        module = fad.parse("\n".join(sorted(bodies)))
+        module.run("fad-to-gpu{chip=sm_90}")
+        library = pathlib.Path(folder) / "kernels.so"
+        build_for_driver(str(module), library, tools, llvm_tools)
+        os.environ["FAD_FAKE_CUDA_KERNELS"] = str(library)
+
+
+@contextlib.contextmanager
+def environment(name, value):
+    os.environ[name] = value
+    yield
+    del os.environ[name]
+
+
+def main():
+    folder, tools, llvm_tools = sys.argv[1:]
+    check, programs, device = Checks(), Programs(), HostDevice()
+    log = Log(os.environ["FAD_FAKE_CUDA_LOG"])
+    # Under `fad`, the others keep an operator's own node, or are two sequences.
+    cases = [(name, "auto", dtype) for name in FUNCTIONS for dtype in TYPES]
+    cases += [(name, "fad", dtype) for name in ("gelu", "silu", "mish") for dtype in TYPES]
+    for _ in range(3):
+        for name, policy, dtype in cases:
+            run(FUNCTIONS[name], inputs(dtype), policy)
+    count = _kernels.wait()
+    assert count == len(cases), count
+    programs.build(folder, tools, llvm_tools)
+    log.take()
+    assert device.synchronizations == 0
+
+    for name, policy, dtype in cases:
+
+        def agrees(name=name, policy=policy, dtype=dtype):
+            log.take()
+            tensors, before = inputs(dtype), device.allocations
+            with fad.torch.nest(policy=policy, min_numel=1, engine="deferred"):
+                value = FUNCTIONS[name](*tensors)
+                assert not log.take_launches() and device.allocations == before
+                value = value.view(-1)
+            forward = log.take_launches()
+            # One kernel, on the default stream, into memory of PyTorch's allocator.
+            assert len(forward) == 1, forward
+            (launch,) = forward
+            assert launch.stream == 0 and launch.count == SIZE and launch.block == 256
+            assert launch.grid in [-(-SIZE // tile) for tile in (1024, 2048, 4096)]
+            assert value.data_ptr() in launch.pointers and tensors[0].data_ptr() in launch.pointers
+            weights = torch.linspace(-1, 1, SIZE).to(value)
+            gradients = torch.autograd.grad(value, tensors, weights, allow_unused=True)
+            backward = log.take_launches()
+            # Under `fad`, backward multiplies by the derivative, or runs nodes.
+            assert len(backward) == (policy == "auto"), backward
+            for launch in backward:
+                assert weights.data_ptr() in launch.pointers and launch.count == SIZE
+                assert gradients[0].data_ptr() in launch.pointers
+            copies = inputs(dtype, "cpu")
+            wide = [each.detach().double().requires_grad_() for each in copies]
+            exact = FUNCTIONS[name](*wide)
+            expected = torch.autograd.grad(
+                exact, wide, torch.linspace(-1, 1, SIZE).to(dtype).double(), allow_unused=True
+            )
+            return close([value, *gradients], [exact, *expected], TYPES[dtype])
+
+        check(f"{name}, {policy}, {dtype}", agrees)
+
+    def check_offsets():
+        """Pointers that are no multiples of 16 bytes, and small tensors."""
+        for size, offset in (SIZE, 1), (1, 0), (1025, 3):
+            tensors = inputs(size=size, offset=offset)
+            value, gradients = run(FUNCTIONS["gelu"], tensors)
+            names = [each.name for each in log.take_launches()]
+            assert len(names) == 2 and all(
+                name.endswith("_unaligned") == (offset != 0) for name in names
+            ), names
+            copies = inputs(size=size, offset=offset, device="cpu")
+            value_of_cpu = gelu(copies[0])
+            weights = torch.linspace(-1, 1, size)
+            (expected,) = torch.autograd.grad(value_of_cpu, copies[:1], weights)
+            assert close([value, gradients[0]], [value_of_cpu, expected], 2e-6)
+
+    check("offsets", check_offsets)
+
+    def check_streams():
+        """Kernels go to the stream on which operators were called; who reads the value
+        elsewhere waits."""
+        (x, up), before = inputs(), device.synchronizations
+        with device.stream(1):
+            run(gelu_of, [x, up])
+        assert {each.stream for each in log.take_launches()} == {1}
+        assert device.synchronizations == before
+        with fad.torch.nest(min_numel=1, engine="deferred"):
+            with device.stream(1):
+                value = silu(x)
+            with device.stream(2):
+                read = value.view(-1)
+        assert [each.stream for each in log.take_launches()] == [1]
+        assert device.synchronizations == before + 1
+        assert close([read], [silu(x.detach().cpu())], 2e-6)
+        # A sequence does not go on there.
+        with fad.torch.nest(min_numel=1, engine="deferred"):
+            with device.stream(1):
+                value = silu(x)
+            with device.stream(2):
+                read = (silu(value) * 1).view(-1)
+        assert [each.stream for each in log.take_launches()][:1] == [1]
+        assert device.synchronizations == before + 2, device.synchronizations - before
+        assert close([read], [silu(silu(x.detach().cpu()))], 2e-6)
+
+    def gelu_of(x, up):
+        return gelu(x)
+
+    check("streams", check_streams)
+
+    def check_capture():
+        """What a CUDA graph captures is computed at once, within the graph."""
+        x, up = inputs()
+        with device.stream(1), environment("FAD_FAKE_CUDA_CAPTURED", "1"):
+            with fad.torch.nest(min_numel=1, engine="deferred"):
+                value = gelu(x)
+                assert live_values() == 0
+                value = value.view(-1)
+        assert not log.take_launches()
+        assert close([value], [gelu(x.detach().cpu())], 2e-6)
+        with fad.torch.nest(min_numel=1, engine="deferred"):
+            value = gelu(x)
+            with device.stream(1), environment("FAD_FAKE_CUDA_CAPTURED", "1"):
+                text = "read the value before, or leave nest()"
+                assert raises(text, lambda: value.view(-1))
+        log.take()
+
+    check("capture", check_capture)
+
+    def check_second_device():
+        tensors = inputs(device="pretend:1")
+        for _ in range(3):
+            run(FUNCTIONS["swiglu"], tensors)
+            _kernels.wait()
+        lines = log.take()
+        assert any(line.startswith("cuModuleLoadDataEx") for line in lines)
+        with device.stream(2, device=1):
+            value, _ = run(FUNCTIONS["swiglu"], tensors)
+        # The fourth of all streams.
+        assert [each.stream for each in log.take_launches()] == [4, 4]
+        copies = [each.detach().cpu() for each in tensors]
+        assert value.device.index == 1 and close([value], [FUNCTIONS["swiglu"](*copies)], 2e-6)
+
+    check("second device", check_second_device)
+
+    def check_numbers():
+        """A number on the device is not read: that would wait."""
+        tensors = inputs()
+        number = torch.tensor(0.5).to("pretend")
+        lines = []
+        for _ in range(3):
+            lines = trace(
+                lambda: run(lambda x, up: torch.tanh(x * number) * x, tensors),
+                engine="deferred",
+                min_numel=1,
+            )
+            _kernels.wait()
+        assert any("as no kernel is called" in line for line in lines), lines
+        assert not log.take_launches()
+
+    check("numbers", check_numbers)
+
+    def check_failure():
+        tensors = inputs()
+        with environment("FAD_FAKE_CUDA_FAIL", "cuLaunchKernel=700"):
+            text = "fad.torch.nest: cannot launch the kernel"
+            assert raises(text, lambda: run(FUNCTIONS["gelu"], tensors))
+        value, _ = run(FUNCTIONS["gelu"], tensors)
+        return close([value], [gelu(tensors[0].detach().cpu())], 2e-6)
+
+    check("failure", check_failure)
+
+    def check_list():
+        """Sequences are remembered for all GPUs."""
+        texts = [path.read_text() for path in _kernels._folder().iterdir()]
+        heads = {text.split("\n")[0] for text in texts}
+        return "auto Float 2 0 0 cuda" in heads and not any("cuda:" in each for each in heads)
+
+    check("list", check_list)
+
+    def check_memory():
+        gc.collect()
+        return live_values() == 0
+
+    check("memory", check_memory)
+    assert not any("cuStreamSynchronize" in line for line in log.path.read_text().splitlines())
+    check.finish()
+
+
+main()
