@@ -2,7 +2,7 @@
 loops of the host, and logs what they are launched with. PyTorch's device has the host's
 memory.
 
-usage: check_device.py FOLDER TOOLS LLVM_TOOLS
+usage: check_device.py FOLDER TOOLS LLVM_TOOLS, or --without-kernel
 
 The environment names the driver, FAD_CUDA_DRIVER, and its log, FAD_FAKE_CUDA_LOG."""
 
@@ -21,6 +21,7 @@ from host_device import HostDevice
 
 import fad
 import fad.torch
+from fad import _fad
 from fad.torch.eager import _device, _kernels, trace
 from fad.torch.eager._state import live_values
 
@@ -126,7 +127,21 @@ def environment(name, value):
     del os.environ[name]
 
 
+def run_without_kernel():
+    """Sequences on a device for which there are no kernels, twice; what is said of it is
+    said once."""
+    HostDevice()
+    for dtype in torch.float32, torch.bfloat16:
+        for _ in range(3):
+            value, _ = run(FUNCTIONS["gelu"], inputs(dtype))
+            _kernels.wait()
+    exact = gelu(inputs(dtype, "cpu")[0].detach().double())
+    print("right" if close([value], [exact], TYPES[dtype]) else "wrong")
+
+
 def main():
+    if sys.argv[1:] == ["--without-kernel"]:
+        return run_without_kernel()
     folder, tools, llvm_tools = sys.argv[1:]
     check, programs, device = Checks(), Programs(), HostDevice()
     log = Log(os.environ["FAD_FAKE_CUDA_LOG"])
@@ -293,6 +308,40 @@ def main():
         return "auto Float 2 0 0 cuda" in heads and not any("cuda:" in each for each in heads)
 
     check("list", check_list)
+
+    def check_descriptions():
+        """What has no kernel, or is asked for too early, is said with its reason."""
+        text = """
+          func.func @one(%x: tensor<?xf32>) -> tensor<?xf32> {
+            %r = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
+            ^bb0(%a: f32):
+              %e = math.exp %a : f32
+              fad.yield %e : f32
+            }
+            return %r : tensor<?xf32>
+          }
+          func.func @none(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }"""
+        module = fad.parse(text)
+        handle = module._handle
+        calls = {
+            "@one is not one elementwise kernel: run fad-to-nvvm first": lambda: _fad.kernel(
+                handle, "one"
+            ),
+            "@none is not one elementwise kernel": lambda: _fad.kernel(handle, "none"),
+            "there is no function @two": lambda: _fad.kernel(handle, "two"),
+            "no gpu.binary of one object: run fad-to-nvvm first": lambda: _fad.kernel_image(handle),
+            "compute capability 6.1; kernels take 7.0": lambda: _fad.choose_chip(6, 1),
+        }
+        for message, call in calls.items():
+            assert raises(message, call), message
+        module.run("fad-to-nvvm{chip=sm_90 format=isa}")
+        assert _fad.kernel(handle, "one") == ("one_0", 256, 2048, [0, -1])
+        assert b".entry one_0_unaligned(" in _fad.kernel_image(handle)
+        return [_fad.choose_chip(*each) for each in ((7, 0), (8, 9), (13, 0))] == [
+            "sm_70", "sm_89", "sm_120"
+        ]  # fmt: skip
+
+    check("descriptions", check_descriptions)
 
     def check_memory():
         gc.collect()
