@@ -8,9 +8,15 @@
 
 #include "Bindings.h"
 #include "Module.h"
+#include "fad/Codegen/CUDAToolkit.h"
 #include "fad/IR/Fad.h"
+#include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/CUDATarget.h"
+#include "fad/Runtime/CompileCache.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "nanobind/stl/string.h"
 #include "nanobind/stl/vector.h"
 
@@ -18,6 +24,55 @@ namespace nb = nanobind;
 using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::python;
+
+/// The key under which a cache has the kernels of `module`; empty if they
+/// depend on more than what is known here.
+static std::string getCacheKey(ModuleOp module, StringRef chip) {
+  static const std::string &build = *new std::string(describeBuild());
+  // What is linked of libdevice is that of the toolkit.
+  static const std::string &toolkit =
+      *new std::string(findCUDAToolkit().value_or(""));
+  if (build.empty())
+    return {};
+  CacheKey key;
+  for (StringRef part :
+       {StringRef("kernels"), StringRef(build), StringRef(toolkit), chip}) {
+    key << part;
+    key.endPart();
+  }
+  if (failed(writeBytecodeToFile(module, key)))
+    return {};
+  key.endPart();
+  return key.take();
+}
+
+/// A copy of a module after `fad-to-nvvm`, with PTX for a chip: from the cache
+/// of compiled code, or compiled.
+static Module compileKernels(Module &module, const std::string &chip) {
+  using Made = OwningOpRef<ModuleOp>;
+  Made made = module.run([&](ModuleOp op) -> FailureOr<Made> {
+    auto cache = CompileCache::get(
+        [&](const Twine &message) { emitWarning(op.getLoc()) << message; });
+    std::string key = cache ? getCacheKey(op, chip) : "";
+    if (auto found = key.empty() ? nullptr : cache->load(key))
+      if (Made parsed = parseSourceString<ModuleOp>(
+              found->getBuffer(), ParserConfig(op.getContext())))
+        return parsed;
+    ToNVVMOptions options;
+    options.chip = chip;
+    PassManager pm(op.getContext());
+    buildToNVVMPipeline(pm, options);
+    Made copy = op.clone();
+    if (failed(pm.run(*copy)))
+      return failure();
+    std::string content;
+    llvm::raw_string_ostream os(content);
+    if (!key.empty() && succeeded(writeBytecodeToFile(*copy, os)))
+      cache->store(key, content);
+    return copy;
+  });
+  return Module(module.getContext(), std::move(made));
+}
 
 namespace {
 /// The only kernel of a function, of those that `fad-to-gpu` describes.
@@ -96,6 +151,8 @@ static std::string chooseChip(int major, int minor) {
 }
 
 void mlir::fad::python::bindKernels(nb::module_ &module) {
+  module.def("compile_kernels", compileKernels, nb::arg("module"),
+             nb::arg("chip"));
   module.def("kernel", getKernel, nb::arg("module"), nb::arg("function"));
   module.def("kernel_image", getImage, nb::arg("module"));
   module.def("choose_chip", chooseChip, nb::arg("major"), nb::arg("minor"));

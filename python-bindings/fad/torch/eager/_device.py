@@ -65,9 +65,8 @@ def _choose_chip(device: int) -> str:
 def compile(program: Module | Nested, device: int) -> Callable[[str], int]:
     """Compiles the functions of a program for a GPU and loads them there. What is returned
     has the address of a function's kernel."""
-    module = (program.module if isinstance(program, Nested) else program).clone()
-    module.run(f"fad-to-nvvm{{chip={_choose_chip(device)} format=isa}}")
-    handle = get_handle(module)
+    module = program.module if isinstance(program, Nested) else program
+    handle = _fad.compile_kernels(get_handle(module), _choose_chip(device))
     image = _fad.kernel_image(handle)
     runtime, loaded = _runtime(), ctypes.c_void_p()
     _check(runtime.fadCudaSetDevice(device))

@@ -2,7 +2,7 @@
 loops of the host, and logs what they are launched with. PyTorch's device has the host's
 memory.
 
-usage: check_device.py FOLDER TOOLS LLVM_TOOLS, or --without-kernel
+usage: check_device.py FOLDER TOOLS LLVM_TOOLS [--every], or --without-kernel
 
 The environment names the driver, FAD_CUDA_DRIVER, and its log, FAD_FAKE_CUDA_LOG."""
 
@@ -12,6 +12,8 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
+import unittest.mock
 
 import torch
 import torch.nn.functional as F
@@ -28,6 +30,17 @@ from fad.torch.eager._state import live_values
 sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "utils"))
 from gpu_on_host import build_for_driver
 
+# Of many operators, so that compiling it again does not take the same time to the millisecond.
+SCALED = """func.func @scaled(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%a: f32):
+    %b = math.exp %a : f32
+    %c = fad.mish %b : f32
+    %d = math.sin %c : f32
+    fad.yield %d : f32
+  }
+  return %r : tensor<?xf32>
+}"""
 SIZE = 5000  # More than one tile, and the last one is not full.
 TENSORS = "x", "up"
 FUNCTIONS = {
@@ -122,9 +135,8 @@ class Programs:
 
 @contextlib.contextmanager
 def environment(name, value):
-    os.environ[name] = value
-    yield
-    del os.environ[name]
+    with unittest.mock.patch.dict(os.environ, {name: value}):
+        yield
 
 
 def run_without_kernel():
@@ -142,12 +154,15 @@ def run_without_kernel():
 def main():
     if sys.argv[1:] == ["--without-kernel"]:
         return run_without_kernel()
-    folder, tools, llvm_tools = sys.argv[1:]
+    folder, tools, llvm_tools, *every = sys.argv[1:]
     check, programs, device = Checks(), Programs(), HostDevice()
     log = Log(os.environ["FAD_FAKE_CUDA_LOG"])
     # Under `fad`, the others keep an operator's own node, or are two sequences.
     cases = [(name, "auto", dtype) for name in FUNCTIONS for dtype in TYPES]
     cases += [(name, "fad", dtype) for name in ("gelu", "silu", "mish") for dtype in TYPES]
+    if not every:
+        wide = torch.float32
+        cases = [each for each in cases if each[2] is wide or each[0] in ("gelu", "swiglu")]
     for _ in range(3):
         for name, policy, dtype in cases:
             run(FUNCTIONS[name], inputs(dtype), policy)
@@ -342,6 +357,18 @@ def main():
         ]  # fmt: skip
 
     check("descriptions", check_descriptions)
+
+    def check_cache():
+        """PTX is kept beside machine code of the CPU, for each chip."""
+        module = fad.parse(SCALED)._handle
+        with tempfile.TemporaryDirectory() as cache, environment("FAD_CACHE_DIR", cache):
+            # The time that it took to compile is a part of the text.
+            texts = [str(fad.Module(_fad.compile_kernels(module, "sm_90"))) for _ in range(2)]
+            _fad.compile_kernels(module, "sm_80")
+            entries = list(pathlib.Path(cache, "code").iterdir())
+        return texts[0] == texts[1] and "TimeInMs" in texts[0] and len(entries) == 2
+
+    check("cache", check_cache)
 
     def check_memory():
         gc.collect()
