@@ -2,7 +2,10 @@
 """Times one training step (forward and backward, without the optimizer) of a
 BERT and a ResNet: eager PyTorch, torch.compile, and fad by its own engine and through
 IREE under several policies. Steps of all contenders alternate, so that what else the machine does
-meets them alike. Prints the machine, versions, sizes and repetitions."""
+meets them alike. Prints the machine, versions, sizes and repetitions. `--memory` adds the
+peak of a step: of PyTorch's allocator, and of fad's own engine as fad-runner measures it
+and as fad reports it without running. `--json` keeps the models of other runs that the
+file has; `--table` prints a file."""
 
 import argparse
 import json
@@ -10,7 +13,9 @@ import os
 import pathlib
 import platform
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from importlib import metadata
@@ -18,7 +23,9 @@ from importlib import metadata
 import torch
 
 import fad.torch
+from fad.torch.compile._measure import measure_peak
 
+MIB = 1 << 20
 POLICIES = {"fad": ("bp", "auto"), "iree": ("bp", "recompute", "fad")}
 # Idle threads of OpenMP wait in loops for up to 0.2 seconds, which would slow down the
 # next contender.
@@ -76,6 +83,12 @@ def make_resnet50(options):
 
 NAMES = {"fad": "own engine", "iree": "IREE"}
 MODELS = {"bert": make_bert, "resnet": make_resnet, "resnet50": make_resnet50}
+# The options that say how large each is.
+SIZES = {
+    "bert": ("batch", "width", "length"),
+    "resnet": ("batch", "width", "pixels"),
+    "resnet50": ("batch", "pixels"),
+}
 
 
 def make_plain(call, model, batch):
@@ -111,7 +124,8 @@ def make_contenders(model, batch, options):
 
 
 def time_contenders(contenders, options):
-    """Milliseconds of each step, and seconds to make and run it first."""
+    """Milliseconds of each step, as a multiple of eager PyTorch's, too, and seconds to
+    make and run it first."""
     steps, first, losses = {}, {}, {}
     for name, make in contenders.items():
         start = time.perf_counter()
@@ -129,11 +143,49 @@ def time_contenders(contenders, options):
         name: {
             "median_ms": statistics.median(times[name]),
             "least_ms": min(times[name]),
+            # Neighbors in time: what slows down a round slows down both.
+            "of_eager": statistics.median(
+                own / eager for own, eager in zip(times[name], times["eager"])
+            ),
             "first_s": first[name],
             "loss": losses[name],
         }
         for name in steps
     }
+
+
+def measure_memory(model, batch, options):
+    """The peaks of a step in bytes, by contender: of eager PyTorch, gradients included,
+    and of fad's own engine. Parameters and inputs do not count."""
+    plain = make_plain(model, model, batch)
+    model.zero_grad()
+    peaks = {"eager": {"measured": measure_peak(plain)}}
+    model.zero_grad()
+    exported = fad.torch.export(model, batch)
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder, "step.mlirbc")
+        figures = pathlib.Path(folder, "figures.json")
+        exported.module.write(str(program), bytecode=True)
+        for policy in POLICIES["fad"] if "fad" in options.engines else ():
+            if policy not in options.policies:
+                continue
+            # There are at least two words and labels: integers are 0 or 1 without --arg.
+            command = [
+                options.fad_runner,
+                program,
+                f"--entry={exported.entry}",
+                f"--policy={policy}",
+                "--wrt=" + ",".join(map(str, exported.wrt)),
+                "--results=" + ",".join(map(str, exported.differentiated)),
+                "--reuse-residuals",
+                f"--stats-json={figures}",
+            ]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            data = json.loads(figures.read_text())
+            peaks[f"fad, own engine, {policy}"] = {
+                key: data[key]["peak"] for key in ("measured", "estimated")
+            }
+    return peaks
 
 
 def describe_machine():
@@ -147,7 +199,7 @@ def describe_machine():
         "processor": cpu,
         "cores": len(os.sched_getaffinity(0)),
         "threads of PyTorch": torch.get_num_threads(),
-        "load before": os.getloadavg()[0],
+        "fad": fad.__version__,
         **{
             name: metadata.version(name) for name in ("torch", "iree-base-compiler", "transformers")
         },
@@ -183,7 +235,10 @@ def parse_arguments():
         help="of fad",
     )
     parser.add_argument("--flag", action="append", default=[], help="of iree-compile")
-    parser.add_argument("--json", type=pathlib.Path, help="file to write figures to")
+    parser.add_argument("--memory", action="store_true", help="measure peaks, too")
+    parser.add_argument("--fad-runner", default="fad-runner", help="program for --memory")
+    parser.add_argument("--json", type=pathlib.Path, help="file to add figures to")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="prints FILE")
     options = parser.parse_args()
     options.models = options.models or ["bert", "resnet"]
     unknown = set(options.models) - set(MODELS)
@@ -196,38 +251,72 @@ def parse_arguments():
     return options
 
 
-def main():
-    options = parse_arguments()
-    warnings.filterwarnings("ignore", module="torch")
-    machine = describe_machine()
+def read_figures(path, machine):
+    """The figures of the file, which are to be of this machine, or none."""
+    if path is None or not path.exists():
+        return {"machine": machine, "models": {}}
+    figures = json.loads(path.read_text())
+    if figures["machine"] != machine:
+        sys.exit(f"error: {path} has figures of another machine or version: {figures['machine']}")
+    return figures
+
+
+def print_machine(machine):
     for name, value in machine.items():
         print(f"{name}: {value}")
-    sizes = {
-        key: getattr(options, key) for key in ("batch", "width", "length", "pixels", "repetitions")
-    }
-    print(", ".join(f"{key} {value}" for key, value in sizes.items()))
-    results = {}
+
+
+def print_model(name, entry):
+    """Prints the figures of one model."""
+    print()
+    print(", ".join(f"{key} {value}" for key, value in entry["setting"].items()))
+    has_peaks = any("peak_bytes" in row for row in entry["contenders"].values())
+    head = f"{name:23} {'median ms':>10} {'least ms':>10} {'of eager':>9} {'first s':>8}"
+    print(head + (f" {'peak MiB':>9} {'reported':>9}" if has_peaks else "") + "  loss")
+    for contender, row in entry["contenders"].items():
+        line = (
+            f"{contender:23} {row['median_ms']:10.2f} {row['least_ms']:10.2f} "
+            f"{row['of_eager']:9.3f} {row['first_s']:8.1f}"
+        )
+        if has_peaks:
+            peaks = row.get("peak_bytes", {})
+            for key in ("measured", "estimated"):
+                line += f" {peaks[key] / MIB:9.1f}" if key in peaks else f" {'':9}"
+        print(f"{line}  {row['loss']:.6f}")
+
+
+def main():
+    options = parse_arguments()
+    if options.table:
+        figures = json.loads(options.table.read_text())
+        print_machine(figures["machine"])
+        for name, entry in figures["models"].items():
+            print_model(name, entry)
+        return
+    warnings.filterwarnings("ignore", module="torch")
+    figures = read_figures(options.json, describe_machine())
+    print_machine(figures["machine"])
     for name in options.models:
         torch.manual_seed(0)
+        load = os.getloadavg()[0]
         model, batch = MODELS[name](options)
-        times = time_contenders(make_contenders(model, batch, options), options)
-        results[name] = times
-        print(f"\n{name:23} {'median ms':>10} {'least ms':>10} {'first s':>8}  loss")
-        for contender, row in times.items():
-            print(
-                f"{contender:23} {row['median_ms']:10.2f} {row['least_ms']:10.2f} "
-                f"{row['first_s']:8.1f}  {row['loss']:.6f}"
-            )
-        losses = [row["loss"] for row in times.values()]
+        peaks = measure_memory(model, batch, options) if options.memory else {}
+        rows = time_contenders(make_contenders(model, batch, options), options)
+        for contender, bytes_ in peaks.items():
+            rows[contender]["peak_bytes"] = bytes_
+        setting = {key: getattr(options, key) for key in SIZES[name]}
+        setting |= {"repetitions": options.repetitions, "load before": round(load, 1)}
+        figures["models"][name] = {"setting": setting, "contenders": rows}
+        print_model(name, figures["models"][name])
+        losses = [row["loss"] for row in rows.values()]
         if max(losses) - min(losses) > 1e-4 * abs(losses[0]):
             sys.exit(f"error: the losses of {name} differ")
-    if options.json:
-        figures = {"machine": machine, "sizes": sizes, "models": results}
-        options.json.write_text(json.dumps(figures, indent=1))
+        if options.json:
+            options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":
     try:
         main()
-    except (fad.Error, OSError) as failure:
+    except (fad.Error, OSError, subprocess.CalledProcessError) as failure:
         sys.exit(f"error: {failure}")

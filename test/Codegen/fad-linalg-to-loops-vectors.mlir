@@ -206,6 +206,80 @@ func.func @flags(%x: memref<67xf32>, %w: memref<4xf32>, %c: f32, %y: memref<64xf
   return
 }
 
+// Dimensions of size 1 are none: the others are contiguous, and joined.
+// CHECK-LABEL: func.func @unit_dims(
+// CHECK-SAME:    %[[X:.*]]: memref<1x16x1x1xf32>, %[[S:.*]]: memref<1x1xf32>, %[[Y:.*]]: memref<2x16x3x5xf32>)
+// CHECK-DAG:     memref.collapse_shape %[[X]] {{\[}}[0, 1, 2, 3]] : memref<1x16x1x1xf32> into memref<16xf32>
+// CHECK-DAG:     memref.collapse_shape %[[S]] [] : memref<1x1xf32> into memref<f32>
+// CHECK-DAG:     memref.collapse_shape %[[Y]] {{\[}}[0], [1], [2, 3]] : memref<2x16x3x5xf32> into memref<2x16x15xf32>
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
+func.func @unit_dims(%x: memref<1x16x1x1xf32>, %s: memref<1x1xf32>, %y: memref<2x16x3x5xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (0, d1, 0, 0)>, affine_map<(d0, d1, d2, d3) -> (0, 0)>,
+                                   affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+    ins(%x, %s : memref<1x16x1x1xf32>, memref<1x1xf32>) outs(%y : memref<2x16x3x5xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %c : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// A place in a larger dimension, and one of strides, stay.
+// CHECK-LABEL: func.func @first(
+// CHECK-NOT:     memref.collapse_shape
+// CHECK:         return
+func.func @first(%x: memref<3x16xf32>, %s: memref<1x16xf32, strided<[32, 2]>>, %y: memref<5x16xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> (0, d1)>, #id],
+                  iterator_types = ["parallel", "parallel"]}
+    ins(%x, %s : memref<3x16xf32>, memref<1x16xf32, strided<[32, 2]>>) outs(%y : memref<5x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Sums of channels: positions are joined, and threads share the channels, of which one
+// has 8 * 49 summands.
+// CHECK-LABEL: func.func @channels(
+// CHECK-SAME:    %[[X:.*]]: memref<8x256x7x7xf32>, %[[Y:.*]]: memref<1x256x1x1xf32>)
+// CHECK-DAG:     %[[TILE:.*]] = arith.constant 41 : index
+// CHECK-DAG:     %[[ROW:.*]] = arith.constant 49 : index
+// CHECK-DAG:     memref.collapse_shape %[[X]] {{\[}}[0], [1], [2, 3]] : memref<8x256x7x7xf32> into memref<8x256x49xf32>
+// CHECK-DAG:     memref.collapse_shape %[[Y]] {{\[}}[0, 1, 2, 3]] : memref<1x256x1x1xf32> into memref<256xf32>
+// CHECK:         scf.parallel {{.*}} step (%[[TILE]])
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[ROW]] step %{{.*}} iter_args
+// CHECK:             arith.addf %{{.*}}, %{{.*}} fastmath<reassoc> : f32
+func.func @channels(%x: memref<8x256x7x7xf32>, %y: memref<1x256x1x1xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (0, d1, 0, 0)>],
+                  iterator_types = ["reduction", "parallel", "reduction", "reduction"]}
+    ins(%x : memref<8x256x7x7xf32>) outs(%y : memref<1x256x1x1xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %0 = arith.addf %s, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// What is read again for other results is tiled as a contraction is.
+// CHECK-LABEL: func.func @products(
+// CHECK-DAG:     %[[ROWS:.*]] = arith.constant 8 : index
+// CHECK-DAG:     %[[COLUMNS:.*]] = arith.constant 512 : index
+// CHECK:         scf.parallel {{.*}} step (%[[ROWS]], %[[COLUMNS]])
+func.func @products(%x: memref<64x768xf32>, %w: memref<1024x768xf32>, %y: memref<64x1024xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%x, %w : memref<64x768xf32>, memref<1024x768xf32>) outs(%y : memref<64x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
 // A reduction of columns is elementwise along a row.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         %[[NEW:.*]] = arith.maximumf %{{.*}}, %{{.*}} : vector<8xf32>

@@ -482,8 +482,9 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     `scf.parallel` over the tiles, if the work suffices for several threads, around
     `scf.for` loops over the elements of one tile.
 
-    Elementwise operations become loops over vectors. Loops along which all
-    operands are contiguous are joined. The innermost loop is split into vectors of
+    Elementwise operations become loops over vectors. Dimensions of size 1, which stand
+    at index 0, are left out, and loops along which all operands are contiguous are
+    joined, as are those of reductions. The innermost loop is split into vectors of
     `vector-bits` of the widest type in which the body computes; the rest is
     computed element by element. Where all operands are bf16, and the body computes
     in f32, vectors of bf16 are loaded whole, and the even and the odd elements are

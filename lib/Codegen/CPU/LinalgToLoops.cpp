@@ -53,12 +53,22 @@ static std::optional<int64_t> getStaticWork(ArrayRef<int64_t> ranges) {
   return work;
 }
 
-/// Tile sizes for loops that are all parallel: the innermost ones whole, up to
-/// kGrain elements together. Zero leaves a loop untiled.
-static SmallVector<int64_t> tileElementwise(ArrayRef<int64_t> ranges) {
+/// Tile sizes for parallel loops: the innermost ones whole, up to kGrain
+/// iterations together with those of the reductions, which stay whole. Zero
+/// leaves a loop untiled.
+static SmallVector<int64_t>
+tileByWork(ArrayRef<int64_t> ranges, ArrayRef<utils::IteratorType> iterators) {
   SmallVector<int64_t> sizes(ranges.size(), 0);
   int64_t elements = 1;
+  for (auto [range, iterator] : llvm::zip_equal(ranges, iterators)) {
+    if (iterator == utils::IteratorType::parallel)
+      continue;
+    bool isLong = ShapedType::isDynamic(range) || range >= kGrain / elements;
+    elements = isLong ? kGrain : elements * std::max<int64_t>(range, 1);
+  }
   for (int64_t i = ranges.size() - 1; i >= 0; --i) {
+    if (iterators[i] != utils::IteratorType::parallel)
+      continue;
     int64_t fits = std::max<int64_t>(kGrain / elements, 1);
     if (!ShapedType::isDynamic(ranges[i]) && ranges[i] <= fits) {
       elements *= std::max<int64_t>(ranges[i], 1);
@@ -91,6 +101,21 @@ static llvm::SmallBitVector getInnerLoops(linalg::LinalgOp op) {
       if (auto dim = dyn_cast<AffineDimExpr>(map.getResults().back()))
         loops.set(dim.getPosition());
   return loops;
+}
+
+/// Whether `op` reduces along its innermost loop and reads each element once,
+/// but for those that are invariant along the reductions.
+static bool isRowReduction(linalg::LinalgOp op) {
+  SmallVector<unsigned> parallel, reductions;
+  op.getParallelDims(parallel);
+  op.getReductionDims(reductions);
+  return !reductions.empty() && reductions.back() + 1 == op.getNumLoops() &&
+         llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           AffineMap map = op.getMatchingIndexingMap(input);
+           auto isRead = [&](unsigned dim) { return map.isFunctionOfDim(dim); };
+           return llvm::none_of(reductions, isRead) ||
+                  llvm::all_of(parallel, isRead);
+         });
 }
 
 /// Tile sizes for loops of which some are reductions, which stay whole.
@@ -144,10 +169,11 @@ static linalg::LinalgOp tile(RewriterBase &rewriter, linalg::LinalgOp op,
   // Without threads a tile only serves the cache.
   if (!parallel && !isReduction && !isTranspose)
     return op;
-  SmallVector<int64_t> sizes =
-      isReduction   ? tileReduction(ranges, op.getIteratorTypesArray())
-      : isTranspose ? tileTranspose(ranges, innerLoops)
-                    : tileElementwise(ranges);
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<int64_t> sizes = isReduction && !isRowReduction(op)
+                                   ? tileReduction(ranges, iterators)
+                               : isTranspose ? tileTranspose(ranges, innerLoops)
+                                             : tileByWork(ranges, iterators);
   llvm::SmallBitVector tileable = getTileableLoops(op);
   for (auto [loop, size] : llvm::enumerate(sizes))
     if (!tileable.test(loop))
@@ -180,11 +206,61 @@ static linalg::LinalgOp generalize(RewriterBase &rewriter,
   return succeeded(generic) ? cast<linalg::LinalgOp>(**generic) : op;
 }
 
+/// The dimensions of an operand of `type`, accessed by `map`, that remain if
+/// those of size 1, at index 0, join their neighbors. Nothing if the operand
+/// stays as it is.
+static std::optional<SmallVector<ReassociationIndices>>
+joinUnitDims(MemRefType type, AffineMap map) {
+  if (!type.getLayout().isIdentity())
+    return std::nullopt;
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices first;
+  bool joins = false;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    if (constant && (constant.getValue() != 0 || type.getDimSize(dim) != 1))
+      return std::nullopt;
+    joins |= constant != nullptr;
+    if (!constant)
+      groups.emplace_back();
+    (groups.empty() ? first : groups.back()).push_back(dim);
+  }
+  if (!joins)
+    return std::nullopt;
+  if (!groups.empty())
+    groups.front().insert(groups.front().begin(), first.begin(), first.end());
+  return groups;
+}
+
+/// Lets `op` access operands without their dimensions of size 1, which an
+/// exporter keeps for broadcasts: `(0, d1, 0, 0)` becomes `(d1)`.
+static void dropUnitDims(RewriterBase &rewriter, linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    AffineMap &map = maps[operand.getOperandNumber()];
+    auto groups = type ? joinUnitDims(type, map) : std::nullopt;
+    if (!groups)
+      continue;
+    SmallVector<AffineExpr> kept;
+    llvm::copy_if(
+        map.getResults(), std::back_inserter(kept),
+        [](AffineExpr expr) { return !isa<AffineConstantExpr>(expr); });
+    map = AffineMap::get(map.getNumDims(), 0, kept, map.getContext());
+    Value joined = memref::CollapseShapeOp::create(rewriter, op.getLoc(),
+                                                   operand.get(), *groups);
+    rewriter.modifyOpInPlace(op, [&] { operand.set(joined); });
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
 /// `op` with loops joined along which all its operands lie one after the other,
 /// so that short rows make long vectors.
 static linalg::LinalgOp collapse(RewriterBase &rewriter, linalg::LinalgOp op) {
-  if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() < 2 ||
-      !isa<linalg::GenericOp>(op) || op.hasIndexSemantics() ||
+  if (op.getNumLoops() < 2 || !isa<linalg::GenericOp>(op) ||
+      op.hasIndexSemantics() ||
       !llvm::all_of(op->getOperandTypes(), [](Type type) {
         auto buffer = dyn_cast<MemRefType>(type);
         return !buffer || buffer.getLayout().isIdentity();
@@ -194,9 +270,10 @@ static linalg::LinalgOp collapse(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (!llvm::all_of(maps,
                     [](AffineMap map) { return map.isProjectedPermutation(); }))
     return op;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   SmallVector<ReassociationIndices> groups;
   for (int64_t loop = 0; loop < op.getNumLoops(); ++loop) {
-    if (!groups.empty()) {
+    if (!groups.empty() && iterators[loop] == iterators[loop - 1]) {
       ReassociationIndices joined = groups.back();
       joined.push_back(loop);
       if (linalg::areDimSequencesPreserved(maps, joined)) {
@@ -244,8 +321,12 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
         continue;
       }
       rewriter.setInsertionPoint(op);
-      if (vectorBits)
-        op = collapse(rewriter, generalize(rewriter, op));
+      if (vectorBits) {
+        op = generalize(rewriter, op);
+        if (auto generic = dyn_cast<linalg::GenericOp>(*op))
+          dropUnitDims(rewriter, generic);
+        op = collapse(rewriter, op);
+      }
       rewriter.setInsertionPoint(op);
       Value streams;
       if (auto whole = dyn_cast<linalg::GenericOp>(*op); whole && vectorBits)

@@ -87,6 +87,34 @@ func.func @places(%x: tensor<?xf32>) -> tensor<?xf32> {
 }
 """
 
+# A normalization of channels as an exporter spells it, with dimensions of size 1, and its
+# sums.
+CHANNELS = """
+#all = affine_map<(n, c, h, w) -> (n, c, h, w)>
+#unit = affine_map<(n, c, h, w) -> (0, c, 0, 0)>
+#scalar = affine_map<(n, c, h, w) -> (0, 0)>
+func.func @channels(%x: tensor<?x?x?x?x{t}>, %m: tensor<1x?x1x1x{t}>, %s: tensor<1x1x{t}>)
+    -> (tensor<?x?x?x?x{t}>, tensor<1x?x1x1x{t}>) {{
+  %y = linalg.generic {{indexing_maps = [#all, #unit, #scalar, #all],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+    ins(%x, %m, %s : tensor<?x?x?x?x{t}>, tensor<1x?x1x1x{t}>, tensor<1x1x{t}>)
+    outs(%x : tensor<?x?x?x?x{t}>) {{
+  ^bb0(%a: {t}, %b: {t}, %c: {t}, %o: {t}):
+    %0 = arith.subf %a, %b : {t}
+    %1 = arith.mulf %0, %c : {t}
+    linalg.yield %1 : {t}
+  }} -> tensor<?x?x?x?x{t}>
+  %sums = linalg.generic {{indexing_maps = [#all, #unit],
+      iterator_types = ["reduction", "parallel", "reduction", "reduction"]}}
+    ins(%y : tensor<?x?x?x?x{t}>) outs(%m : tensor<1x?x1x1x{t}>) {{
+  ^bb0(%a: {t}, %o: {t}):
+    %0 = arith.addf %o, %a : {t}
+    linalg.yield %0 : {t}
+  }} -> tensor<1x?x1x1x{t}>
+  return %y, %sums : tensor<?x?x?x?x{t}>, tensor<1x?x1x1x{t}>
+}}
+"""
+
 
 def make(dtype, size, random):
     if numpy.issubdtype(dtype, numpy.integer):
@@ -139,6 +167,21 @@ class VectorLoops(unittest.TestCase):
                 numpy.testing.assert_array_equal(above, expected > s)
                 (y,) = run.call("values", x, r, c, s)
                 numpy.testing.assert_array_equal(y, expected)
+
+    def test_channels(self):
+        for dtype, t, bound in ("f4", "f32", 1e-5), ("f8", "f64", 1e-13), ("f2", "f16", 2e-2):
+            run = fad.compile(fad.parse(CHANNELS.format(t=t)))
+            for shape in (2, 3, 5, 7), (8, 40, 7, 7), (1, 1, 1, 1), (2, 0, 3, 3), (3, 70, 1, 40):
+                with self.subTest(type=t, shape=shape):
+                    x = make(dtype, shape, self.random)
+                    m = make(dtype, (1, shape[1], 1, 1), self.random)
+                    s = numpy.full((1, 1), 0.5, dtype)
+                    y, sums = run.call("channels", x, m, s)
+                    expected = (x - m) * s
+                    numpy.testing.assert_array_equal(y, expected)
+                    total = expected.astype("f8").sum((0, 2, 3), keepdims=True) + m
+                    scale = abs(expected.astype("f8")).sum((0, 2, 3), keepdims=True) + 1
+                    self.assertTrue((abs(sums - total) <= bound * scale).all())
 
     def test_places(self):
         run = fad.compile(fad.parse(PLACES))
