@@ -7,14 +7,15 @@ later than in the graph, and what it reads or computes waits. Where a layer runs
 the gradient of a bias is a sum of two sums, and these become one kernel: what the first
 run has recomputed then waits for the second. Where two segments share the weight of a
 normalization, both are recomputed at once. Where the gate of a layer is recomputed, one
-kernel has all results that read it, and each waits for the last. fad refuses such fusions.
+kernel has all results that read it, and each waits for the last. With a budget for the peak,
+and where a checkpoint repeats operations, fad refuses such fusions.
 
 Inductor also keeps a buffer that nothing reads any more, for a later one of its size,
 within a peak that it estimates. The estimate is too high: it does not know kernels that
 write over their operands. So fad lets each buffer be freed where memory matters more than
-the time of the allocator: with a budget for the peak, and where a checkpoint repeats
-operations. There it also lets kernels write results over operands in memory, where
-Inductor may choose an intermediate value of the kernel, which takes none.
+the time of the allocator, in the same graphs. There it also lets kernels write results over
+operands in memory, where Inductor may choose an intermediate value of the kernel, which takes
+none.
 
 The module needs internals of PyTorch 2.13. Where another release has others, fad warns, and
 Inductor does as it does without fad."""
@@ -48,13 +49,14 @@ def compile_inner(
 ) -> Any:
     """Inductor's compilation of forward or backward. `options` and choices that a user
     has set are kept."""
+    if not has_budget and not any(map(must_recompute, graph.graph.nodes)):
+        return compile_fx_inner(graph, inputs, **arguments)
     patches: dict[str, Any] = {}
-    is_scarce = has_budget or any(map(must_recompute, graph.graph.nodes))
-    if is_scarce and "allow_buffer_reuse" not in options:
+    if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
-    if is_scarce and getattr(config, "_post_fusion_custom_pass", False) is None:
+    if getattr(config, "_post_fusion_custom_pass", False) is None:
         patches["_post_fusion_custom_pass"] = _OverwriteMemory()
-    choices = Choices(is_scarce) if type(V.choices) is InductorChoices else V.choices
+    choices = Choices() if type(V.choices) is InductorChoices else V.choices
     with config.patch(patches), V.set_choices_handler(choices):
         return compile_fx_inner(graph, inputs, **arguments)
 
@@ -75,23 +77,20 @@ class _OverwriteMemory(CustomSchedulerPass):
         return get_hash_for_files((__file__,))
 
 
-# Where memory is scarce, operations are fused if the bytes that wait are at most this part
-# of those that both read.
+# Operations are fused if the bytes that wait are at most this part of those that both read.
 _WAITING = 1 / 8
 
 
 class Choices(InductorChoices):
-    """Inductor's choices for one graph, without fusions over a distance that keep more
-    bytes alive than they save."""
+    """Inductor's choices for one graph, without fusions that let operands or results wait."""
 
-    def __init__(self, is_scarce: bool) -> None:
-        self._is_scarce = is_scarce
+    def __init__(self) -> None:
         # By scheduler, where each buffer is read last, in the order before fusion.
         self._last: WeakKeyDictionary[Scheduler, dict[str, float]] = WeakKeyDictionary()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For compilation in another process, which has schedulers of its own.
-        return type(self), (self._is_scarce,)
+        return type(self), ()
 
     def can_fuse_vertical(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
@@ -103,7 +102,7 @@ class Choices(InductorChoices):
     def can_fuse_horizontal(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
     ) -> bool:
-        if self._is_scarce and not _decide(self._may_share, scheduler, node1, node2, *score):
+        if not _decide(self._may_share, scheduler, node1, node2, *score):
             return False
         return super().can_fuse_horizontal(scheduler, node1, node2, *score)
 
@@ -112,10 +111,7 @@ class Choices(InductorChoices):
     ) -> bool:
         """Whether `node1` may run as late as `node2`, which reads its result; both read
         `score` bytes."""
-        if self._is_scarce:
-            return self._count_later(scheduler, node1, node2) <= _WAITING * score
-        is_far = scheduler.are_long_distant_nodes(node1, node2)
-        return not is_far or self._count_operands(scheduler, node1, node2) <= 0
+        return self._count_later(scheduler, node1, node2) <= _WAITING * score
 
     def _may_share(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int

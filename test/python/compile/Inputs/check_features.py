@@ -1,6 +1,7 @@
 """Compares ways to train with `torch.compile(backend="fad")` with PyTorch alone.
 
-usage: check_features.py [--every N | FEATURE ...] [--engine ENGINE] [--times]"""
+usage: check_features.py [--every N | FEATURE ...] [--engine ENGINE] [--times]
+       [--limit SECONDS]"""
 
 import sys
 

@@ -18,6 +18,10 @@ from torch._dynamo.utils import counters
 from torch._inductor import compile_fx, utils
 
 
+# Where memory counts, fad makes some of Inductor's choices.
+BUDGET = {"fad.budget": 1.0}
+
+
 def train(**options):
     """The gradients of a small model with the backend fad, and the warnings of fad."""
     torch._dynamo.reset()
@@ -48,16 +52,17 @@ def missing():
 
 
 def changed():
-    """A release in which a function takes other arguments."""
+    """A release in which a function takes other arguments: it is called with a budget alone,
+    since fad refuses no fusion without one."""
     error = TypeError("missing 1 required argument: 'size'")
     with mock.patch.object(_inductor.Choices, "_may_wait", side_effect=error):
-        print(*train(), *train(), sep="\n")
+        print("without a budget:", *train())
+        print(*train(**BUDGET), *train(**BUDGET), sep="\n")
 
 
 def pickled():
-    for is_scarce in True, False:
-        copy = pickle.loads(pickle.dumps(_inductor.Choices(is_scarce)))
-        print(type(copy).__name__, copy._is_scarce is is_scarce, len(copy._last))
+    copy = pickle.loads(pickle.dumps(_inductor.Choices()))
+    print(type(copy).__name__, len(copy._last))
 
 
 def serialized(mode):
@@ -65,7 +70,7 @@ def serialized(mode):
     logging.getLogger("torch._inductor").setLevel(logging.WARNING)
     compile_fx.FxCompile._reset_stats()
     with mock.patch.object(compile_fx, "fx_compile_mode", compile_fx.FxCompileMode[mode]):
-        warned = train()
+        warned = train(**BUDGET)
     stats = compile_fx.FxCompile._compile_stats
     counts = [
         each.codegen_and_compile for kind, each in stats.items() if "InProcess" not in kind.__name__
@@ -75,7 +80,7 @@ def serialized(mode):
 
 def cached(threads):
     """Equal graphs are found in Inductor's own cache, whose keys have fad's options."""
-    for options in {}, {}, {"fad.policy": "recompute"}, {"fad.policy": "recompute"}, {}:
+    for options in {}, {}, BUDGET, BUDGET, {}:
         counters.clear()
         with torch._inductor.config.patch(fx_graph_cache=True, compile_threads=threads):
             warned = train(**options)

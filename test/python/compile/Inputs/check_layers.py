@@ -1,6 +1,7 @@
 """Trains layers and losses for three steps with `torch.compile(backend="fad")`.
 
 usage: check_layers.py [--every N | LAYER ...] [--engine ENGINE] [--times]
+       [--limit SECONDS]
 
 Losses and parameters have to be those of PyTorch without `torch.compile`: bit for
 bit under the engine `eager`, unless fad has computed new coefficients, whose products

@@ -72,21 +72,23 @@ def difference(a, b):
     return (torch.where(same, 0.0, (a - b).abs()).max() / max(scale, 1e-4)).item()
 
 
-def compile_with(engine):
+def compile_with(engine, options=None):
+    options = {"fad.engine": engine, **(options or {})}
+
     def compile(function):
-        return torch.compile(function, backend="fad", options={"fad.engine": engine})
+        return torch.compile(function, backend="fad", options=options)
 
     return compile
 
 
-def check(run, engine, bound=1e-5, number_of_plans=None):
+def check(run, engine, bound=1e-5, number_of_plans=None, options=None):
     """What is wrong with the values of `run(compile)`, if anything: they have to be those
     of `run` with a `compile` that does nothing. By default, fad plans at least one
-    graph."""
+    graph. `options` are for Inductor."""
     reset()
     expected = run(lambda function: function)
     try:
-        values = run(compile_with(engine))
+        values = run(compile_with(engine, options))
     except torch._inductor.exc.InductorError as error:
         if not _is_refused(run, error):
             raise

@@ -3,11 +3,16 @@
 import argparse
 import logging
 import os
+import signal
 import time
 import warnings
 
 import torch
 import train
+
+
+def _stop(*_):
+    raise TimeoutError("takes too long")
 
 
 def main(what, cases, check):
@@ -19,21 +24,26 @@ def main(what, cases, check):
     parser.add_argument("--every", type=int, default=1, help="of so many, one")
     parser.add_argument("--engine", default="eager")
     parser.add_argument("--times", action="store_true")
+    parser.add_argument("--limit", type=int, default=0, help="the seconds that each may take")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     warnings.filterwarnings("error", "fad leaves", RuntimeWarning)
     logging.disable(logging.WARNING)
     os.environ["HF_HUB_OFFLINE"] = "1"
     torch._dynamo.config.allow_rnn = True
+    signal.signal(signal.SIGALRM, _stop)
     names = arguments.names or list(cases)[:: arguments.every]
     failed = []
     for name in names:
         start = time.process_time()
         torch.manual_seed(0)
+        signal.alarm(arguments.limit)
         try:
             wrong = check(name, arguments.engine)
         except Exception as error:
             wrong = f"{type(error).__name__}: {str(error).strip()[:300]}"
+        finally:
+            signal.alarm(0)
         if wrong:
             failed.append(name)
             print(f"{name}: {wrong}", flush=True)
