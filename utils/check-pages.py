@@ -5,7 +5,8 @@
 - docs/README.md links to every page of docs, and docs/mkdocs.yml lists it for the site, in
   the same order;
 - every page with commands has a test that runs them;
-- pages are spelled as in American English."""
+- pages, descriptions of TableGen, comments of C++ and Python are spelled as in American
+  English."""
 
 import pathlib
 import re
@@ -18,25 +19,28 @@ NUMBERED = re.compile(r"^\d+\. .*\n(?: .*\n)*", re.MULTILINE)
 LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-# What of British spelling occurs in such pages.
+# A comment of C++; `//` in a string begins none, but costs nothing.
+COMMENT = re.compile(r"//.*")
+# What of British spelling occurs in such texts.
 BRITISH = re.compile(
     r"\b\w*(?:behaviour|colour|favour|neighbour|honour|centre|labell|modell|artefact)\w*"
     r"|\b\w*(?:general|initial|linear|material|minim|normal|optim|recogn|serial|special|summar"
     r"|synchron|vector)is(?:e|es|ed|er|ing|ation)s?\b",
     re.IGNORECASE,
 )
+OWN_PATH = pathlib.Path("utils/check-pages.py")
 COMMANDS = {"sh", "python"}
 
 
-def find_pages(root):
-    """The pages that git tracks, or those there are where git knows none."""
+def find_files(root, *patterns):
+    """The files of such names that git tracks, or those there are where git knows none."""
     listed = subprocess.run(
-        ["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True
+        ["git", "-C", root, "ls-files", *patterns], capture_output=True, text=True
     ).stdout.split()
     if not listed:
-        listed = [path.relative_to(root) for path in root.rglob("*.md")]
-    pages = {pathlib.Path(name) for name in listed}
-    return sorted(page for page in pages if page.parts[0] not in ("build", "test"))
+        listed = [path.relative_to(root) for name in patterns for path in root.rglob(name)]
+    files = {pathlib.Path(name) for name in listed}
+    return sorted(file for file in files if file.parts[0] not in ("build", "test"))
 
 
 def read_prose(path):
@@ -96,10 +100,18 @@ def check_site(root, pages):
             break
 
 
-def check_spelling(root, page):
-    """Yields the words of a page that are spelled in the British way."""
-    for word in BRITISH.findall(read_prose(root / page)):
-        yield f"{page}: '{word}' is spelled otherwise in American English"
+def read_words(path):
+    """What the spelling counts of in a file: of C++, the comments."""
+    if path.suffix == ".md":
+        return read_prose(path)
+    text = path.read_text()
+    return "\n".join(COMMENT.findall(text)) if path.suffix in (".h", ".cpp") else text
+
+
+def check_spelling(root, file):
+    """Yields the words of a file that are spelled in the British way."""
+    for word in BRITISH.findall(read_words(root / file)):
+        yield f"{file}: '{word}' is spelled otherwise in American English"
 
 
 def check_tests(root, pages):
@@ -113,9 +125,11 @@ def check_tests(root, pages):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    pages = find_pages(root)
+    pages = find_files(root, "*.md")
+    # This file has the words.
+    sources = set(find_files(root, "*.td", "*.h", "*.cpp", "*.py")) - {OWN_PATH}
     faults = [fault for page in pages for fault in check_links(root, page)]
-    faults += [fault for page in pages for fault in check_spelling(root, page)]
+    faults += [fault for file in [*pages, *sorted(sources)] for fault in check_spelling(root, file)]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)
     faults += check_tests(root, pages)

@@ -65,7 +65,7 @@ void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
 
 void fad::buildSplitPipeline(OpPassManager &pm, bool reuseResiduals) {
   pm.addPass(createFadSplit({reuseResiduals}));
-  // This order makes fusible operations neighbours.
+  // This order makes fusible operations neighbors.
   pm.addNestedPass<func::FuncOp>(createFadShortenLifetimes());
   // Value and derivative in one kernel; multiply and accumulate in one.
   pm.addNestedPass<func::FuncOp>(createFadFuse());

@@ -10,12 +10,18 @@
 #include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
-#include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+
+// The header of this pass has the operations of LLVM's dialect, which take
+// longer to compile than this folder.
+namespace mlir {
+#define GEN_PASS_DECL_GPUTOLLVMCONVERSIONPASS
+#include "mlir/Conversion/Passes.h.inc"
+} // namespace mlir
 
 using namespace mlir;
 using namespace mlir::fad;

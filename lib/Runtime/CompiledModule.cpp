@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/CompiledModule.h"
+#include "CInterface.h"
 #include "GlobalState.h"
 #include "HostSymbols.h"
 #include "Library/Contract.h"
@@ -17,7 +18,6 @@
 #include "fad/Runtime/Progress.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
@@ -115,8 +115,7 @@ CompiledModule::Function CompiledModule::prepare(func::FuncOp function) {
   for (unsigned i : prepared.ownedArguments)
     function.setArgAttr(i, FadDialect::kOwnedAttr,
                         UnitAttr::get(function.getContext()));
-  function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                    UnitAttr::get(function.getContext()));
+  addCInterface(function);
   return prepared;
 }
 
@@ -253,7 +252,7 @@ static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
 
 /// Writes `module` as bytecode, without locations, which no code depends on.
 /// Constants are written from where they are.
-static void writeProgram(ModuleOp module, llvm::raw_ostream &os) {
+static LogicalResult writeProgram(ModuleOp module, llvm::raw_ostream &os) {
   OwningOpRef<ModuleOp> copy = module.clone();
   Location unknown = UnknownLoc::get(module.getContext());
   copy->walk([&](Operation *op) {
@@ -262,7 +261,7 @@ static void writeProgram(ModuleOp module, llvm::raw_ostream &os) {
       for (BlockArgument argument : region.getArguments())
         argument.setLoc(unknown);
   });
-  (void)writeBytecodeToFile(*copy, os);
+  return writeBytecodeToFile(*copy, os);
 }
 
 /// The key under which a cache has the code of `module`; empty if the code
@@ -283,7 +282,9 @@ static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
   static_cast<const ToCPUOptions &>(pipeline).print(key);
   key << (quickly ? " quickly" : "");
   key.endPart();
-  writeProgram(module, key);
+  // What was written of a program that cannot be is no name for its code.
+  if (failed(writeProgram(module, key)))
+    return {};
   key.endPart();
   return key.take();
 }

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "GlobalState.h"
+#include "CInterface.h"
 #include "fad/Runtime/Preconditions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 
 using namespace mlir;
@@ -28,8 +28,7 @@ func::FuncOp fad::addResetOfGlobals(ModuleOp module) {
   Location loc = module.getLoc();
   auto reset = func::FuncOp::create(loc, "reset_globals",
                                     builder.getFunctionType({}, {}));
-  reset->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                 builder.getUnitAttr());
+  addCInterface(reset);
   SymbolTable(module).insert(reset);
   builder.setInsertionPointToStart(reset.addEntryBlock());
   for (auto [global, value] : globals) {

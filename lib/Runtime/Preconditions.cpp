@@ -12,7 +12,6 @@
 #include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

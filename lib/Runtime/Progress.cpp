@@ -47,6 +47,8 @@ public:
   void update(const ProgressStep *owner, StringRef what);
   void end(const ProgressStep *owner);
   void hide();
+  /// Removes the line for good: the process ends.
+  void close();
 
 private:
   /// Draws the line from time to time, in a thread of its own.
@@ -61,7 +63,7 @@ private:
   SmallVector<Step> steps;
   /// When the first of the steps began.
   Clock::time_point start;
-  bool isWatched = false, isWaiting = false, isShown = false;
+  bool isWatched = false, isWaiting = false, isShown = false, isClosed = false;
 };
 } // namespace
 
@@ -99,6 +101,8 @@ static std::string makePrintable(StringRef text) {
 }
 
 void Display::draw() {
+  if (isClosed)
+    return;
   std::string text = "fad: ";
   llvm::ListSeparator separator(": ");
   for (const Step &step : steps)
@@ -187,6 +191,18 @@ void Display::hide() {
   erase();
 }
 
+void Display::close() {
+  // Another thread that draws is done soon. A signal handler that calls `exit`
+  // may have stopped this one while it drew: then the line stays.
+  std::unique_lock<std::mutex> lock(mutex, std::defer_lock);
+  for (int i = 0; i < 10 && !lock.try_lock(); ++i)
+    std::this_thread::sleep_for(kInterval / 20);
+  if (!lock)
+    return;
+  erase();
+  isClosed = true;
+}
+
 ProgressStep::ProgressStep(StringRef what, StringRef name) {
   Display *shown = display;
   isCounted = shown != nullptr;
@@ -195,13 +211,13 @@ ProgressStep::ProgressStep(StringRef what, StringRef name) {
 }
 
 ProgressStep::~ProgressStep() {
-  if (isCounted)
-    display.load()->end(this);
+  if (Display *shown = display; shown && isCounted)
+    shown->end(this);
 }
 
 void ProgressStep::update(StringRef what) {
-  if (isCounted)
-    display.load()->update(this, what);
+  if (Display *shown = display; shown && isCounted)
+    shown->update(this, what);
 }
 
 void fad::hideProgress() {
@@ -230,11 +246,17 @@ llvm::Error fad::showProgress(StringRef setting) {
         "', which is neither off nor a number of seconds from 0 to 86400");
   if (!hasTerminal() || display)
     return llvm::Error::success();
-  static Seconds delay;
-  delay = Seconds(seconds);
-  display = new Display(delay);
-  // Threads do not survive, and one of them may have held the lock.
-  pthread_atfork(nullptr, nullptr, [] { display = new Display(delay); });
+  display = new Display(Seconds(seconds));
+  static std::once_flag once;
+  std::call_once(once, [] {
+    std::atexit([] {
+      if (Display *shown = display)
+        shown->close();
+    });
+    // The line is that of the process that was forked. Its thread does not
+    // survive in the other, and may have held the lock.
+    pthread_atfork(nullptr, nullptr, [] { display = nullptr; });
+  });
   return llvm::Error::success();
 }
 

@@ -12,7 +12,7 @@ func.func @round(%x: f64) -> bf16 {
   return %0 : bf16
 }
 
-// A tie goes to the even neighbour. What is NaN stays so: the result of arithmetic
+// A tie goes to the even neighbor. What is NaN stays so: the result of arithmetic
 // by its upper half, another by the usual NaN.
 // CHECK-LABEL: func.func @narrow(
 // CHECK-SAME:    %[[X:[^:]*]]: f32

@@ -138,7 +138,7 @@ func.func @others(%x: tensor<4x4xf32>, %l: tensor<4x9xf32>, %v: tensor<4xf32>, %
 
 // -----
 
-// Up to 8 neighbouring numbers are combined to one: four vectors of each thread, and
+// Up to 8 neighboring numbers are combined to one: four vectors of each thread, and
 // what the output holds.
 
 #id = affine_map<(i, j) -> (i, j)>

@@ -39,7 +39,7 @@
 // CHECK:         shl.b32 %[[MINE:r[0-9]+]], %[[THREAD]], 2;
 // CHECK:         or.b32 %[[FIRST:r[0-9]+]], %[[BASE]], %[[MINE]];
 // CHECK:         mul.wide.u32 %[[OFFSET:rd[0-9]+]], %[[FIRST]], 4;
-// Both loads first; 16 bytes a thread, neighbours beside each other.
+// Both loads first; 16 bytes a thread, neighbors beside each other.
 // CHECK:         add.s64 %[[IN:rd[0-9]+]], %rd{{[0-9]+}}, %[[OFFSET]];
 // CHECK-DAG:     ld.global.nc.v4.b32 {{.*}}, [%[[IN]]];
 // CHECK-DAG:     ld.global.nc.v4.b32 {{.*}}, [%[[IN]]+4096];

@@ -128,7 +128,7 @@ func.func @sorts(%x: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>, tensor<1xf
   return %a, %b, %top : tensor<?xf64>, tensor<?xf64>, tensor<1xf64>
 }
 
-// Neighbours are exchanged, as often as there are elements.
+// Neighbors are exchanged, as often as there are elements.
 func.func @sort(%x: tensor<?xf64>) -> tensor<?xf64> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

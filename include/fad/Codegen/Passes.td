@@ -74,10 +74,10 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
 
     An operand of a `linalg.generic` may be repeated: a row, a column, a plane. The
     element for place `i` of a result is at `(i / inner) % extent`, where `extent`
-    is the number of elements of the operand, and `inner` the number of neighbouring
+    is the number of elements of the operand, and `inner` the number of neighboring
     places that share an element. Values that the body captures follow the operands:
     scalars, and buffers that it reads at computed places, as `fad.unpack` does. A
-    loop that combines up to 8 neighbouring elements to one, as `fad.pack` does, has
+    loop that combines up to 8 neighboring elements to one, as `fad.pack` does, has
     a kernel as well, which reads its outputs first.
 
     An element of type `i1` takes one byte, 0 or 1; an `index` takes 8. Outputs do not
@@ -95,8 +95,8 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
     A kernel is launched with `fad.block_size` threads in a block and
     ceil(count / `fad.tile_size`) blocks; both attributes are on the operation.
     Further blocks compute nothing. Each block computes one tile of `fad.tile_size`
-    elements: in vectors of 16 bytes of the widest element type, neighbouring threads
-    taking neighbouring vectors, or one element at a time where the tile is not full
+    elements: in vectors of 16 bytes of the widest element type, neighboring threads
+    taking neighboring vectors, or one element at a time where the tile is not full
     or the variant has no vectors. Offsets are computed in 32 bits.
 
     A `linalg.generic` that sums over its leading dimensions, as the gradient of a
@@ -437,11 +437,11 @@ def FadContractionsToCalls : Pass<"fad-contractions-to-calls", "::mlir::ModuleOp
 }
 
 def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Interchange loops so that contractions read neighbouring elements";
+  let summary = "Interchange loops so that contractions read neighboring elements";
   let description = [{
     Each reduction on tensors in which a loop stands for one dimension of
     an operand (matmuls, sums, contractions spelled as `linalg.generic`) becomes a
-    `linalg.generic` whose innermost loop runs along neighbouring elements of
+    `linalg.generic` whose innermost loop runs along neighboring elements of
     the result and of the operands. An operand with another layout is transposed
     first, if each of its elements is read more than once.
 

@@ -29,7 +29,7 @@ struct Precondition {
 
 /// The preconditions of a function on its arguments: the sizes of its tensors
 /// agree wherever an operation requires this, and the conditions of each
-/// `cf.assert` hold. Compiled code has undefined behaviour for other arguments.
+/// `cf.assert` hold. Compiled code has undefined behavior for other arguments.
 class Preconditions {
 public:
   /// The preconditions of the only public function of `module`, compiled. Emits

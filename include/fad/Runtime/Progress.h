@@ -16,9 +16,10 @@
 namespace mlir::fad {
 
 /// Lets this process show its steps, on the last line of the terminal that the
-/// standard error stream is. Elsewhere, and before this is called, nothing is
-/// shown. `setting` is the number of seconds after which a step is shown, or
-/// "off"; an empty text stands for 1. Fails, with a message, for any other.
+/// standard error stream is. Elsewhere, before this is called, and in a process
+/// that was forked after that, nothing is shown. `setting` is the number of
+/// seconds after which a step is shown, or "off"; an empty text stands for 1.
+/// Fails, with a message, for any other.
 llvm::Error showProgress(StringRef setting);
 
 /// The same, for the setting of the variable FAD_PROGRESS of the environment.
@@ -26,7 +27,7 @@ llvm::Error showProgress();
 
 /// A step of what the process does, from construction to destruction. A step of
 /// the same thread within another is shown behind it. The line is removed when
-/// the last step ends.
+/// the last step ends, and when `exit` ends the process within a step.
 class ProgressStep {
 public:
   explicit ProgressStep(StringRef what, StringRef name = {});

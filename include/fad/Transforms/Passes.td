@@ -290,7 +290,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
 
     Under `recompute` and `fad`, values that are computed from one tensor, and from
     tensors of fewer elements, are computed again from that tensor where this saves
-    bytes. For example, the input of a normalisation is kept once, with its
+    bytes. For example, the input of a normalization is kept once, with its
     statistics, instead of several values computed from it. Under `fad` this holds
     for arithmetic only: no activation is computed again.
 
@@ -373,7 +373,7 @@ def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
     several results (a value and its derivative), and each into its only consumer
     (the multiply and accumulate of backward).
 
-    Only neighbours are fused: across a contraction, fusion would extend the
+    Only neighbors are fused: across a contraction, fusion would extend the
     lifetimes of tensors. A fused operation has at most 16 tensors.
 
     Joint functions stay as they are: forward and backward are still one function,

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A bf16 is the upper half of an f32. Pairs of neighbours in memory are taken
+// A bf16 is the upper half of an f32. Pairs of neighbors in memory are taken
 // as one integer: in the lower half the first, as on every processor that
 // counts bytes from the least.
 //

@@ -93,7 +93,7 @@ static SmallVector<int64_t> tileTranspose(ArrayRef<int64_t> ranges,
   return sizes;
 }
 
-/// The loops along which neighbours of some operand of `op` lie.
+/// The loops along which neighbors of some operand of `op` lie.
 static llvm::SmallBitVector getInnerLoops(linalg::LinalgOp op) {
   llvm::SmallBitVector loops(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())

@@ -133,7 +133,7 @@ static int64_t multiply(ArrayRef<int64_t> sizes) {
 }
 
 /// The kind of an input that `map` reads, where the loops have `sizes`. Fails
-/// unless neighbouring dimensions are read in order.
+/// unless neighboring dimensions are read in order.
 static LogicalResult describeMap(AffineMap map, ArrayRef<int64_t> sizes,
                                  KernelInput &input) {
   SmallVector<unsigned> dims;

@@ -53,7 +53,7 @@ struct ElementwiseKernel {
   /// static.
   SmallVector<int64_t> sizes;
   bool asksForPlace = false;
-  /// The number of neighbouring elements of each input that make up one element
+  /// The number of neighboring elements of each input that make up one element
   /// of each output: the body combines them in order with the element of the
   /// output.
   int64_t groupSize = 1;

@@ -162,7 +162,7 @@ gpu::GPUFuncOp SumBuilder::buildPartial(StringRef name) {
         columns = arguments[3], height = arguments[4];
   Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-  // Neighbouring blocks have neighbouring columns.
+  // Neighboring blocks have neighboring columns.
   Value width = constant(threads);
   Value across = arith::CeilDivUIOp::create(b, columns, width);
   Value part = arith::DivUIOp::create(b, block, across);

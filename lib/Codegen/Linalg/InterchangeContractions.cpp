@@ -27,7 +27,7 @@ static std::optional<unsigned> findDim(AffineMap map, unsigned dim) {
   return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
 }
 
-/// Whether neighbouring iterations of loop `dim` access neighbouring elements.
+/// Whether neighboring iterations of loop `dim` access neighboring elements.
 static bool isContiguous(AffineMap map, unsigned dim) {
   return findDim(map, dim) == map.getNumResults() - 1;
 }

@@ -53,7 +53,7 @@ struct Convolution {
   bool accumulate = false;
   int64_t groups = 1, batch = 1, inChannels = 1, outChannels = 1;
   /// For each dimension of the window, the sizes of the operands, by role; the
-  /// distance of neighbouring windows, and of neighbouring elements of one; and
+  /// distance of neighboring windows, and of neighboring elements of one; and
   /// the elements before the image that the first window has.
   struct Dim {
     int64_t sizes[3], stride, dilation, padding;
@@ -91,7 +91,8 @@ void *openLibrary(const char *variable, llvm::ArrayRef<const char *> names);
 
 /// Makes `library` call LLVM's OpenMP, which fad's loops call, where it would
 /// call another one that the process has loaded, such as PyTorch's. Threads of
-/// two would wait in loops for work while the other computes.
+/// two would wait in loops for work while the other computes. Where the C
+/// library is not glibc, or addresses have 32 bits, nothing changes.
 void shareThreads(void *library);
 
 } // namespace mlir::fad

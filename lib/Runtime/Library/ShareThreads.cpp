@@ -10,15 +10,18 @@
 // are compiled for. The dynamic linker takes the first in the order in which
 // they were loaded, so a process that imports PyTorch before fad has PyTorch's.
 // This file sets the addresses that the library calls, in the table of its
-// imports.
+// imports. It reads that table as glibc's dynamic linker leaves it in memory:
+// others, such as musl's, keep offsets in it. There, the library keeps its own
+// threads.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../HostSymbols.h"
 #include "Library.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cstdlib> // Defines __GLIBC__.
 
-#if defined(__linux__) && defined(__LP64__)
+#if defined(__GLIBC__) && defined(__LP64__)
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>

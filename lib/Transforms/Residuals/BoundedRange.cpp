@@ -30,7 +30,7 @@ std::vector<double> fad::getSampleArguments() {
   return arguments;
 }
 
-/// Whether `function` stays within `size` between neighbouring arguments with
+/// Whether `function` stays within `size` between neighboring arguments with
 /// rather different values: it does at a step, but not at a pole.
 static bool isBoundedBetween(ScalarFunction &function, double low, double high,
                              double size) {

@@ -25,8 +25,8 @@ struct SavingRules {
 
 /// A value is *derived* from another one of as many elements if it is
 /// elementwise in that one and otherwise reads tensors of far fewer elements:
-/// the normalised input, the input scaled and shifted, and the input widened to
-/// f64 all derive from the input of a normalisation, given its statistics. If
+/// the normalized input, the input scaled and shifted, and the input widened to
+/// f64 all derive from the input of a normalization, given its statistics. If
 /// several of the values `saved` derive from one root, or from a narrower one,
 /// keeping the root in their place takes fewer bytes.
 /// one, keeping the root in their place takes fewer bytes.

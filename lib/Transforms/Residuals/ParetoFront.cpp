@@ -27,7 +27,7 @@ static Objective getObjectiveBetween(const Cut &fast, const Cut &small) {
   return {bytes, time};
 }
 
-/// The best cut between two neighbours; `nullopt` if none is better than both
+/// The best cut between two neighbors; `nullopt` if none is better than both
 /// under the objective for which they are equal.
 static std::optional<Cut> findBetween(const ResidualNetwork &network,
                                       const Cut &fast, const Cut &small) {
@@ -47,7 +47,7 @@ std::vector<Selection> fad::findParetoFront(ArrayRef<Value> read,
                                             CostModel &costs, unsigned steps) {
   ResidualNetwork network(read, costs);
   std::vector<Cut> curve = {findFastest(network), network.solve()};
-  // Each round looks between all neighbours.
+  // Each round looks between all neighbors.
   for (unsigned round = 0; round < 5; ++round) {
     std::vector<Cut> finer = {curve.front()};
     for (size_t next = 1; next < curve.size(); ++next) {

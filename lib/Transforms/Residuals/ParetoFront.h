@@ -16,7 +16,7 @@ namespace mlir::fad {
 /// The Pareto front of selections between the least time and the fewest bytes,
 /// in the order of falling bytes and growing time. Each is optimal for some
 /// weight of bytes against time, so no selection has less of both than a
-/// mixture of two neighbours. There are at most 33, and fewer than `steps`
+/// mixture of two neighbors. There are at most 33, and fewer than `steps`
 /// mixtures between any two.
 std::vector<Selection> findParetoFront(ArrayRef<Value> read, CostModel &costs,
                                        unsigned steps = 0);

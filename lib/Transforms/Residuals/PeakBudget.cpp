@@ -18,7 +18,7 @@ using namespace mlir::fad;
 /// The sizes of segments, as parts of the forward part.
 static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 
-/// The selections between two neighbours of a Pareto front that are tried.
+/// The selections between two neighbors of a Pareto front that are tried.
 static constexpr unsigned kSteps = 8;
 
 std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,

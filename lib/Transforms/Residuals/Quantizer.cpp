@@ -32,7 +32,7 @@ struct Sums {
                  std::optional<double> level) const;
 };
 
-/// Finds the best partition of the bins into cells of neighbours, one for each
+/// Finds the best partition of the bins into cells of neighbors, one for each
 /// level, by dynamic programming over the number of cells, the number of fixed
 /// levels among them, and the end of the last.
 ///

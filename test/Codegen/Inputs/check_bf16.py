@@ -15,14 +15,14 @@ INFINITY = 0x7F80
 
 
 def sample():
-    """Numbers around those halfway between neighbours, and special ones."""
-    neighbours = [BF16.decode(bits) for bits in range(0, INFINITY, 37)]
+    """Numbers around those halfway between neighbors, and special ones."""
+    neighbors = [BF16.decode(bits) for bits in range(0, INFINITY, 37)]
     middles = [
         (low + BF16.decode(bits + 1)) / 2
-        for bits, low in zip(range(0, INFINITY, 37), neighbours)
+        for bits, low in zip(range(0, INFINITY, 37), neighbors)
         if bits + 1 < INFINITY
     ]
-    points = neighbours + [np.inf, 3.4e38, 3.39e38, 1e300, 1e-45, 1e-320, 4.6e-41]
+    points = neighbors + [np.inf, 3.4e38, 3.39e38, 1e300, 1e-45, 1e-320, 4.6e-41]
     for middle in middles:
         points += [middle, np.nextafter(middle, 0), np.nextafter(middle, np.inf)]
         points += [middle * (1 + 2.0**-40), middle * (1 - 2.0**-30)]

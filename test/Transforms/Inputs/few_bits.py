@@ -20,7 +20,7 @@ import numpy as np
 
 RUNS = [("f32", 1), ("f32", 2), ("f32", 3), ("f32", 5), ("f32", 8)]
 RUNS += [("f64", 4), ("f16", 3), ("bf16", 3), ("bf16", 8)]
-# Distance of neighbouring numbers, relative to them.
+# Distance of neighboring numbers, relative to them.
 EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 DTYPE = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8"}
 FAR = 1e3

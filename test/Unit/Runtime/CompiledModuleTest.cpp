@@ -7,12 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Runtime/CompiledModule.h"
+#include "HostSymbols.h"
+#include "Library/Contract.h"
 #include "fad/IR/Fad.h"
 #include "fad/Runtime/Memory.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -127,6 +131,80 @@ TEST_F(CompiledModuleTest, ReturnsFromAssertions) {
       continue;
     EXPECT_EQ(llvm::toString(results.takeError()), "not ok");
   }
+}
+
+/// The threads of this process.
+static unsigned countThreads() {
+  std::error_code code;
+  unsigned count = 0;
+  llvm::sys::fs::directory_iterator thread("/proc/self/task", code), end;
+  for (; thread != end && !code; thread.increment(code))
+    ++count;
+  return count;
+}
+
+/// Ends the process, which has no thread of OpenMP before: with 0 if a library
+/// computes a product in the thread that calls it where `parallel` is not set.
+[[noreturn]] static void multiplyInOneThread(MLIRContext &context) {
+  constexpr int64_t size = 256;
+  auto type = RankedTensorType::get({size, size}, Float32Type::get(&context));
+  HostTensor a = llvm::cantFail(HostTensor::create(type));
+  HostTensor b = llvm::cantFail(HostTensor::create(type));
+  for (int64_t i = 0; i < size * size; ++i) {
+    a.setFloat(i, i % 7 - 3);
+    b.setFloat(i, i % 5 - 2);
+  }
+  SmallVector<CompiledModule> modules;
+  for (bool parallel : {false, true}) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"mlir(
+      func.func @f(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>)
+          -> tensor<256x256xf32> {
+        %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+        %c = linalg.matmul
+            ins(%a, %b : tensor<256x256xf32>, tensor<256x256xf32>)
+            outs(%zero : tensor<256x256xf32>) -> tensor<256x256xf32>
+        return %c : tensor<256x256xf32>
+      })mlir",
+                                                               &context);
+    CompileOptions options;
+    options.parallel = parallel;
+    options.contractions = Contractions::library;
+    auto compiled = CompiledModule::compile(*module, options);
+    if (failed(compiled))
+      std::exit(1);
+    modules.push_back(std::move(*compiled));
+  }
+  // Loading a library may have begun some, but not as many.
+  int most = getMaxThreads() + 1;
+  setMaxThreads(most);
+  for (auto [parallel, compiled] : llvm::enumerate(modules)) {
+    unsigned before = countThreads();
+    auto results = llvm::cantFail(compiled.call("f", {a, b}));
+    // Those of OpenMP stay until the process ends.
+    if ((countThreads() > before) != bool(parallel))
+      std::exit(2);
+    // Loops have as many threads as before.
+    if (getMaxThreads() != most)
+      std::exit(3);
+    for (int64_t row = 0; row < size; row += 17)
+      for (int64_t column = 0; column < size; ++column) {
+        double sum = 0;
+        for (int64_t k = 0; k < size; ++k)
+          sum += a.getFloat(row * size + k) * b.getFloat(k * size + column);
+        // Products and sums are small integers.
+        if (results[0].getFloat(row * size + column) != sum)
+          std::exit(4);
+      }
+  }
+  std::exit(0);
+}
+
+TEST_F(CompiledModuleTest, CallsLibrariesInOneThread) {
+  if (getLibraryTypes().empty())
+    GTEST_SKIP() << "neither oneDNN nor OpenBLAS";
+  // A process of its own, from the start.
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(multiplyInOneThread(context), testing::ExitedWithCode(0), "");
 }
 
 // Globals change from call to call, and can be reset.

@@ -11,7 +11,7 @@ from torch import nn
 import fad.torch
 from fad.torch._elementwise.kernel import count_kernels
 
-# With the points where functions have no derivative, and their neighbours.
+# With the points where functions have no derivative, and their neighbors.
 POINTS = [-100, -20.5, -6, -3, -1, -0.5, -0.25, 0, -0.0, 0.25, 0.5, 1, 3, 5, 6, 10, 20, 21, 100]
 SPECIAL = [float("inf"), -float("inf"), float("nan")]
 

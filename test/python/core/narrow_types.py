@@ -32,7 +32,7 @@ class NarrowTypes(unittest.TestCase):
         for t, dtype in TYPES.items():
             run = fad.compile(fad.parse(PRODUCT.format(t=t)))
             x, y = (random.permutation(all_numbers(t)) for _ in range(2))
-            # Products of few bits, of which many are halfway between neighbours.
+            # Products of few bits, of which many are halfway between neighbors.
             near = random.integers(128, 256, (2, 9001)).astype(dtype)
             x, y = numpy.append(x, near[0]), numpy.append(y, near[1])
             with numpy.errstate(all="ignore"):

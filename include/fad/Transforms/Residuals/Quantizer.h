@@ -21,11 +21,11 @@ namespace mlir::fad {
 ///
 /// Numbers are first put into bins, and no two levels share a bin. So the
 /// result is optimal up to the width of a bin, a fraction of the distance of
-/// neighbouring levels.
+/// neighboring levels.
 SmallVector<double> placeLevels(ArrayRef<double> numbers, unsigned count,
                                 ArrayRef<double> fixed);
 
-/// The midpoints of neighbouring levels. The number of midpoints below a number
+/// The midpoints of neighboring levels. The number of midpoints below a number
 /// is the index of its nearest level.
 SmallVector<double> getBoundaries(ArrayRef<double> levels);
 

@@ -1,11 +1,11 @@
-"""Few-bit numbers in words, as nodes that Inductor fuses with their neighbours.
+"""Few-bit numbers in words, as nodes that Inductor fuses with their neighbors.
 
 On a CPU, words are bytes, and the bits of one byte come from places that lie far apart: the
 first bits of all bytes are one contiguous part of the tensor, and so on. So each part is one
 vector loop. It consists of whole rows where that can be, and the loop over a row needs no
 quotients to find its bytes.
 
-On a GPU, a word has eight neighbours and is their sum, each shifted to its place. To
+On a GPU, a word has eight neighbors and is their sum, each shifted to its place. To
 Inductor's kernels in Triton, the sum is a reduction of short rows, which goes into one
 kernel with the operations that make the numbers: a kernel for parts of the tensor would
 run over fewer elements than those, so that Inductor fuses nothing with it."""
@@ -32,7 +32,7 @@ def _find_part(shape: Sequence[int], each: int) -> list[int]:
 
 
 # The numbers in a word on a GPU. Inductor unrolls sums of fewer, and fuses them no more.
-_NEIGHBOURS = 8
+_NEIGHBORS = 8
 
 # The types of their words by the bits that a number has in them.
 _WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
@@ -51,14 +51,14 @@ def can_pack(codes: torch.fx.Node, bits: int) -> bool:
     """Whether `codes` fill words; not if their number is unknown. Where a number needs
     more than half a byte, it is as well off in its own."""
     count = codes.meta["val"].numel()
-    each = 8 // bits if _is_for_loops(codes) else _NEIGHBOURS
+    each = 8 // bits if _is_for_loops(codes) else _NEIGHBORS
     return isinstance(count, int) and bits <= 4 and count % each == 0
 
 
 def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
     """Words of `codes`, non-negative numbers below `2 ** bits`, for which `can_pack`
     holds."""
-    return (_pack_parts if _is_for_loops(codes) else _pack_neighbours)(build, codes, bits)
+    return (_pack_parts if _is_for_loops(codes) else _pack_neighbors)(build, codes, bits)
 
 
 def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[int]) -> torch.fx.Node:
@@ -68,7 +68,7 @@ def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[int]) -> 
         each, dimension, steps_shape = 8 // bits, 0, [8 // bits, 1, 1]
         step = bits
     else:
-        each, dimension, steps_shape = _NEIGHBOURS, 1, [1, _NEIGHBOURS]
+        each, dimension, steps_shape = _NEIGHBORS, 1, [1, _NEIGHBORS]
         step = _find_place(bits)
     steps = _list_steps(build, packed, each, step)
     steps = build(aten.reshape.default, steps, steps_shape)
@@ -92,11 +92,11 @@ def _list_steps(build: Build, like: torch.fx.Node, each: int, step: int) -> torc
     )
 
 
-def _pack_neighbours(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
+def _pack_neighbors(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
     count, place = codes.meta["val"].numel(), _find_place(bits)
-    rows = build(aten.reshape.default, codes, [count // _NEIGHBOURS, _NEIGHBOURS])
+    rows = build(aten.reshape.default, codes, [count // _NEIGHBORS, _NEIGHBORS])
     rows = build(prims.convert_element_type.default, rows, torch.int32)
-    steps = _list_steps(build, codes, _NEIGHBOURS, place)
+    steps = _list_steps(build, codes, _NEIGHBORS, place)
     rows = build(aten.bitwise_left_shift.Tensor, rows, steps)
     words = build(aten.sum.dim_IntList, rows, [1], dtype=torch.int32)
     return build(prims.convert_element_type.default, words, _WORDS[place])

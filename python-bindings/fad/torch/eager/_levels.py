@@ -32,7 +32,7 @@ def _until_nan(values: torch.Tensor) -> torch.Tensor:
 
 
 def _has_pole(evaluate: _Evaluate, low: float, high: float, size: float) -> bool:
-    """Whether a function leaves `size` between neighbouring arguments with rather
+    """Whether a function leaves `size` between neighboring arguments with rather
     different values: it does at a pole, but not at a step."""
     ends = torch.tensor([low, high], dtype=torch.float64)
     values = evaluate(ends)

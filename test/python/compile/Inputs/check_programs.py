@@ -94,7 +94,7 @@ def check(seed, combinations, is_dynamic, engine):
 
 
 def any_rough(program):
-    """Whether values of few digits are rounded to other neighbours."""
+    """Whether values of few digits are rounded to other neighbors."""
     names = [step.__closure__ or () for step in program.steps]
     cells = [cell.cell_contents for cell in sum(map(tuple, names), ())]
     return torch.float32 in cells or torch.bfloat16 in cells

@@ -20,7 +20,7 @@ struct Levels {
   int bits = 0;
   /// Ascending.
   std::vector<double> levels;
-  /// The midpoints of neighbours. A number is at the level whose number is how
+  /// The midpoints of neighbors. A number is at the level whose number is how
   /// many of them are below.
   std::vector<double> boundaries;
 };

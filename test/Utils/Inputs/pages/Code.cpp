@@ -1,0 +1,2 @@
+// Of this colour.
+int colour; /// Centred.

@@ -1,0 +1,2 @@
+// Cells of neighbours.
+def Pass { let summary = "Minimise what is kept"; }
