@@ -1,6 +1,8 @@
 """Checks what utils/accuracy.py --least=0.125 printed, with or without --torch.
 
-usage: check_accuracy.py FILE [gpu|estimates]
+usage: check_accuracy.py FILE [gpu|estimates [ACTIVATION ...]]
+
+Without activations, FILE has to have all.
 
 In f16 and bf16, what is computed in f32 and rounded once errs by half a unit, and by
 a little more where f32 errs; a derivative that passes through zero by more units, but
@@ -62,7 +64,8 @@ UNITS = {
 READ_OFF = {("logsigmoid", "slope")}
 GPU_UNITS = UNITS | {("tanh", "slope"): 6}
 
-how = "".join(sys.argv[2:])
+how = "".join(sys.argv[2:3])
+names = set(sys.argv[3:]) or set(F32)
 bounds = {"": F32, "gpu": GPU, "estimates": ESTIMATES}[how]
 units_bounds = UNITS if how == "" else GPU_UNITS
 failed = False
@@ -70,7 +73,8 @@ with open(sys.argv[1]) as file:
     lines = file.read().splitlines()[2:]
 kinds = {line.split()[1] for line in lines}
 assert kinds == {*ROUNDING, "f32"} or (kinds == {"f32"} and how == "estimates"), kinds
-assert len(lines) == len(F32) * len(kinds) * 2, len(lines)
+assert {line.split()[0] for line in lines} == names, names
+assert len(lines) == len(names) * len(kinds) * 2, len(lines)
 for line in lines:
     name, kind, title, *figures = line.split()
     error, units, *beside = (float(figure) for figure in figures)
