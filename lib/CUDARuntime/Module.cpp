@@ -93,7 +93,8 @@ static bool isCompilerError(Result result) {
 
 namespace {
 /// Lets the thread allocate while another one captures a graph, which loading
-/// counts as.
+/// counts as. Where loading is lazy, as by default, a kernel is loaded when it
+/// is asked for (CUDA_MODULE_LOADING).
 class RelaxedCapture {
 public:
   explicit RelaxedCapture(const Driver &driver) : driver(driver) { exchange(); }
@@ -199,6 +200,7 @@ FadCudaStatus fadCudaModuleGetFunction(FadCudaModule module, const char *name,
   if (found == module->functions.end()) {
     const Driver &driver = module->driver;
     ScopedContext scope(driver, module->context);
+    RelaxedCapture relaxed(driver);
     CUfunc_st *handle = nullptr;
     Result result = scope.getResult();
     if (!result)

@@ -62,6 +62,8 @@ class Log:
         r"parameters=(\S*)"
     )
 
+    ORDER = re.compile(r"cu(?:Event|Stream)?(Launch|Record|Wait)(?:Kernel|Event)?\b.*?stream=(\d+)")
+
     def __init__(self, path):
         self.path, self.read = pathlib.Path(path), 0
 
@@ -69,6 +71,11 @@ class Log:
         lines = self.path.read_text().splitlines()
         new, self.read = lines[self.read :], len(lines)
         return new
+
+    def take_order(self):
+        """The launches, and the events that streams record and wait for."""
+        found = [self.ORDER.match(line) for line in self.take()]
+        return [f"{match[1]} {match[2]}" for match in found if match]
 
     def take_launches(self):
         found = [self.LAUNCH.fullmatch(line) for line in self.take()]
@@ -224,35 +231,79 @@ def main():
     check("offsets", check_offsets)
 
     def check_streams():
-        """Kernels go to the stream on which operators were called; who reads the value
-        elsewhere waits."""
+        """Kernels go to the stream on which operators were called; streams that read the
+        value elsewhere wait."""
         (x, up), before = inputs(), device.synchronizations
         with device.stream(1):
             run(gelu_of, [x, up])
-        assert {each.stream for each in log.take_launches()} == {1}
-        assert device.synchronizations == before
+        assert set(log.take_order()) == {"Launch 1", "Record 1"}
         with fad.torch.nest(min_numel=1, engine="deferred"):
             with device.stream(1):
                 value = silu(x)
             with device.stream(2):
                 read = value.view(-1)
-        assert [each.stream for each in log.take_launches()] == [1]
-        assert device.synchronizations == before + 1
-        assert close([read], [silu(x.detach().cpu())], 2e-6)
+            assert log.take_order() == ["Launch 1", "Record 1", "Wait 2"]
+            # The first reader may be on the same stream. Another stream waits once.
+            with device.stream(1):
+                value = silu(x)
+                total = value.sum()
+            assert log.take_order() == ["Launch 1", "Record 1"]
+            for stream, waits in (2, ["Wait 2"]), (2, []), (0, ["Wait 0"]), (1, []):
+                with device.stream(stream):
+                    again = value.view(-1)
+                order = log.take_order()
+                assert order == waits, order
+        assert close([read, again, total], [*[silu(x.detach().cpu())] * 2, again.cpu().sum()], 1e-5)
         # A sequence does not go on there.
         with fad.torch.nest(min_numel=1, engine="deferred"):
             with device.stream(1):
                 value = silu(x)
             with device.stream(2):
                 read = (silu(value) * 1).view(-1)
-        assert [each.stream for each in log.take_launches()][:1] == [1]
-        assert device.synchronizations == before + 2, device.synchronizations - before
+        order = log.take_order()
+        assert order[:3] == ["Launch 1", "Record 1", "Wait 2"], order
         assert close([read], [silu(silu(x.detach().cpu()))], 2e-6)
+        assert device.synchronizations == before
+
+    def check_writes():
+        """Streams that write to what a sequence reads wait for its kernel, and for the copies
+        that backward needs."""
+        for is_read in True, False:
+            (x, up), weights = inputs(), torch.linspace(-1, 1, SIZE).to("pretend")
+            y = up.detach().clone()
+            copies = inputs(device="cpu")
+            exact = FUNCTIONS["constant"](*copies)
+            expected = torch.autograd.grad(exact, copies[0], weights.cpu())
+            with fad.torch.nest(min_numel=1, engine="deferred"):
+                log.take()
+                with device.stream(1):
+                    value = FUNCTIONS["constant"](x, y)
+                    if is_read:
+                        value = value.view(-1)
+                order = log.take_order()
+                assert order == (["Launch 1", "Record 1"] if is_read else []), order
+                with device.stream(2):
+                    y.mul_(2)
+                order = log.take_order()
+                # The copy has its own event.
+                assert order[-1] == "Wait 2", order
+                work = [each for each in order if each != "Wait 2"]
+                assert is_read or work == ["Launch 1", "Record 1", "Record 1"], order
+                assert device.is_used(y, 1) and not device.is_used(y, 2)
+                # Nothing has happened since.
+                with device.stream(2):
+                    y.mul_(2)
+                assert not log.take_order()
+            if not is_read:
+                found = torch.autograd.grad(value, x, weights)
+                assert close(found, expected, 2e-6)
+        log.take()
 
     def gelu_of(x, up):
         return gelu(x)
 
     check("streams", check_streams)
+    check("writes", check_writes)
 
     def check_capture():
         """What a CUDA graph captures is computed at once, within the graph."""
@@ -264,11 +315,31 @@ def main():
                 value = value.view(-1)
         assert not log.take_launches()
         assert close([value], [gelu(x.detach().cpu())], 2e-6)
-        with fad.torch.nest(min_numel=1, engine="deferred"):
-            value = gelu(x)
-            with device.stream(1), environment("FAD_FAKE_CUDA_CAPTURED", "1"):
-                text = "read the value before, or leave nest()"
-                assert raises(text, lambda: value.view(-1))
+        text = "read the value before, or leave nest()"
+        # The captured stream is that of the sequence, of its reader, or of both.
+        for recorded, reading in (0, 1), (1, 0), (1, 1):
+            with fad.torch.nest(min_numel=1, engine="deferred"):
+                with device.stream(recorded):
+                    value = gelu(x)
+                with environment("FAD_FAKE_CUDA_CAPTURED", "1"), device.stream(reading):
+                    assert raises(text, value.data_ptr)
+        # A computed value is read, and nothing else is put on either stream.
+        for recorded, reading in (0, 1), (1, 0), (1, 1):
+            for policy in "auto", "fad":
+                with fad.torch.nest(policy=policy, min_numel=1, engine="deferred"):
+                    with device.stream(recorded):
+                        value = gelu(x)
+                        value.data_ptr()
+                    log.take()
+                    with environment("FAD_FAKE_CUDA_CAPTURED", "1"), device.stream(reading):
+                        read = value.view(-1)
+                    waits = ["Wait 0"] if (recorded, reading) == (1, 0) else []
+                    assert log.take_order() == waits
+                weights = torch.linspace(-1, 1, SIZE)
+                (found,) = torch.autograd.grad(read, x, weights.to("pretend"))
+                copy = inputs(device="cpu")[0]
+                exact = torch.autograd.grad(gelu(copy), copy, weights)
+                assert close([read, found], [gelu(copy), *exact], 2e-6)
         log.take()
 
     check("capture", check_capture)

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The device `privateuseone`, whose memory is the host's, as that of the CUDA
-// driver for tests is. Operators are those of the CPU. Streams are the
-// driver's.
+// driver for tests is. Operators are those of the CPU. Streams and events are
+// the driver's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +30,15 @@ void *handles[kDevices][kStreams];
 thread_local c10::DeviceIndex device = 0;
 thread_local c10::StreamId streams[kDevices] = {};
 int64_t allocations = 0, synchronizations = 0;
+/// Functions of libfad_cuda_runtime.so.
+struct {
+  int (*create)(void **event);
+  int (*destroy)(void *event);
+  int (*record)(void *event, void *stream);
+  int (*wait)(void *stream, void *event);
+} events;
+/// Memory, and who uses it beside the stream of which it is.
+std::vector<std::pair<const void *, c10::Stream>> uses;
 
 c10::Stream streamOf(c10::DeviceIndex index, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(kType, index), id);
@@ -70,13 +79,24 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void synchronizeStream(const c10::Stream &) const override {
     ++synchronizations;
   }
-  void recordDataPtrOnStream(const c10::DataPtr &,
-                             const c10::Stream &) const override {}
+  void recordDataPtrOnStream(const c10::DataPtr &data,
+                             const c10::Stream &stream) const override {
+    uses.emplace_back(data.get(), stream);
+  }
   // The host is never behind.
-  void destroyEvent(void *, const c10::DeviceIndex) const noexcept override {}
-  void record(void **, const c10::Stream &, const c10::DeviceIndex,
-              const c10::EventFlag) const override {}
-  void block(void *, const c10::Stream &) const override {}
+  void destroyEvent(void *event,
+                    const c10::DeviceIndex) const noexcept override {
+    events.destroy(event);
+  }
+  void record(void **event, const c10::Stream &stream, const c10::DeviceIndex,
+              const c10::EventFlag) const override {
+    if (!*event)
+      TORCH_CHECK(!events.create(event));
+    TORCH_CHECK(!events.record(*event, getStreamNativeHandle(stream)));
+  }
+  void block(void *event, const c10::Stream &stream) const override {
+    TORCH_CHECK(!events.wait(getStreamNativeHandle(stream), event));
+  }
   bool queryEvent(void *) const override { return true; }
 };
 
@@ -226,6 +246,19 @@ HOST_DEVICE_API void host_device_set_stream(int64_t of, int64_t id,
 }
 HOST_DEVICE_API void host_device_use_stream(int64_t of, int64_t id) {
   streams[of] = id;
+}
+HOST_DEVICE_API void host_device_set_events(void *create, void *destroy,
+                                            void *record, void *wait) {
+  reinterpret_cast<void *&>(events.create) = create;
+  reinterpret_cast<void *&>(events.destroy) = destroy;
+  reinterpret_cast<void *&>(events.record) = record;
+  reinterpret_cast<void *&>(events.wait) = wait;
+}
+/// Whether it was recorded that a stream uses memory.
+HOST_DEVICE_API bool host_device_is_used(const void *data, int64_t of,
+                                         int64_t id) {
+  return std::find(uses.begin(), uses.end(),
+                   std::pair(data, streamOf(of, id))) != uses.end();
 }
 HOST_DEVICE_API int64_t host_device_allocations() { return allocations; }
 HOST_DEVICE_API int64_t host_device_synchronizations() {

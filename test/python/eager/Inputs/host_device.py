@@ -1,5 +1,5 @@
-"""The device `pretend` of PyTorch: the host's memory, with the streams of the CUDA driver
-for tests. It is built at its first use, and kept beside the extension."""
+"""The device `pretend` of PyTorch: the host's memory, with the streams and events of the CUDA
+driver for tests. It is built at its first use, and kept beside the extension."""
 
 import contextlib
 import ctypes
@@ -38,6 +38,14 @@ class HostDevice:
         self.library = ctypes.CDLL(str(build()))
         self.library.host_device_set_stream.argtypes = [*[ctypes.c_int64] * 2, ctypes.c_void_p]
         self.library.host_device_use_stream.argtypes = [ctypes.c_int64] * 2
+        names = "Create", "Destroy", "Record"
+        functions = [getattr(_runtime(), f"fadCudaEvent{name}") for name in names]
+        functions.append(_runtime().fadCudaStreamWaitEvent)
+        self.library.host_device_set_events(
+            *(ctypes.cast(each, ctypes.c_void_p) for each in functions)
+        )
+        self.library.host_device_is_used.argtypes = [ctypes.c_void_p, *[ctypes.c_int64] * 2]
+        self.library.host_device_is_used.restype = ctypes.c_bool
         module = types.ModuleType("torch.pretend")
         module.is_available = module.is_initialized = lambda: True
         module.current_device, module.device_count = lambda: 0, lambda: 2
@@ -59,6 +67,11 @@ class HostDevice:
         self.library.host_device_use_stream(device, number)
         yield
         self.library.host_device_use_stream(device, 0)
+
+    def is_used(self, tensor, number):
+        """Whether the allocator was told that a stream uses a tensor's memory."""
+        data = tensor.untyped_storage().data_ptr()
+        return self.library.host_device_is_used(data, tensor.device.index, number)
 
     @property
     def allocations(self):

@@ -19,21 +19,27 @@ bool Copies::isWritten(const Step::Constant &input) const {
          tensor.storage().is_alias_of(written.storage()) && !isModified(input);
 }
 
-void Copies::keep(Step::Constant &input) {
+void Copies::keep(Step::Constant &input,
+                  const std::optional<c10::Stream> &stream) {
   auto found =
       std::find_if(tensors.begin(), tensors.end(), [&](const auto &each) {
-        return isSame(each.first, input.tensor) &&
-               each.first.scalar_type() == input.tensor.scalar_type();
+        return each.stream == stream && isSame(each.tensor, input.tensor) &&
+               each.tensor.scalar_type() == input.tensor.scalar_type();
       });
   if (found == tensors.end()) {
     OutsideModes guard;
-    tensors.emplace_back(input.tensor, input.tensor.clone());
+    // Backward runs there.
+    OnRecordedStream there(stream);
+    tensors.push_back({input.tensor, input.tensor.clone(), stream});
+    if (stream)
+      LateWork::record(*stream);
     found = std::prev(tensors.end());
   }
-  input = {found->second, static_cast<uint32_t>(found->second._version())};
+  input = {found->copy, static_cast<uint32_t>(found->copy._version())};
 }
 
-StepPtr Copies::replace(const StepPtr &end) {
+StepPtr Copies::replace(const StepPtr &end,
+                        const std::optional<c10::Stream> &stream) {
   for (Step *step : order(end)) {
     bool isChanged = isWritten(step->value);
     for (const Step::Constant &constant : step->constants)
@@ -47,12 +53,12 @@ StepPtr Copies::replace(const StepPtr &end) {
       if (auto found = steps.find(operand.get()); found != steps.end())
         operand = found->second;
     if (isWritten(made->value))
-      keep(made->value);
+      keep(made->value, stream);
     for (Step::Constant &constant : made->constants) {
       if (!isWritten(constant))
         continue;
       at::Tensor before = constant.tensor;
-      keep(constant);
+      keep(constant, stream);
       for (c10::IValue &argument : made->arguments)
         if (argument.isTensor() && argument.toTensor().is_same(before))
           argument = constant.tensor;
@@ -71,7 +77,7 @@ void Copies::keepFor(LazyTensor &lazy) {
     if (!node || !readsMemoryOf(node->step, written))
       return;
     before = node->step;
-    node->step = replace(before);
+    node->step = replace(before, lazy.getStream());
   });
 }
 

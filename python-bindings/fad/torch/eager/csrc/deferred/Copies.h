@@ -24,14 +24,20 @@ public:
   void keepFor(LazyTensor &lazy);
 
 private:
-  StepPtr replace(const StepPtr &end);
+  StepPtr replace(const StepPtr &end, const std::optional<c10::Stream> &stream);
   bool isWritten(const Step::Constant &input) const;
-  void keep(Step::Constant &input);
+  void keep(Step::Constant &input, const std::optional<c10::Stream> &stream);
+
+  /// A tensor, and its copy, which a stream makes and reads.
+  struct Copied {
+    at::Tensor tensor, copy;
+    std::optional<c10::Stream> stream;
+  };
 
   const at::Tensor &written;
   /// The steps that have been replaced, and the tensors.
   std::unordered_map<Step *, StepPtr> steps;
-  std::vector<std::pair<at::Tensor, at::Tensor>> tensors;
+  std::vector<Copied> tensors;
 };
 
 } // namespace fad::eager

@@ -145,6 +145,14 @@ static bool anyInput(const StepPtr &end, Predicate predicate) {
   return false;
 }
 
+void visitInputs(const StepPtr &end,
+                 const std::function<void(const Step::Constant &)> &function) {
+  anyInput(end, [&](const Step::Constant &input) {
+    function(input);
+    return false;
+  });
+}
+
 bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor) {
   return tensor.has_storage() &&
          anyInput(end, [&](const Step::Constant &input) {

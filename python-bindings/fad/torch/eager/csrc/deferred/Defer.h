@@ -47,6 +47,10 @@ void evaluate(LazyTensor &tensor);
 /// reads the value, and computes the value.
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves);
 
+/// Calls a function for each source and constant of a sequence.
+void visitInputs(const StepPtr &end,
+                 const std::function<void(const Step::Constant &)> &function);
+
 /// Whether a sequence reads memory of a tensor.
 bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor);
 

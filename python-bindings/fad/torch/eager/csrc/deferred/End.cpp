@@ -214,8 +214,11 @@ static Choice findKept(const Value &value) {
 
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
   auto &lazy = static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl());
-  OnRecordedStream there(lazy.getStream());
-  bool wasComputed = lazy.isComputed();
+  // A captured sequence computes nothing more than the value that there is.
+  bool isCaptured = lazy.isComputed() && isCapturing(lazy.getStream());
+  std::optional<OnRecordedStream> there;
+  if (!isCaptured)
+    there.emplace(lazy.getStream());
   Ending ending;
   Choice choice;
   if (SequenceNode *node = openNodeOf(lazy)) {
@@ -224,7 +227,7 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     ending.hasLevels = levels != nullptr;
     // Where a write that was not seen has changed what the sequence reads,
     // backward says so, if it needs that; forward goes on with the value.
-    choice = lazy.isComputed() && !isContinued(tensor, value)
+    choice = isCaptured || (lazy.isComputed() && !isContinued(tensor, value))
                  ? Choice{Kept::Sources, false}
                  : keep(tensor, lazy, value, finishWhole(value.policy, ending),
                         ending, levels);
@@ -232,13 +235,11 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     lazy.compute();
     choice = findKept(value);
     ending.derivative = value.description().form;
-    if (LevelsPtr levels; choice.kept == Kept::Tensor &&
+    if (LevelsPtr levels; choice.kept == Kept::Tensor && !isCaptured &&
                           (levels = levelsOf(tensor, value)) &&
                           packDerivative(tensor, *value.sequence, levels))
       choice.kept = Kept::Levels;
   }
-  if (!wasComputed)
-    there.finish();
   value.isRead = true;
   lazy.leave();
   end(tensor, value, ending, choice);

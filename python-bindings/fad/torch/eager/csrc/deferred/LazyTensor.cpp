@@ -67,15 +67,19 @@ LazyTensor::Dropped LazyTensor::forget() {
 }
 
 void LazyTensor::compute() {
-  if (isComputed())
-    return;
+  if (!isComputed())
+    computeOnce();
+  if (work)
+    work->wait();
+}
+
+void LazyTensor::computeOnce() {
   Dropped dropped;
   std::lock_guard<std::mutex> lock(mutex);
   if (isComputed())
     return;
   OnRecordedStream there(stream);
   evaluate(*this);
-  there.finish();
   dropped = forget();
 }
 
@@ -104,6 +108,12 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
   // What an operator's node has saved of the result sees writes to this tensor.
   set_version_counter(dense.unsafeGetTensorImpl()->version_counter());
   storage_access_should_throw_ = false;
+  if (stream) {
+    visitInputs(step, [&](const Step::Constant &input) {
+      recordUse(input.tensor, *stream);
+    });
+    work = LateWork::record(*stream);
+  }
   computed.store(true, std::memory_order_release);
   step->setComputed(at::Tensor(
       c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
@@ -218,7 +228,7 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
 
 void LazyTensors::computeAll() {
   for (const auto &tensor : getAlive())
-    static_cast<LazyTensor *>(tensor.get())->compute();
+    static_cast<LazyTensor *>(tensor.get())->computeOnce();
 }
 
 LazyTensor *lazyOf(const at::Tensor &tensor) {

@@ -45,7 +45,8 @@ public:
   ~LazyTensor() override;
 
   bool isComputed() const { return computed.load(std::memory_order_acquire); }
-  /// Computes the tensor, unless that is done.
+  /// Computes the tensor, unless that is done. What the current stream is given
+  /// next comes after that.
   void compute();
   /// Does so by a function of its step. False where it was done before.
   template <typename Function> bool computeAs(Function function) {
@@ -56,7 +57,6 @@ public:
     OnRecordedStream there(stream);
     auto [value, how] = function(step);
     fill(value, how);
-    there.finish();
     dropped = forget();
     return true;
   }
@@ -101,10 +101,13 @@ private:
     std::vector<at::Tensor> operands;
   };
   Dropped forget();
+  void computeOnce();
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;
   const std::optional<c10::Stream> stream;
+  /// Of a computed one, where there are streams.
+  std::shared_ptr<LateWork> work;
   std::vector<at::Tensor> operands;
   std::atomic<bool> computed{false};
   Computed computedHow = Computed::AtOnce;

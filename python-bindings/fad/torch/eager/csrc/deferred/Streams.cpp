@@ -8,38 +8,114 @@
 
 #include "deferred/Streams.h"
 #include "deferred/Call.h"
+#include <c10/core/DeviceGuard.h>
+#include <unordered_map>
 
 namespace fad::eager {
 
 std::optional<c10::Stream> getCurrentStream(c10::Device device) {
-  if (device.is_cpu() || !c10::impl::hasDeviceGuardImpl(device.type()))
+  if (device.is_cpu() || device.is_meta() ||
+      !c10::impl::hasDeviceGuardImpl(device.type()))
     return std::nullopt;
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
-bool isCapturing(c10::Device device) {
-  if (device.is_cpu() || device.type() != driver.type)
-    return false;
+static bool isCaptured(c10::Stream stream) {
+  // The driver is asked in the context of the device, not in one of another.
+  c10::DeviceGuard guard(stream.device());
   int answer = 0;
-  TORCH_CHECK(
-      !driver.isCapturing(getCurrentStream(device)->native_handle(), &answer),
-      "fad.torch.nest: ", driver.getErrorMessage());
+  TORCH_CHECK(!driver.isCapturing(stream.native_handle(), &answer),
+              "fad.torch.nest: ", driver.getErrorMessage());
   return answer != 0;
 }
 
-OnRecordedStream::OnRecordedStream(const std::optional<c10::Stream> &recorded) {
-  if (!recorded || getCurrentStream(recorded->device()) == recorded)
-    return;
-  TORCH_CHECK(!isCapturing(recorded->device()),
-              "fad.torch.nest: a CUDA graph's capture reads a value of a "
-              "sequence that was recorded on another stream and is not "
-              "computed yet; read the value before, or leave nest()");
-  guard.reset_stream(*recorded);
+bool isCapturing(c10::Device device) {
+  return !device.is_cpu() && device.type() == driver.type &&
+         isCaptured(*getCurrentStream(device));
 }
 
-void OnRecordedStream::finish() {
-  if (auto stream = guard.current_stream())
-    stream->synchronize();
+bool isCapturing(const std::optional<c10::Stream> &recorded) {
+  if (!recorded || recorded->device_type() != driver.type)
+    return false;
+  return isCapturing(recorded->device()) ||
+         (recorded != getCurrentStream(recorded->device()) &&
+          isCaptured(*recorded));
+}
+
+OnRecordedStream::OnRecordedStream(const std::optional<c10::Stream> &recorded) {
+  TORCH_CHECK(!isCapturing(recorded),
+              "fad.torch.nest: a CUDA graph's capture reads the value of a "
+              "sequence that began before it, or writes to what that reads; "
+              "read the value before, or leave nest()");
+  if (recorded && getCurrentStream(recorded->device()) != recorded)
+    guard.reset_stream(*recorded);
+}
+
+std::atomic<bool> LateWork::exists{false};
+
+namespace {
+/// The last work of each stream.
+struct LastWork {
+  std::mutex mutex;
+  std::unordered_map<c10::Stream, std::shared_ptr<LateWork>> all;
+};
+} // namespace
+
+static LastWork &lastWork() {
+  static auto *work = new LastWork();
+  return *work;
+}
+
+LateWork::LateWork(c10::Stream stream)
+    : stream(stream), event(stream.device_type()) {
+  event.record(stream);
+}
+
+std::shared_ptr<LateWork> LateWork::record(c10::Stream stream) {
+  std::shared_ptr<LateWork> work(new LateWork(stream)), before;
+  auto &[mutex, all] = lastWork();
+  std::lock_guard<std::mutex> lock(mutex);
+  before = std::exchange(all[stream], work);
+  exists = true;
+  return work;
+}
+
+void LateWork::wait() {
+  std::optional<c10::Stream> current = getCurrentStream(stream.device());
+  if (current == stream)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (std::find(waited.begin(), waited.end(), *current) != waited.end() ||
+      isCapturing(stream.device()))
+    return;
+  event.block(*current);
+  waited.push_back(*current);
+}
+
+void LateWork::waitForAll(c10::Device device) {
+  if (!exists || device.is_cpu())
+    return;
+  std::vector<std::shared_ptr<LateWork>> all;
+  {
+    std::lock_guard<std::mutex> lock(lastWork().mutex);
+    for (const auto &[stream, work] : lastWork().all)
+      if (stream.device() == device)
+        all.push_back(work);
+  }
+  for (const auto &work : all)
+    work->wait();
+}
+
+void recordUse(const at::Tensor &tensor, c10::Stream stream) {
+  if (!tensor.defined() || tensor.device() != stream.device() ||
+      !tensor.has_storage())
+    return;
+  const c10::DataPtr &data = tensor.storage().data_ptr();
+  c10::Allocator *allocator = c10::GetAllocator(stream.device_type());
+  // Other memory is not the allocator's, which may fail for that.
+  if (data.get() && data.get_deleter() == allocator->raw_deleter())
+    c10::impl::VirtualGuardImpl(stream.device_type())
+        .recordDataPtrOnStream(data, stream);
 }
 
 } // namespace fad::eager

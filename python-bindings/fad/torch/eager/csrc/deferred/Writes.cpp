@@ -35,17 +35,23 @@ static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
 
 static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  if (LazyTensors::count) {
+  bool hasLazy = LazyTensors::count;
+  if (hasLazy || LateWork::exists) {
     bool takesMemory = op.operator_name().name == kTakesMemory;
     const auto &arguments = op.schema().arguments();
     auto values = torch::jit::last(*stack, arguments.size());
     for (size_t i = 0; i < arguments.size(); ++i) {
       const c10::AliasInfo *alias = arguments[i].alias_info();
       visitTensors(values[i], [&](const at::Tensor &tensor) {
-        if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
-          LazyTensors::computeReadersOf(tensor, alias && alias->isWrite());
-        else if (takesMemory)
-          compute(tensor);
+        bool isWritten = alias && alias->isWrite();
+        if (hasLazy) {
+          if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
+            LazyTensors::computeReadersOf(tensor, isWritten);
+          else if (takesMemory)
+            compute(tensor);
+        }
+        if (isWritten)
+          LateWork::waitForAll(tensor.device());
       });
     }
   }
@@ -57,6 +63,7 @@ static void writeSilently(const c10::OperatorHandle &op,
   noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
     if (LazyTensors::count)
       LazyTensors::computeReadersOf(tensor, /*isWritten=*/true);
+    LateWork::waitForAll(tensor.device());
   });
   callBelow(op, keys, stack);
 }
