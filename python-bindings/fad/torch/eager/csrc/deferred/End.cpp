@@ -81,7 +81,7 @@ static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
     Held held = node.held;
     held.form = Derivative::Operator;
     held.own = std::move(own);
-    node.hold(std::move(held));
+    node.held = std::move(held);
     node.step.reset();
     node.isFinished = true;
   }

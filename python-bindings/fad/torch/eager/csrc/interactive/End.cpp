@@ -9,6 +9,7 @@
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
 #include "sequence/Bits.h"
+#include "sequence/OwnNode.h"
 #include <ATen/core/grad_mode.h>
 
 namespace fad::eager {
@@ -23,7 +24,7 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   case Derivative::Tensor:
     return held.tensor;
   case Derivative::Operator:
-    return callOwn(*held.own, filled(held.factor * held.before, tensor));
+    return callOwn(held.own, filled(held.factor * held.before, tensor));
   case Derivative::Steps:
     return Replay(value.steps()).pull(filled(1, tensor), value.sources, {})[0];
   default:

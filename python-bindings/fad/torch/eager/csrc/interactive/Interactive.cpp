@@ -8,6 +8,7 @@
 
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
+#include "sequence/OwnNode.h"
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
@@ -31,7 +32,7 @@ static Factor derive(const Held &held, const at::Tensor &tensor) {
   case Derivative::Number:
     return {held.factor, {}};
   case Derivative::Operator:
-    return {1, callOwn(*held.own, filled(held.factor * held.before, tensor))};
+    return {1, callOwn(held.own, filled(held.factor * held.before, tensor))};
   default:
     return {1, held.tensor};
   }
@@ -54,7 +55,7 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
 }
 
 /// B for the result.
-static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
+static at::Tensor deriveResult(const Call &call, const NodePtr &own,
                                const at::Tensor &result) {
   Factor first = derive(call.derivative(0), call.tensors[0]);
   if (call.tensors.size() == 1) {
@@ -74,7 +75,7 @@ static at::Tensor deriveResult(const Call &call, torch::autograd::Node &own,
     return first.tensor.defined() ? at::addcmul(sum, other, first.tensor)
                                   : at::add(sum, other, first.number);
   }
-  std::vector<at::Tensor> parts = own({filled(1, result)});
+  std::vector<at::Tensor> parts = (*own)({filled(1, result)});
   TORCH_INTERNAL_ASSERT(parts.size() == 2);
   return scale(first, parts[0]) + scale(second, parts[1]);
 }
@@ -116,7 +117,7 @@ Held deriveHeld(const Call &call, const NodePtr &own,
   if (held.form == Derivative::Tensor) {
     // Without gradients, autograd has nothing to do.
     at::AutoDispatchBelowADInplaceOrView below;
-    held.tensor = deriveResult(call, *own, result);
+    held.tensor = deriveResult(call, own, result);
   }
   return held;
 }
@@ -140,7 +141,7 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
   if (own.use_count() > expected)
     return;
   auto node = c10::make_intrusive<SequenceNode>();
-  node->hold(value.derivative());
+  node->held = value.derivative();
   node->addSource(source);
   auto input = node->add_input_metadata(tensor);
   value.node = node.get();
@@ -214,7 +215,7 @@ static void extend(Call &call, const at::Tensor &result) {
     return;
   StepPtr step = recordCall(call);
   auto node = c10::make_intrusive<SequenceNode>();
-  node->hold(std::move(held));
+  node->held = std::move(held);
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
   for (Edge &edge : sources)

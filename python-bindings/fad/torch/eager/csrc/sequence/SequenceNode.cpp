@@ -9,6 +9,7 @@
 #include "sequence/SequenceNode.h"
 #include "deferred/Fused.h"
 #include "sequence/Bits.h"
+#include "sequence/OwnNode.h"
 #include <ATen/ATen.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
@@ -23,12 +24,7 @@ namespace impl = torch::autograd::impl;
 
 std::atomic<int64_t> SequenceNode::live{0};
 
-SequenceNode::SequenceNode() {
-  ++live;
-  // Operators' own nodes, which have the number 0, come after it. See `hold`.
-  if (!sequence_nr())
-    set_sequence_nr(1);
-}
+SequenceNode::SequenceNode() { ++live; }
 
 SequenceNode::~SequenceNode() {
   releaseSkipped();
@@ -38,15 +34,6 @@ SequenceNode::~SequenceNode() {
 void SequenceNode::addSource(const Edge &edge) {
   sources.push_back(sourceOf(edge));
   add_next_edge(edge);
-}
-
-void SequenceNode::hold(Held derivative) {
-  held = std::move(derivative);
-  // What a second derivative needs of a result may lead to PyTorch's node as
-  // well. Among nodes that are ready, autograd runs those with the lowest
-  // numbers last, and releases what they saved; numbers are those of threads.
-  if (held.own)
-    held.own->set_sequence_nr(0);
 }
 
 void SequenceNode::skip(const Edge &edge) {
@@ -104,15 +91,6 @@ at::Tensor filled(double number, const at::Tensor &like) {
       ones.device() != like.device() || !ones.sizes().equals(like.sizes()))
     ones = make();
   return ones;
-}
-
-at::Tensor callOwn(torch::autograd::Node &own, const at::Tensor &gradient,
-                   const Edge &needed) {
-  at::Tensor sum;
-  for (at::Tensor &part : callNode(own, gradient, needed))
-    if (part.defined())
-      sum = sum.defined() ? sum + part : std::move(part);
-  return sum;
 }
 
 void SequenceNode::checkSkipped(torch::autograd::Node &node, bool isAskedFor) {
@@ -242,7 +220,7 @@ variable_list SequenceNode::pull(variable_list &&gradients) {
     result[0] = times(gradient, held.factor);
     break;
   case Derivative::Operator:
-    result[0] = times(callOwn(*held.own, times(gradient, held.factor), *needed),
+    result[0] = times(callOwn(held.own, times(gradient, held.factor), *needed),
                       held.before);
     break;
   case Derivative::Tensor:

@@ -22,6 +22,7 @@ namespace fad::eager {
 /// wrong number.
 struct SequenceNode : torch::autograd::Node {
   Sources sources;
+  /// The derivative so far.
   Held held;
   /// Where backward runs the sequence again.
   StepPtr step;
@@ -39,8 +40,6 @@ struct SequenceNode : torch::autograd::Node {
   ~SequenceNode() override;
 
   void addSource(const torch::autograd::Edge &edge);
-  /// The derivative so far.
-  void hold(Held derivative);
   void skip(const torch::autograd::Edge &edge);
   /// Releases what the derivative takes.
   void drop();
@@ -81,11 +80,6 @@ private:
                                            const torch::autograd::Edge &needed);
 };
 
-/// The product of a gradient and the derivative of an operator of PyTorch: the
-/// sum over its operands, all of which are the source. During backward,
-/// `needed` leads to a node that backward will run.
-at::Tensor callOwn(torch::autograd::Node &own, const at::Tensor &gradient,
-                   const torch::autograd::Edge &needed = {});
 /// A tensor like another, of one number.
 at::Tensor filled(double number, const at::Tensor &like);
 

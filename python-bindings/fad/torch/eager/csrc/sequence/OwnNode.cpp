@@ -1,0 +1,93 @@
+//===- OwnNode.cpp - PyTorch's own node of an operator --------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/OwnNode.h"
+#include "sequence/Steps.h"
+#include <ATen/ATen.h>
+#include <unordered_set>
+
+namespace fad::eager {
+
+using torch::autograd::Edge;
+using torch::autograd::edge_list;
+using torch::autograd::Node;
+using torch::autograd::variable_list;
+
+namespace {
+/// Stands for an operator's node in the graph of a second derivative.
+struct StandIn : Node {
+  /// `gradient` is one of the operator's result.
+  StandIn(const NodePtr &own, const at::Tensor &gradient)
+      : Node(edge_list(own->next_edges())), own(own) {
+    add_input_metadata(gradient);
+  }
+  std::string name() const override { return own ? own->name() : "FadStandIn"; }
+  void release_variables() override { own.reset(); }
+
+protected:
+  variable_list apply(variable_list &&gradients) override;
+
+private:
+  NodePtr own;
+};
+} // namespace
+
+/// Leads the edges to `own` elsewhere, in the graph of the results that it
+/// computed from `gradient`. That graph ends at what the operator read, at the
+/// gradient, and at the operator's result.
+static void redirect(const variable_list &results, const NodePtr &own,
+                     const at::Tensor &gradient, const edge_list &operands,
+                     const NodePtr &standIn) {
+  std::unordered_set<Node *> seen = {own.get()};
+  if (gradient.defined() && gradient.grad_fn())
+    seen.insert(gradient.grad_fn().get());
+  for (const Edge &edge : operands)
+    seen.insert(edge.function.get());
+  std::vector<Node *> open;
+  auto visit = [&](const NodePtr &node) {
+    if (node && seen.insert(node.get()).second)
+      open.push_back(node.get());
+  };
+  for (const at::Tensor &result : results)
+    if (result.defined())
+      visit(result.grad_fn());
+  while (!open.empty()) {
+    Node *node = open.back();
+    open.pop_back();
+    for (Edge &edge : node->next_edges())
+      if (edge.function == own)
+        edge.function = standIn;
+      else
+        visit(edge.function);
+  }
+}
+
+variable_list StandIn::apply(variable_list &&gradients) {
+  TORCH_CHECK(own, torch::autograd::ERR_BACKWARD_TWICE);
+  at::Tensor gradient = gradients[0];
+  variable_list results = (*own)(std::move(gradients));
+  if (at::GradMode::is_enabled())
+    redirect(results, own, gradient, next_edges(),
+             NodePtr::unsafe_reclaim_from_nonowning(this));
+  return results;
+}
+
+at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
+                   const Edge &needed) {
+  variable_list parts = callNode(*own, gradient, needed);
+  if (at::GradMode::is_enabled())
+    redirect(parts, own, gradient, own->next_edges(),
+             c10::make_intrusive<StandIn>(own, gradient));
+  at::Tensor sum;
+  for (at::Tensor &part : parts)
+    if (part.defined())
+      sum = sum.defined() ? sum + part : std::move(part);
+  return sum;
+}
+
+} // namespace fad::eager
