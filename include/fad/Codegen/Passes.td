@@ -341,12 +341,13 @@ def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncO
       gradient is used, that of a padding, it computes the slice.
 
     A filter of one element, without strides or padding, is left out of the window for
-    all types and values of `contractions`: it is a product of matrices, which
-    `fad-select-contractions` finds and loops compute faster, too.
+    all types and values of `contractions`, and so is a result of one element, whose
+    filter is as large as the image: both are products of matrices, which
+    `fad-select-contractions` finds.
 
     `contractions` is `auto` for a library's operations where there are 65536 products
-    or more, or an unknown number; `library` for all; or `loops` for none. `types` lists the types of elements that the
-    library has, by default all: `convolve_f32`, `convolve_bf16`, `convolve_f16`, and
+    or more, or an unknown number; `library` for all; or `loops` for none. `types` lists
+    the types of elements that the library has, by default all: `convolve_f32`, `convolve_bf16`, `convolve_f16`, and
     `convolve_bf16_f32` and `convolve_f16_f32` for narrow factors with a sum in f32.
   }];
   let options = [

@@ -54,7 +54,7 @@ struct ConvolveVerification
     };
     auto convolve = cast<ConvolveOp>(op);
     SmallVector<AffineMap> maps = convolve.getMaps();
-    /// The operand and dimension that each loop is compared with.
+    // The operand and dimension that each loop is compared with.
     SmallVector<std::pair<OpOperand *, int64_t>> extents(maps[0].getNumDims());
     for (auto [operand, map] : llvm::zip_equal(op->getOpOperands(), maps)) {
       for (auto [dim, expr] : llvm::enumerate(map.getResults())) {

@@ -50,9 +50,9 @@ def _is_random(mask: fx.Node) -> bool:
 
 
 def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
-    """Whether `new` is made of words alone, and neither of `mask` itself nor of random
-    numbers: all its ways to them lead through words, which together have fewer bytes than
-    `mask` has elements."""
+    """Whether `new` is computed from words, and neither from `mask` itself nor from random
+    numbers: all ways from `new` to them lead through words, which together have fewer bytes
+    than `mask` has elements."""
     count = mask.meta["val"].numel()
     # Where the number of elements is dynamic, nothing is packed.
     if not isinstance(count, int):
