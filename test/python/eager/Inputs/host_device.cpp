@@ -106,6 +106,11 @@ struct Allocator final : c10::Allocator {
     void *data = nullptr;
     if (posix_memalign(&data, 256, bytes ? bytes : 1))
       throw std::bad_alloc();
+    // The address may be one of memory that was freed.
+    uses.erase(
+        std::remove_if(uses.begin(), uses.end(),
+                       [&](const auto &use) { return use.first == data; }),
+        uses.end());
     return {data, data, &std::free, {kType, device}};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
