@@ -347,8 +347,9 @@ def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncO
 
     `contractions` is `auto` for a library's operations where there are 65536 products
     or more, or an unknown number; `library` for all; or `loops` for none. `types` lists
-    the types of elements that the library has, by default all: `convolve_f32`, `convolve_bf16`, `convolve_f16`, and
-    `convolve_bf16_f32` and `convolve_f16_f32` for narrow factors with a sum in f32.
+    the types of elements that the library has, by default all: `convolve_f32`,
+    `convolve_bf16`, `convolve_f16`, and `convolve_bf16_f32` and `convolve_f16_f32` for
+    narrow factors with a sum in f32.
   }];
   let options = [
     Option<"contractions", "contractions", "::mlir::fad::Contractions",

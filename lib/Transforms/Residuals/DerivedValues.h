@@ -29,7 +29,6 @@ struct SavingRules {
 /// f64 all derive from the input of a normalization, given its statistics. If
 /// several of the values `saved` derive from one root, or from a narrower one,
 /// keeping the root in their place takes fewer bytes.
-/// one, keeping the root in their place takes fewer bytes.
 /// Returns the operations that backward then has to repeat. Under the policy
 /// `fad` these are only arithmetic, never an activation.
 DenseSet<Operation *> findDerived(ArrayRef<Value> saved,

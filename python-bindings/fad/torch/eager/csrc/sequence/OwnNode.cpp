@@ -9,6 +9,7 @@
 #include "sequence/OwnNode.h"
 #include "sequence/Steps.h"
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <unordered_set>
 
 namespace fad::eager {
@@ -36,6 +37,12 @@ private:
   NodePtr own;
 };
 } // namespace
+
+static bool hasGraph(const variable_list &results) {
+  return std::any_of(
+      results.begin(), results.end(),
+      [](const at::Tensor &each) { return each.defined() && each.grad_fn(); });
+}
 
 /// Leads the edges to `own` elsewhere, in the graph of the results that it
 /// computed from `gradient`. That graph ends at what the operator read, at the
@@ -71,7 +78,7 @@ variable_list StandIn::apply(variable_list &&gradients) {
   TORCH_CHECK(own, torch::autograd::ERR_BACKWARD_TWICE);
   at::Tensor gradient = gradients[0];
   variable_list results = (*own)(std::move(gradients));
-  if (at::GradMode::is_enabled())
+  if (hasGraph(results))
     redirect(results, own, gradient, next_edges(),
              NodePtr::unsafe_reclaim_from_nonowning(this));
   return results;
@@ -80,7 +87,8 @@ variable_list StandIn::apply(variable_list &&gradients) {
 at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
                    const Edge &needed) {
   variable_list parts = callNode(*own, gradient, needed);
-  if (at::GradMode::is_enabled())
+  // In forward, there is no graph of a derivative.
+  if (hasGraph(parts))
     redirect(parts, own, gradient, own->next_edges(),
              c10::make_intrusive<StandIn>(own, gradient));
   at::Tensor sum;
