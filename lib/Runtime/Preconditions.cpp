@@ -9,9 +9,11 @@
 #include "fad/Runtime/Preconditions.h"
 #include "Assertions.h"
 #include "GlobalState.h"
+#include "IndexRange.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -124,9 +126,7 @@ static LogicalResult resolveSizes(ModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-/// Reduces the only public function of `module` to the conditions of its
-/// operations.
-static LogicalResult reduceToPreconditions(ModuleOp module) {
+LogicalResult fad::reduceToPreconditions(ModuleOp module) {
   if (failed(makeExplicit(module)))
     return failure();
   OpBuilder builder(module.getContext());
@@ -148,7 +148,17 @@ static LogicalResult reduceToPreconditions(ModuleOp module) {
     return failure();
   if (failed(resolveSizes(module)))
     return failure();
+  // Most indices of loops are inside of their tensors, which their ranges show.
+  // Canonicalization keeps what a loop carries even where no assertion reads
+  // it, and with it whole programs.
+  DialectRegistry registry;
+  registerIndexRange(registry);
+  module.getContext()->appendDialectRegistry(registry);
   PassManager simplify(module.getContext());
+  simplify.addPass(createCanonicalizerPass());
+  simplify.addPass(createCSEPass());
+  simplify.addPass(arith::createIntRangeOptimizationsPass());
+  simplify.addPass(createRemoveDeadValuesPass());
   simplify.addPass(createCanonicalizerPass());
   simplify.addPass(createCSEPass());
   simplify.addPass(createSymbolDCEPass());

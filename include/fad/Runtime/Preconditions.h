@@ -20,6 +20,11 @@ namespace mlir::fad {
 /// that it refers to. Emits an error if it calls a function that has no body.
 FailureOr<OwningOpRef<ModuleOp>> extractFunction(func::FuncOp function);
 
+/// Reduces the only public function of `module` to the conditions of its
+/// operations: it returns nothing, and computes only what a `cf.assert` reads.
+/// Emits an error on failure.
+LogicalResult reduceToPreconditions(ModuleOp module);
+
 /// A condition that arguments have to meet.
 struct Precondition {
   Location loc;

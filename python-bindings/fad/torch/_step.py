@@ -221,8 +221,8 @@ def train_step(
     "auto", the default, whatever takes the fewest bytes; `recompute`,
     `assumed_size`, the size of a dynamic batch to decide for, `derivative_bits`,
     `derivative_from_output` and `residual_budget` are its options, as for `fad.nest`.
-    `engine` is "fad" (its own lowering, for any program) or "iree" (at speed),
-    which `flags` are further flags of.
+    `engine` is "fad" (its own lowering, for any program) or "iree", which `flags` are
+    further flags of.
 
     With `outputs`, the step returns what the model returns, too, without gradients.
 
