@@ -126,6 +126,24 @@ static LogicalResult resolveSizes(ModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
+/// Adds passes that leave out what no assertion reads. Most indices of loops
+/// are inside of their tensors, which their ranges show; and canonicalization
+/// keeps what a loop carries, and with it whole programs.
+static void addRemovalOfUnread(PassManager &pm, ModuleOp module) {
+  // Of a function that calls itself, upstream narrows ranges step by step, and
+  // removes values that the call still has.
+  auto isCall = [](CallOpInterface) { return WalkResult::interrupt(); };
+  if (module.walk(isCall).wasInterrupted())
+    return;
+  DialectRegistry registry;
+  registerIndexRange(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  pm.addPass(arith::createIntRangeOptimizationsPass());
+  pm.addPass(createRemoveDeadValuesPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 LogicalResult fad::reduceToPreconditions(ModuleOp module) {
   if (failed(makeExplicit(module)))
     return failure();
@@ -148,19 +166,10 @@ LogicalResult fad::reduceToPreconditions(ModuleOp module) {
     return failure();
   if (failed(resolveSizes(module)))
     return failure();
-  // Most indices of loops are inside of their tensors, which their ranges show.
-  // Canonicalization keeps what a loop carries even where no assertion reads
-  // it, and with it whole programs.
-  DialectRegistry registry;
-  registerIndexRange(registry);
-  module.getContext()->appendDialectRegistry(registry);
   PassManager simplify(module.getContext());
   simplify.addPass(createCanonicalizerPass());
   simplify.addPass(createCSEPass());
-  simplify.addPass(arith::createIntRangeOptimizationsPass());
-  simplify.addPass(createRemoveDeadValuesPass());
-  simplify.addPass(createCanonicalizerPass());
-  simplify.addPass(createCSEPass());
+  addRemovalOfUnread(simplify, module);
   simplify.addPass(createSymbolDCEPass());
   return simplify.run(module);
 }

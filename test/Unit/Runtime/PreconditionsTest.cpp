@@ -123,3 +123,29 @@ TEST_F(PreconditionsTest, IndicesThatLeaveStayChecked) {
     })mlir");
   EXPECT_GT(count<cf::AssertOp>(), 0u);
 }
+
+// A function that calls itself with another number each time.
+TEST_F(PreconditionsTest, RecursionEnds) {
+  reduce(R"mlir(
+    func.func private @repeat(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32> {
+      %c0 = arith.constant 0 : i64
+      %c1 = arith.constant 1 : i64
+      %isLast = arith.cmpi sle, %n, %c0 : i64
+      %result = scf.if %isLast -> (tensor<4xf32>) {
+        scf.yield %x : tensor<4xf32>
+      } else {
+        %less = arith.subi %n, %c1 : i64
+        %i = arith.index_cast %less : i64 to index
+        %element = tensor.extract %x[%i] : tensor<4xf32>
+        %all = tensor.splat %element : tensor<4xf32>
+        %next = func.call @repeat(%less, %all) : (i64, tensor<4xf32>) -> tensor<4xf32>
+        scf.yield %next : tensor<4xf32>
+      }
+      return %result : tensor<4xf32>
+    }
+    func.func @main(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32> {
+      %result = call @repeat(%n, %x) : (i64, tensor<4xf32>) -> tensor<4xf32>
+      return %result : tensor<4xf32>
+    })mlir");
+  EXPECT_GT(count<cf::AssertOp>(), 0u);
+}
