@@ -18,6 +18,14 @@ class NestedModule:
         """The model's class is not told of a subclass: it may keep a list of them, or
         demand arguments."""
 
+    def __getattr__(self, name: str) -> Any:
+        """The modules share their attributes, and not their classes, where a
+        parametrization of the model puts a property."""
+        parametrizations = (self.__dict__.get("_modules") or {}).get("parametrizations", ())
+        if name in parametrizations:
+            return parametrizations[name]()
+        return super().__getattr__(name)
+
     def fad_report(self, *inputs: Any, **keywords: Any) -> Any:
         """What is kept for backward of each sequence of `model(*inputs, **keywords)`,
         and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers and
@@ -97,6 +105,25 @@ def nest_module(model: torch.nn.Module, *options: Any) -> torch.nn.Module:
             "fad.torch.nest(model): model.compile() was called, after which "
             "forward is not; nest the model first, or use "
             'torch.compile(model, backend="fad")'
+        )
+    if isinstance(model, torch.nn.modules.lazy.LazyModuleMixin):
+        raise TypeError(
+            "fad.torch.nest(model): the model has parameters without a shape, and changes "
+            "its class with its first input; call it once, and nest it then"
+        )
+    slots = sorted(
+        {
+            name
+            for base in type(model).__mro__
+            for name in [base.__dict__.get("__slots__", ())]
+            for name in ([name] if isinstance(name, str) else name)
+        }
+        - {"__dict__", "__weakref__"}
+    )
+    if slots:
+        raise TypeError(
+            f"fad.torch.nest(model): the model has attributes in __slots__ ({', '.join(slots)}), "
+            "which modules do not share; call it inside of `with fad.torch.nest():`"
         )
     fsdp = sys.modules.get("torch.distributed.fsdp")
     if fsdp is not None and isinstance(model, fsdp.FSDPModule):

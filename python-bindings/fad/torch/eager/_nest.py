@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -42,7 +43,8 @@ class Nest:
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
         self.derivative_bits = check_derivative_bits(derivative_bits)
         self._state = _state.make(self.policy, self.min_numel, self.derivative_bits, engine)
-        self._before: list[_state.State] = []
+        # Threads enter it side by side.
+        self._before: dict[int, list[_state.State]] = {}
 
     @property
     def options(self) -> tuple[str, int, int | None, str]:
@@ -62,11 +64,14 @@ class Nest:
         except BaseException:
             _state.exchange(before)
             raise
-        self._before.append(before)
+        self._before.setdefault(threading.get_ident(), []).append(before)
         return self
 
     def __exit__(self, kind: Any = None, *_: object) -> None:
-        after = self._before.pop()
+        thread = threading.get_ident()
+        after = self._before[thread].pop()
+        if not self._before[thread]:
+            del self._before[thread]
         before = _state.exchange(after)
         try:
             self._compute_open(before, after)
@@ -85,6 +90,10 @@ class Nest:
         """A module that nests its forward, or a function that nests its body."""
         if isinstance(target, torch.nn.Module):
             return nest_module(target, *self.options)
+        if isinstance(target, type) and issubclass(target, torch.nn.Module):
+            raise TypeError(
+                f"nest takes a module, and not its class: fad.torch.nest({target.__name__}(...))"
+            )
         if not callable(target):
             raise TypeError(f"nest takes a module or a function, not {type(target).__name__}")
         return self._wrap(target)
@@ -100,9 +109,13 @@ class Nest:
             return self._wrap_generator(function)
 
         state, exchange = self._state, _state.exchange
+        # What torch.compile traces has no sequences; it does not look into exchange().
+        is_compiling = torch.compiler.is_compiling
 
         @functools.wraps(function)
         def deferred(*arguments: Any, **keywords: Any) -> Any:
+            if is_compiling():
+                return function(*arguments, **keywords)
             with Nest(*self.options):
                 return function(*arguments, **keywords)
 
@@ -111,6 +124,8 @@ class Nest:
 
         @functools.wraps(function)
         def nested(*arguments: Any, **keywords: Any) -> Any:
+            if is_compiling():
+                return function(*arguments, **keywords)
             before = exchange(state)
             try:
                 return function(*arguments, **keywords)

@@ -201,6 +201,44 @@ def compiled():
     fad.torch.nest(model)
 
 
+class Slotted(nn.Module):
+    __slots__ = ("scale",)
+
+
+def parametrizes_later():
+    """A parametrization of the model is one of the nested module, too."""
+    model = nn.Linear(8, 8).double()
+    nested = fad.torch.nest(model)
+    nn.utils.parametrize.register_parametrization(model, "weight", nn.Tanh())
+    return torch.equal(nested(LEAF), model(LEAF))
+
+
+def compiles_as_a_whole(engine):
+    model = nn.Sequential(nn.Linear(8, 8).double(), nn.Tanh())
+    nested = fad.torch.nest(model, engine=engine)
+    compiled = torch.compile(nested, backend="eager", fullgraph=True)
+    return torch.equal(compiled(LEAF), model(LEAF))
+
+
+def enters_in_threads():
+    """Each thread leaves the context as it entered it."""
+    context, found = fad.torch.nest(policy="fad", min_numel=0), []
+
+    def target():
+        for _ in range(200):
+            with context, context:
+                pass
+        x = LEAF.clone().requires_grad_()
+        found.append((x.tanh() * 2).grad_fn.name())
+
+    threads = [threading.Thread(target=target) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found == ["MulBackward0"] * 4
+
+
 check = Checks()
 for parts in itertools.product(PARTS, repeat=2):
     for policies in (("auto", "fad"), ("fad", "auto")):
@@ -221,5 +259,20 @@ for policy in ("auto", "fad"):
 check("second derivative over threads", differentiates_twice_over_threads)
 check("coroutine", lambda: raises("nest takes no coroutines", lambda: fad.torch.nest(coroutine)))
 check("compiled", lambda: raises("model.compile() was called", compiled))
+check(
+    "class", lambda: raises("and not its class: fad.torch.nest(", lambda: fad.torch.nest(nn.Linear))
+)
+check(
+    "lazy",
+    lambda: raises("call it once, and nest it then", lambda: fad.torch.nest(nn.LazyLinear(8))),
+)
+check(
+    "slots",
+    lambda: raises("attributes in __slots__ (scale)", lambda: fad.torch.nest(Slotted())),
+)
+check("parametrization", parametrizes_later)
+for engine in ("interactive", "deferred"):
+    check(f"fullgraph {engine}", lambda: compiles_as_a_whole(engine))
+check("one context in threads", enters_in_threads)
 check("large", lambda: fad.torch.nest(min_numel=2**64).__enter__().__exit__() is None)
 check.finish()
