@@ -1,5 +1,5 @@
-"""The extension that sees PyTorch's operators: built for the installed release at first
-use, and kept in a folder of the user."""
+"""The extension that sees PyTorch's operators: the wheel's, where it has one for the
+installed release, or else built at first use and kept in a folder of the user."""
 
 import contextlib
 import ctypes
@@ -19,6 +19,8 @@ from .._requirements import torch
 #: autograd whose layout differs from release to release.
 TESTED = ("2.13",)
 SOURCES = pathlib.Path(__file__).parent / "csrc"
+#: The wheel's extensions, by the names of `library_path`.
+PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
 
 
 class ExtensionError(RuntimeError):
@@ -139,8 +141,9 @@ def build() -> pathlib.Path:
     """Builds the extension unless it is there, and returns its path."""
     _check_release()
     path = library_path()
-    if path.exists():
-        return path
+    for there in (PREBUILT / path.name, path):
+        if there.exists():
+            return there
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path.with_suffix(".lock")):

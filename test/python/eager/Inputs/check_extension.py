@@ -69,6 +69,18 @@ def one_build():
     )
 
 
+def prebuilt():
+    """A wheel's extension needs no compiler, and no other release takes it."""
+    with environment(PATH=str(folder), CXX=""):
+        there = folder / "prebuilt" / library_path().name
+        there.parent.mkdir()
+        there.write_text("")
+        with mock.patch.object(_extension, "PREBUILT", there.parent):
+            found = build() == there
+            with mock.patch.object(torch.version, "git_version", "another"):
+                return found and raises("there is no C++ compiler", build)
+
+
 def key_of_sources():
     """A source that changes is another extension."""
     before = library_path()
@@ -89,6 +101,7 @@ for part in (
     untested_release,
     no_folder,
     one_build,
+    prebuilt,
     key_of_sources,
     core_without_torch,
 ):
