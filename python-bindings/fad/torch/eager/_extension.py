@@ -60,7 +60,9 @@ def _key() -> str:
 
 def library_path() -> pathlib.Path:
     """Where the extension for this PyTorch is, or will be."""
-    return cache_folder() / f"eager-torch{torch.__version__}-{_key()}.so"
+    name = f"eager-torch{torch.__version__}-{_key()}.so"
+    prebuilt = PREBUILT / name
+    return prebuilt if prebuilt.exists() else cache_folder() / name
 
 
 def _find_compiler() -> str:
@@ -141,9 +143,8 @@ def build() -> pathlib.Path:
     """Builds the extension unless it is there, and returns its path."""
     _check_release()
     path = library_path()
-    for there in (PREBUILT / path.name, path):
-        if there.exists():
-            return there
+    if path.exists():
+        return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path.with_suffix(".lock")):
