@@ -6,8 +6,10 @@ import itertools
 import threading
 
 import torch
+import torch.nn.functional as F
 from checks import Checks, raises
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import fad.torch
 
@@ -91,6 +93,37 @@ def hooks_around_another(x):
     with save_on_cpu():
         z = y @ WEIGHT
     return (z * y) @ WEIGHT
+
+
+def checkpointed(y):
+    return checkpoint(torch.sum, y, 0, use_reentrant=False)
+
+
+def under_lossy_hooks(y):
+    with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.half, torch.Tensor.double):
+        return y.sum(0)
+
+
+def under_failing_hooks(y):
+    """PyTorch's sum saves nothing that a hook would unpack."""
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda _: 1 / 0):
+        return y.sum(0)
+
+
+def ends_in_hooks(activation, reader, options):
+    """What a sequence saves where another's hooks begin is none of theirs."""
+
+    def pull(reader):
+        x = LEAF.clone().requires_grad_()
+        with fad.torch.nest(min_numel=0, **options):
+            value = reader(activation(x * 1))
+        return gradient(value, x)
+
+    found = pull(reader)
+    if options["derivative_bits"]:
+        return torch.equal(found, pull(lambda y: y.sum(0)))
+    x = LEAF.clone().requires_grad_()
+    return torch.allclose(found, gradient(activation(x).sum(0), x), 1e-12, 1e-12)
 
 
 def goes_on_after_an_error(x):
@@ -256,6 +289,17 @@ for policy in ("auto", "fad"):
     for function in WITHIN:
         check(f"{function.__name__} {policy}", lambda: agrees(function, policy))
     check(f"inference {policy}", lambda: pulls_in_inference_mode(policy))
+ACTIVATIONS = (torch.tanh, torch.relu, F.silu, F.gelu, lambda y: y * torch.sigmoid(y))
+READERS = checkpointed, under_lossy_hooks, under_failing_hooks
+OPTIONS = itertools.product(("interactive", "deferred"), ("auto", "fad"), (None, 6))
+# Levels are searched once: each reader is the first to do that of some activation.
+for number, (engine, policy, bits) in enumerate(OPTIONS):
+    options = {"engine": engine, "policy": policy, "derivative_bits": bits}
+    for each, activation in enumerate(ACTIVATIONS):
+        for turn in range(len(READERS)):
+            reader = READERS[(number + each + turn) % len(READERS)]
+            name = f"{each} ends in {reader.__name__} {options}"
+            check(name, lambda: ends_in_hooks(activation, reader, options))
 check("second derivative over threads", differentiates_twice_over_threads)
 check("coroutine", lambda: raises("nest takes no coroutines", lambda: fad.torch.nest(coroutine)))
 check("compiled", lambda: raises("model.compile() was called", compiled))

@@ -9,6 +9,7 @@
 #include "sequence/Steps.h"
 #include "deferred/Fused.h"
 #include "sequence/Value.h"
+#include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
 #include <atomic>
 #include <c10/core/InferenceMode.h>
@@ -180,12 +181,36 @@ std::vector<Step *> order(const StepPtr &end, Values *computed) {
   return all;
 }
 
+namespace {
+/// While it is alive, nodes save tensors past the saved-tensor hooks that the
+/// thread is inside of, which are others': checkpoints count what they see, and
+/// hooks may change it.
+class OutsideHooks {
+public:
+  OutsideHooks() { exchange(); }
+  ~OutsideHooks() { exchange(); }
+  OutsideHooks(const OutsideHooks &) = delete;
+
+private:
+  /// Hooks move: copies of them take Python's lock, whose owner may wait for
+  /// the tensor that is computed here.
+  void exchange() {
+    using State = at::impl::SavedTensorDefaultHooksTLS;
+    const State &state = at::SavedTensorDefaultHooks::get_tls_state();
+    const_cast<State &>(state).stack.swap(hooks);
+  }
+
+  decltype(at::impl::SavedTensorDefaultHooksTLS::stack) hooks;
+};
+} // namespace
+
 /// Runs the steps; `lead` returns what stands for a source, `visit` sees each
 /// result.
 template <typename Lead, typename Visit>
 static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       bool usesComputed = false) {
   PlainGuard guard;
+  OutsideHooks outside;
   Values values;
   for (Step *step : order(end, usesComputed ? &values : nullptr)) {
     if (values.count(step))
