@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from activations import gelu, mish, silu
 from checks import Checks, raises
+from cotangents import is_linear
 
 import fad.torch
 from fad.torch.eager import _kernels, _levels, report
@@ -180,6 +181,15 @@ def second(policy, engine):
     first.sum().backward()
 
 
+def takes_cotangents(policy, engine):
+    """Gradients are approximate and linear."""
+    x = POINTS[:64].reshape(8, 8).clone().requires_grad_()
+    y = nest(3, policy, engine)(silu)(x)
+    found = report(lambda: nest(3, policy, engine)(silu)(x).sum(0))
+    is_linear(y, y, x)
+    return "few bits" in str(found)
+
+
 def changed_source():
     """Where a source was changed, there is no derivative to approximate."""
     x = POINTS.clone().requires_grad_()
@@ -237,6 +247,7 @@ if __name__ == "__main__":
                 f"second derivative, {policy}, {engine}",
                 lambda: raises("there is no second derivative", lambda: second(policy, engine)),
             )
+            check(f"cotangents, {policy}, {engine}", lambda: takes_cotangents(policy, engine))
         check(f"numbers, {policy}", lambda: numbers(policy))
     for engine in ENGINES:
         check(f"what is kept, {engine}", lambda: keeps_what_is_read(engine))

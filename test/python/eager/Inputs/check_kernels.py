@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from activations import ACTIVATIONS, gelu, mish, silu
 from checks import Checks
+from cotangents import is_linear
 
 import fad.torch
 from fad.torch.eager import _kernels, trace
@@ -150,6 +151,21 @@ def agrees_everywhere(name, x, policy, tolerance):
     torch.testing.assert_close(
         found, (value, gradient), rtol=tolerance, atol=tolerance, equal_nan=True
     )
+
+
+def check_cotangents(check):
+    """Kernels take pointers, and such cotangents have more than one, or none."""
+    for name, function in (
+        ("GELU", gelu),
+        ("built in", F.gelu),
+        ("gate", lambda x: F.gelu(x) * x.tanh()),
+    ):
+        x = X[:64].reshape(8, 8).clone().requires_grad_()
+        for policy in ("auto", "fad"):
+            warm(function, x, policy)
+            with fad.torch.nest(policy=policy, min_numel=0, engine="deferred"):
+                y = function(x * 1)
+            check(f"cotangents, {name}, {policy}", lambda: is_linear(y, function(x), x))
 
 
 def check_functions(check, names, dtypes, policies=("auto", "fad")):
@@ -381,6 +397,7 @@ if __name__ == "__main__":
     check_keys(check)
     check_two(check)
     check_gradients(check)
+    check_cotangents(check)
     check_digits(check)
     check_lives(check)
     check_disk(check)

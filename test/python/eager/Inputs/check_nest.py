@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from activations import ACTIVATIONS, gelu, silu
 from checks import Checks, raises
+from cotangents import is_linear
 from torch import nn
 
 import fad.torch
@@ -123,6 +124,47 @@ def check_second(check):
     )
 
 
+def late_second(function, policy):
+    """The second derivative with respect to a constant that comes to require a gradient
+    after forward."""
+    torch.manual_seed(0)
+    constant = torch.randn(3, 4, dtype=torch.double)
+    x = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
+    with nest(policy):
+        loss = function(x, constant).sum()
+    constant.requires_grad_()
+    (first,) = torch.autograd.grad(loss, x, create_graph=True)
+    return *torch.autograd.grad((first * first).sum(), (x, constant), allow_unused=True), first
+
+
+def check_late(check):
+    functions = {
+        "product": lambda x, c: x * c * x,
+        "between": lambda x, c: torch.tanh(x * c) * x,
+        "after": lambda x, c: torch.tanh(x) * c,
+        "piecewise": lambda x, c: F.relu(x * c) * x,
+    }
+    for name, function in functions.items():
+        expected = late_second(function, None)
+        check(
+            f"late constant, {name}",
+            lambda: same(late_second(function, "auto"), expected, False),
+        )
+    check(
+        "late constant of a derivative",
+        lambda: raises('policy "auto" has one', lambda: late_second(functions["between"], "fad")),
+    )
+
+
+def check_cotangents(check):
+    names = "piecewise", "GELU", "quotient", "linear", "square"
+    for name, function in [("relu", F.relu), *((name, OPERATORS[name]) for name in names)]:
+        for policy in ("auto", "fad"):
+            x = torch.randn(6, 8, dtype=torch.double, requires_grad=True)
+            y = nest(policy)(function)(x)
+            check(f"cotangents, {name}, {policy}", lambda: is_linear(y, function(x), x))
+
+
 class Layer(nn.Module):
     """Two matrix products, and what stands between."""
 
@@ -189,6 +231,8 @@ if __name__ == "__main__":
     check = Checks()
     check_gradients(check)
     check_second(check)
+    check_late(check)
+    check_cotangents(check)
     check_kept(check)
     check_lives(check)
     check.finish()

@@ -144,6 +144,22 @@ def assigned_between(x, c):
     return (y * c).sum() + (y @ WEIGHT).sum()
 
 
+def assigned_inside(x, c):
+    """A value gets other memory after operators have read it that are computed later."""
+    h = x * 1
+    y = torch.exp(h) * h
+    h.data = c
+    return (y + 0).detach().sum() + h.detach().sum() + x.sum()
+
+
+def assigned_view(x, c):
+    """A value gets its own memory, with other strides."""
+    h = x[:, :4] * 1
+    y = torch.exp(h) * h
+    h.data = h.detach().t()
+    return (y + 0).detach().sum(0).square().sum() + x.sum()
+
+
 def taken(x, c):
     layer = nn.Linear(8, 8).double()
     with torch.no_grad():
@@ -220,6 +236,8 @@ if __name__ == "__main__":
                 exported,
                 exchanged,
                 assigned_between,
+                assigned_inside,
+                assigned_view,
                 without_memory,
             ):
                 check(

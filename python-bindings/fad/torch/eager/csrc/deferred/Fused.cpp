@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Fused.h"
+#include "sequence/Bits.h"
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
@@ -65,7 +66,7 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
     return {};
   Arguments arguments = read(*program);
   const at::Tensor &like = program->tensors[0].tensor;
-  if (gradient.scalar_type() != like.scalar_type() ||
+  if (!isPlain(gradient) || gradient.scalar_type() != like.scalar_type() ||
       !gradient.sizes().equals(like.sizes()) ||
       gradient.device() != like.device() || gradient.layout() != at::kStrided)
     return {};

@@ -8,13 +8,25 @@
 
 #include "sequence/Bits.h"
 #include <ATen/Dispatch.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/eq.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/where.h>
 
 namespace fad::eager {
 
 at::Tensor denseOf(const at::Tensor &tensor) {
   return tensor._is_zerotensor() ? tensor.clone(at::MemoryFormat::Contiguous)
                                  : tensor.resolve_neg().contiguous();
+}
+
+bool isPlain(const at::Tensor &tensor) {
+  constexpr c10::DispatchKeySet others =
+      c10::functorch_transforms_ks | c10::functorch_batched_ks |
+      c10::python_ks | c10::DispatchKeySet(c10::DispatchKey::Functionalize);
+  return !tensor.key_set().has_any(others) &&
+         !tensor._fw_grad(/*level=*/0).defined();
 }
 
 template <typename T>
@@ -63,8 +75,8 @@ at::Tensor packBits(const at::Tensor &tensor, double values[2]) {
 
 at::Tensor unpackBits(const at::Tensor &bits, const double values[2],
                       const at::Tensor &like) {
-  at::Tensor result =
-      at::empty(like.sizes(), like.options().requires_grad(false));
+  // It is no transform's.
+  at::Tensor result = at::detail::empty_cpu(like.sizes(), like.scalar_type());
   const uint8_t *bytes = bits.const_data_ptr<uint8_t>();
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, like.scalar_type(), "fad_unpack_bits", [&] {
@@ -79,6 +91,10 @@ at::Tensor unpackBits(const at::Tensor &bits, const double values[2],
 
 at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
                         const double values[2]) {
+  if (!isPlain(gradient)) {
+    at::Tensor derivative = unpackBits(bits, values, gradient);
+    return at::where(derivative == 0, derivative, gradient * derivative);
+  }
   at::Tensor dense = denseOf(gradient);
   at::Tensor result =
       at::empty(dense.sizes(), dense.options().requires_grad(false));

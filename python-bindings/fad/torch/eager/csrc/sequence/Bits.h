@@ -18,6 +18,12 @@ namespace fad::eager {
 /// negatives.
 at::Tensor denseOf(const at::Tensor &tensor);
 
+/// Whether a tensor's memory has all of its elements, and they are all there is
+/// of it. That of functorch's transforms and of subclasses is another
+/// tensor's, and a forward-mode tangent is one more tensor: operators of
+/// PyTorch's take those along, and kernels on pointers do not.
+bool isPlain(const at::Tensor &tensor);
+
 /// One bit for each element of a dense tensor on the CPU that has at most two
 /// different values, as bytes; undefined for other tensors. `values` are those
 /// of the bits 0 and 1.
@@ -29,7 +35,7 @@ at::Tensor unpackBits(const at::Tensor &bits, const double values[2],
 
 /// The product of a gradient and the tensor of such bits. Where the tensor is
 /// zero, so is the product, as in PyTorch's own derivatives of piecewise
-/// functions.
+/// functions. The gradient may be any tensor.
 at::Tensor multiplyBits(const at::Tensor &gradient, const at::Tensor &bits,
                         const double values[2]);
 

@@ -9,8 +9,10 @@
 #include "sequence/FewBits.h"
 #include "sequence/Bits.h"
 #include <ATen/Dispatch.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
 #include <cmath>
 #include <cstring>
 
@@ -174,8 +176,8 @@ at::Tensor packLevels(const at::Tensor &tensor, const Levels &levels) {
 
 at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels,
                         const at::Tensor &like) {
-  at::Tensor result =
-      at::empty(like.sizes(), like.options().requires_grad(false));
+  // It is no transform's.
+  at::Tensor result = at::detail::empty_cpu(like.sizes(), like.scalar_type());
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, like.scalar_type(), "fad_unpack_levels", [&] {
         scalar_t *to = result.mutable_data_ptr<scalar_t>();
@@ -190,6 +192,8 @@ at::Tensor unpackLevels(const at::Tensor &packed, const Levels &levels,
 
 at::Tensor multiplyLevels(const at::Tensor &gradient, const at::Tensor &packed,
                           const Levels &levels) {
+  if (!isPlain(gradient))
+    return gradient * unpackLevels(packed, levels, gradient);
   at::Tensor dense = denseOf(gradient);
   at::Tensor result =
       at::empty(dense.sizes(), dense.options().requires_grad(false));

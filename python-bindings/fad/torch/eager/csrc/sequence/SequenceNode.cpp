@@ -98,7 +98,8 @@ void SequenceNode::checkSkipped(torch::autograd::Node &node, bool isAskedFor) {
       !isAskedFor && !hasHooks(node),
       "fad.torch.nest: the gradient of a value inside of a nested sequence (",
       node.name(),
-      ") is asked for, by a hook, retain_grad, or inputs= of backward, "
+      ") is asked for, by a hook, retain_grad, or inputs= of backward "
+      "or its gradient edge, "
       "after an operator has used the value. Register the hook or call "
       "retain_grad "
       "before the value is used, or compute it outside of nest().");

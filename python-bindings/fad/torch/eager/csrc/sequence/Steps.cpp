@@ -49,6 +49,8 @@ StepPtr Step::copy() {
   std::lock_guard<std::mutex> lock(access);
   made->computed = computed;
   made->version = version;
+  made->memory = memory;
+  made->strides = strides;
   return made;
 }
 
@@ -56,15 +58,22 @@ void Step::setComputed(const at::Tensor &tensor) {
   std::lock_guard<std::mutex> lock(access);
   computed.emplace(tensor.getIntrusivePtr());
   version = static_cast<uint32_t>(tensor._version());
+  memory = tensor.storage().getWeakStorageImpl();
+  strides = tensor.strides().vec();
 }
 
 at::Tensor Step::findComputed() {
   std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> weak;
   uint32_t expected;
+  const c10::StorageImpl *expectedMemory = nullptr;
+  std::vector<int64_t> expectedStrides;
   {
     std::lock_guard<std::mutex> lock(access);
     weak = computed;
     expected = version;
+    if (memory)
+      expectedMemory = memory->_unsafe_get_target();
+    expectedStrides = strides;
   }
   // A strong reference may wait for Python's lock, whose owner may wait for
   // `access`.
@@ -72,8 +81,12 @@ at::Tensor Step::findComputed() {
   if (weak)
     if (auto found = weak->lock())
       tensor = at::Tensor(std::move(found));
-  bool isSame =
-      tensor.defined() && static_cast<uint32_t>(tensor._version()) == expected;
+  // The weak reference keeps the memory's address from being another's.
+  bool isSame = tensor.defined() &&
+                static_cast<uint32_t>(tensor._version()) == expected &&
+                tensor.storage().unsafeGetStorageImpl() == expectedMemory &&
+                !tensor.storage_offset() &&
+                tensor.strides().equals(expectedStrides);
   return isSame ? aliasOf(tensor) : at::Tensor();
 }
 
@@ -114,6 +127,7 @@ StepPtr record(const c10::OperatorHandle &op,
     argument = aliasOf(constant);
     step->constants.push_back(
         {argument.toTensor(), static_cast<uint32_t>(constant._version())});
+    step->constants.back().original.emplace(constant.getIntrusivePtr());
   }
   ++step->length;
   return step;
@@ -204,11 +218,47 @@ private:
 };
 } // namespace
 
+/// Puts what an operator got in the places of its constants' aliases, while
+/// that is there and has the same elements, and returns what requires a
+/// gradient by now.
+static std::vector<at::Tensor> putOriginals(const Step &step,
+                                            torch::jit::Stack &arguments) {
+  std::vector<at::Tensor> late;
+  for (const Step::Constant &constant : step.constants) {
+    c10::intrusive_ptr<c10::TensorImpl> found;
+    if (constant.original)
+      found = constant.original->lock();
+    if (!found)
+      continue;
+    at::Tensor original(std::move(found));
+    if (!original.has_storage() || !constant.tensor.has_storage() ||
+        !isSame(original, constant.tensor))
+      continue;
+    for (c10::IValue &argument : arguments)
+      if (argument.isTensor() && argument.toTensor().is_same(constant.tensor))
+        argument = original;
+    if (original.requires_grad())
+      late.push_back(std::move(original));
+  }
+  return late;
+}
+
+/// Cuts a node's edges to operands.
+static void cut(const at::Tensor &result,
+                const std::vector<at::Tensor> &operands) {
+  for (const at::Tensor &operand : operands)
+    for (Edge &edge : result.grad_fn()->next_edges())
+      if (edge == impl::gradient_edge(operand))
+        edge = Edge();
+}
+
 /// Runs the steps; `lead` returns what stands for a source, `visit` sees each
-/// result.
+/// result. With `forGraph`, nodes save constants as those of eager PyTorch do:
+/// second derivatives lead to one that requires a gradient by then, and first
+/// ones do not.
 template <typename Lead, typename Visit>
 static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
-                      bool usesComputed = false) {
+                      bool usesComputed = false, bool forGraph = false) {
   PlainGuard guard;
   OutsideHooks outside;
   Values values;
@@ -224,8 +274,12 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
     for (auto &[position, operand] : step->operands)
       stack[position] = values.at(operand.get());
+    std::vector<at::Tensor> late;
+    if (forGraph)
+      late = putOriginals(*step, stack);
     step->op->callBoxed(stack);
     values[step] = stack.back().toTensor();
+    cut(values[step], late);
     visit(values[step]);
   }
   return values.at(end.get());
@@ -292,9 +346,11 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
         return leaf.tensor;
     return addLeaf(step, sources, edges).tensor;
   };
-  result = run(end, lead, [&](const at::Tensor &value) {
+  auto visit = [&](const at::Tensor &value) {
     nodes.push_back(value.grad_fn());
-  });
+  };
+  result = run(end, lead, visit, /*usesComputed=*/false,
+               /*forGraph=*/!edges.empty());
 }
 
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {

@@ -35,6 +35,9 @@ struct Step : c10::intrusive_ptr_target {
     uint32_t version;
     /// How many silent writes there had been.
     uint64_t silentWrites = countSilentWrites();
+    /// Of an operator: what it got, of which `tensor` is an alias. Somebody may
+    /// call its `requires_grad_` later.
+    std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> original = {};
   };
 
   /// Orders steps as they were executed.
@@ -57,10 +60,13 @@ struct Step : c10::intrusive_ptr_target {
   /// What kernels compute to the value, once that was asked for.
   std::shared_ptr<Program> program;
 
-  /// The value, while a tensor has it, and that tensor's version.
+  /// The value, while a tensor has it, and that tensor's version and memory,
+  /// which `.data = ` replaces.
   std::mutex access;
   std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> computed;
   uint32_t version = 0;
+  std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> memory;
+  std::vector<int64_t> strides;
 
   Source source;
   Constant value; ///< of a source
