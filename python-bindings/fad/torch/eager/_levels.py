@@ -99,9 +99,11 @@ def make_placer(library: ctypes.PyDLL) -> Callable[..., int]:
 
     def place(bits: int, levels: pointer) -> int:
         try:
-            with torch.no_grad(), torch.inference_mode(False):
+            # Modes of others, such as that of a default device, make other tensors.
+            with torch._C.DisableTorchFunction():
                 found = find_levels(evaluate, bits)
-        except ArithmeticError:
+        except Exception:
+            # The derivative stays exact.
             return 0
         for number, level in enumerate(found):
             levels[number] = level

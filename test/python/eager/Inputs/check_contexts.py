@@ -126,6 +126,37 @@ def ends_in_hooks(activation, reader, options):
     return torch.allclose(found, gradient(activation(x).sum(0), x), 1e-12, 1e-12)
 
 
+def searches_in_modes():
+    """The search for levels makes tensors on the CPU, whatever the default device is."""
+    x = LEAF.clone().requires_grad_()
+    with fad.torch.nest(min_numel=0, policy="fad", derivative_bits=2):
+        y = torch.tanh(x * 1.5) * torch.sigmoid(x * 1.5)
+        with torch.device("meta"):
+            value = y.sum(0)
+    return len(torch.autograd.grad(value.sum(), x)[0].unique()) <= 4
+
+
+def stays_exact_where_the_search_fails():
+    """An exception of Python inside of the search, from C++."""
+
+    def fail(*_):
+        raise RuntimeError("planted")
+
+    def function(x):
+        return torch.tanh(x * 1.75).exp()
+
+    x = LEAF.clone().requires_grad_()
+    with fad.torch.nest(min_numel=0, derivative_bits=6):
+        y = function(x)
+        library = torch.library.Library("aten", "IMPL")
+        library.impl("tanh_backward", fail, "CPU", allow_override=True)
+        try:
+            value = y.sum(0)
+        finally:
+            library._destroy()
+    return torch.allclose(gradient(value, x), gradient(function(x).sum(0), x), 1e-12, 1e-12)
+
+
 def goes_on_after_an_error(x):
     y = PARTS["activation"](x)
     try:
@@ -182,6 +213,28 @@ def pulls_in_another_thread(policy):
     thread.join()
     expected = gradient(PARTS["two uses"](PARTS["activation"](x)), x)
     return torch.allclose(found[0], expected, 1e-12, 1e-12)
+
+
+def pulls_at_once(function, options):
+    """Threads that ask one graph for the gradient of the same tensor."""
+    x = LEAF.clone().requires_grad_()
+    expected = torch.autograd.grad(function(x).sum(), x)[0]
+    with fad.torch.nest(min_numel=0, **options):
+        loss = function(x).sum()
+    found = []
+
+    def pull():
+        for _ in range(300):
+            found.append(torch.autograd.grad(loss, x, retain_graph=True)[0])
+
+    threads = [threading.Thread(target=pull) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # What a thread raises, ends it.
+    right = [torch.allclose(each, expected, 1e-12, 1e-12) for each in found]
+    return len(right) == 1200 and all(right)
 
 
 def differentiates_twice_over_threads():
@@ -300,6 +353,14 @@ for number, (engine, policy, bits) in enumerate(OPTIONS):
             reader = READERS[(number + each + turn) % len(READERS)]
             name = f"{each} ends in {reader.__name__} {options}"
             check(name, lambda: ends_in_hooks(activation, reader, options))
+for engine, policy in itertools.product(("interactive", "deferred"), ("auto", "fad")):
+    options = {"engine": engine, "policy": policy}
+    for number, function in enumerate(
+        (lambda x: torch.tanh(x * 2) * 3, lambda x: torch.relu(x * 2) + 1)
+    ):
+        check(f"at once {number} {options}", lambda: pulls_at_once(function, options))
+check("search in modes", searches_in_modes)
+check("search that fails", stays_exact_where_the_search_fails)
 check("second derivative over threads", differentiates_twice_over_threads)
 check("coroutine", lambda: raises("nest takes no coroutines", lambda: fad.torch.nest(coroutine)))
 check("compiled", lambda: raises("model.compile() was called", compiled))

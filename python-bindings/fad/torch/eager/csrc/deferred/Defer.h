@@ -12,18 +12,8 @@
 #include "deferred/LazyTensor.h"
 #include "interception/Kernel.h"
 #include "sequence/SequenceNode.h"
-#include <ATen/core/grad_mode.h>
-#include <c10/core/InferenceMode.h>
 
 namespace fad::eager {
-
-/// What is computed late is computed as in a thread that is in no mode.
-struct OutsideModes {
-  c10::InferenceMode normal{false};
-  at::AutoGradMode off{false};
-  c10::impl::ForceDispatchKeyGuard keys{c10::default_included_set,
-                                        c10::default_excluded_set | bothKeys};
-};
 
 /// The node of a lazy tensor, if that is still the sequence's and needs its
 /// sources for a derivative; or null.

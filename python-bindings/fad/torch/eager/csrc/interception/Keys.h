@@ -20,6 +20,8 @@
 #include "machine/StateMachine.h"
 #include "machine/Trace.h"
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace fad::eager {
@@ -52,6 +54,15 @@ inline bool isObserved() { return C10_UNLIKELY(options.isObserved); }
 class PlainGuard {
   c10::impl::ExcludeDispatchKeyGuard keys{bothKeys |
                                           c10::autocast_dispatch_keyset};
+};
+
+/// What is computed late, or of others' numbers, is computed as in a thread
+/// that is in no mode.
+struct OutsideModes {
+  c10::InferenceMode normal{false};
+  at::AutoGradMode off{false};
+  c10::impl::ForceDispatchKeyGuard keys{c10::default_included_set,
+                                        c10::default_excluded_set | bothKeys};
 };
 
 /// The keys that are left to an operator below both.

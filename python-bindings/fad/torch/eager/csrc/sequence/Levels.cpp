@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "interception/Keys.h"
 #include "interception/Operators.h"
 #include "sequence/FewBits.h"
 #include "sequence/Text.h"
@@ -57,7 +58,9 @@ bool evaluateDerivative(const double *arguments, int64_t count,
     found = found.contiguous();
     std::copy_n(found.const_data_ptr<double>(), count, derivatives);
     return true;
-  } catch (const c10::Error &) {
+  } catch (const std::exception &) {
+    // Frames of Python are between this one and the search: no exception of
+    // C++ goes through those. One that Python has set goes on there.
     return false;
   }
 }
@@ -74,6 +77,7 @@ static LevelsPtr makeLevels(int bits, std::vector<double> values) {
 
 static LevelsPtr place(const StepPtr &end, Source source, int bits) {
   double found[256];
+  OutsideModes guard;
   placed = &end;
   placedSource = source;
   int count = placeLevels(bits, found);

@@ -10,6 +10,8 @@
 #include "sequence/Steps.h"
 #include <ATen/ATen.h>
 #include <algorithm>
+#include <array>
+#include <mutex>
 #include <unordered_set>
 
 namespace fad::eager {
@@ -37,6 +39,13 @@ private:
   NodePtr own;
 };
 } // namespace
+
+/// The lock of a node, which sequences and threads share. While one of them
+/// calls the node, its edges may be others.
+static std::mutex &lockOf(const Node *own) {
+  static std::array<std::mutex, 64> locks;
+  return locks[reinterpret_cast<uintptr_t>(own) / 64 % locks.size()];
+}
 
 static bool hasGraph(const variable_list &results) {
   return std::any_of(
@@ -76,6 +85,7 @@ static void redirect(const variable_list &results, const NodePtr &own,
 
 variable_list StandIn::apply(variable_list &&gradients) {
   TORCH_CHECK(own, torch::autograd::ERR_BACKWARD_TWICE);
+  std::lock_guard<std::mutex> lock(lockOf(own.get()));
   at::Tensor gradient = gradients[0];
   variable_list results = (*own)(std::move(gradients));
   if (hasGraph(results))
@@ -86,6 +96,7 @@ variable_list StandIn::apply(variable_list &&gradients) {
 
 at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
                    const Edge &needed) {
+  std::lock_guard<std::mutex> lock(lockOf(own.get()));
   variable_list parts = callNode(*own, gradient, needed);
   // In forward, there is no graph of a derivative.
   if (hasGraph(parts))

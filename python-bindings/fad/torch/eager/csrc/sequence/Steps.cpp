@@ -288,8 +288,17 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
 std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
                                  const Edge &needed) {
   const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
-  if (!tasks || tasks->empty())
+  auto isRun = [&](const Edge &edge) {
+    auto found = tasks->find(edge.function.get());
+    return !edge.is_valid() ||
+           (found != tasks->end() && found->second.should_execute());
+  };
+  // Other threads may run a node of the graph, whose edges stay as they are.
+  const torch::autograd::edge_list &own = node.next_edges();
+  if (!tasks || tasks->empty() || std::all_of(own.begin(), own.end(), isRun))
     return node({gradient});
+  if (!needed.is_valid())
+    return std::vector<at::Tensor>(node.num_outputs());
   torch::autograd::edge_list edges = node.next_edges();
   auto restore =
       c10::make_scope_exit([&] { node.next_edges() = std::move(edges); });
