@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADFUSEELEMENTWISE
@@ -65,52 +65,14 @@ static bool isWorthFusing(OpOperand *operand) {
          keepsMemory(producer, consumer);
 }
 
-/// Computes in `consumer` what it alone reads, as long as that is worth it.
-/// Upstream's patterns would take the inits of other operations, too, which say
-/// what memory a result is to have.
-static void fuseProducers(RewriterBase &rewriter, linalg::GenericOp consumer) {
-  auto isFusable = [](OpOperand &operand) {
-    return linalg::areElementwiseOpsFusable(&operand) &&
-           isWorthFusing(&operand);
-  };
-  while (true) {
-    auto operands = consumer->getOpOperands();
-    auto *operand = llvm::find_if(operands, isFusable);
-    if (operand == operands.end())
-      return;
-    Operation *producer = operand->get().getDefiningOp();
-    rewriter.setInsertionPoint(consumer);
-    FailureOr<linalg::ElementwiseOpFusionResult> fused =
-        linalg::fuseElementwiseOps(rewriter, operand);
-    if (failed(fused))
-      return;
-    for (OpResult result : consumer->getResults())
-      rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
-    rewriter.eraseOp(consumer);
-    rewriter.eraseOp(producer);
-    consumer = cast<linalg::GenericOp>(fused->fusedOp);
-  }
-}
-
 namespace {
 struct FuseElementwisePass
     : fad::impl::FadFuseElementwiseBase<FuseElementwisePass> {
   void runOnOperation() override {
-    SmallVector<linalg::GenericOp> ops;
-    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    // From the last one on: those that are fused and gone come before it.
-    llvm::SmallPtrSet<Operation *, 8> gone;
-    IRRewriter rewriter(&getContext());
-    struct Listener : RewriterBase::Listener {
-      explicit Listener(llvm::SmallPtrSetImpl<Operation *> &gone)
-          : gone(gone) {}
-      void notifyOperationErased(Operation *op) override { gone.insert(op); }
-      llvm::SmallPtrSetImpl<Operation *> &gone;
-    } listener(gone);
-    rewriter.setListener(&listener);
-    for (linalg::GenericOp op : llvm::reverse(ops))
-      if (!gone.contains(op))
-        fuseProducers(rewriter, op);
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
   }
 };
 } // namespace
