@@ -13,6 +13,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -79,48 +80,38 @@ TEST_F(PreconditionsTest, ComputesNothingThatOnlyALoopCarries) {
   EXPECT_GT(count<cf::AssertOp>(), 0u);
 }
 
-// A filter that is read in reverse, as the gradient of a convolution does.
-TEST_F(PreconditionsTest, IndicesOfLoopsHaveRanges) {
-  reduce(R"mlir(
-    func.func @reverse(%filter: tensor<3x5xf32>) -> tensor<3x5xf32> {
+/// A filter of three rows that is read in reverse from row `last` on, as the
+/// gradient of a convolution does.
+static std::string readInReverse(int last) {
+  return llvm::formatv(R"mlir(
+    func.func @reverse(%filter: tensor<3x5xf32>) -> tensor<3x5xf32> {{
       %empty = tensor.empty() : tensor<3x5xf32>
-      %reversed = linalg.generic {
+      %reversed = linalg.generic {{
           indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
           iterator_types = ["parallel", "parallel"]}
-          outs(%empty : tensor<3x5xf32>) {
+          outs(%empty : tensor<3x5xf32>) {{
       ^bb0(%out: f32):
-        %c2 = arith.constant 2 : index
+        %last = arith.constant {0} : index
         %i = linalg.index 0 : index
         %j = linalg.index 1 : index
-        %last = arith.subi %c2, %i : index
-        %element = tensor.extract %filter[%last, %j] : tensor<3x5xf32>
+        %row = arith.subi %last, %i : index
+        %element = tensor.extract %filter[%row, %j] : tensor<3x5xf32>
         linalg.yield %element : f32
       } -> tensor<3x5xf32>
       return %reversed : tensor<3x5xf32>
-    })mlir");
+    })mlir",
+                       last)
+      .str();
+}
+
+TEST_F(PreconditionsTest, IndicesOfLoopsHaveRanges) {
+  reduce(readInReverse(/*last=*/2));
   EXPECT_EQ(count<cf::AssertOp>(), 0u);
   EXPECT_EQ(count<linalg::LinalgOp>(), 0u);
 }
 
-// The same with an index that leaves the filter.
 TEST_F(PreconditionsTest, IndicesThatLeaveStayChecked) {
-  reduce(R"mlir(
-    func.func @reverse(%filter: tensor<3x5xf32>) -> tensor<3x5xf32> {
-      %empty = tensor.empty() : tensor<3x5xf32>
-      %reversed = linalg.generic {
-          indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
-          iterator_types = ["parallel", "parallel"]}
-          outs(%empty : tensor<3x5xf32>) {
-      ^bb0(%out: f32):
-        %c1 = arith.constant 1 : index
-        %i = linalg.index 0 : index
-        %j = linalg.index 1 : index
-        %last = arith.subi %c1, %i : index
-        %element = tensor.extract %filter[%last, %j] : tensor<3x5xf32>
-        linalg.yield %element : f32
-      } -> tensor<3x5xf32>
-      return %reversed : tensor<3x5xf32>
-    })mlir");
+  reduce(readInReverse(/*last=*/1));
   EXPECT_GT(count<cf::AssertOp>(), 0u);
 }
 
