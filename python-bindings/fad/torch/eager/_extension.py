@@ -160,8 +160,6 @@ def build() -> pathlib.Path:
 
 _lock = threading.Lock()
 _library: ctypes.PyDLL | None = None
-# The extension has no reference to it.
-_placer: object = None
 
 
 def load() -> ctypes.PyDLL:
@@ -175,7 +173,6 @@ def load() -> ctypes.PyDLL:
 
 
 def _load() -> ctypes.PyDLL:
-    global _placer
     path = build()
     key = torch._C._parse_dispatch_key("TESTING_ONLY_GenericWrapper")
     if torch._C._dispatch_has_backend_fallback(key):
@@ -196,9 +193,7 @@ def _load() -> ctypes.PyDLL:
     library.fad_eager_live_values.argtypes = [ctypes.c_void_p]
     library.fad_eager_live_nodes.restype = ctypes.c_int64
     library.fad_eager_observe.argtypes = [ctypes.c_void_p]
-    library.fad_eager_set_placer.argtypes = [ctypes.c_void_p]
-    from ._levels import make_placer
+    from ._levels import register
 
-    _placer = make_placer(library)
-    library.fad_eager_set_placer(_placer)
+    register()
     return library

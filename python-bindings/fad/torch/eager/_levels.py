@@ -3,7 +3,7 @@
 They are those of fad's compiler (docs/Residuals.md): the derivative is evaluated at
 arguments that follow the standard logistic distribution, and beyond."""
 
-import ctypes
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -82,31 +82,41 @@ def find_levels(evaluate: _Evaluate, bits: int) -> list[float]:
     return _fad.place_levels(samples.sort().values.tolist(), 2**bits, fixed)
 
 
-def make_placer(library: ctypes.PyDLL) -> Callable[..., int]:
-    """What the extension calls for a sequence of operators that it has not met."""
-    pointer = ctypes.POINTER(ctypes.c_double)
+# What is registered with PyTorch goes with this.
+_kernels = torch.library.Library("fad", "FRAGMENT")
+_warned: set[str] = set()
 
-    def evaluate(arguments: torch.Tensor) -> torch.Tensor:
-        arguments = arguments.contiguous()
-        found = torch.empty_like(arguments)
-        if not library.fad_eager_derivatives(
-            ctypes.c_void_p(arguments.data_ptr()),
-            ctypes.c_int64(len(arguments)),
-            ctypes.c_void_p(found.data_ptr()),
-        ):
-            raise ArithmeticError("the derivative cannot be evaluated")
-        return found
 
-    def place(bits: int, levels: pointer) -> int:
-        try:
-            # Modes of others, such as that of a default device, make other tensors.
-            with torch._C.DisableTorchFunction():
-                found = find_levels(evaluate, bits)
-        except Exception:
-            # The derivative stays exact.
-            return 0
-        for number, level in enumerate(found):
-            levels[number] = level
-        return len(found)
+def _warn(error: Exception) -> None:
+    message = (
+        "fad.torch.nest: a derivative stays exact, as the search for its levels failed: "
+        f"{type(error).__name__}: {error}"
+    )
+    if message not in _warned:
+        _warned.add(message)
+        warnings.warn(message, stacklevel=1)
 
-    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, pointer)(place)
+
+def _evaluate(arguments: torch.Tensor) -> torch.Tensor:
+    found = torch.ops.fad._derivatives(arguments)
+    if found is None:
+        raise ArithmeticError("the derivative cannot be evaluated")
+    return found
+
+
+def _place(bits: int) -> list[float]:
+    try:
+        # Modes of others, such as that of a default device, make other tensors.
+        with torch._C.DisableTorchFunction():
+            return find_levels(_evaluate, bits)
+    except ArithmeticError:
+        # The derivative stays exact.
+        return []
+    except Exception as error:
+        _warn(error)
+        return []
+
+
+def register() -> None:
+    """Gives the extension what it calls for a sequence of operators that it has not met."""
+    _kernels.impl("_place_levels", _place, "CompositeExplicitAutograd")

@@ -2,13 +2,17 @@
 thread, under saved-tensor hooks, or after an error, and backward in another thread and in
 inference mode, compared with eager PyTorch; targets that nest refuses."""
 
+import contextlib
 import itertools
+import signal
 import threading
+import warnings
 
 import torch
 import torch.nn.functional as F
 from checks import Checks, raises
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 import fad.torch
@@ -136,25 +140,100 @@ def searches_in_modes():
     return len(torch.autograd.grad(value.sum(), x)[0].unique()) <= 4
 
 
-def stays_exact_where_the_search_fails():
-    """An exception of Python inside of the search, from C++."""
+class Recorder(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.names = []
 
-    def fail(*_):
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        self.names.append(str(op))
+        return op(*args, **(kwargs or {}))
+
+
+def searches_unseen(engine, policy):
+    """What computes a derivative in few bits at the end of a sequence, the search included,
+    is no operator of the program."""
+    x = LEAF.clone().requires_grad_()
+    names = []
+    # A search is done once, with the first of the two sequences.
+    number = 2 + (engine == "deferred") / 4 + (policy == "fad") / 8
+    for _ in range(2):
+        with fad.torch.nest(min_numel=0, engine=engine, policy=policy, derivative_bits=5):
+            y = torch.tanh(x * number) * torch.sigmoid(x) * 1.5
+            with Recorder() as recorder:
+                value = y.sum(0)
+        names.append(recorder.names)
+    is_rounded = len(torch.autograd.grad(value.sum(), x)[0].unique()) <= 32
+    return is_rounded and names == [["aten.sum.dim_IntList"]] * 2
+
+
+@contextlib.contextmanager
+def inside_of_search(call):
+    """An operator of the search calls a function of Python, from C++."""
+    library = torch.library.Library("aten", "IMPL")
+    library.impl("tanh_backward", lambda *_: call(), "CPU", allow_override=True)
+    try:
+        yield
+    finally:
+        library._destroy()
+
+
+def stays_exact_where_the_search_fails():
+    """One warning says so for all sequences with the same exception."""
+
+    def fail():
         raise RuntimeError("planted")
 
-    def function(x):
-        return torch.tanh(x * 1.75).exp()
+    def function(x, number):
+        return torch.tanh(x * number).exp()
 
+    is_exact = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for number in (1.75, 1.875):
+            x = LEAF.clone().requires_grad_()
+            with fad.torch.nest(min_numel=0, derivative_bits=6):
+                y = function(x, number)
+                with inside_of_search(fail):
+                    value = y.sum(0)
+            expected = gradient(function(x, number).sum(0), x)
+            is_exact.append(torch.allclose(gradient(value, x), expected, 1e-12, 1e-12))
+    said = [str(warning.message) for warning in caught]
+    # PyTorch says that another kernel is registered.
+    assert [message for message in said if "Overriding" not in message] == [
+        "fad.torch.nest: a derivative stays exact, as the search for its levels failed: "
+        "RuntimeError: planted"
+    ]
+    return all(is_exact)
+
+
+def is_silent_without_levels():
+    """A derivative that has none is no reason for a warning."""
     x = LEAF.clone().requires_grad_()
-    with fad.torch.nest(min_numel=0, derivative_bits=6):
-        y = function(x)
-        library = torch.library.Library("aten", "IMPL")
-        library.impl("tanh_backward", fail, "CPU", allow_override=True)
-        try:
-            value = y.sum(0)
-        finally:
-            library._destroy()
-    return torch.allclose(gradient(value, x), gradient(function(x).sum(0), x), 1e-12, 1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with fad.torch.nest(min_numel=0, derivative_bits=6):
+            value = (torch.tanh(x) * x * x).sum(0)
+    return torch.allclose(gradient(value, x), gradient((torch.tanh(x) * x * x).sum(0), x))
+
+
+def is_interrupted(engine, policy):
+    """Ctrl-C while levels are searched ends the program there; what goes on has levels."""
+    # A process in the background may have been started without.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    x = LEAF.clone().requires_grad_()
+    # A search is done once.
+    number = 1.25 + (engine == "deferred") / 4 + (policy == "fad") / 8
+    with fad.torch.nest(min_numel=0, engine=engine, policy=policy, derivative_bits=4):
+        y = torch.tanh(x * number) * torch.sigmoid(x)
+        with inside_of_search(lambda: signal.raise_signal(signal.SIGINT)):
+            try:
+                y.sum(0)
+                return False
+            except KeyboardInterrupt:
+                pass
+        value = y.sum(0)
+    return len(torch.autograd.grad(value.sum(), x)[0].unique()) <= 16
 
 
 def goes_on_after_an_error(x):
@@ -361,6 +440,10 @@ for engine, policy in itertools.product(("interactive", "deferred"), ("auto", "f
         check(f"at once {number} {options}", lambda: pulls_at_once(function, options))
 check("search in modes", searches_in_modes)
 check("search that fails", stays_exact_where_the_search_fails)
+check("no levels", is_silent_without_levels)
+for engine, policy in itertools.product(("interactive", "deferred"), ("auto", "fad")):
+    check(f"search unseen {engine} {policy}", lambda: searches_unseen(engine, policy))
+    check(f"search interrupted {engine} {policy}", lambda: is_interrupted(engine, policy))
 check("second derivative over threads", differentiates_twice_over_threads)
 check("coroutine", lambda: raises("nest takes no coroutines", lambda: fad.torch.nest(coroutine)))
 check("compiled", lambda: raises("model.compile() was called", compiled))

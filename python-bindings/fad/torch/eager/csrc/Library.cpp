@@ -81,6 +81,17 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
     m.impl(op.name, fad::eager::makeKernel(op));
 }
 
+// Operators, and no functions of ctypes, as exceptions of Python go through
+// those of PyTorch. Python has the kernel of the first (eager/_levels.py),
+// which places the levels of the derivative that the second evaluates. There
+// are none where the derivative is not bounded or has no limits.
+TORCH_LIBRARY_FRAGMENT(fad, m) {
+  m.def("_place_levels(int bits) -> float[]");
+  m.def("_derivatives(Tensor arguments) -> Tensor?",
+        torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
+                        &fad::eager::evaluateDerivative));
+}
+
 // What Python calls, through ctypes.
 #define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
 
@@ -115,17 +126,6 @@ FAD_EAGER_API void fad_eager_exchange(const State &state, State &before) {
   State after = state;
   after.isTraced = before.isTraced;
   fad_eager_set(after);
-}
-
-/// What places the levels of derivatives in few bits. While it runs, it may
-/// evaluate the derivative at `count` arguments; 0 is returned where that is
-/// impossible.
-FAD_EAGER_API void fad_eager_set_placer(fad::eager::PlaceLevels placer) {
-  fad::eager::placeLevels = placer;
-}
-FAD_EAGER_API int fad_eager_derivatives(const double *arguments, int64_t count,
-                                        double *derivatives) {
-  return fad::eager::evaluateDerivative(arguments, count, derivatives);
 }
 
 /// Tells the thread's sequences to a function, or to none.

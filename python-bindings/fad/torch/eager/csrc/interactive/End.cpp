@@ -10,7 +10,6 @@
 #include "interception/Observer.h"
 #include "sequence/Bits.h"
 #include "sequence/OwnNode.h"
-#include <ATen/core/grad_mode.h>
 
 namespace fad::eager {
 
@@ -59,8 +58,7 @@ static SequenceNode *ownNode(const at::Tensor &tensor, Value &value,
 /// values and there are no levels.
 static bool packDerivative(const at::Tensor &tensor, Value &value,
                            const LevelsPtr &levels) {
-  at::AutoGradMode off(false);
-  PlainGuard guard;
+  OutsideModes guard;
   at::Tensor derivative = findDerivative(tensor, value);
   // Where a backward with create_graph reads the value, PyTorch's node computes
   // nothing that this backward does not ask for.

@@ -61,8 +61,13 @@ class PlainGuard {
 struct OutsideModes {
   c10::InferenceMode normal{false};
   at::AutoGradMode off{false};
-  c10::impl::ForceDispatchKeyGuard keys{c10::default_included_set,
-                                        c10::default_excluded_set | bothKeys};
+  // Copies of tensors are seen by a mode of Python's whose keys are not
+  // excluded.
+  c10::impl::ForceDispatchKeyGuard keys{
+      c10::default_included_set,
+      c10::default_excluded_set | bothKeys |
+          c10::DispatchKeySet(
+              {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot})};
 };
 
 /// The keys that are left to an operator below both.

@@ -12,6 +12,7 @@
 
 #include "sequence/Steps.h"
 #include <memory>
+#include <optional>
 
 namespace fad::eager {
 
@@ -27,12 +28,6 @@ struct Levels {
 using LevelsPtr = std::shared_ptr<const Levels>;
 struct Value;
 
-/// Places the levels of the derivative that `fad_eager_derivatives` evaluates,
-/// and returns how many there are: none, where the derivative is not bounded or
-/// has no limits.
-using PlaceLevels = int (*)(int bits, double *levels);
-inline PlaceLevels placeLevels = nullptr;
-
 /// The levels of the derivative of a sequence, which is a function of `source`
 /// and of numbers alone; null where it is not, or has none. Sequences of the
 /// same operators and numbers share them.
@@ -41,10 +36,9 @@ LevelsPtr findLevels(const StepPtr &end, Source source, int bits);
 /// The levels of a fad tensor's derivative, where it may be approximated.
 LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value);
 
-/// The derivative of the sequence that is placed, at `count` arguments. False
-/// where it cannot be evaluated.
-bool evaluateDerivative(const double *arguments, int64_t count,
-                        double *derivatives);
+/// The derivative of the sequence that is placed, at arguments in `float64`.
+/// None where PyTorch's operators cannot evaluate it.
+std::optional<at::Tensor> evaluateDerivative(const at::Tensor &arguments);
 
 /// The numbers of levels of a tensor on the CPU, in bytes: those of eight
 /// elements take as many bytes as a number has bits. Undefined where an element

@@ -12,8 +12,8 @@
 #include "sequence/Text.h"
 #include "sequence/Value.h"
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones_like.h>
+#include <c10/util/ScopeExit.h>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -43,25 +43,18 @@ static double peel(StepPtr &end) {
   return factor;
 }
 
-bool evaluateDerivative(const double *arguments, int64_t count,
-                        double *derivatives) {
+std::optional<at::Tensor> evaluateDerivative(const at::Tensor &arguments) {
   if (!placed)
-    return false;
+    return std::nullopt;
   try {
-    at::Tensor at =
-        at::from_blob(const_cast<double *>(arguments), {count}, at::kDouble);
-    Replay replay(*placed, at);
-    at::Tensor found = replay.pull(at::ones_like(at), placedSource,
+    Replay replay(*placed, arguments);
+    at::Tensor found = replay.pull(at::ones_like(arguments), placedSource,
                                    torch::autograd::Edge())[0];
     if (!found.defined() || found.scalar_type() != at::kDouble)
-      return false;
-    found = found.contiguous();
-    std::copy_n(found.const_data_ptr<double>(), count, derivatives);
-    return true;
-  } catch (const std::exception &) {
-    // Frames of Python are between this one and the search: no exception of
-    // C++ goes through those. One that Python has set goes on there.
-    return false;
+      return std::nullopt;
+    return found.contiguous();
+  } catch (const c10::Error &) {
+    return std::nullopt;
   }
 }
 
@@ -75,14 +68,16 @@ static LevelsPtr makeLevels(int bits, std::vector<double> values) {
   return levels;
 }
 
+/// Fails where the search is interrupted, as by Ctrl-C.
 static LevelsPtr place(const StepPtr &end, Source source, int bits) {
-  double found[256];
-  OutsideModes guard;
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("fad::_place_levels", "")
+                             .typed<std::vector<double>(int64_t)>();
+  auto restore = c10::make_scope_exit([] { placed = nullptr; });
   placed = &end;
   placedSource = source;
-  int count = placeLevels(bits, found);
-  placed = nullptr;
-  return count < 2 ? LevelsPtr() : makeLevels(bits, {found, found + count});
+  std::vector<double> found = op.call(bits);
+  return found.size() < 2 ? LevelsPtr() : makeLevels(bits, std::move(found));
 }
 
 static LevelsPtr multiply(const LevelsPtr &levels, double factor) {
@@ -149,7 +144,7 @@ static std::string print(const std::vector<double> &numbers) {
 
 LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   static Known known;
-  if (!end || !placeLevels || placed)
+  if (!end || placed)
     return {};
   StepPtr inner = end;
   double factor = peel(inner);
@@ -176,6 +171,7 @@ LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value) {
   if (!value.bits || value.sources.size() != 1 || !tensor.device().is_cpu() ||
       torch::autograd::get_current_graph_task_exec_info())
     return {};
+  OutsideModes guard;
   return findLevels(value.steps(), value.sources.front(), value.bits);
 }
 
