@@ -261,6 +261,11 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       bool usesComputed = false, bool forGraph = false) {
   PlainGuard guard;
   OutsideHooks outside;
+  // What a sequence reads is no tensor of a transform of torch.func that
+  // backward is called in. Inside of one, its value would have another graph.
+  c10::impl::ExcludeDispatchKeyGuard outsideTransforms(
+      c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+                           c10::DispatchKey::FuncTorchDynamicLayerBackMode}));
   Values values;
   for (Step *step : order(end, usesComputed ? &values : nullptr)) {
     if (values.count(step))
