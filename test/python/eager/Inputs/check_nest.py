@@ -124,9 +124,9 @@ def check_second(check):
     )
 
 
-def late_second(function, policy):
-    """The second derivative with respect to a constant that comes to require a gradient
-    after forward."""
+def late_second(function, policy, of=("source", "constant")):
+    """Second derivatives, and the first. They may be with respect to a constant that comes
+    to require a gradient after forward."""
     torch.manual_seed(0)
     constant = torch.randn(3, 4, dtype=torch.double)
     x = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
@@ -134,7 +134,8 @@ def late_second(function, policy):
         loss = function(x, constant).sum()
     constant.requires_grad_()
     (first,) = torch.autograd.grad(loss, x, create_graph=True)
-    return *torch.autograd.grad((first * first).sum(), (x, constant), allow_unused=True), first
+    inputs = [{"source": x, "constant": constant}[each] for each in of]
+    return *torch.autograd.grad((first * first).sum(), inputs, allow_unused=True), first
 
 
 def check_late(check):
@@ -143,6 +144,10 @@ def check_late(check):
         "between": lambda x, c: torch.tanh(x * c) * x,
         "after": lambda x, c: torch.tanh(x) * c,
         "piecewise": lambda x, c: F.relu(x * c) * x,
+        "inner": lambda x, c: F.relu(x * c),
+        "divided": lambda x, c: torch.sigmoid(c / x) / c,
+        "repeated": lambda x, c: torch.tanh(x * c[:1]) * c.detach(),
+        "summand": lambda x, c: F.relu(torch.tanh(x) + c) * 2,
     }
     for name, function in functions.items():
         expected = late_second(function, None)
@@ -150,10 +155,26 @@ def check_late(check):
             f"late constant, {name}",
             lambda: same(late_second(function, "auto"), expected, False),
         )
-    check(
-        "late constant of a derivative",
-        lambda: raises('policy "auto" has one', lambda: late_second(functions["between"], "fad")),
-    )
+
+    # The policy keeps a derivative, unless one operator alone is not linear, whose node leads
+    # to the constant.
+    for name in ("product", "between", "piecewise", "inner", "divided"):
+        for of in (("constant",), ("source",), ("source", "constant")):
+            check(
+                f"late constant of a derivative, {name}, {of}",
+                lambda: raises(
+                    'policy "auto" has one', lambda: late_second(functions[name], "fad", of)
+                ),
+            )
+    functions["after one"] = lambda x, c: -(x * c) * 2
+    # None leads to the first two.
+    for name in ("repeated", "summand", "after one"):
+        function = functions[name]
+        expected = late_second(function, None, ("constant",))
+        check(
+            f"late constant alone, {name}",
+            lambda: same(late_second(function, "fad", ("constant",)), expected, False),
+        )
 
 
 def check_cotangents(check):

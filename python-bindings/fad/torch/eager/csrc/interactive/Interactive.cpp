@@ -12,6 +12,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
+#include <algorithm>
 
 namespace fad::eager {
 
@@ -80,9 +81,39 @@ static at::Tensor deriveResult(const Call &call, const NodePtr &own,
   return scale(first, parts[0]) + scale(second, parts[1]);
 }
 
+static ConstantsPtr join(const ConstantsPtr &a, const ConstantsPtr &b) {
+  if (!a || !b || a == b)
+    return a ? a : b;
+  Constants all = *a;
+  for (const auto &each : *b)
+    if (!each.expired() && std::find(a->begin(), a->end(), each) == a->end())
+      all.push_back(each);
+  return std::make_shared<const Constants>(std::move(all));
+}
+
+/// What the derivative of the result depends on besides the source.
+static ConstantsPtr findConstants(const Call &call) {
+  ConstantsPtr constants;
+  for (size_t i = 0; i < call.tensors.size(); ++i)
+    constants = join(constants, call.description(i).constants);
+  bool isFactor =
+      call.info.form == Form::Multiply || call.info.form == Form::Divide;
+  if (!isFactor || call.positions.size() != 1)
+    return constants;
+  const c10::IValue &factor = call.arguments[1 - call.positions[0]];
+  if (!factor.isTensor() || !factor.toTensor().defined() ||
+      factor.toTensor().unsafeGetTensorImpl()->is_wrapped_number())
+    return constants;
+  Constants own;
+  own.emplace_back(factor.toTensor().getIntrusivePtr());
+  return join(constants, std::make_shared<const Constants>(std::move(own)));
+}
+
 /// The derivative of the result but for its node and its tensor.
 static Held describeHeld(const Call &call) {
   Held held;
+  if (options.policy == Policy::Fad)
+    held.constants = findConstants(call);
   held.form = call.decision.derivative;
   held.isPiecewise = call.decision.isPiecewise;
   held.name = call.info.name;

@@ -133,6 +133,12 @@ at::Tensor SequenceNode::multiply(const at::Tensor &gradient,
   if (at::GradMode::is_enabled()) {
     derivative = derivative.detach();
     torch::autograd::edge_list edges = {next_edge(0)};
+    // The second derivative of eager PyTorch leads to these, too.
+    if (held.constants)
+      for (const auto &constant : *held.constants)
+        if (auto found = constant.lock())
+          if (at::Tensor tensor(std::move(found)); tensor.requires_grad())
+            edges.push_back(impl::gradient_edge(tensor));
     NodePtr node;
     if (held.isPiecewise)
       node = c10::make_intrusive<Zero>(std::move(edges));

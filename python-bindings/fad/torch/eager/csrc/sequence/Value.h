@@ -19,6 +19,10 @@ namespace fad::eager {
 using NodePtr = c10::intrusive_ptr<torch::autograd::Node>;
 struct SequenceNode;
 
+/// Tensors without a gradient by which operators have multiplied or divided.
+using Constants = std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>>;
+using ConstantsPtr = std::shared_ptr<const Constants>;
+
 /// The derivative of a value with respect to its source.
 struct Held {
   Derivative form = Derivative::Number;
@@ -33,6 +37,9 @@ struct Held {
   /// above would be a derivative.
   bool isOneOperator = false;
   at::Tensor tensor;
+  /// Of a derivative that is kept as a tensor: what it depends on besides the
+  /// source, or null. They may come to require a gradient.
+  ConstantsPtr constants;
   bool isPiecewise = true;
   const char *name = ""; ///< of the operator, as in "mul.Tensor"
 
