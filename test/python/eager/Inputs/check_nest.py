@@ -239,13 +239,25 @@ def check_kept(check):
 
 
 def check_lives(check):
+    """What is left of many steps: sequences with and without a backward, with a reader or
+    none, and values that no operator reads."""
     model = nest("auto")(Layer(gelu))
-    x = torch.randn(4, 8)
-    for _ in range(200):
-        model(x).backward()
-        model(x)
+    functions, x = list(ACTIVATIONS.values()), torch.randn(2, 4, requires_grad=True)
+    for i in range(10000):
+        with nest(("auto", "fad")[i % 2]):
+            y = functions[i % 3](x)
+            if i % 4:
+                y = y.sum(0)
+        if i % 4 == 1:
+            y.sum().backward()
+        if i % 50 == 0:
+            model(torch.randn(4, 8)).backward()
+            model(torch.randn(4, 8))
+    del x, y
     gc.collect()
     check("no node is left", lambda: live_nodes() == 0)
+    left = [each for each in gc.get_objects() if type(each) is torch.Tensor]
+    check("no tensor is left", lambda: not [each for each in left if each.shape == (2, 4)])
 
 
 if __name__ == "__main__":
