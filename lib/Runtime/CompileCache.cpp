@@ -249,7 +249,7 @@ static std::string describeFile(const void *address) {
          std::to_string(status.getSize()) + " " + std::to_string(time) + "\n";
 }
 
-std::string mlir::fad::describeBuild() {
+static std::string describeFiles() {
   std::string text;
   for (const void *address :
        {reinterpret_cast<const void *>(&describeBuild),
@@ -262,3 +262,10 @@ std::string mlir::fad::describeBuild() {
   }
   return text;
 }
+
+/// The files as they are when they are loaded: one that is installed in their
+/// place later, while the process runs, is not what compiles here. Threads may
+/// compile while the process ends, so this is not destroyed.
+static const std::string &build = *new std::string(describeFiles());
+
+const std::string &mlir::fad::describeBuild() { return build; }

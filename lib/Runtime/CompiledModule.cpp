@@ -268,8 +268,8 @@ static LogicalResult writeProgram(ModuleOp module, llvm::raw_ostream &os) {
 /// depends on more than what is known here.
 static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
                                bool quickly) {
-  // Threads may compile while the process ends, so these are not destroyed.
-  static const std::string &build = *new std::string(describeBuild());
+  const std::string &build = describeBuild();
+  // Threads may compile while the process ends, so this is not destroyed.
   static const std::string &processor = *new std::string(describeProcessor());
   // Code for a GPU depends on the toolkit, too.
   if (build.empty() || !pipeline.chip.empty())

@@ -28,7 +28,7 @@ using namespace mlir::fad::python;
 /// The key under which a cache has the kernels of `module`; empty if they
 /// depend on more than what is known here.
 static std::string getCacheKey(ModuleOp module, StringRef chip) {
-  static const std::string &build = *new std::string(describeBuild());
+  const std::string &build = describeBuild();
   // What is linked of libdevice is that of the toolkit.
   static const std::string &toolkit =
       *new std::string(findCUDAToolkit().value_or(""));

@@ -76,7 +76,7 @@ private:
 
 /// What identifies the files of fad, LLVM and MLIR that run: another build has
 /// another text. Empty if that is unknown.
-std::string describeBuild();
+const std::string &describeBuild();
 
 } // namespace mlir::fad
 

@@ -88,8 +88,12 @@ def _compile_for_cpu(program: Any) -> Callable[[str], int]:
 
 
 def _folder() -> Any:
-    """Where the sequences are that processes have met. What a kernel is compiled to is
-    for one machine and one process; what is kept is which ones there will be."""
+    """Where the sequences are that processes have met: which ones there will be, and no code.
+    A changed code generator never gets code of another one from here. A text in this folder
+    is compared with that of a sequence, and each process makes its own program of the
+    sequence. Machine code comes from the cache of compiled code, whose key has that program,
+    the processor, and the files of fad, LLVM and MLIR that the process has loaded
+    (`describeBuild` in lib/Runtime/CompileCache.cpp)."""
     return cache_folder() / f"{library_path().stem}-sequences"
 
 

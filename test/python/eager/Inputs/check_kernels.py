@@ -6,6 +6,7 @@ import gc
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -380,6 +381,43 @@ def check_disk(check):
         check("and written", lambda: all(path.stat().st_size > 100 for path in written))
 
 
+# Arguments: whether fad is installed anew while the process runs.
+INSTALLS = """
+import os, shutil, sys
+import fad
+from fad import _fad
+if sys.argv[1] == "True":
+    shutil.copyfile(_fad.__file__, _fad.__file__ + ".new")
+    os.replace(_fad.__file__ + ".new", _fad.__file__)
+fad.compile(fad.nest(fad.parse(
+    "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {"
+    "%y = math.tanh %x : tensor<4xf32> return %y : tensor<4xf32> }")))
+"""
+
+
+def check_installation(check):
+    """A process whose code generator is replaced while it runs leaves nothing for those that
+    run the other one, which may compile otherwise."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder, package = pathlib.Path(folder), pathlib.Path(fad.__file__).parent
+        (folder / "fad").mkdir()
+        for path in package.iterdir():
+            copy = shutil.copyfile if path.name.startswith("_fad.") else os.symlink
+            copy(path.absolute(), folder / "fad" / path.name)
+
+        def count(is_replaced):
+            subprocess.run(
+                [sys.executable, "-c", INSTALLS, str(is_replaced)],
+                check=True,
+                env={**os.environ, "FAD_CACHE_DIR": str(folder), "PYTHONPATH": str(folder)},
+            )
+            return len(list((folder / "code").glob("*")))
+
+        check("what is compiled by a file that is replaced", lambda: count(True) == 1)
+        check("is compiled by the other one", lambda: count(False) == 2)
+        check("once", lambda: count(False) == 2)
+
+
 if __name__ == "__main__":
     check = Checks()
     check_operators(check, ["auto"], list(OPERATORS))
@@ -401,4 +439,5 @@ if __name__ == "__main__":
     check_digits(check)
     check_lives(check)
     check_disk(check)
+    check_installation(check)
     check.finish()
