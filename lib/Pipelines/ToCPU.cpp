@@ -64,6 +64,7 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(
       createFadSelectContractions({options.contractions, types}));
   pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());
+  pm.addNestedPass<func::FuncOp>(createFadFuseElementwise());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

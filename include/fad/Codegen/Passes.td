@@ -454,6 +454,21 @@ def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::f
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FadFuseElementwise : Pass<"fad-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Join elementwise operations on tensors into one loop";
+  let description = [{
+    An elementwise `linalg.generic` whose result one other elementwise
+    `linalg.generic` reads, once, is computed there, by upstream's fusion: a
+    normalization reads and writes memory once in place of four times. Operands of
+    lower rank, such as the mean of a channel, are read as they are.
+
+    The pass fuses nothing if more memory would be in use between both operations.
+    That is so if two operands of the producer, of the size of its result, would have
+    to live on to the consumer.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def FadUnaliasResults : Pass<"fad-unalias-results", "::mlir::func::FuncOp"> {
   let summary = "Return each buffer once";
   let description = [{

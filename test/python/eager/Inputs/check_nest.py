@@ -28,12 +28,16 @@ OPERATORS = {
     "logarithm": lambda x: torch.log1p(torch.exp(x)).sqrt(),
     "trigonometric": lambda x: torch.sin(x) * torch.cos(2 * x) + torch.tan(0.1 * x),
     "built in": lambda x: F.silu(F.gelu(x) + F.mish(x)) + F.elu(x) + F.softplus(x),
-    "hard": lambda x: F.hardswish(x) + F.hardsigmoid(x) + torch.erf(x).expm1(),
+    "hard": lambda x: F.hardswish(x) + torch.erf(x).expm1(),
+    "hard sigmoid": lambda x: F.hardsigmoid(x) * torch.erf(x),
     "power": lambda x: (x**2 + 1) ** 0.5 + (x**2 + 1).rsqrt().log(),
     "one operator": torch.tanh,
     "scaled": lambda x: 3 * torch.tanh(0.5 * x),
     **ACTIVATIONS,
 }
+# PyTorch's gradient of this function multiplies by 1/6 in the precision of f32, and that of
+# fad's kernels in f64.
+TOLERANCES = {"hard sigmoid": 1e-6}
 torch.manual_seed(0)
 CONSTANT = torch.randn(6, 8, dtype=torch.double)
 WEIGHT = torch.randn(8, 8, dtype=torch.double, requires_grad=True)
@@ -70,13 +74,14 @@ def gradients(function, reader, policy, inputs=()):
     return [*first, *again, x.grad, WEIGHT.grad]
 
 
-def same(found, expected, exactly):
+def same(found, expected, tolerance):
+    """Whether tensors are equal within a relative tolerance; bit for bit if it is 0."""
     for one, other in zip(found, expected, strict=True):
         if (one is None) != (other is None):
             return False
-        if one is not None and not torch.allclose(one, other, rtol=1e-12, atol=1e-13):
-            return False
-        if exactly and one is not None and not torch.equal(one, other):
+        if one is not None and not torch.allclose(
+            one, other, rtol=tolerance, atol=tolerance / 10
+        ):
             return False
     return True
 
@@ -88,15 +93,20 @@ def check_gradients(check):
             for policy in ("auto", "fad"):
                 check(
                     f"{name}, {kind}, {policy}",
-                    lambda: same(gradients(function, reader, policy), expected, False),
+                    lambda: same(
+                        gradients(function, reader, policy), expected, TOLERANCES.get(name, 1e-12)
+                    ),
                 )
-    # Backward repeats what forward and autograd do, bit for bit.
+    # Backward repeats what forward and autograd do, bit for bit, as long as the deferred
+    # engine calls no kernels.
+    torch.use_deterministic_algorithms(True)
     for name in ACTIVATIONS:
         expected = gradients(ACTIVATIONS[name], READERS["matmul"], None)
         check(
             f"{name}, bits",
-            lambda: same(gradients(ACTIVATIONS[name], READERS["matmul"], "auto"), expected, True),
+            lambda: same(gradients(ACTIVATIONS[name], READERS["matmul"], "auto"), expected, 0),
         )
+    torch.use_deterministic_algorithms(False)
 
 
 def check_second(check):
@@ -153,7 +163,7 @@ def check_late(check):
         expected = late_second(function, None)
         check(
             f"late constant, {name}",
-            lambda: same(late_second(function, "auto"), expected, False),
+            lambda: same(late_second(function, "auto"), expected, 1e-12),
         )
 
     # The policy keeps a derivative, unless one operator alone is not linear, whose node leads
