@@ -79,9 +79,7 @@ def same(found, expected, tolerance):
     for one, other in zip(found, expected, strict=True):
         if (one is None) != (other is None):
             return False
-        if one is not None and not torch.allclose(
-            one, other, rtol=tolerance, atol=tolerance / 10
-        ):
+        if one is not None and not torch.allclose(one, other, rtol=tolerance, atol=tolerance / 10):
             return False
     return True
 
