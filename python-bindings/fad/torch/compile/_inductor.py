@@ -17,6 +17,9 @@ the time of the allocator, in the same graphs. There it also lets kernels write 
 operands in memory, where Inductor may choose an intermediate value of the kernel, which takes
 none.
 
+On a CPU, Inductor puts kernels that follow each other into one function, whose buffers are
+all alive while it runs. There each kernel has a function of its own, in the same graphs.
+
 The module needs internals of PyTorch 2.13. Where another release has others, fad warns, and
 Inductor does as it does without fad."""
 
@@ -25,6 +28,7 @@ from collections import defaultdict
 from typing import Any, Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
+import torch
 from torch import fx
 from torch._functorch.partitioners import must_recompute
 from torch._inductor import config
@@ -37,6 +41,11 @@ from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
 from ._fallback import warn_of_inductor
+
+aten = torch.ops.aten
+
+# The place of the number of groups among the operands of convolution_backward.
+_GROUPS = 9
 
 
 def compile_inner(
@@ -54,20 +63,39 @@ def compile_inner(
     patches: dict[str, Any] = {}
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
+    if "layout_optimization" not in options and _pads_filters(graph):
+        patches["layout_optimization"] = False
     if getattr(config, "_post_fusion_custom_pass", False) is None:
-        patches["_post_fusion_custom_pass"] = _OverwriteMemory()
+        patches["_post_fusion_custom_pass"] = _SaveMemory()
     choices = Choices() if type(V.choices) is InductorChoices else V.choices
     with config.patch(patches), V.set_choices_handler(choices):
         return compile_fx_inner(graph, inputs, **arguments)
 
 
-class _OverwriteMemory(CustomSchedulerPass):
-    """Lists what operations of a kernel read from memory before intermediate values of the
-    kernel. Inductor writes a result over the first operand that it can."""
+def _pads_filters(graph: fx.GraphModule) -> bool:
+    """Whether convolutions in groups have their gradients in `graph`, on a CPU. For images
+    in the layout "channels last", oneDNN pads each group to 16 channels there: a filter of
+    one channel a group is copied in 256 times its bytes. Inductor takes the layout for
+    these where backward repeats a convolution."""
+    target = aten.convolution_backward.default
+    return any(
+        node.args[_GROUPS] != 1 and node.args[1].meta["val"].device.type == "cpu"
+        for node in graph.graph.find_nodes(op="call_function", target=target)
+    )
+
+
+class _SaveMemory(CustomSchedulerPass):
+    """Lets buffers be freed between kernels, and lists what operations of a kernel read
+    from memory before intermediate values of the kernel. Inductor writes a result over the
+    first operand that it can."""
 
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
         for kernel in nodes:
             own = kernel.get_buffer_names()
+            device = kernel.get_device()
+            if device is not None and device.type == "cpu":
+                # One function for each kernel, so that buffers are freed between them.
+                kernel.scheduler.get_backend(device).ready_to_flush = _always
             for node in kernel.get_nodes():
                 reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
                 node.read_writes.reads = OrderedSet(reads)
@@ -75,6 +103,10 @@ class _OverwriteMemory(CustomSchedulerPass):
 
     def uuid(self) -> bytes:
         return get_hash_for_files((__file__,))
+
+
+def _always() -> bool:
+    return True
 
 
 # Operations are fused if the bytes that wait are at most this part of those that both read.
@@ -109,9 +141,10 @@ class Choices(InductorChoices):
     def _may_wait(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
     ) -> bool:
-        """Whether `node1` may run as late as `node2`, which reads its result; both read
+        """Whether `node1` and `node2`, which reads its result, may run at once; both read
         `score` bytes."""
-        return self._count_later(scheduler, node1, node2) <= _WAITING * score
+        later = self._count_later(scheduler, node1, node2)
+        return min(later, self._count_earlier(scheduler, node1, node2)) <= _WAITING * score
 
     def _may_share(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
@@ -127,23 +160,27 @@ class Choices(InductorChoices):
         """How many more bytes wait if `first` runs as late as `second`: those of operands,
         and those of results that nothing reads then."""
         last = self._find_last(scheduler)
+        own = {read.name for read in second.read_writes.reads}
         results = sum(
             V.graph.get_dep_size_hint(write)
             for write in first.read_writes.writes
-            if last[write.name] < second.min_order
+            if last[write.name] < second.max_order and write.name not in own
         )
         return max(self._count_operands(scheduler, first, second), 0) + results
 
     def _count_operands(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
     ) -> int:
-        """The bytes of operands of `first` that nothing reads when `second` runs, less those
-        of results that the fusion removes."""
+        """The bytes of operands of `first` that nothing reads when the last operation of
+        `second` runs, less those of results that the fusion removes."""
         last = self._find_last(scheduler)
+        own = {read.name for read in second.read_writes.reads}
         kept = {
             read.name: V.graph.get_dep_size_hint(read)
             for read in first.read_writes.reads
-            if last[read.name] < second.min_order and not is_nonfreeable_buffers(read)
+            if last[read.name] < second.max_order
+            and read.name not in own
+            and not is_nonfreeable_buffers(read)
         }
         names = first.get_operation_names() | second.get_operation_names()
         removed = {
