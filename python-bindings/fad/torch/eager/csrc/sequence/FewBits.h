@@ -1,5 +1,4 @@
-//===- FewBits.h - Derivatives in few bits --------------------- -*- C++
-//-*-===//
+//===- FewBits.h - Derivatives in few bits ---------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,12 +27,9 @@ struct Levels {
 using LevelsPtr = std::shared_ptr<const Levels>;
 struct Value;
 
-/// The levels of the derivative of a sequence, which is a function of `source`
-/// and of numbers alone; null where it is not, or has none. Sequences of the
-/// same operators and numbers share them.
-LevelsPtr findLevels(const StepPtr &end, Source source, int bits);
-
-/// The levels of a fad tensor's derivative, where it may be approximated.
+/// The levels of a fad tensor's derivative, where it may be approximated: where
+/// it is a function of one source and of numbers alone. Null where it may not,
+/// or has none.
 LevelsPtr levelsOf(const at::Tensor &tensor, const Value &value);
 
 /// The derivative of the sequence that is placed, at arguments in `float64`.

@@ -142,7 +142,10 @@ static std::string print(const std::vector<double> &numbers) {
   return out.str();
 }
 
-LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
+/// The levels of the derivative of a sequence, which is a function of `source`
+/// and of numbers alone; null where it is not, or has none. Sequences of the
+/// same operators and numbers share them.
+static LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
   static Known known;
   if (!end || placed)
     return {};
