@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
-"""What fad.torch.nest adds to a call of an operator, and to a step of a tiny model.
+"""What fad.torch.nest adds to a call of an operator, and to a step of a tiny model; and the
+time of a large activation, whose kernels the deferred engine has compiled.
 
 Times are minima of the thread's CPU time over many rounds, in which eager PyTorch and
 nested operators take turns. An operator's time is that of a forward on tensors of 64
-elements, where the operator itself takes least. --out writes JSON, --table prints the
-table of docs/EagerPyTorch.md from such a file."""
+elements, where the operator itself takes least; that of a large activation is of forward
+and backward. --out writes JSON, --table prints the tables of docs/EagerPyTorch.md from such
+a file."""
 
 import argparse
 import contextlib
 import json
 import pathlib
+import platform
 import time
 
 import torch
 from torch import nn
 
 import fad.torch
+from fad.torch.eager import _kernels
 
 ROUNDS, CALLS = 60, 100
+# Elements of large activations, and steps of one in a row, so that caches are its own.
+LARGE, STEPS = (393216, 1 << 22), 3
+POLICIES = {"eager": None, "auto": "auto", "fad": "fad"}
 
 
 def gelu(x):
@@ -117,6 +124,39 @@ def measure_model(rounds):
     return {name: each * 1e6 for name, each in zip(names, times)}
 
 
+def measure_large(rounds):
+    """Microseconds of forward and backward of a GELU, by elements, and the largest error of
+    a gradient of the deferred engine."""
+    found = {}
+    for elements in LARGE:
+        x, ones = torch.randn(elements, requires_grad=True), torch.ones(elements)
+
+        def step(policy):
+            def run():
+                nest = fad.torch.nest(policy=policy, engine="deferred") if policy else None
+                with nest or contextlib.nullcontext():
+                    y = gelu(x)
+                return torch.autograd.grad(y, x, ones)[0]
+
+            return run
+
+        steps = {name: step(policy) for name, policy in POLICIES.items()}
+        for run in steps.values():
+            # The second step has the kernels compiled, in a thread.
+            run()
+            run()
+        if not _kernels.wait():
+            raise SystemExit("there are no kernels")
+        expected = steps["eager"]()
+        errors = [(run() - expected).abs().max().item() for run in steps.values()]
+        times = minimum(list(steps.values()), rounds, STEPS)
+        found[str(elements)] = {
+            **{name: each * 1e6 for name, each in zip(steps, times)},
+            "error": max(errors),
+        }
+    return found
+
+
 def print_table(results):
     print("| | eager | left alone | auto | fad |\n|---|---|---|---|---|")
     for name, times in results["operators"].items():
@@ -130,6 +170,11 @@ def print_table(results):
     cells = [f"{times['eager']:.0f}"]
     cells += [f"{times[key] / times['eager']:.2f}x" for key in ("left alone", "auto", "fad")]
     print(f"| a step of a tiny model | {' | '.join(cells)} |")
+    print("\n| GELU, forward and backward | eager | deferred auto | deferred fad |")
+    print("|---|---|---|---|")
+    for elements, times in results["large"].items():
+        cells = [f"{times[key] / times['eager']:.2f}x" for key in ("auto", "fad")]
+        print(f"| {elements} elements | {times['eager']:.0f} | {' | '.join(cells)} |")
 
 
 def main():
@@ -143,9 +188,14 @@ def main():
     torch.set_num_threads(1)
     results = {
         "torch": torch.__version__,
+        "machine": f"{platform.system()} {platform.machine()}",
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": 1,
+        "rounds": arguments.rounds,
         "unit": "microseconds of a thread's CPU time",
         "operators": measure_operators(arguments.rounds),
         "model": measure_model(arguments.rounds),
+        "large": measure_large(arguments.rounds),
     }
     if arguments.out:
         arguments.out.write_text(json.dumps(results, indent=2) + "\n")
