@@ -21,6 +21,10 @@ static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 /// The selections between two neighbors of a Pareto front that are tried.
 static constexpr unsigned kSteps = 8;
 
+/// A slower selection has to lower the peak by one in so many bytes: some save
+/// other tensors for a few bytes.
+static constexpr int64_t kLeastGain = 100000;
+
 std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
                                               CostModel &costs) {
   llvm::SetVector<Value> read = findReadValues(joint);
@@ -56,7 +60,8 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
       });
   std::vector<PeakSelection> front;
   for (PeakSelection &candidate : candidates)
-    if (front.empty() || candidate.peak < front.back().peak)
+    if (front.empty() ||
+        candidate.peak < front.back().peak - front.back().peak / kLeastGain)
       front.push_back(std::move(candidate));
   // Between the fastest and the lowest peak, no selection keeps fewer bytes
   // than a slower one.

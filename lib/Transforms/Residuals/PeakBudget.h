@@ -29,7 +29,8 @@ struct PeakSelection {
 /// as in T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with
 /// Sublinear Memory Cost" (2016), but with segments of several sizes, and with
 /// the minimum cut in each. The candidates do not depend on a budget, so that a
-/// smaller one never has a higher peak.
+/// smaller one never has a higher peak. A selection that lowers the peak by
+/// less than a hundred-thousandth is none of them.
 std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          CostModel &costs);
 
