@@ -96,7 +96,8 @@ configure() {
     -DFAD_TEST_PYTHON="$python"
 }
 
-set_up() {
+# Installs what is missing, and says in `python` which Python the build is for.
+prepare() {
   if [ "$python_packages" = install ]; then
     packages+=(python3-venv python3-dev)
   fi
@@ -108,6 +109,10 @@ set_up() {
   if [ "$python_packages" != leave ] && venv_is_complete; then
     python=$venv/bin/python
   fi
+}
+
+set_up() {
+  prepare
   step "Configure" configure release
   step "Build" cmake --build build
 }

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds fad, and runs its tests; then builds three
-# programs with sanitizers and runs a sample of the tests. The last line is
+# Installs what is missing, builds fad, and runs its tests. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 when none failed. A test
 # that did not run has failed. With LIT_NUM_SHARDS=2 and LIT_RUN_SHARD=1 in the
 # environment, lit runs the first half of the tests, as of any other number of parts.
 #
-# Usage: test.sh [--light]
+# Usage: test.sh [--light | --sanitize]
 #
 # --light, or FAD_TEST_LIGHT=1 in the environment, installs nothing from PyPI
 # (PyTorch, torch-mlir, IREE, ...); the tests that need it are skipped.
+# --sanitize builds three programs with sanitizers instead, in the folder
+# build-sanitize/, and runs the tests that need no other; nothing is installed from PyPI.
 source "$(dirname "$0")/setup.sh"
 
+build=build
 python_packages=install
 if [ "${FAD_TEST_LIGHT:-0}" != 0 ]; then
   python_packages=leave
@@ -18,23 +20,29 @@ fi
 for option; do
   case $option in
   --light) python_packages=leave ;;
+  --sanitize)
+    python_packages=leave
+    build=build-sanitize
+    ;;
   *)
-    echo "usage: $0 [--light]" >&2
+    echo "usage: $0 [--light | --sanitize]" >&2
     exit 2
     ;;
   esac
 done
 
-set_up
-step "Build what tests need" cmake --build build --target fad-test-depends
-step "Configure with sanitizers" configure sanitize
-step "Build with sanitizers" \
-  cmake --build build-sanitize --target fad-test-depends
+if [ $build = build ]; then
+  set_up
+else
+  prepare
+  step "Configure with sanitizers" configure sanitize
+fi
+step "Build what tests need" cmake --build $build --target fad-test-depends
 printf '\n==> Test\n'
 if [ "$python_packages" = leave ]; then
-  echo "--light: nothing from PyPI is used; the tests that need it are skipped"
+  echo "nothing from PyPI is used; the tests that need it are skipped"
 fi
 # In this process's place, for signals to reach it.
-lit=$(sed -n 's/^FAD_LIT:FILEPATH=//p' build/CMakeCache.txt)
-exec "$python" utils/run-lit.py build/test/results.json \
-  "$python" "$lit" -sv build/test build-sanitize/test
+lit=$(sed -n 's/^FAD_LIT:FILEPATH=//p' $build/CMakeCache.txt)
+exec "$python" utils/run-lit.py $build/test/results.json \
+  "$python" "$lit" -sv $build/test

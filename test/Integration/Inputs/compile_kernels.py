@@ -1,8 +1,8 @@
-"""Compiles the kernels of each file in examples/ffn under each policy to PTX,
+"""Compiles the kernels of each file in examples/ffn under a policy to PTX,
 assembles them for sm_90, and prints the names of the kernels. Fails where a
 kernel is refused or spills registers.
 
-  compile_kernels.py SOURCE-ROOT TOOLS PTXAS FOLDER
+  compile_kernels.py SOURCE-ROOT TOOLS PTXAS FOLDER POLICY
 """
 
 import glob
@@ -11,11 +11,11 @@ import re
 import subprocess
 import sys
 
-source, tools, ptxas, folder = sys.argv[1:]
+source, tools, ptxas, folder, policy = sys.argv[1:]
 
 
-def compile(path, policy):
-    """The file with the PTX of the kernels of `path` under `policy`."""
+def compile(path):
+    """The file with the PTX of the kernels of `path`."""
     name = os.path.splitext(os.path.basename(path))[0]
     binary = os.path.join(folder, f"{name}-{policy}.mlir")
     ptx = os.path.join(folder, f"{name}-{policy}.ptx")
@@ -44,21 +44,20 @@ def compile(path, policy):
 
 
 files = sorted(glob.glob(os.path.join(source, "examples", "ffn", "*.mlir")))
-for policy in ("bp", "recompute", "fad"):
-    for path in files:
-        ptx = compile(path, policy)
-        text = open(ptx).read()
-        assert ".extern" not in text, ptx
-        subprocess.run(
-            [
-                sys.executable,
-                os.path.join(source, "utils", "kernel-registers.py"),
-                ptx,
-                f"--ptxas={ptxas}",
-                "--no-spills",
-            ],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        kernels = sorted(re.findall(r"\.entry (\w+)\(", text))
-        print(f"{os.path.basename(ptx)}: {' '.join(kernels)}")
+for path in files:
+    ptx = compile(path)
+    text = open(ptx).read()
+    assert ".extern" not in text, ptx
+    subprocess.run(
+        [
+            sys.executable,
+            os.path.join(source, "utils", "kernel-registers.py"),
+            ptx,
+            f"--ptxas={ptxas}",
+            "--no-spills",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    kernels = sorted(re.findall(r"\.entry (\w+)\(", text))
+    print(f"{os.path.basename(ptx)}: {' '.join(kernels)}")
