@@ -172,15 +172,26 @@ def load() -> ctypes.PyDLL:
     return _library
 
 
+def _pass_higher_order_operators(keys: list[torch._C.DispatchKey]) -> None:
+    """Lets `torch.cond` and its like, which have no kernels for the keys, pass them by;
+    those that are made later, too. What they call are operators as all others."""
+    for key in keys:
+        torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
+        for op in list(torch._ops._higher_order_ops.values()):
+            op.fallthrough(key)
+
+
 def _load() -> ctypes.PyDLL:
     path = build()
-    key = torch._C._parse_dispatch_key("TESTING_ONLY_GenericWrapper")
-    if torch._C._dispatch_has_backend_fallback(key):
+    names = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
+    keys = [torch._C._parse_dispatch_key(name) for name in names]
+    if torch._C._dispatch_has_backend_fallback(keys[0]):
         raise ExtensionError(
             "fad.torch.nest needs PyTorch's dispatch keys for tests, which another library "
             "of this process uses; do not load both"
         )
     library = ctypes.PyDLL(str(path))
+    _pass_higher_order_operators(keys)
     # These may wait for a thread that waits for Python's lock, and so leave that.
     computing = ctypes.CDLL(str(path))
     for name in "fad_eager_compute_open", "fad_eager_compute_readers":

@@ -335,6 +335,20 @@ def check_tensors(check):
         }.items():
             for policy in POLICIES:
                 check(f"{dtype} {name} {policy}", lambda: same(x, policy, tolerance))
+    for policy in POLICIES:
+        check(f"a gradient that is written to, {policy}", lambda: write_gradient(policy))
+
+
+def write_gradient(policy):
+    """A step of a function whose learning rate requires a gradient."""
+    x, rate = X.clone().requires_grad_(), torch.full_like(X, 0.5).requires_grad_()
+    with nest(policy):
+        loss = x.tanh().sum()
+    (gradient,) = torch.autograd.grad(loss, x)
+    expected = gradient * rate
+    gradient.mul_(rate)
+    torch.testing.assert_close(gradient, expected)
+    torch.testing.assert_close(expected, (1 - X.tanh().square()) * rate)
 
 
 def same(x, policy, tolerance):

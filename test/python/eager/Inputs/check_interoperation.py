@@ -12,6 +12,7 @@ from activations import Model, gelu
 from checks import Checks, raises
 from nested_values import check_values
 from torch import nn
+from torch._higher_order_ops.map import map as map_rows
 from torch.autograd import forward_ad
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
@@ -117,12 +118,16 @@ def check_transforms(check):
             made = forward_ad.make_dual(x.clone().requires_grad_(), x)
             return forward_ad.unpack_dual(function(made)).tangent
 
-    def traced(function):
-        made = make_fx(lambda x: torch.autograd.grad(function(x).sum(), x)[0])
+    def traced(function, mode="real"):
+        made = make_fx(lambda x: torch.autograd.grad(function(x).sum(), x)[0], None, mode)
         leaf = x.clone().requires_grad_()
         return made(leaf)(leaf)
 
-    for name, transform in {**transforms, "dual numbers": dual, "make_fx": traced}.items():
+    def symbolic(function):
+        return traced(function, "symbolic")
+
+    traces = {"make_fx": traced, "make_fx of sizes": symbolic}
+    for name, transform in {**transforms, "dual numbers": dual, **traces}.items():
 
         def both(policy):
             with nest(policy=policy):
@@ -187,6 +192,50 @@ def check_transformed_backward(check):
         check(f"{name} of backward, {policy}, {bits} bits, graph {create_graph}", both)
 
 
+def check_higher_order(check):
+    """Operators that take functions, and sequences before, within and after them."""
+
+    def choose(model, x):
+        x = gelu(x)
+        return gelu(torch.cond(torch.tensor(True), gelu, torch.cos, (x,))) * model(x)
+
+    def each(model, x):
+        return gelu(map_rows(lambda row, other: gelu(row) * other, gelu(x), x[0].tanh()))
+
+    for engine in ("interactive", "deferred"):
+        for run in choose, each:
+            for policy in ("auto", "fad"):
+
+                def agree():
+                    x, other = (X.clone().requires_grad_() for _ in range(2))
+                    with fad.torch.nest(policy=policy, min_numel=0, engine=engine):
+                        found = run(MODEL, x)
+                    expected = run(MODEL, other)
+                    torch.testing.assert_close(found, expected)
+                    for value in found, expected:
+                        value.square().sum().backward()
+                    torch.testing.assert_close(x.grad, other.grad)
+
+                check(f"{run.__name__}, {engine}, {policy}", agree)
+
+
+def check_jagged(check):
+    """Nested tensors are left to PyTorch."""
+
+    def run():
+        parts = [torch.ones(3, 4), torch.full((5, 4), -2.0)]
+        x = torch.nested.nested_tensor(parts, layout=torch.jagged, requires_grad=True)
+        gelu(x).values().sum().backward()
+        return x.grad.values()
+
+    def agree():
+        with nest():
+            found = run()
+        torch.testing.assert_close(found, run())
+
+    check("jagged tensors", agree)
+
+
 def check_compile(check):
     def compiled(model, x):
         torch._dynamo.reset()
@@ -201,7 +250,14 @@ def check_compile(check):
 
         return torch.compile(function, backend="eager")(x)
 
+    def sized(model, x):
+        """Of the second size on, sizes are symbols."""
+        torch._dynamo.reset()
+        call = torch.compile(model, backend="aot_eager")
+        return sum(call(part).sum() for part in x.split([1, 2, 1]))
+
     check("torch.compile", lambda: agrees(compiled))
+    check("torch.compile, several sizes", lambda: agrees(sized, lambda m, x: m(x).sum()))
     check("nest in torch.compile", lambda: agrees(within))
 
     check_compiled_autograd(check)
@@ -481,6 +537,8 @@ if __name__ == "__main__":
         check_backward,
         check_transforms,
         check_transformed_backward,
+        check_higher_order,
+        check_jagged,
         check_compile,
         check_scope,
         check_module,

@@ -78,16 +78,22 @@ at::Tensor runTyped(const Operator &info,
     c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
     return op.redispatch(belowKeys(keys), args...);
   };
-  bool isDifferentiable = false, isLarge = true;
-  auto look = [&](const auto &argument) {
+  auto isDifferentiable = [](const auto &argument) {
     if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
-      if (argument.defined() && argument.requires_grad()) {
-        isDifferentiable = true;
-        isLarge &= argument.numel() >= options.minNumel;
-      }
+      return argument.defined() && argument.requires_grad();
+    else
+      return false;
   };
-  (look(args), ...);
-  bool isCandidate = isDifferentiable && isLarge && isOurs(keys);
+  auto isSmall = [&](const auto &argument) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
+      return isDifferentiable(argument) &&
+             argument.numel() < options.minNumel;
+    else
+      return false;
+  };
+  // What is not ours may have a symbol as its size.
+  bool isCandidate = (isDifferentiable(args) || ...) && isOurs(keys) &&
+                     !(isSmall(args) || ...);
   if (!isCandidate && !keys.has(tensorKey))
     return run();
   const c10::IValue arguments[] = {c10::IValue(args)...};

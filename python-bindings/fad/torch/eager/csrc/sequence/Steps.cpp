@@ -340,9 +340,9 @@ const Replay::Leaf &Replay::addLeaf(const Step &step,
     leaf.set_requires_grad(true);
   } else {
     // Hooks of the source see its gradient once, so another node stands before
-    // it.
+    // it. The gradient of an alias is the gradient itself; of a view, a view.
     impl::set_gradient_edge(leaf, edges[found - sources.begin()]);
-    leaf = leaf.view_as(leaf);
+    leaf = leaf.alias();
   }
   leaves.push_back({step.source, leaf, impl::gradient_edge(leaf)});
   return leaves.back();
