@@ -166,6 +166,15 @@ def main():
         name = type(model).__name__
         print(f"{name}: budget {budget}, measured {peak}")
         wrong += [f"the budget of {name} is not kept"] * (peak > budget)
+    # The layout that fad turns off is taken where the user asks for it.
+    options = {"fad.budget": budget, "layout_optimization": True}
+    optimized = measure(model, operand, options)
+    print(f"{name} in the user's layout: measured {optimized}")
+    wrong += ["the user's layout is not taken"] * (optimized <= budget)
+    options["layout_optimization"] = False
+    wrong += ["without the layout, the peak is another"] * (
+        measure(model, operand, options) != peak
+    )
     warnings.filterwarnings("error", "fad leaves|no selection", RuntimeWarning)
     model = Classifier()
     stock, peak = measure(model, x, {}, "inductor"), measure(model, x, {"fad.budget": 1.0})

@@ -35,6 +35,7 @@ from torch._inductor import config
 from torch._inductor.choices import InductorChoices
 from torch._inductor.compile_fx import compile_fx_inner
 from torch._inductor.custom_graph_pass import CustomSchedulerPass, get_hash_for_files
+from torch._inductor.dependencies import Dep
 from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
 from torch._inductor.utils import is_nonfreeable_buffers
 from torch._inductor.virtualized import V
@@ -77,6 +78,8 @@ def _pads_filters(graph: fx.GraphModule) -> bool:
     in the layout "channels last", oneDNN pads each group to 16 channels there: a filter of
     one channel a group is copied in 256 times its bytes. Inductor takes the layout for
     these where backward repeats a convolution."""
+    # One of them is enough: Inductor decides on the layout once for a whole graph, for all
+    # of its convolutions, those without groups included.
     target = aten.convolution_backward.default
     return any(
         node.args[_GROUPS] != 1 and node.args[1].meta["val"].device.type == "cpu"
@@ -157,38 +160,29 @@ class Choices(InductorChoices):
     def _count_later(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
     ) -> int:
-        """How many more bytes wait if `first` runs as late as `second`: those of operands,
-        and those of results that nothing reads then."""
+        """How many more bytes wait if `first` runs as late as `second`: those of operands
+        that nothing reads when the last operation of `second` runs, less those of results
+        that the fusion removes, and those of results that nothing reads then."""
         last = self._find_last(scheduler)
         own = {read.name for read in second.read_writes.reads}
-        results = sum(
-            V.graph.get_dep_size_hint(write)
-            for write in first.read_writes.writes
-            if last[write.name] < second.max_order and write.name not in own
-        )
-        return max(self._count_operands(scheduler, first, second), 0) + results
 
-    def _count_operands(
-        self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
-    ) -> int:
-        """The bytes of operands of `first` that nothing reads when the last operation of
-        `second` runs, less those of results that the fusion removes."""
-        last = self._find_last(scheduler)
-        own = {read.name for read in second.read_writes.reads}
-        kept = {
-            read.name: V.graph.get_dep_size_hint(read)
-            for read in first.read_writes.reads
-            if last[read.name] < second.max_order
-            and read.name not in own
-            and not is_nonfreeable_buffers(read)
-        }
+        def waits(buffer: Dep) -> bool:
+            return last[buffer.name] < second.max_order and buffer.name not in own
+
+        reads, writes = first.read_writes.reads, first.read_writes.writes
         names = first.get_operation_names() | second.get_operation_names()
+        operands = {
+            read.name: V.graph.get_dep_size_hint(read)
+            for read in reads
+            if waits(read) and not is_nonfreeable_buffers(read)
+        }
         removed = {
             write.name: V.graph.get_dep_size_hint(write)
-            for write in first.read_writes.writes
+            for write in writes
             if scheduler.can_buffer_be_removed_through_fusion(write.name, names)
         }
-        return sum(kept.values()) - sum(removed.values())
+        results = sum(V.graph.get_dep_size_hint(write) for write in writes if waits(write))
+        return max(sum(operands.values()) - sum(removed.values()), 0) + results
 
     def _count_earlier(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
