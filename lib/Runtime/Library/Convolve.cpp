@@ -311,6 +311,14 @@ void Convolutions::addWindow(const Window &window) {
     coversOutput = false;
   }
   dim.sizes[image] = std::max<int64_t>(dim.sizes[image], 0);
+  // Windows of one element skip what lies between them. It is not a part of the
+  // image, so that no library copies it.
+  if (dim.sizes[filter] == 1 && dim.padding == 0 && dim.sizes[image] >= read &&
+      convolution.output != image) {
+    dim.sizes[image] = dim.sizes[result];
+    strides[image] *= dim.stride;
+    dim.stride = 1;
+  }
   convolution.dims.push_back(dim);
   for (unsigned role = 0; role < 3; ++role)
     convolution.strides[role].push_back(strides[role]);

@@ -73,6 +73,14 @@ static llvm::SmallVector<int64_t, 6> getSizes(const Convolution &convolution,
   return sizes;
 }
 
+/// The elements after the image that the last window of `dim` has; negative
+/// where windows leave out elements.
+static int64_t getPaddingAfter(const Convolution::Dim &dim) {
+  return (dim.sizes[result] - 1) * dim.stride +
+         (dim.sizes[filter] - 1) * dim.dilation + 1 - dim.padding -
+         dim.sizes[image];
+}
+
 /// The descriptor of a primitive for `convolution` on `layouts`, or null.
 static void *describe(const OneDNN &library, const Convolution &convolution,
                       const std::array<Layout, 3> &layouts) {
@@ -81,9 +89,7 @@ static void *describe(const OneDNN &library, const Convolution &convolution,
     strides.push_back(dim.stride);
     dilations.push_back(dim.dilation - 1);
     before.push_back(dim.padding);
-    after.push_back((dim.sizes[result] - 1) * dim.stride +
-                    (dim.sizes[filter] - 1) * dim.dilation + 1 - dim.padding -
-                    dim.sizes[image]);
+    after.push_back(getPaddingAfter(dim));
   }
   const void *in = library.getPointer(layouts[image]);
   const void *window = library.getPointer(layouts[filter]);
@@ -156,6 +162,12 @@ static bool isFast(const OneDNN &library, const Convolution &convolution,
 
 bool ConvolutionPlan::create(const OneDNN &library,
                              const Convolution &convolution) {
+  // oneDNN 2.6 reads beyond the image by AMX, and crashes.
+  if (llvm::all_of(convolution.dims,
+                   [](const auto &dim) { return dim.sizes[filter] == 1; }) &&
+      llvm::any_of(convolution.dims,
+                   [](const auto &dim) { return getPaddingAfter(dim) > 0; }))
+    return false;
   auto getElement = [&](unsigned role) {
     return role == convolution.output ? convolution.sum : convolution.factor;
   };

@@ -39,6 +39,8 @@ CASES = {
     "two batches": ("nmcxy", "ocij", "nmouv", {}, [(1, 1, 0), (1, 1, 0)]),
     "two sums": ("ncdxy", "odcij", "nouv", {}, [(1, 1, 0), (1, 1, 0)]),
     "one element": ("ncxy", "ocij", "nouv", {"i": 1, "j": 1, "u": 5, "v": 4}, [(2, 1, 0)] * 2),
+    "padded element": ("ncxy", "ocij", "nouv", {"i": 1, "j": 1, "u": 6, "v": 4}, [(2, 1, 0)] * 2),
+    "cropped element": ("ncx", "oci", "nou", {"i": 1, "u": 3}, [(3, 1, -1)]),
     "window of one dimension": ("ncxy", "oci", "nouy", {}, [(1, 1, 0)]),
     "no images": ("ncxy", "ocij", "nouv", {"n": 0}, [(1, 1, 0), (1, 1, 0)]),
     "no channels": ("ncxy", "ocij", "nouv", {"c": 0}, [(1, 1, 0), (1, 1, 0)]),
