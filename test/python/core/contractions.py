@@ -31,6 +31,8 @@ CASES = {
     "column": ("mk", "kn", "mn", {"n": 1}),
     "outer": ("mk", "kn", "mn", {"k": 1}),
     "one": ("mk", "kn", "mn", {"m": 1, "n": 1}),
+    "rows of a page": ("mk", "kn", "mn", {"n": 3072, "k": 3}),
+    "columns of a page": ("mk", "nk", "nm", {"m": 3072, "k": 3}),
     "no rows": ("mk", "kn", "mn", {"m": 0}),
     "no reduction": ("bmk", "bkn", "bmn", {"k": 0}),
     "no batch": ("bmk", "bkn", "bmn", {"b": 0}),
