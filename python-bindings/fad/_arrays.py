@@ -54,17 +54,18 @@ def _agree(given: DType, expected: DType) -> bool:
 
 
 def _check(array: Array, dtype: DType, type_: ValueType, place: str) -> None:
+    shape = type_.shape or ()
+    is_of_type = _agree(array.dtype.newbyteorder("="), dtype)
+    if is_of_type and len(shape) == array.ndim:
+        if all(size in (None, given) for size, given in zip(shape, array.shape)):
+            return
     mismatch = (
         f"{place} has the type {type_}, and the array given is of "
         f"{array.dtype.name} with shape {array.shape}"
     )
-    if not _agree(array.dtype.newbyteorder("="), dtype):
+    if not is_of_type:
         raise TypeError(f"{mismatch}; convert it with .astype({dtype.name!r})")
-    shape = type_.shape or ()
-    if len(shape) != array.ndim or any(
-        size not in (None, given) for size, given in zip(shape, array.shape)
-    ):
-        raise ValueError(mismatch)
+    raise ValueError(mismatch)
 
 
 def _normalize_bools(array: Array) -> Array:

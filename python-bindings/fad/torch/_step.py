@@ -79,7 +79,7 @@ class TrainStep:
         self._batches: Dict[int, int] = {}
         self._model = model
         self._mode = _get_mode(model)
-        self._parameters = _get_parameters(model)
+        self._parameters = _describe_parameters(_get_parameters(model))
         self._trained = [exported.arguments[index].name for index in exported.wrt]
 
     def __call__(self, *args, **kwargs) -> Tuple[Any, ...]:
@@ -158,7 +158,10 @@ class TrainStep:
                 "the model has changed between training and evaluation mode since "
                 "this step was made; make another step"
             )
-        if _get_parameters(self._model) != self._parameters:
+        # Searches of the model by name take milliseconds where it has hundreds of them.
+        parameters = _get_parameters(self._model)
+        buffers = dict(self._model.named_buffers(remove_duplicate=False))
+        if _describe_parameters(parameters) != self._parameters:
             raise RuntimeError(
                 "which parameters the model has, which of them require a gradient, "
                 "or which share a tensor has changed since this step was made; make "
@@ -169,9 +172,9 @@ class TrainStep:
         arrays = []
         for argument in self.exported.arguments:
             if argument.kind == "parameter":
-                tensor = self._model.get_parameter(argument.name)
+                tensor = parameters[argument.name]
             elif argument.kind == "buffer":
-                tensor = self._model.get_buffer(argument.name)
+                tensor = buffers.get(argument.name)
             else:
                 tensor = next(remaining)
             sizes = _check(argument, tensor)
@@ -291,13 +294,18 @@ def _get_mode(model) -> Tuple[bool, ...]:
     return tuple(module.training for module in model.modules())
 
 
-def _get_parameters(model) -> List[Tuple[str, bool, str]]:
+def _get_parameters(model) -> Dict[str, "torch.nn.Parameter"]:
+    """The parameters by all their names."""
+    return dict(model.named_parameters(remove_duplicate=False))
+
+
+def _describe_parameters(parameters) -> List[Tuple[str, bool, str]]:
     """The names of the parameters, whether each requires a gradient, and the
     first name of the same tensor."""
     first: Dict[int, str] = {}
     return [
         (name, parameter.requires_grad, first.setdefault(id(parameter), name))
-        for name, parameter in model.named_parameters(remove_duplicate=False)
+        for name, parameter in parameters.items()
     ]
 
 

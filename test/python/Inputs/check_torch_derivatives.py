@@ -1,6 +1,7 @@
 """What PyTorch differentiates otherwise than its values say, and what fad.torch has
 forms of its own for."""
 
+import copy
 import math
 import unittest
 from unittest import mock
@@ -370,6 +371,17 @@ class Checked(unittest.TestCase):
 
     def test_right(self):
         self.make(lambda x: torch.cos(x - math.pi / 2))
+
+    def test_magnified_rounding(self):
+        """What rounding does to the new values of buffers is known, too: here, 53
+        normalizations magnify it to percents."""
+        torch.manual_seed(1)
+        blocks = (nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4), nn.ReLU())
+        model = nn.Sequential(*(copy.deepcopy(each) for _ in range(53) for each in blocks))
+        for each in model:
+            if isinstance(each, nn.Conv2d):
+                each.reset_parameters()
+        fad.torch.train_step(model, torch.randn(2, 4, 4, 4), torch.sum, policy="bp")
 
     def test_sparse(self):
         """Of a gradient that is sparse, the elements are compared."""

@@ -160,7 +160,7 @@ def _find_wrong(
     # What a rounding of the parameters does to PyTorch's own, it may do to fad's.
     with _rounded_otherwise(model, epsilon):
         other = run_eagerly(model, pattern, tensors)
-    for each in _find_differences(other._replace(buffers={}), expected, True):
+    for each in _find_differences(other, expected, True):
         bounds[each.what] = max(bounds[each.what], 10 * each.error)
     return [_describe(each, bounds[each.what], dtype) for each in find_wrong()[:8]]
 
