@@ -259,7 +259,25 @@ def check_options():
     """Options that there are not, and a graph that fad cannot plan."""
     for options, message in (
         ({"fad.engine": "fast"}, "fad.engine is 'fast'; it is one of inductor, eager"),
-        ({"fad.polcy": "auto"}, "unexpected keyword argument 'polcy'"),
+        (
+            {"fad.polcy": "auto"},
+            "the backend fad has no option 'fad.polcy'; its own are fad.policy, fad.recompute, "
+            "fad.budget, fad.residual_budget, fad.derivative_bits, fad.engine",
+        ),
+        (
+            {"fad.policy": "foo"},
+            "policy is 'foo'; it is one of 'bp', 'recompute', 'fad', 'auto'",
+        ),
+        (
+            {"fad.recompute": ["all"]},
+            "recompute is ['all']; it is one of 'nothing', 'elementwise', 'reductions', 'all', "
+            "'contractions'",
+        ),
+        (
+            {"fad.budget": "0.5"},
+            "budget is '0.5'; give a fraction as a number, such as 0.5, a number of bytes, or "
+            'text such as "2GB"',
+        ),
         ({"fad.engine": "eager", "max_autotune": True}, "need fad.engine 'inductor'"),
     ):
         try:
@@ -269,6 +287,9 @@ def check_options():
                 return f"another error: {error}"
         else:
             return f"no error for {options}"
+
+    if Partitioner(derivative_bits=0) != Partitioner():
+        return "0 bits are not those of no rounding"
 
     class Failing(Partitioner):
         def _choose(self, *arguments):

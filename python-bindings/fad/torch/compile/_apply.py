@@ -23,10 +23,15 @@ _WITH_NUMBERS = {
 
 
 def apply_plan(
-    graph: fx.Graph, plan: dict[str, Any], imported: Imported, mutated: set[fx.Node]
+    graph: fx.Graph,
+    plan: dict[str, Any],
+    imported: Imported,
+    mutated: set[fx.Node],
+    is_fused: bool,
 ) -> tuple[list[fx.Node], dict[fx.Node, fx.Node]]:
     """Adds the new nodes of `plan` to `graph` where they are read, and returns the
-    nodes to save, and the new nodes by those that they replace for some reader."""
+    nodes to save, and the new nodes by those that they replace for some reader. With
+    `is_fused`, the nodes are for Inductor."""
     names = {node.name: node for node in graph.nodes}
 
     def read(argument: Any) -> Any:
@@ -47,6 +52,7 @@ def apply_plan(
             {**entry, "type": types[entry["name"]]},
             args,
             whole,
+            is_fused,
         )
 
     replaced: dict[fx.Node, fx.Node] = {}
@@ -107,7 +113,9 @@ def _find_operation(node: fx.Node) -> fx.Node:
     return node
 
 
-def _build(build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node]) -> fx.Node:
+def _build(
+    build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node], is_fused: bool
+) -> fx.Node:
     """The node of `entry`. Few-bit numbers of an unknown number, or of one that fills no
     bytes, take a byte each: these are `whole`."""
     op, dtype = entry["op"], TORCH_TYPES.get(entry["type"])
@@ -133,9 +141,11 @@ def _build(build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node
         raise NotPlanned(f"{op} of {entry['type']} has no operation of PyTorch here")
     if target in (prims.convert_element_type.default, aten.view.dtype):
         return build(target, args[0], dtype)
-    # Inductor's ranges of values know no comparison of truth values.
-    is_equal = kinds == {torch.bool} and target is aten.eq.Tensor
-    if kinds == {torch.bool} and target in (aten.eq.Tensor, aten.ne.Tensor):
+    # Inductor's ranges of values know no comparison of truth values. Without Inductor, some
+    # are floats: the mask of a dropout without elements.
+    are_bools = is_fused and kinds == {torch.bool}
+    is_equal = are_bools and target is aten.eq.Tensor
+    if are_bools and target in (aten.eq.Tensor, aten.ne.Tensor):
         target = aten.bitwise_xor.Tensor
     # Numbers are operands of few operations of PyTorch.
     takes_numbers = target in _WITH_NUMBERS and isinstance(args[0], fx.Node)

@@ -1,12 +1,14 @@
 """The backend `fad` of `torch.compile`."""
 
 import functools
+import inspect
 from typing import Any, Callable, Mapping, TypeVar
 
 import torch
 
 from ..._progress import step
 from ._activations import decompose_gradients, make_decompositions
+from ._double_backward import refuse_double_backward
 from ._fallback import warn_of_inductor
 from ._partitioner import Partitioner
 
@@ -30,8 +32,10 @@ def backend(
     partitioner, engine, others = read_options(options or {}, mode, Partitioner)
     with step("compiling a graph of PyTorch"):
         if engine == "eager":
-            return compile_eager(graph, inputs, partitioner)
-        return compile_inductor(graph, inputs, partitioner, others)
+            compiled = compile_eager(graph, inputs, partitioner)
+        else:
+            compiled = compile_inductor(graph, inputs, partitioner, others)
+    return refuse_double_backward(compiled)
 
 
 def compile_inductor(
@@ -83,6 +87,11 @@ def read_options(
     own = {k[4:]: v for k, v in options.items() if k.startswith("fad.")}
     others = {k: v for k, v in options.items() if not k.startswith("fad.")}
     engine = own.pop("engine", "inductor")
+    known = inspect.signature(Partitioner).parameters
+    for name in own:
+        if name not in known:
+            listed = ", ".join(f"fad.{each}" for each in (*known, "engine"))
+            raise ValueError(f"the backend fad has no option 'fad.{name}'; its own are {listed}")
     if engine not in _ENGINES:
         raise ValueError(f"fad.engine is {engine!r}; it is one of {', '.join(_ENGINES)}")
     try:

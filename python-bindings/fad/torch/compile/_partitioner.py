@@ -5,9 +5,10 @@ import gc
 import json
 import math
 import pathlib
+import re
 import warnings
 from fractions import Fraction
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Sequence, get_args
 
 import torch
 from torch import fx
@@ -75,7 +76,10 @@ class Partitioner(CustomPartitionerFn):
         residual_budget: int | str | None = None,
         derivative_bits: int | None = None,
     ) -> None:
-        self.policy = check_policy(policy)
+        # Planning would say so only to PyTorch's partitioner, which would then run instead.
+        self.policy = check_policy(_check_choice("policy", policy, Policy))
+        if recompute is not None:
+            _check_choice("recompute", recompute, Recompute)
         self.fraction = _check_fraction(budget)
         self.has_budget = budget is not None
         # Whether the graphs are for Inductor, which fuses operations.
@@ -91,15 +95,17 @@ class Partitioner(CustomPartitionerFn):
         self.options = check_options(
             [policy],
             recompute=recompute,
-            derivative_bits=derivative_bits,
+            # 0 bits: no derivative is rounded.
+            derivative_bits=derivative_bits or None,
             residual_budget=residual_budget,
             peak_budget=ANY_PEAK if self.fraction else check_budget("budget", budget),
         )
 
     def uuid(self) -> Any:
         """Identifies fad's build and the options in PyTorch's caches."""
-        folder = pathlib.Path(__file__).parent
-        files = (_fad.__file__, *sorted(map(str, folder.glob("*.py"))))
+        folder = pathlib.Path(__file__).parents[1]
+        sources = *folder.rglob("*.py"), *folder.parent.glob("*.py")
+        files = (_fad.__file__, *sorted(map(str, sources)))
         options = (
             self.policy,
             sorted(self.options.items()),
@@ -154,7 +160,7 @@ class Partitioner(CustomPartitionerFn):
             module = parse(imported.text, filename="joint graph")
             options = {"target": _find_target(graph), **self.options}
             plan = self._plan(module, options, imported.gradient_bytes)
-            saved, replaced = apply_plan(graph, plan, imported, mutated)
+            saved, replaced = apply_plan(graph, plan, imported, mutated, self.is_fused)
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)
             read_packed(graph, masks)
@@ -209,8 +215,22 @@ class Partitioner(CustomPartitionerFn):
             )
 
 
+def _check_choice(option: str, name: Any, names: Any) -> Any:
+    """`name`, if it is one of the literal type `names`."""
+    if name not in get_args(names):
+        listed = ", ".join(map(repr, get_args(names)))
+        raise ValueError(f"{option} is {name!r}; it is one of {listed}")
+    return name
+
+
 def _check_fraction(budget: Any) -> float | None:
     """`budget` if it is a fraction."""
+    is_fraction = isinstance(budget, str) and re.fullmatch(r"\s*(0?\.\d+|\d+\s*%)\s*", budget)
+    if is_fraction or not isinstance(budget, int | float | str | None):
+        raise ValueError(
+            f"budget is {budget!r}; give a fraction as a number, such as 0.5, a number of "
+            'bytes, or text such as "2GB"'
+        )
     if not isinstance(budget, float):
         return None
     if not 0 < budget <= 1:

@@ -54,7 +54,7 @@ def scaler(compile):
 
 @feature
 def second_derivatives(compile):
-    """PyTorch refuses them in compiled functions; fad changes nothing of that."""
+    """Compiled functions refuse them."""
     x = input(4, 16)
     try:
         (first,) = torch.autograd.grad(weigh(compile(mlp())(x)), x, create_graph=True)
