@@ -192,7 +192,7 @@ def check_options():
         ({"budget": "much"}, "budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'"),
         ({"budget": -1}, "budget is -1; give a number of bytes"),
         ({"budget": 1.5}, "budget is 1.5; give a fraction between 0 and 1, or a number of bytes"),
-        ({"budget": "0.5"}, "budget is '0.5', which is less than a byte"),
+        ({"residual_budget": "0.5"}, "residual_budget is '0.5', which is less than a byte"),
         (
             {"budget": 9, "residual_budget": 9},
             "budget and residual_budget are alternatives; give one of them",
