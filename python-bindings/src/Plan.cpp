@@ -27,12 +27,14 @@ static std::string plan(python::Module &module, const std::string &policyName,
                         const nb::kwargs &selection) {
   SelectionOptions options = getSelection(selection);
   options.policy = getPolicy(policyName);
+  FadExtractCoefficientsOptions coefficients;
+  setOption(selection, "reassociate", coefficients.reassociate);
   return module.run([&](ModuleOp op) -> FailureOr<std::string> {
     ProgressStep step("choosing what backward reads");
     OwningOpRef<ModuleOp> copy = op.clone();
     PassManager manager(op.getContext());
     manager.enableVerifier(false);
-    manager.addNestedPass<func::FuncOp>(createFadExtractCoefficients());
+    manager.addNestedPass<func::FuncOp>(createFadExtractCoefficients(coefficients));
     if (failed(manager.run(*copy)))
       return failure();
     auto joint = *copy->getOps<func::FuncOp>().begin();

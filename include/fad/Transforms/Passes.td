@@ -242,7 +242,16 @@ def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::Fun
 
     An operation that is not known to be linear in the cotangents is an error. A
     gradient that depends on no cotangent and is not zero is one, too.
+
+    A coefficient is the product of all factors of its region, by which rounding
+    differs from a product of the cotangent with one factor after the other. With
+    `reassociate=false`, each operation is a region of its own, and gradients keep
+    their bits.
   }];
+  let options = [
+    Option<"reassociate", "reassociate", "bool", /*default=*/"true",
+           "Multiply the factors of several operations before the cotangent">
+  ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -76,7 +76,7 @@ def check(new, reader, operands, expected):
     before = list(nodes[reader].all_input_nodes)
     imported = Imported("", {reader: before}, [], gradient_bytes=0)
     plan = {"new": new, "operands": {reader: operands}, "results": [], "saved": []}
-    apply_plan(graph.graph, plan, imported, set())
+    apply_plan(graph.graph, plan, imported, set(), is_fused=True)
     graph.graph.lint()
     graph.recompile()
     for node in graph.graph.nodes:

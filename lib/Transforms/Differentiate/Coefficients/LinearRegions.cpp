@@ -106,7 +106,8 @@ static bool isFactorable(Operation *op, const Linearity &linearity) {
 }
 
 SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
-                                                 const Linearity &linearity) {
+                                                 const Linearity &linearity,
+                                                 bool joins) {
   SmallVector<LinearRegion> regions;
   SmallVector<unsigned> numReads;
   DenseMap<Operation *, unsigned> regionOf;
@@ -116,7 +117,7 @@ SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
       continue;
     // An operation joins the only region that reads it, element by element.
     std::optional<unsigned> region;
-    bool isSink = false;
+    bool isSink = !joins;
     for (OpOperand &use : op->getUses()) {
       auto it = regionOf.find(use.getOwner());
       if (it == regionOf.end() || !getReadMap(use).isIdentity() ||

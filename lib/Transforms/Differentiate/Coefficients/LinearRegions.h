@@ -29,10 +29,12 @@ Block &getScalarBody(Operation *op);
 /// program order. Only results of the last one, the sink, have other users.
 using LinearRegion = SmallVector<Operation *>;
 
-/// The maximal linear regions of `joint`, in program order. A value with users
-/// in several regions, or outside of regions, is a result of its own region.
+/// The linear regions of `joint`, in program order: the maximal ones with
+/// `joins`, else one for each operation. A value with users in several regions,
+/// or outside of regions, is a result of its own region.
 SmallVector<LinearRegion> findLinearRegions(const JointFunction &joint,
-                                            const Linearity &linearity);
+                                            const Linearity &linearity,
+                                            bool joins);
 
 } // namespace mlir::fad
 

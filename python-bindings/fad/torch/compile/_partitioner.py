@@ -158,13 +158,23 @@ class Partitioner(CustomPartitionerFn):
             mutated = _find_mutated(graph, num_fwd_outputs)
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
             module = parse(imported.text, filename="joint graph")
-            options = {"target": _find_target(graph), **self.options}
+            options = {
+                "target": _find_target(graph),
+                "reassociate": self._may_reassociate(),
+                **self.options,
+            }
             plan = self._plan(module, options, imported.gradient_bytes)
             saved, replaced = apply_plan(graph, plan, imported, mutated, self.is_fused)
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)
             read_packed(graph, masks)
             return saved
+
+    def _may_reassociate(self) -> bool:
+        """Whether factors may be multiplied in another order. Without Inductor, which rounds
+        in its own way, gradients have the bits of eager PyTorch, unless a derivative itself is
+        what is asked for."""
+        return self.is_fused or self.policy == "fad" or "derivative_bits" in self.options
 
     def _plan(self, module: Module, options: dict[str, Any], gradient_bytes: int) -> dict[str, Any]:
         """The plan for `module`; with a budget, that of the least time within it."""

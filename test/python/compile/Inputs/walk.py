@@ -50,8 +50,7 @@ def main(what, cases, check):
         if arguments.times:
             print(f"{name}: {time.process_time() - start:.1f} s", flush=True)
     print(
-        f"{len(names)} {what}, {len(failed)} failed; bits differ by coefficients in "
-        f"{len(train.CHANGED)}, by PyTorch's own compilation in {len(train.OTHER)}; "
-        f"{len(train.REFUSED)} are errors without fad, too"
+        f"{len(names)} {what}, {len(failed)} failed; values differ by PyTorch's own compilation "
+        f"in {len(train.OTHER)}; {len(train.REFUSED)} are errors without fad, too"
     )
     return bool(failed)
