@@ -1,4 +1,8 @@
-// RUN: fad-opt %s --fad-extract-coefficients=reassociate=false | FileCheck %s
+// RUN: fad-opt %s --fad-extract-coefficients=reassociate=never | FileCheck %s
+// RUN: fad-opt %s --fad-extract-coefficients=reassociate=in-range | FileCheck %s --check-prefix=RANGE
+// RUN: not fad-opt %s --fad-extract-coefficients=reassociate=false 2>&1 | FileCheck %s --check-prefix=INVALID
+
+// INVALID: 'false'
 
 // Without another order of factors, no product of forward values is made: each
 // operation has coefficients of its own. One that selects by a forward value still has
@@ -36,4 +40,22 @@ func.func @relu(%x: tensor<8xf32>, %g: tensor<8xf32> {fad.cotangent = 0 : i64})
     fad.yield %s : f32
   }
   return %y, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Where cotangents may be outside of the range of f16, f32 has a coefficient, and f16 has
+// none.
+
+// RANGE-LABEL: func.func @chain(
+// RANGE:         fad.elementwise {{.*}} attributes {fad.adjoint_of
+// RANGE-LABEL: func.func @half(
+// RANGE-SAME:    %[[X:[^:]*]]: tensor<?xf16>, %[[Z:[^:]*]]: tensor<?xf16>, %[[G:[^:]*]]: tensor<?xf16>
+// RANGE-NOT:     fad.elementwise
+// RANGE:         ins(%[[G]], %[[X]] :
+// RANGE:         ins(%{{.*}}, %[[Z]] :
+// RANGE:         return
+func.func @half(%x: tensor<?xf16>, %z: tensor<?xf16>, %g: tensor<?xf16> {fad.cotangent = 0 : i64})
+    -> (tensor<?xf16>, tensor<?xf16> {fad.gradient = 0 : i64}) {
+  %1 = arith.mulf %g, %x : tensor<?xf16>
+  %2 = arith.mulf %1, %z : tensor<?xf16>
+  return %x, %2 : tensor<?xf16>, tensor<?xf16>
 }

@@ -245,12 +245,16 @@ def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::Fun
 
     A coefficient is the product of all factors of its region, by which rounding
     differs from a product of the cotangent with one factor after the other. With
-    `reassociate=false`, each operation is a region of its own, and gradients keep
-    their bits.
+    `reassociate=never`, each operation is a region of its own, and gradients keep
+    their bits. With `reassociate=in-range`, regions end where a cotangent is f16: a
+    product of factors in f16 may overflow, or become zero, where the gradient does
+    not.
   }];
   let options = [
-    Option<"reassociate", "reassociate", "bool", /*default=*/"true",
-           "Multiply the factors of several operations before the cotangent">
+    Option<"reassociate", "reassociate", "::mlir::fad::Reassociation",
+           /*default=*/"::mlir::fad::Reassociation::always",
+           "Which factors of several operations are multiplied before the cotangent",
+           [{::mlir::fad::getReassociationValues()}]>
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -105,9 +105,21 @@ static bool isFactorable(Operation *op, const Linearity &linearity) {
   return readsTensors;
 }
 
-SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
-                                                 const Linearity &linearity,
-                                                 bool joins) {
+/// Whether the factors of `op` may be multiplied with those of the operation that
+/// reads its result.
+static bool joinsReader(Operation *op, const Linearity &linearity,
+                        Reassociation reassociation) {
+  if (reassociation != Reassociation::inRange)
+    return reassociation == Reassociation::always;
+  return llvm::none_of(op->getOperands(), [&](Value operand) {
+    return linearity.isLinear(operand) &&
+           getElementTypeOrSelf(operand).isF16();
+  });
+}
+
+SmallVector<LinearRegion>
+fad::findLinearRegions(const JointFunction &joint, const Linearity &linearity,
+                       Reassociation reassociation) {
   SmallVector<LinearRegion> regions;
   SmallVector<unsigned> numReads;
   DenseMap<Operation *, unsigned> regionOf;
@@ -117,7 +129,7 @@ SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
       continue;
     // An operation joins the only region that reads it, element by element.
     std::optional<unsigned> region;
-    bool isSink = !joins;
+    bool isSink = !joinsReader(op, linearity, reassociation);
     for (OpOperand &use : op->getUses()) {
       auto it = regionOf.find(use.getOwner());
       if (it == regionOf.end() || !getReadMap(use).isIdentity() ||

@@ -9,6 +9,7 @@
 #ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
 #define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
 
+#include "fad/Transforms/Differentiate/Reassociation.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 
 namespace mlir::fad {
@@ -29,12 +30,12 @@ Block &getScalarBody(Operation *op);
 /// program order. Only results of the last one, the sink, have other users.
 using LinearRegion = SmallVector<Operation *>;
 
-/// The linear regions of `joint`, in program order: the maximal ones with
-/// `joins`, else one for each operation. A value with users in several regions,
-/// or outside of regions, is a result of its own region.
+/// The linear regions of `joint`, in program order: the largest ones of which
+/// all factors may be multiplied first. A value with users in several regions, or
+/// outside of regions, is a result of its own region.
 SmallVector<LinearRegion> findLinearRegions(const JointFunction &joint,
                                             const Linearity &linearity,
-                                            bool joins);
+                                            Reassociation reassociation);
 
 } // namespace mlir::fad
 

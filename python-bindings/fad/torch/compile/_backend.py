@@ -76,7 +76,7 @@ def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable
 
         warn_of_inductor(error)
         return compile_fx_inner
-    return functools.partial(compile_inner, has_budget=partitioner.has_budget, options=options)
+    return functools.partial(compile_inner, partitioner=partitioner, options=options)
 
 
 def read_options(
@@ -98,9 +98,18 @@ def read_options(
         partitioner = make(**own)
     except TypeError as error:
         raise ValueError(f"options of the backend fad: {error}") from None
+    if "custom_partitioner_fn" in others:
+        raise ValueError(
+            "the backend fad is a partitioner itself, and does not take custom_partitioner_fn; "
+            'the backend "inductor" does'
+        )
     if engine == "eager":
         if others or mode:
-            raise ValueError("options and mode of Inductor need fad.engine 'inductor'")
+            names = ", ".join([*others, *(["mode"] if mode else [])])
+            raise ValueError(
+                f"options and mode of Inductor need fad.engine 'inductor', and {names} is one; "
+                "options of fad begin with 'fad.'"
+            )
         partitioner.is_fused = False
     if mode and mode != "default":
         others = {**torch._inductor.list_mode_options(mode), **others}

@@ -47,17 +47,22 @@ def _depend_on(anchor: torch.Tensor, gradients: tuple[Any, ...], _: Any) -> Any:
     return tuple(next(dependent) if isinstance(each, torch.Tensor) else each for each in gradients)
 
 
-def _find_nodes(outputs: Any) -> Iterator[Any]:
+# The class of AOTAutograd's nodes, which it makes anew for each compiled function.
+_COMPILED = "CompiledFunctionBackward"
+
+
+def _find_nodes(outputs: Any, before: set[Any]) -> Iterator[Any]:
     """The nodes of autograd that `outputs` of a compiled function come from: the function's
-    own, below those of views of its results."""
-    seen = set()
+    own, below those of views of its results. Results that are views of inputs come from
+    the nodes `before` the function, which are not its own."""
+    seen = set(before)
     worklist = [each.grad_fn for each in tree_leaves(outputs) if isinstance(each, torch.Tensor)]
     while worklist:
         node = worklist.pop()
         if node is None or node in seen:
             continue
         seen.add(node)
-        if isinstance(node, torch.autograd.function.BackwardCFunction):
+        if type(node).__name__ == _COMPILED:
             yield node
         else:
             worklist += [each for each, _ in node.next_functions]
@@ -81,8 +86,9 @@ def refuse_double_backward(compiled: Callable) -> Callable:
             return compiled(*arguments)
         # Before the call, which may change inputs in place.
         anchor = _Anchor.apply(*inputs)
+        before = {each.grad_fn for each in inputs if each.grad_fn is not None}
         outputs = compiled(*arguments)
-        for node in _find_nodes(outputs):
+        for node in _find_nodes(outputs, before):
             node.register_hook(functools.partial(_depend_on, anchor))
         return outputs
 

@@ -42,6 +42,7 @@ from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
 from ._fallback import warn_of_inductor
+from ._partitioner import Partitioner
 
 aten = torch.ops.aten
 
@@ -53,15 +54,19 @@ def compile_inner(
     graph: fx.GraphModule,
     inputs: Sequence[Any],
     *,
-    has_budget: bool,
+    partitioner: Partitioner,
     options: Mapping[str, Any],
     **arguments: Any,
 ) -> Any:
-    """Inductor's compilation of forward or backward. `options` and choices that a user
-    has set are kept."""
-    if not has_budget and not any(map(must_recompute, graph.graph.nodes)):
-        return compile_fx_inner(graph, inputs, **arguments)
+    """Inductor's compilation of forward or backward, which `partitioner` has split.
+    `options` and choices that a user has set are kept."""
     patches: dict[str, Any] = {}
+    if partitioner.has_warned:
+        # A later compilation that finds this one in a cache would not warn.
+        patches["fx_graph_cache"] = False
+    if not partitioner.has_budget and not any(map(must_recompute, graph.graph.nodes)):
+        with config.patch(patches):
+            return compile_fx_inner(graph, inputs, **arguments)
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
     if "layout_optimization" not in options and _pads_filters(graph):

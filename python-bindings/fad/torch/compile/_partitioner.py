@@ -39,6 +39,9 @@ ANY_PEAK = 2**62
 # of all else.
 _GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
 
+# Where PyTorch keeps the budget of a region in the metadata of nodes.
+_REGION = getattr(fx.traceback, "MEMORY_BUDGET_ANNOTATION_KEY", None)
+
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
 
@@ -66,6 +69,8 @@ class Partitioner(CustomPartitionerFn):
     # Inductor's option allow_buffer_reuse, where the user has set it. PyTorch's caches see
     # its value, and not whose it is.
     buffer_reuse: bool | None = None
+    # Whether the last graph was left to PyTorch's partitioner, or exceeds its budget.
+    has_warned = False
 
     def __init__(
         self,
@@ -116,6 +121,10 @@ class Partitioner(CustomPartitionerFn):
         )
         return get_hash_for_files(files, repr(options))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Keys of caches have the partitioner, whatever it has planned before.
+        return {name: value for name, value in vars(self).items() if name != "has_warned"}
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Partitioner) and self.uuid() == other.uuid()
 
@@ -131,6 +140,8 @@ class Partitioner(CustomPartitionerFn):
         static_lifetime_input_indices: list[int] | None = None,
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        self.has_warned = False
+        _warn_of_other_budgets(gm.graph)
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
@@ -140,6 +151,7 @@ class Partitioner(CustomPartitionerFn):
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
         except Exception as error:
+            self.has_warned = True
             warnings.warn(
                 f"{FALLBACK}: {type(error).__name__}: {error}",
                 RuntimeWarning,
@@ -160,7 +172,7 @@ class Partitioner(CustomPartitionerFn):
             module = parse(imported.text, filename="joint graph")
             options = {
                 "target": _find_target(graph),
-                "reassociate": self._may_reassociate(),
+                "reassociate": self._find_reassociation(),
                 **self.options,
             }
             plan = self._plan(module, options, imported.gradient_bytes)
@@ -170,11 +182,14 @@ class Partitioner(CustomPartitionerFn):
             read_packed(graph, masks)
             return saved
 
-    def _may_reassociate(self) -> bool:
-        """Whether factors may be multiplied in another order. Without Inductor, which rounds
-        in its own way, gradients have the bits of eager PyTorch, unless a derivative itself is
-        what is asked for."""
-        return self.is_fused or self.policy == "fad" or "derivative_bits" in self.options
+    def _find_reassociation(self) -> str:
+        """Which factors of a gradient may be multiplied with each other first. Where the
+        derivative itself is what is asked for, all are. Inductor rounds in its own way, so
+        that only a product which leaves the range of its type is wrong. Otherwise, gradients
+        have the bits of eager PyTorch."""
+        if self.policy == "fad" or "derivative_bits" in self.options:
+            return "always"
+        return "in-range" if self.is_fused else "never"
 
     def _plan(self, module: Module, options: dict[str, Any], gradient_bytes: int) -> dict[str, Any]:
         """The plan for `module`; with a budget, that of the least time within it."""
@@ -218,6 +233,7 @@ class Partitioner(CustomPartitionerFn):
     def _warn(self, what: str, budget: int, lowest: int) -> None:
         """Warns where no selection has its budget."""
         if lowest > budget:
+            self.has_warned = True
             warnings.warn(
                 f"no selection that fad tries {what} {budget:,} bytes; the lowest is {lowest:,}",
                 RuntimeWarning,
@@ -248,6 +264,18 @@ def _check_fraction(budget: Any) -> float | None:
             f"budget is {budget}; give a fraction between 0 and 1, or a number of bytes"
         )
     return budget
+
+
+def _warn_of_other_budgets(graph: fx.Graph) -> None:
+    """Warns of a budget that is for PyTorch's partitioner."""
+    is_set = functorch_config.activation_memory_budget != 1
+    if is_set or any(_REGION in node.meta.get("custom", ()) for node in graph.nodes):
+        warnings.warn(
+            "activation_memory_budget and region_activation_memory_budget are for PyTorch's "
+            "partitioner, and fad does not read them; the option fad.budget bounds the peak",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 @contextlib.contextmanager
@@ -354,6 +382,12 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     if is_checkpointed and partitioners.has_recomputable_rng_ops(gm):
         forward, backward = partitioners.functionalize_rng_ops(gm, forward, backward, len(numbers))
     backward = partitioners.reordering_to_mimic_autograd_engine(backward)
+    if functorch_config.enable_activation_offloading:
+        from torch._functorch._activation_offloading import activation_offloading
+
+        activation_offloading.enable_activation_offloading(
+            forward, backward, num_fwd_outputs, info.static_lifetime_input_nodes
+        )
     forward, backward = raise_getitems(forward), raise_getitems(backward)
     forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)
     backward = partitioners.thread_graphsafe_rng_from_hops(backward, is_backward=True)

@@ -3,12 +3,17 @@ tensor has no elements."""
 
 import itertools
 import unittest
+import warnings
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._functorch import config as functorch_config
+from torch._inductor import config as inductor_config
 
-import fad.torch.compile  # noqa: F401
+import fad.torch.compile
+from fad.torch.compile._backend import backend
 
 OPTIONS = [
     {"fad.engine": engine, **options}
@@ -83,6 +88,101 @@ class DoubleBackward(unittest.TestCase):
         torch.testing.assert_close(gradient.detach(), 2 * value * (1 - value))
         with self.assertRaisesRegex(RuntimeError, "does not support double backward"):
             torch.autograd.grad(gradient.sum(), leaf)
+
+
+    def test_of_others(self):
+        """Functions that were called before the compiled one keep their second derivatives."""
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                context.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            def backward(context, gradient):
+                return 2 * context.saved_tensors[0] * gradient
+
+        x = torch.linspace(-1, 1, 4).requires_grad_()
+        y = Square.apply(x)
+        compile_with(lambda y: (y.view(-1), y.sin() * y), OPTIONS[0])(y)
+        (gradient,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad(gradient.sum(), x)
+        torch.testing.assert_close(second, torch.full_like(x, 2))
+
+
+class Halves(unittest.TestCase):
+    """Products of factors leave the range of f16 where the gradient does not."""
+
+    def test_range(self):
+        for weight, scale in ((1e-4, 6e4), (500.0, 1e-3)):
+            p, q = (nn.Linear(4, 4, bias=False).half().requires_grad_(False) for _ in range(2))
+            for linear in p, q:
+                linear.weight.copy_(weight * torch.eye(4))
+
+            def function(x, h, p=p, q=q):
+                return (x * p(h)) * q(h)
+
+            x, h = torch.ones(4, 4).half().requires_grad_(), torch.ones(4, 4).half()
+            (expected,) = torch.autograd.grad(function(x, h), x, torch.full_like(x, scale))
+            for engine, policy in itertools.product(("eager", "inductor"), ("auto", "bp")):
+                with self.subTest(engine=engine, policy=policy, weight=weight):
+                    options = {"fad.engine": engine, "fad.policy": policy}
+                    y = compile_with(function, options)(x, h)
+                    (gradient,) = torch.autograd.grad(y, x, torch.full_like(x, scale))
+                    torch.testing.assert_close(gradient, expected, rtol=2e-3, atol=0)
+
+
+class OfPyTorch(unittest.TestCase):
+    """What PyTorch's partitioner reads, and fad does not."""
+
+    BUDGETS = "are for PyTorch's partitioner, and fad does not read them"
+
+    def step(self, function=torch.sigmoid, **options):
+        """The warnings of a step."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            x = torch.linspace(-1, 1, 4).requires_grad_()
+            compile_with(function, options or OPTIONS[0])(x).sum().backward()
+        return [str(each.message) for each in caught if each.category is RuntimeWarning]
+
+    def test_budgets(self):
+        def in_region(x):
+            with torch.autograd.graph.region_activation_memory_budget(0.5):
+                return x.sigmoid()
+
+        self.assertEqual(self.step(), [])
+        (message,) = self.step(in_region)
+        self.assertIn(self.BUDGETS, message)
+        with functorch_config.patch(activation_memory_budget=0.5):
+            (message,) = self.step()
+        self.assertIn(self.BUDGETS, message)
+
+    def test_offloading(self):
+        name = (
+            "torch._functorch._activation_offloading.activation_offloading."
+            "enable_activation_offloading"
+        )
+        with functorch_config.patch(enable_activation_offloading=True), mock.patch(name) as called:
+            self.step()
+        forward, backward, outputs, _ = called.call_args.args
+        self.assertEqual(outputs, 1)
+        self.assertEqual([len(each.graph.find_nodes(op="output")) for each in (forward, backward)], [1, 1])
+
+    def test_partitioner(self):
+        options = {"custom_partitioner_fn": fad.torch.compile.Partitioner()}
+        with self.assertRaisesRegex(ValueError, "does not take custom_partitioner_fn"):
+            backend(None, [], options=options)
+        with self.assertRaisesRegex(ValueError, "and policy is one; options of fad begin with"):
+            backend(None, [], options={"fad.engine": "eager", "policy": "auto"})
+
+    def test_caches(self):
+        """A compilation that PyTorch's caches have warns as the first one does."""
+        with inductor_config.patch(fx_graph_cache=True, force_disable_caches=False):
+            first, second = (self.step(**{"fad.budget": 1}) for _ in range(2))
+        self.assertEqual(len(first), 1)
+        self.assertIn("no selection that fad tries keeps this graph within", first[0])
+        self.assertEqual(first, second)
 
 
 class NoElements(unittest.TestCase):

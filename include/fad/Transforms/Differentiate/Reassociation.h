@@ -1,0 +1,43 @@
+//===- Reassociation.h - Which factors backward multiplies first -*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_DIFFERENTIATE_REASSOCIATION_H
+#define FAD_TRANSFORMS_DIFFERENTIATE_REASSOCIATION_H
+
+#include "llvm/Support/CommandLine.h"
+
+namespace mlir::fad {
+
+/// Which factors of a cotangent may be multiplied with each other first, as a
+/// coefficient. Rounding differs from that of a product with one factor after
+/// the other.
+enum class Reassociation {
+  /// None. Gradients keep their bits.
+  never,
+  /// Those of cotangents whose type has the exponents of f32, or more. A product
+  /// of factors in f16 may overflow, or become zero, where the gradient does not.
+  inRange,
+  /// All.
+  always
+};
+
+/// The values of an option of the type `Reassociation`.
+inline llvm::cl::ValuesClass getReassociationValues() {
+  return llvm::cl::values(
+      clEnumValN(Reassociation::never, "never",
+                 "Each operation is a region of its own; gradients keep their "
+                 "bits"),
+      clEnumValN(Reassociation::inRange, "in-range",
+                 "All but factors of cotangents of f16, whose product may "
+                 "overflow or become zero where the gradient does not"),
+      clEnumValN(Reassociation::always, "always", "All factors of a region"));
+}
+
+} // namespace mlir::fad
+
+#endif // FAD_TRANSFORMS_DIFFERENTIATE_REASSOCIATION_H
