@@ -11,7 +11,7 @@
 
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeForm.h"
-#include "fad/Transforms/Differentiate/Reassociation.h"
+#include "fad/Transforms/Reassociation.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {

@@ -9,7 +9,7 @@
 #ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
 #define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
 
-#include "fad/Transforms/Differentiate/Reassociation.h"
+#include "fad/Transforms/Reassociation.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 
 namespace mlir::fad {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_TRANSFORMS_DIFFERENTIATE_REASSOCIATION_H
-#define FAD_TRANSFORMS_DIFFERENTIATE_REASSOCIATION_H
+#ifndef FAD_TRANSFORMS_REASSOCIATION_H
+#define FAD_TRANSFORMS_REASSOCIATION_H
 
 #include "llvm/Support/CommandLine.h"
 
@@ -40,4 +40,4 @@ inline llvm::cl::ValuesClass getReassociationValues() {
 
 } // namespace mlir::fad
 
-#endif // FAD_TRANSFORMS_DIFFERENTIATE_REASSOCIATION_H
+#endif // FAD_TRANSFORMS_REASSOCIATION_H
