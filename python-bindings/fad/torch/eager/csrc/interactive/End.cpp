@@ -121,9 +121,10 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
     break;
   case Kept::Bits:
     if (!packDerivative(tensor, value, {}))
-      choice.kept = levels && packs(tensor, value, levels) ? Kept::Levels
-                    : ending.derivative == Derivative::Tensor ? Kept::Tensor
-                                                           : Kept::Operator;
+      choice.kept =
+          levels && packs(tensor, value, levels)    ? Kept::Levels
+          : ending.derivative == Derivative::Tensor ? Kept::Tensor
+                                                    : Kept::Operator;
     break;
   default:
     break;

@@ -40,7 +40,9 @@ struct Call {
   }
   /// PyTorch's node of the operator that is the derivative of an operand, or
   /// null.
-  NodePtr own(size_t i) const { return values[i] ? values[i]->own() : NodePtr(); }
+  NodePtr own(size_t i) const {
+    return values[i] ? values[i]->own() : NodePtr();
+  }
   const Held &description(size_t i) const {
     static const Held ofSource;
     return values[i] ? values[i]->description() : ofSource;
