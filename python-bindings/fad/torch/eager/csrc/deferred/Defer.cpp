@@ -25,7 +25,7 @@ static bool isNumber(const at::Tensor &tensor) {
 /// Whether the result has the type, device and sizes of the operands, and their
 /// order of elements in memory.
 static bool isLikeOperands(const Call &call) {
-  const at::Tensor &first = call.tensors[0];
+  const at::Tensor &first = call.tensor(0);
   at::native::ResultTypeState type = {};
   for (const c10::IValue &argument : call.arguments) {
     if (argument.isScalar() && argument.toScalar().isComplex())
@@ -78,7 +78,7 @@ static void tell(const Call &call, const at::Tensor &result) {
 
 at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (isAutocast(call.op, keys) || !isLikeOperands(call) ||
-      isCapturing(call.tensors[0].device()))
+      isCapturing(call.tensor(0).device()))
     return {};
   watchNewOperators();
   std::vector<torch::autograd::Edge> sources = findSources(call);
@@ -89,16 +89,16 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (call.decision.derivative == Derivative::Tensor)
     call.decision.derivative = Derivative::Steps;
   PlainGuard guard;
-  const at::Tensor &like = call.tensors[0];
+  const at::Tensor &like = call.tensor(0);
   StepPtr step = recordCall(call);
   step->isDeferred = true;
-  step->policy = options.policy;
+  step->policy = call.mode.policy;
   step->saves = call.use.saves;
   at::Tensor result =
       at::detail::make_tensor<LazyTensor>(step, like, like.strides());
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = c10::make_intrusive<SequenceNode>();
-  node->held = deriveHeld(call, {}, result);
+  deriveHeld(call, {}, result, node->held);
   node->held.isOneOperator = isOneOperator;
   if (node->held.form != Derivative::Number) {
     node->held.form = Derivative::Steps;
@@ -106,14 +106,14 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   }
   for (const auto &edge : sources)
     node->addSource(edge);
-  for (size_t i = 0; i < call.tensors.size(); ++i)
+  for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
-      node->skip(impl::gradient_edge(call.tensors[i]));
-      lazy.readsFrom(call.tensors[i]);
+      node->skip(edgeOf(call.tensor(i)));
+      lazy.readsFrom(call.tensor(i));
     }
   auto input = node->add_input_metadata(result);
   impl::set_gradient_edge(result, {node, input});
-  auto value = c10::make_intrusive<Value>(result);
+  auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->sequence = node.get();
   if (!node->step)

@@ -21,7 +21,7 @@ using Result = std::pair<at::Tensor, Computed>;
 } // namespace
 
 SequenceNode *openNodeOf(LazyTensor &tensor) {
-  auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
+  auto *value = castTo<Value>(tensor.get_backend_meta());
   if (!value || value->tensor != &tensor || !value->sequence ||
       !value->isCurrent())
     return nullptr;
@@ -119,7 +119,7 @@ static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
 void evaluate(LazyTensor &tensor) {
   OutsideModes guard;
   StepPtr step = tensor.getStep();
-  auto *value = dynamic_cast<Value *>(tensor.get_backend_meta());
+  auto *value = castTo<Value>(tensor.get_backend_meta());
   SequenceNode *node = openNodeOf(tensor);
   auto fill = [&](const Result &result) {
     tensor.fill(result.first, result.second);

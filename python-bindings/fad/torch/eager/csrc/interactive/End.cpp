@@ -18,12 +18,12 @@ namespace impl = torch::autograd::impl;
 /// The derivative of a sequence as a tensor; undefined where it cannot be
 /// computed.
 static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
-  Held held = value.derivative();
+  const Held &held = value.description();
   switch (held.form) {
   case Derivative::Tensor:
     return held.tensor;
   case Derivative::Operator:
-    return callOwn(held.own, filled(held.factor * held.before, tensor));
+    return callOwn(value.own(), filled(held.factor * held.before, tensor));
   case Derivative::Steps:
     return Replay(value.steps()).pull(filled(1, tensor), value.sources, {})[0];
   default:
@@ -33,20 +33,19 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
 
 /// The sequence's own node, which a first operator's value gets here; null
 /// where somebody has PyTorch's.
-static SequenceNode *ownNode(const at::Tensor &tensor, Value &value,
-                             const Held &held) {
+static SequenceNode *ownNode(const at::Tensor &tensor, Value &value) {
   if (value.sequence)
     return value.sequence;
   NodePtr own = tensor.grad_fn();
-  // References of the tensor, of this function, and of the derivative. Hooks
-  // belong to the node that they were registered with.
-  if (own.use_count() > 2 + (held.own ? 1 : 0) || hasHooks(*own))
+  // References of the tensor and of this function. Hooks belong to the node that
+  // they were registered with.
+  if (own.use_count() > 2 || hasHooks(*own))
     return nullptr;
   auto node = c10::make_intrusive<SequenceNode>();
   for (const auto &edge : own->next_edges())
     if (edge.is_valid() && node->sources.empty())
       node->addSource(edge);
-  node->held.name = held.name;
+  node->held.name = value.held.name;
   auto input = node->add_input_metadata(tensor);
   value.node = node.get();
   value.sequence = node.get();
@@ -69,13 +68,13 @@ static bool packDerivative(const at::Tensor &tensor, Value &value,
       levels ? packLevels(derivative, *levels) : packBits(derivative, values);
   if (!bits.defined())
     return false;
-  Held held = value.derivative();
-  SequenceNode *node = ownNode(tensor, value, held);
+  bool isPiecewise = value.description().isPiecewise;
+  SequenceNode *node = ownNode(tensor, value);
   if (!node)
     return false;
   node->held.drop();
   node->held.form = Derivative::Tensor;
-  node->held.isPiecewise = held.isPiecewise;
+  node->held.isPiecewise = isPiecewise;
   node->step.reset();
   node->bits = bits;
   node->levels = levels;
@@ -98,7 +97,7 @@ static bool packs(const at::Tensor &tensor, Value &value,
 
 void finishInteractive(const at::Tensor &tensor, Value &value,
                        bool readerSaves) {
-  Held held = value.derivative();
+  const Held &held = value.description();
   StepPtr steps = value.steps();
   LevelsPtr levels = levelsOf(tensor, value);
   Policy policy = value.policy;
@@ -106,7 +105,6 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
                    held.isFirst,     held.isLast,      readerSaves,
                    levels != nullptr};
   Choice choice = finish(policy, ending);
-  held.drop();
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
     ending.hasLevels = false;
     choice = finish(policy, ending);
@@ -123,9 +121,10 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
     break;
   case Kept::Bits:
     if (!packDerivative(tensor, value, {}))
-      choice.kept = levels && packs(tensor, value, levels) ? Kept::Levels
-                    : held.form == Derivative::Tensor      ? Kept::Tensor
-                                                           : Kept::Operator;
+      choice.kept =
+          levels && packs(tensor, value, levels)    ? Kept::Levels
+          : ending.derivative == Derivative::Tensor ? Kept::Tensor
+                                                    : Kept::Operator;
     break;
   default:
     break;

@@ -28,12 +28,14 @@ struct Factor {
 } // namespace
 
 /// B for an operand: its derivative, computed by its operator's own node.
-static Factor derive(const Held &held, const at::Tensor &tensor) {
+static Factor derive(const Call &call, size_t i) {
+  const Held &held = call.description(i);
   switch (held.form) {
   case Derivative::Number:
     return {held.factor, {}};
   case Derivative::Operator:
-    return {1, callOwn(held.own, filled(held.factor * held.before, tensor))};
+    return {1, callOwn(call.own(i),
+                       filled(held.factor * held.before, call.tensor(i)))};
   default:
     return {1, held.tensor};
   }
@@ -58,18 +60,18 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
 /// B for the result.
 static at::Tensor deriveResult(const Call &call, const NodePtr &own,
                                const at::Tensor &result) {
-  Factor first = derive(call.derivative(0), call.tensors[0]);
-  if (call.tensors.size() == 1) {
+  Factor first = derive(call, 0);
+  if (call.count() == 1) {
     if (call.use.kind == Kind::Linear)
       return first.tensor * call.use.factors[0];
     return callOwn(own, first.tensor.defined() ? first.tensor
                                                : filled(first.number, result));
   }
-  Factor second = derive(call.derivative(1), call.tensors[1]);
+  Factor second = derive(call, 1);
   if (call.use.kind == Kind::Linear)
     return add(first, call.use.factors[0], second, call.use.factors[1]);
   if (call.use.kind == Kind::Product) {
-    const at::Tensor &one = call.tensors[0], &other = call.tensors[1];
+    const at::Tensor &one = call.tensor(0), &other = call.tensor(1);
     if (!first.tensor.defined() && first.number == 1 && second.tensor.defined())
       return at::addcmul(other, one, second.tensor);
     at::Tensor sum = scale(second, one);
@@ -94,8 +96,9 @@ static ConstantsPtr join(const ConstantsPtr &a, const ConstantsPtr &b) {
 /// What the derivative of the result depends on besides the source.
 static ConstantsPtr findConstants(const Call &call) {
   ConstantsPtr constants;
-  for (size_t i = 0; i < call.tensors.size(); ++i)
-    constants = join(constants, call.description(i).constants);
+  for (size_t i = 0; i < call.count(); ++i)
+    if (const ConstantsPtr &each = call.description(i).constants)
+      constants = join(constants, each);
   bool isFactor =
       call.info.form == Form::Multiply || call.info.form == Form::Divide;
   if (!isFactor || call.positions.size() != 1)
@@ -109,21 +112,20 @@ static ConstantsPtr findConstants(const Call &call) {
   return join(constants, std::make_shared<const Constants>(std::move(own)));
 }
 
-/// The derivative of the result but for its node and its tensor.
-static Held describeHeld(const Call &call) {
-  Held held;
-  if (options.policy == Policy::Fad)
+/// Finds the derivative of the result but for its node and its tensor.
+static void describeHeld(const Call &call, Held &held) {
+  if (call.mode.policy == Policy::Fad)
     held.constants = findConstants(call);
   held.form = call.decision.derivative;
   held.isPiecewise = call.decision.isPiecewise;
   held.name = call.info.name;
   if (held.form == Derivative::Number) {
     held.factor = 0;
-    for (size_t i = 0; i < call.tensors.size(); ++i)
+    for (size_t i = 0; i < call.count(); ++i)
       held.factor += call.description(i).factor * call.use.factors[i];
   }
   if (held.form != Derivative::Operator)
-    return held;
+    return;
   const Held &operand = call.description(0);
   if (call.use.kind == Kind::Linear) {
     held.factor = operand.factor * call.use.factors[0];
@@ -137,20 +139,18 @@ static Held describeHeld(const Call &call) {
     held.isFirst = !call.values[0];
     held.isLast = true;
   }
-  return held;
 }
 
-Held deriveHeld(const Call &call, const NodePtr &own,
-                const at::Tensor &result) {
-  Held held = describeHeld(call);
+void deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result,
+                Held &held) {
+  describeHeld(call, held);
   if (held.form == Derivative::Operator)
-    held.own = call.use.kind == Kind::Linear ? call.derivative(0).own : own;
+    held.own = call.use.kind == Kind::Linear ? call.own(0) : own;
   if (held.form == Derivative::Tensor) {
     // Without gradients, autograd has nothing to do.
     at::AutoDispatchBelowADInplaceOrView below;
     held.tensor = deriveResult(call, own, result);
   }
-  return held;
 }
 
 /// A first operator's value gets a node that what it saved can be taken from,
@@ -172,7 +172,8 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
   if (own.use_count() > expected)
     return;
   auto node = c10::make_intrusive<SequenceNode>();
-  node->held = value.derivative();
+  node->held = value.held;
+  node->held.own = value.own();
   node->addSource(source);
   auto input = node->add_input_metadata(tensor);
   value.node = node.get();
@@ -182,11 +183,13 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
 
 /// Whether values of the sequence have one shape, type and layout.
 static bool fits(const Call &call, const at::Tensor &result) {
-  for (const at::Tensor &tensor : call.tensors)
+  for (size_t i = 0; i < call.count(); ++i) {
+    const at::Tensor &tensor = call.tensor(i);
     if (!result.sizes().equals(tensor.sizes()) ||
         result.scalar_type() != tensor.scalar_type() ||
         result.device() != tensor.device())
       return false;
+  }
   return !result.is_view();
 }
 
@@ -200,7 +203,7 @@ static void describe(const Call &call, const Value &value,
   if (!call.decision.derives() && call.decision.state == State::YY)
     event.components = "A D";
   auto bytes = static_cast<int64_t>(result.nbytes());
-  Held held = value.derivative();
+  const Held &held = value.description();
   if (held.form == Derivative::Operator) {
     static constexpr const char *what[] = {"", "input of ", "result of ",
                                            "constant of "};
@@ -214,18 +217,18 @@ static void describe(const Call &call, const Value &value,
 
 static void tell(const Call &call, const Value &value,
                  const at::Tensor &result) {
-  if (isTraced())
+  if (C10_UNLIKELY(call.mode.isTraced))
     describe(call, value, result);
-  if (isObserved())
+  if (C10_UNLIKELY(call.mode.isObserved))
     observeOperator(call.info, call.arguments, call.positions, call.values,
                     result);
 }
 
 /// NY: PyTorch's node of the result is its derivative.
 static void start(Call &call, const at::Tensor &result) {
-  auto value = c10::make_intrusive<Value>(result);
+  auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
-  value->held = describeHeld(call);
+  describeHeld(call, value->held);
   value->step = recordCall(call);
   tell(call, *value, result);
   attach(result, std::move(value));
@@ -240,29 +243,29 @@ static void extend(Call &call, const at::Tensor &result) {
     if (!edge.is_valid())
       return;
   NodePtr own = NodePtr::unsafe_reclaim_from_nonowning(nodeOf(result));
-  Held held = deriveHeld(call, own, result);
-  if (held.form == Derivative::Tensor &&
-      held.tensor.scalar_type() != result.scalar_type())
+  auto node = c10::make_intrusive<SequenceNode>();
+  deriveHeld(call, own, result, node->held);
+  if (node->held.form == Derivative::Tensor &&
+      node->held.tensor.scalar_type() != result.scalar_type())
     return;
   StepPtr step = recordCall(call);
-  auto node = c10::make_intrusive<SequenceNode>();
-  node->held = std::move(held);
+  node->next_edges().reserve(sources.size() + call.count());
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
   for (Edge &edge : sources)
     node->addSource(edge);
-  for (size_t i = 0; i < call.tensors.size(); ++i)
+  for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
       if (call.values[i]->sources.size() == 1)
         for (size_t k = 0; k < sources.size(); ++k)
           if (node->sources[k] == call.values[i]->sources[0])
-            promote(call, call.tensors[i], *call.values[i], sources[k], *own,
+            promote(call, call.tensor(i), *call.values[i], sources[k], *own,
                     node->held);
-      node->skip(impl::gradient_edge(call.tensors[i]));
+      node->skip(edgeOf(call.tensor(i)));
     }
   auto input = node->add_input_metadata(result);
   impl::set_gradient_edge(result, {node, input});
-  auto value = c10::make_intrusive<Value>(result);
+  auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->sequence = node.get();
   value->step = std::move(step);

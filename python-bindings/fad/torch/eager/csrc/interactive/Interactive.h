@@ -13,9 +13,10 @@
 
 namespace fad::eager {
 
-/// The derivative of the result of a sequence, whose operator has the node
+/// Finds the derivative of the result of a sequence, whose operator has the node
 /// `own`.
-Held deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result);
+void deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result,
+                Held &held);
 
 /// Makes the result of an operator that PyTorch has computed a fad tensor. An
 /// operator whose derivative cannot be computed keeps PyTorch's graph.

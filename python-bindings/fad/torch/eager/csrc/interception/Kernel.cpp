@@ -24,31 +24,18 @@ using torch::autograd::Edge;
 /// bounded.
 static constexpr uint32_t maxLength = 128;
 
-/// Keys of others that have to see every operator.
-static const c10::DispatchKeySet foreignKeys(
-    {c10::DispatchKey::Python, c10::DispatchKey::Fake,
-     c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchBatched,
-     c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-     c10::DispatchKey::FuncTorchDynamicLayerBackMode,
-     c10::DispatchKey::Functionalize, c10::DispatchKey::Tracer,
-     c10::DispatchKey::PythonTLSSnapshot, c10::DispatchKey::PreDispatch,
-     c10::DispatchKey::PythonDispatcher,
-     c10::DispatchKey::AutogradNestedTensor});
-
-bool isOurs(c10::DispatchKeySet keys) {
+bool isOurThread() {
   return at::GradMode::is_enabled() &&
-         keys.has_any(c10::autograd_dispatch_keyset) &&
-         !keys.has_any(foreignKeys) &&
          !torch::autograd::get_current_graph_task_exec_info() &&
          !c10::impl::TorchDispatchModeTLS::any_modes_set() &&
          at::SavedTensorDefaultHooks::get_tls_state().stack.empty();
 }
 
-static bool isSupported(const at::Tensor &tensor) {
+static bool isSupported(const at::Tensor &tensor, const Options &mode) {
   auto *meta = impl::get_autograd_meta(tensor);
   return tensor.layout() == at::kStrided &&
          at::isFloatingType(tensor.scalar_type()) &&
-         tensor.numel() >= options.minNumel && tensor.numel() > 0 &&
+         tensor.numel() >= mode.minNumel && tensor.numel() > 0 &&
          !tensor.is_inference() && tensor.is_non_overlapping_and_dense() &&
          !(meta && meta->fw_grad_);
 }
@@ -67,29 +54,30 @@ static bool collect(Call &call) {
         return false;
       continue;
     }
-    if (call.positions.size() == 2 || !isSupported(tensor))
+    if (call.positions.size() == 2 || !isSupported(tensor, call.mode))
       return false;
     Value *value = valueOf(tensor);
     // What Auto left of a sequence leads to its sources alone, and few bits
     // lead nowhere.
     if (value && value->isFinished &&
-        (options.policy == Policy::Auto || value->policy == Policy::Auto ||
+        (call.mode.policy == Policy::Auto || value->policy == Policy::Auto ||
          value->bits || value->isDeferred))
       value = nullptr;
     if (value && value->isDeferred && !isContinued(tensor, *value))
       value = nullptr;
     // A sequence has one policy and one engine: another one begins at the
     // value, once it is finished.
-    if (value && (value->policy != options.policy ||
-                  value->isDeferred != options.isDeferred))
+    if (value && (value->policy != call.mode.policy ||
+                  value->isDeferred != call.mode.isDeferred))
       return false;
-    if (value && (options.policy == Policy::Auto || options.isDeferred)) {
-      StepPtr steps = value->steps();
+    if (value &&
+        (call.mode.policy == Policy::Auto || call.mode.isDeferred)) {
+      const StepPtr &steps = value->steps();
       if (!steps || steps->length >= maxLength)
         return false;
     }
     Operand &operand = call.known.emplace_back();
-    call.edges.push_back(impl::gradient_edge(tensor));
+    call.edges.push_back(edgeOf(tensor));
     operand.self = sourceOf(call.edges.back());
     if (value) {
       operand.isFAD = true;
@@ -100,14 +88,14 @@ static bool collect(Call &call) {
       operand.isPiecewise = held.isPiecewise;
     }
     call.positions.push_back(i);
-    call.tensors.push_back(tensor);
     call.values.push_back(value);
   }
   return !call.positions.empty();
 }
 
 StepPtr recordCall(const Call &call) {
-  if (options.policy != Policy::Auto && !options.bits && !options.isDeferred)
+  if (call.mode.policy != Policy::Auto && !call.mode.bits &&
+      !call.mode.isDeferred)
     return {};
   // Steps have their numbers in the order in which they are made.
   c10::SmallVector<StepPtr, 2> operands;
@@ -117,7 +105,7 @@ StepPtr recordCall(const Call &call) {
     if (!step || step->length >= maxLength) {
       bool isSame = source && source->source == call.known[i].self;
       step = source =
-          isSame ? source : recordSource(call.tensors[i], call.known[i].self);
+          isSame ? source : recordSource(call.tensor(i), call.known[i].self);
     }
     operands.push_back(std::move(step));
   }
@@ -128,7 +116,7 @@ std::vector<Edge> findSources(const Call &call) {
   std::vector<Edge> edges;
   for (const Source &source : call.decision.sources) {
     Edge found;
-    for (size_t i = 0; i < call.tensors.size() && !found.is_valid(); ++i) {
+    for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {
       const Edge &own = call.edges[i];
       if (!call.values[i]) {
         if (sourceOf(own) == source)
@@ -148,7 +136,7 @@ bool begin(Call &call) {
   if (!collect(call))
     return false;
   call.use = classify(call.info, call.arguments, call.positions);
-  call.decision = decide(options.policy, call.use.kind,
+  call.decision = decide(call.mode.policy, call.use.kind,
                          {call.known.data(), call.known.size()});
   return call.decision.isFAD();
 }
@@ -176,7 +164,7 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
   Call call = {op, info, arguments};
   if (!begin(call))
     return false;
-  if (options.isDeferred) {
+  if (call.mode.isDeferred) {
     at::Tensor result = defer(call, keys);
     if (!result.defined())
       return false;
@@ -191,7 +179,7 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
 
 void runKernel(const Operator &info, const c10::OperatorHandle &op,
                c10::DispatchKeySet keys, torch::jit::Stack *stack) {
-  if (!isOurs(keys))
+  if (!hasOurKeys(keys) || !isOurThread())
     return leave(op, keys, stack);
   if (!nestBoxed(info, op, keys, stack))
     leave(op, keys, stack);

@@ -21,9 +21,10 @@ struct Call {
   const c10::OperatorHandle &op;
   const Operator &info;
   c10::ArrayRef<c10::IValue> arguments;
-  /// The differentiable operands: positions, tensors, and fad values or null.
+  /// The thread's, which are looked up once.
+  const Options &mode = options;
+  /// The differentiable operands: positions, and fad values or null.
   c10::SmallVector<size_t, 2> positions = {};
-  c10::SmallVector<at::Tensor, 2> tensors = {};
   c10::SmallVector<Value *, 2> values = {};
   /// Where their gradients go. Nothing else may refer to the node of a leaf
   /// yet.
@@ -32,8 +33,15 @@ struct Call {
   Use use = {};
   Decision decision = {};
 
-  Held derivative(size_t i) const {
-    return values[i] ? values[i]->derivative() : Held();
+  /// How many differentiable operands there are.
+  size_t count() const { return positions.size(); }
+  const at::Tensor &tensor(size_t i) const {
+    return arguments[positions[i]].toTensor();
+  }
+  /// PyTorch's node of the operator that is the derivative of an operand, or
+  /// null.
+  NodePtr own(size_t i) const {
+    return values[i] ? values[i]->own() : NodePtr();
   }
   const Held &description(size_t i) const {
     static const Held ofSource;
@@ -41,9 +49,26 @@ struct Call {
   }
 };
 
-/// Whether an operator is nobody's but autograd's, and is no part of a
+/// Keys of others that have to see every operator.
+constexpr c10::DispatchKeySet foreignKeys(
+    {c10::DispatchKey::Python, c10::DispatchKey::Fake,
+     c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchBatched,
+     c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+     c10::DispatchKey::FuncTorchDynamicLayerBackMode,
+     c10::DispatchKey::Functionalize, c10::DispatchKey::Tracer,
+     c10::DispatchKey::PythonTLSSnapshot, c10::DispatchKey::PreDispatch,
+     c10::DispatchKey::PythonDispatcher,
+     c10::DispatchKey::AutogradNestedTensor});
+
+/// Whether an operator of the given keys is nobody's but autograd's.
+inline bool hasOurKeys(c10::DispatchKeySet keys) {
+  return keys.has_any(c10::autograd_dispatch_keyset) &&
+         !keys.has_any(foreignKeys);
+}
+
+/// Whether the thread's operators are nobody's but autograd's, and no part of a
 /// backward, where nodes compute what was asked for alone.
-bool isOurs(c10::DispatchKeySet keys);
+bool isOurThread();
 
 /// Finds what is known of the operands and what the operator does. False where
 /// it is to be left to PyTorch.
@@ -84,16 +109,18 @@ at::Tensor runTyped(const Operator &info,
     else
       return false;
   };
+  // A tensor of others may have a symbol as its size.
   auto isSmall = [&](const auto &argument) {
     if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
       return isDifferentiable(argument) &&
+             !argument.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
              argument.numel() < options.minNumel;
     else
       return false;
   };
-  // What is not ours may have a symbol as its size.
-  bool isCandidate = (isDifferentiable(args) || ...) && isOurs(keys) &&
-                     !(isSmall(args) || ...);
+  // What takes the longest to know is last.
+  bool isCandidate = (isDifferentiable(args) || ...) && hasOurKeys(keys) &&
+                     !(isSmall(args) || ...) && isOurThread();
   if (!isCandidate && !keys.has(tensorKey))
     return run();
   const c10::IValue arguments[] = {c10::IValue(args)...};
@@ -102,7 +129,7 @@ at::Tensor runTyped(const Operator &info,
     Call call = {op, info, arguments};
     if (!begin(call))
       return {};
-    if (options.isDeferred)
+    if (call.mode.isDeferred)
       return defer(call, keys);
     at::Tensor result = run();
     conclude(call, result);

@@ -83,7 +83,7 @@ static void read(const c10::OperatorHandle &op, size_t position,
 static void follow(const at::Tensor &view, const Reading &reading) {
   if (!view.is_view() || !reading.value->steps() || anyValueOf(view))
     return;
-  auto value = c10::make_intrusive<Value>(view);
+  auto value = c10::make_intrusive<Value>(view, options);
   Value *from = anyValueOf(reading.tensor);
   value->base = from && from->base.defined() ? from->base : reading.tensor;
   attach(view, std::move(value));

@@ -20,20 +20,21 @@ namespace {
 /// that is freed; what reads that is later.
 struct Clock {
   std::mutex mutex;
-  std::atomic<uint64_t> time{0};
   std::unordered_map<const c10::StorageImpl *, uint64_t> written;
 };
 } // namespace
+
+static std::atomic<uint64_t> silentWrites{0};
 
 static Clock &clock() {
   static Clock clock;
   return clock;
 }
 
-uint64_t countSilentWrites() { return clock().time.load(); }
+uint64_t countSilentWrites() { return silentWrites.load(); }
 
 bool isSilentlyWritten(const at::Tensor &tensor, uint64_t after) {
-  if (clock().time.load() == after || !tensor.has_storage())
+  if (silentWrites.load() == after || !tensor.has_storage())
     return false;
   std::lock_guard<std::mutex> lock(clock().mutex);
   auto found = clock().written.find(tensor.storage().unsafeGetStorageImpl());
@@ -82,7 +83,7 @@ void noteSilentWrites(const c10::OperatorHandle &op,
       return;
     visit(tensor);
     std::lock_guard<std::mutex> lock(clock().mutex);
-    clock().written[tensor.storage().unsafeGetStorageImpl()] = ++clock().time;
+    clock().written[tensor.storage().unsafeGetStorageImpl()] = ++silentWrites;
   };
   const auto &arguments = op.schema().arguments();
   auto values = torch::jit::last(stack, arguments.size());

@@ -10,12 +10,13 @@
 
 namespace fad::eager {
 
-/// The sources that all operands depend on together. An operand that is no fad
-/// tensor is a source itself.
+/// The sources that all operands depend on together, but no more than three. An
+/// operand that is no fad tensor is a source itself.
 static Sources unite(Operands operands) {
   Sources all;
   auto add = [&](const Source &source) {
-    if (std::find(all.begin(), all.end(), source) == all.end())
+    if (all.size() < 3 &&
+        std::find(all.begin(), all.end(), source) == all.end())
       all.push_back(source);
   };
   for (const Operand &operand : operands) {

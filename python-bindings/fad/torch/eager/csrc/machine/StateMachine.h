@@ -71,8 +71,8 @@ struct Source {
   friend bool operator!=(const Source &a, const Source &b) { return !(a == b); }
 };
 
-/// The sources of a value, or of two. They are as many as two operands have at
-/// most, and have no memory of their own.
+/// The sources of a value, at most two, or one more where there are too many.
+/// They have no memory of their own.
 class Sources {
 public:
   Sources() = default;
@@ -95,7 +95,7 @@ public:
   }
 
 private:
-  Source all[4];
+  Source all[3];
   size_t count = 0;
 };
 

@@ -90,7 +90,7 @@ void SequenceNode::compiled_args(compiled::CompiledNodeArgs &args) const {
     checkSkipped(*skipped, isAskedFor(args, skipped));
     // Without a gradient, compiled autograd cannot call PyTorch's nodes.
     TORCH_CHECK_NOT_IMPLEMENTED(
-        dynamic_cast<SequenceNode *>(skipped.get()),
+        castTo<SequenceNode>(skipped.get()),
         "fad.torch.nest: compiled autograd cannot trace the backward of a "
         "nested sequence of which an operator outside (",
         skipped->name(),

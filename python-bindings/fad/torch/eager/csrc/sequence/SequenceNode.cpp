@@ -37,14 +37,14 @@ void SequenceNode::addSource(const Edge &edge) {
 }
 
 void SequenceNode::skip(const Edge &edge) {
-  if (auto *other = dynamic_cast<SequenceNode *>(edge.function.get()))
+  if (auto *other = castTo<SequenceNode>(edge.function.get()))
     ++other->skips;
   add_next_edge(edge);
 }
 
 void SequenceNode::releaseSkipped() {
   for (size_t i = sources.size(); i < num_outputs(); ++i)
-    if (auto *other = dynamic_cast<SequenceNode *>(next_edge(i).function.get()))
+    if (auto *other = castTo<SequenceNode>(next_edge(i).function.get()))
       --other->skips;
   sources.clear();
 }

@@ -20,7 +20,7 @@ namespace fad::eager {
 /// the values between, which it skips: no gradient goes there, but a gradient
 /// that is asked for makes autograd come here, where it is an error and not a
 /// wrong number.
-struct SequenceNode : torch::autograd::Node {
+struct SequenceNode final : torch::autograd::Node {
   Sources sources;
   /// The derivative so far.
   Held held;

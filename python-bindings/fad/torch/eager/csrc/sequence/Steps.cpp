@@ -48,45 +48,38 @@ StepPtr Step::copy() {
   made->value = value;
   std::lock_guard<std::mutex> lock(access);
   made->computed = computed;
-  made->version = version;
-  made->memory = memory;
-  made->strides = strides;
   return made;
 }
 
 void Step::setComputed(const at::Tensor &tensor) {
   std::lock_guard<std::mutex> lock(access);
-  computed.emplace(tensor.getIntrusivePtr());
-  version = static_cast<uint32_t>(tensor._version());
-  memory = tensor.storage().getWeakStorageImpl();
-  strides = tensor.strides().vec();
+  computed = Computed{c10::weak_intrusive_ptr<c10::TensorImpl>(
+                          tensor.getIntrusivePtr()),
+                      static_cast<uint32_t>(tensor._version()),
+                      tensor.storage().getWeakStorageImpl(),
+                      tensor.strides().vec()};
 }
 
 at::Tensor Step::findComputed() {
-  std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> weak;
-  uint32_t expected;
-  const c10::StorageImpl *expectedMemory = nullptr;
-  std::vector<int64_t> expectedStrides;
+  std::optional<Computed> expected;
   {
     std::lock_guard<std::mutex> lock(access);
-    weak = computed;
-    expected = version;
-    if (memory)
-      expectedMemory = memory->_unsafe_get_target();
-    expectedStrides = strides;
+    expected = computed;
   }
+  if (!expected)
+    return {};
   // A strong reference may wait for Python's lock, whose owner may wait for
   // `access`.
   at::Tensor tensor;
-  if (weak)
-    if (auto found = weak->lock())
-      tensor = at::Tensor(std::move(found));
+  if (auto found = expected->tensor.lock())
+    tensor = at::Tensor(std::move(found));
   // The weak reference keeps the memory's address from being another's.
   bool isSame = tensor.defined() &&
-                static_cast<uint32_t>(tensor._version()) == expected &&
-                tensor.storage().unsafeGetStorageImpl() == expectedMemory &&
+                static_cast<uint32_t>(tensor._version()) == expected->version &&
+                tensor.storage().unsafeGetStorageImpl() ==
+                    expected->memory._unsafe_get_target() &&
                 !tensor.storage_offset() &&
-                tensor.strides().equals(expectedStrides);
+                tensor.strides().equals(expected->strides);
   return isSame ? aliasOf(tensor) : at::Tensor();
 }
 

@@ -60,13 +60,16 @@ struct Step : c10::intrusive_ptr_target {
   /// What kernels compute to the value, once that was asked for.
   std::shared_ptr<Program> program;
 
-  /// The value, while a tensor has it, and that tensor's version and memory,
-  /// which `.data = ` replaces.
+  /// The tensor that has the value, as long as there is one, and the tensor's
+  /// version and memory, which `.data = ` replaces.
+  struct Computed {
+    c10::weak_intrusive_ptr<c10::TensorImpl> tensor;
+    uint32_t version;
+    c10::weak_intrusive_ptr<c10::StorageImpl> memory;
+    std::vector<int64_t> strides;
+  };
   std::mutex access;
-  std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> computed;
-  uint32_t version = 0;
-  std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> memory;
-  std::vector<int64_t> strides;
+  std::optional<Computed> computed;
 
   Source source;
   Constant value; ///< of a source

@@ -22,9 +22,12 @@ struct Keys : c10::TensorImpl {
 };
 } // namespace
 
+static torch::autograd::AutogradMeta *metaOf(c10::TensorImpl *tensor) {
+  return static_cast<torch::autograd::AutogradMeta *>(tensor->autograd_meta());
+}
+
 static Node *nodeOf(c10::TensorImpl *tensor) {
-  auto *meta =
-      static_cast<torch::autograd::AutogradMeta *>(tensor->autograd_meta());
+  auto *meta = metaOf(tensor);
   return meta ? meta->grad_fn_.get() : nullptr;
 }
 
@@ -32,10 +35,11 @@ Node *nodeOf(const at::Tensor &tensor) {
   return nodeOf(tensor.unsafeGetTensorImpl());
 }
 
-Value::Value(const at::Tensor &tensor)
+Value::Value(const at::Tensor &tensor, const Options &mode)
     : tensor(tensor.unsafeGetTensorImpl()), node(nodeOf(this->tensor)),
-      version(static_cast<uint32_t>(tensor._version())), policy(options.policy),
-      bits(options.bits), isDeferred(options.isDeferred) {}
+      version(static_cast<uint32_t>(
+          this->tensor->version_counter().current_version())),
+      policy(mode.policy), bits(mode.bits), isDeferred(mode.isDeferred) {}
 
 Value::~Value() {
   // A tensor that something refers to weakly has let go of its node already.
@@ -77,22 +81,20 @@ const Held &Value::description() const {
   return sequence ? sequence->held : held;
 }
 
-Held Value::derivative() const {
+NodePtr Value::own() const {
   if (sequence)
-    return sequence->held;
-  Held copy = held;
-  if (held.form == Derivative::Operator)
-    copy.own = NodePtr::unsafe_reclaim_from_nonowning(node);
-  return copy;
+    return sequence->held.own;
+  return held.form == Derivative::Operator
+             ? NodePtr::unsafe_reclaim_from_nonowning(node)
+             : NodePtr();
 }
 
-StepPtr Value::steps() const {
+const StepPtr &Value::steps() const {
   return sequence && sequence->step ? sequence->step : step;
 }
 
 Value *anyValueOf(const at::Tensor &tensor) {
-  return dynamic_cast<Value *>(
-      tensor.unsafeGetTensorImpl()->get_backend_meta());
+  return castTo<Value>(tensor.unsafeGetTensorImpl()->get_backend_meta());
 }
 
 Value *valueOf(const at::Tensor &tensor) {
@@ -104,6 +106,15 @@ Value *valueOf(const at::Tensor &tensor) {
     return nullptr;
   // A gradient that somebody waits for makes a value a source.
   return hasHooks(*value->node) ? nullptr : value;
+}
+
+torch::autograd::Edge edgeOf(const at::Tensor &tensor) {
+  // A view gets its node anew where its base was written to, and a leaf has
+  // none.
+  auto *meta = metaOf(tensor.unsafeGetTensorImpl());
+  if (meta && meta->grad_fn_ && !meta->is_view_)
+    return {meta->grad_fn_, meta->output_nr_};
+  return impl::gradient_edge(tensor);
 }
 
 KeepEscaped::KeepEscaped(const at::Tensor &tensor) {

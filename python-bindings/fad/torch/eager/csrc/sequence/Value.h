@@ -66,7 +66,7 @@ struct Held {
 /// (LazyTensors::mutex), what is found of a step (Step::access), and the replay
 /// that a reader leaves for a sequence's node (Step::mutex). Python's lock is
 /// never waited for while one of them is held.
-struct Value : c10::BackendMeta {
+struct Value final : c10::BackendMeta {
   c10::TensorImpl *tensor;
   /// What the tensor's graph starts with, and the tensor's version; a tensor
   /// that has others by now was changed.
@@ -98,7 +98,8 @@ struct Value : c10::BackendMeta {
   /// Whether readers need not keep the value.
   bool isRecomputed = false;
 
-  explicit Value(const at::Tensor &tensor);
+  /// `mode` is the thread's.
+  Value(const at::Tensor &tensor, const Options &mode);
   ~Value() override;
 
   /// Copies of the tensor's description, as of `.data` and `detach()`, are no
@@ -108,13 +109,21 @@ struct Value : c10::BackendMeta {
 
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
-  /// The same, without a reference to a node.
+  /// The derivative, in which the node of a first operator is missing.
   const Held &description() const;
-  /// Of a current value.
-  Held derivative() const;
+  /// Of a current value: PyTorch's node of the operator that is the derivative,
+  /// or null.
+  NodePtr own() const;
   /// The operators so far, or null.
-  StepPtr steps() const;
+  const StepPtr &steps() const;
 };
+
+/// `dynamic_cast` to a class without subclasses, by one comparison.
+template <typename To, typename From> To *castTo(From *from) {
+  static_assert(std::is_final_v<To>);
+  return from && typeid(*from) == typeid(To) ? static_cast<To *>(from)
+                                             : nullptr;
+}
 
 /// The fad value of a tensor that is still what the sequence computed, or null.
 Value *valueOf(const at::Tensor &tensor);
@@ -136,6 +145,9 @@ void removeKey(const at::Tensor &tensor);
 
 /// What a tensor's graph starts with, or null. The tensor is no view.
 torch::autograd::Node *nodeOf(const at::Tensor &tensor);
+
+/// Where a gradient of a tensor goes.
+torch::autograd::Edge edgeOf(const at::Tensor &tensor);
 
 /// Whether a gradient of the node's results is asked for.
 bool hasHooks(torch::autograd::Node &node);
