@@ -5,14 +5,17 @@ The graphs are joint graphs of encoders like BERT, with dropout, as Inductor's
 partitioners get them; the tensors have no data. Prints, for each number of layers,
 the nodes of the graph, the CPU time of fad's choice (from the graph to the nodes to
 save: import, selection, application), that of the whole partition by fad and of the
-one by PyTorch's minimum cut, and the ratio of the last two.
+one by PyTorch's minimum cut, and the ratio of the last two. With --compile, also the
+CPU time in which Inductor alone traces, splits and compiles such a model for a step, without
+caches, its C++ compiler included, and the part of it that fad's choice takes.
 
-Usage: plan_time.py [--layers N...] [--policy NAME] [--repetitions N]
+Usage: plan_time.py [--layers N...] [--policy NAME] [--repetitions N] [--compile]
 """
 
 import argparse
 import contextlib
 import gc
+import os
 import statistics
 import time
 import warnings
@@ -20,9 +23,12 @@ import warnings
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
 from torch._guards import TracingContext, tracing
+from torch._inductor import config as inductor_config
+from torch._inductor import utils as inductor_utils
 from torch._inductor.decomposition import select_decomp_table
 from torch._inductor.fx_passes.joint_graph import joint_graph_passes
 from torch._inductor.virtualized import V
@@ -116,6 +122,31 @@ class Timed(Partitioner):
         return saved
 
 
+def cpu_seconds():
+    """The CPU time of this process and of those that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def compile_step(layers):
+    """The CPU time in which Inductor compiles an encoder, and runs a step of it."""
+    torch._dynamo.reset()
+    model = Encoder(layers)
+    tokens = torch.zeros(BATCH, TOKENS, dtype=torch.int64)
+    mask = torch.zeros(BATCH, 1, 1, TOKENS)
+    without_caches = (
+        functorch_config.patch(enable_autograd_cache=False),
+        inductor_config.patch(fx_graph_cache=False, compile_threads=1),
+        inductor_utils.fresh_inductor_cache(),
+    )
+    with contextlib.ExitStack() as stack:
+        for context in without_caches:
+            stack.enter_context(context)
+        start = cpu_seconds()
+        torch.compile(model, fullgraph=True)(tokens, mask)[0].backward()
+        return cpu_seconds() - start
+
+
 def compare(layers, policy, repetitions):
     """The nodes of the joint graph of an encoder, and the seconds of the choice by fad,
     of the partition by fad, and of the one by PyTorch."""
@@ -146,20 +177,22 @@ def main():
     parser.add_argument("--layers", type=int, nargs="+", default=[1, 4, 14])
     parser.add_argument("--policy", default="auto")
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
 
     print(f"torch {torch.__version__}; medians of {options.repetitions} repetitions")
     print(
         f"{'layers':>6} {'nodes':>7} {'choice s':>9} {'partition s':>12} "
-        f"{'PyTorch s':>10} {'ratio':>6}"
+        f"{'PyTorch s':>10} {'ratio':>6}" + f" {'compile s':>10} {'choice':>7}" * options.compile
     )
     for layers in options.layers:
         nodes, choice, whole, stock = compare(layers, options.policy, options.repetitions)
-        print(
-            f"{layers:>6} {nodes:>7} {choice:>9.3f} {whole:>12.3f} {stock:>10.3f} "
-            f"{whole / stock:>6.2f}",
-            flush=True,
-        )
+        row = f"{layers:>6} {nodes:>7} {choice:>9.3f} {whole:>12.3f} {stock:>10.3f}"
+        row += f" {whole / stock:>6.2f}"
+        if options.compile:
+            seconds = compile_step(layers)
+            row += f" {seconds:>10.1f} {choice / seconds:>7.1%}"
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

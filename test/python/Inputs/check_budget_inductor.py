@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import fad.torch
+from fad.torch.compile import Partitioner
 from fad.torch.compile._measure import measure_peak
 
 
@@ -49,14 +50,16 @@ def main():
         explanation = fad.torch.explain(model, x, options={"fad.budget": budget})
         ends.append(explanation.graphs[0].fad.peak)
     most, least = ends
+    gradients = sum(each.nbytes for each in model.parameters())
+    # What is held in reserve belongs to a number of bytes.
+    lowest = Partitioner(budget=1).find_budget(least, gradients)
     # A budget that is not kept warns.
     warnings.filterwarnings("error", "no selection|fad leaves", RuntimeWarning)
     middle = (most + least) // 2
     wrong = [
         message
         for name, budget, bound in (
-            # A twelfth of a number of bytes is held in reserve.
-            ("lowest", least * 12 // 11 + 1, least * 12 // 11 + 1),
+            ("lowest", lowest, lowest),
             ("text", f"{middle / 1e3}KB", middle),
             ("fraction", 0.9, 0.9 * most),
         )
