@@ -86,8 +86,7 @@ at::Tensor runTyped(const Operator &info,
   };
   auto isSmall = [&](const auto &argument) {
     if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
-      return isDifferentiable(argument) &&
-             argument.numel() < options.minNumel;
+      return isDifferentiable(argument) && argument.numel() < options.minNumel;
     else
       return false;
   };
