@@ -186,7 +186,9 @@ class Elementwise:
 
     def _call_torch(self, call: _Call) -> Any:
         # A number of numpy is one of Python beside tensors.
-        arguments = (each.item() if isinstance(each, np.generic) else each for each in call.arguments)
+        arguments = (
+            each.item() if isinstance(each, np.generic) else each for each in call.arguments
+        )
         call = dataclasses.replace(call, arguments=tuple(arguments))
         tensors = [
             self._check_tensor(label, each)
