@@ -6,7 +6,7 @@
   the same order;
 - every page with commands has a test that runs them;
 - pages, descriptions of TableGen, comments of C++ and Python are spelled as in American
-  English."""
+  English, and without phrases that readers did not understand."""
 
 import pathlib
 import re
@@ -26,6 +26,12 @@ BRITISH = re.compile(
     r"\b\w*(?:behaviour|colour|favour|neighbour|honour|centre|labell|modell|artefact)\w*"
     r"|\b\w*(?:general|initial|linear|material|minim|normal|optim|recogn|serial|special|summar"
     r"|synchron|vector)is(?:e|es|ed|er|ing|ation)s?\b",
+    re.IGNORECASE,
+)
+# What readers did not understand, each of which can be said in plain words.
+DENIED = re.compile(
+    r"could be moved(?: between memory and processor)? meanwhile|be in use meanwhile"
+    r"|spread among zeros|backward, as it was written",
     re.IGNORECASE,
 )
 OWN_PATH = pathlib.Path("utils/check-pages.py")
@@ -114,6 +120,14 @@ def check_spelling(root, file):
         yield f"{file}: '{word}' is spelled otherwise in American English"
 
 
+def check_phrases(root, file):
+    """Yields the phrases of a file that are denied. They may stand in a string, and go on in
+    the next line, where a comment begins anew."""
+    text = re.sub(r"\n[ \t]*(?:///?|#)?[ \t]*|\s+", " ", (root / file).read_text())
+    for phrase in DENIED.findall(text):
+        yield f"{file}: '{phrase}' is not plain; write what is meant"
+
+
 def check_tests(root, pages):
     """Yields the pages with commands that no test gives to check-doc.py."""
     tests = "".join(path.read_text() for path in root.glob("test/**/*.test"))
@@ -130,6 +144,7 @@ def main():
     sources = set(find_files(root, "*.td", "*.h", "*.cpp", "*.py")) - {OWN_PATH}
     faults = [fault for page in pages for fault in check_links(root, page)]
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_spelling(root, file)]
+    faults += [fault for file in [*pages, *sorted(sources)] for fault in check_phrases(root, file)]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)
     faults += check_tests(root, pages)

@@ -5,6 +5,8 @@
   utils/release.py --check            says what is missing for a release
   utils/release.py --build            checks, and builds wheel, source distribution and
                                       Debian's packages into dist, with checksums
+  utils/release.py --build --snapshot builds them of any state of the checkout, for which
+                                      the changelog need not have an entry
 
 The version stands in CMakeLists.txt alone. With --dry-run nothing is written or run; what
 would be is printed. docs/Releasing.md has the steps."""
@@ -142,12 +144,18 @@ def main():
     action.add_argument("--version", help="the version to set")
     action.add_argument("--check", action="store_true", help="say what is missing")
     action.add_argument("--build", action="store_true", help="build the packages")
+    parser.add_argument("--snapshot", action="store_true", help="build what is no release")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
     parser.add_argument("--root", type=pathlib.Path, help="the checkout",
                         default=pathlib.Path(__file__).resolve().parent.parent)  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="write and run nothing")
     options = parser.parse_args()
+    if options.snapshot and not options.build:
+        parser.error("--snapshot goes with --build")
     try:
+        if options.snapshot:
+            build(options.root, options.dry_run)
+            return 0
         if options.version:
             set_version(options.root, options.version, options.date, options.dry_run)
             return 0

@@ -4,15 +4,17 @@
 # that did not run has failed. With LIT_NUM_SHARDS=2 and LIT_RUN_SHARD=1 in the
 # environment, lit runs the first half of the tests, as of any other number of parts.
 #
-# Usage: test.sh [--light | --sanitize]
+# Usage: test.sh [--light | --sanitize | --nightly]
 #
 # --light, or FAD_TEST_LIGHT=1 in the environment, installs nothing from PyPI
 # (PyTorch, torch-mlir, IREE, ...); the tests that need it are skipped.
 # --sanitize builds three programs with sanitizers instead, in the folder
 # build-sanitize/, and runs the tests that need no other; nothing is installed from PyPI.
+# --nightly runs what takes minutes instead, as the target check-fad-nightly does.
 source "$(dirname "$0")/setup.sh"
 
 build=build
+nightly=0
 python_packages=install
 if [ "${FAD_TEST_LIGHT:-0}" != 0 ]; then
   python_packages=leave
@@ -20,12 +22,13 @@ fi
 for option; do
   case $option in
   --light) python_packages=leave ;;
+  --nightly) nightly=1 ;;
   --sanitize)
     python_packages=leave
     build=build-sanitize
     ;;
   *)
-    echo "usage: $0 [--light | --sanitize]" >&2
+    echo "usage: $0 [--light | --sanitize | --nightly]" >&2
     exit 2
     ;;
   esac
@@ -36,6 +39,9 @@ if [ $build = build ]; then
 else
   prepare
   step "Configure with sanitizers" configure sanitize
+fi
+if [ $nightly = 1 ]; then
+  exec cmake --build build --target check-fad-nightly
 fi
 step "Build what tests need" cmake --build $build --target fad-test-depends
 printf '\n==> Test\n'

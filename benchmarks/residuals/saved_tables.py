@@ -94,7 +94,7 @@ def get_kept(row, name):
 
 def get_time(row, name):
     """The time in which backward reads what `name` keeps and computes the rest
-    again, in MiB a sample that could be moved meanwhile, or None where that is not
+    again, in the MiB a sample that memory moves in that time, or None where that is not
     known."""
     time = row["recompute_time"].get(name)
     return None if time is None else (time + row["bytes"][name]) / row["batch"] / MIB
@@ -230,7 +230,7 @@ def print_tables(rows):
     )
     print_table("Kept by what may be recomputed, MiB a sample", rows, CURVE, mib, ".2f")
     print_table(
-        "Time to read that and compute the rest, MiB a sample that could be moved",
+        "Time to read that and compute the rest, MiB a sample moved in it",
         rows,
         CURVE,
         get_time,

@@ -1,5 +1,5 @@
 """The estimated time of what a backward graph of PyTorch computes again, by the
-same table as fad's estimate: in bytes that could be moved meanwhile."""
+same table as fad's estimate: as the bytes that memory moves in that time."""
 
 import operator
 

@@ -51,8 +51,10 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "headers and libraries of fad
  Another compiler embeds fad with these: find_package(fad) of CMake gives the targets
  fad::fad for C++ and fad::capi for C.")
+# MLIR's package for CMake refers to the programs of mlir-tools, on which Debian's
+# libmlir-dev does not depend.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "fad (= ${PROJECT_VERSION}), libmlir-${LLVM_VERSION_MAJOR}-dev, llvm-${LLVM_VERSION_MAJOR}-dev")
+  "fad (= ${PROJECT_VERSION}), libmlir-${LLVM_VERSION_MAJOR}-dev, llvm-${LLVM_VERSION_MAJOR}-dev, mlir-${LLVM_VERSION_MAJOR}-tools")
 
 if(TARGET FADPython)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)

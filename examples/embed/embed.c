@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Builds silu(x) * w on vectors of f64, nests it, compiles it, and runs forward and
-// backward. Prints the value, the gradients, and the number of residuals.
+// Builds silu(x) * w on vectors of f64, nests it, compiles it, and runs forward
+// and backward. Prints the value, the gradients, and the number of residuals.
 
 #include "fad-c/Dialects.h"
 #include "fad-c/Passes.h"
@@ -36,7 +36,8 @@ static MlirStringRef text(const char *string) {
 // The program
 //===----------------------------------------------------------------------===//
 
-/// Appends an operation on `operands` to `block`. Returns its result, if it has one.
+/// Appends an operation on `operands` to `block`. Returns its result, if it has
+/// one.
 static MlirValue append(MlirBlock block, const char *name, intptr_t numOperands,
                         const MlirValue *operands, intptr_t numResults) {
   MlirType type = mlirValueGetType(operands[0]);
@@ -106,8 +107,8 @@ static void run(MlirModule module, const char *pipeline) {
   mlirPassManagerDestroy(pm);
 }
 
-/// Gives the functions of `module` the interface that C can call. Returns the number
-/// of results of the first one, the forward function.
+/// Gives the functions of `module` the interface that C can call. Returns the
+/// number of results of the first one, the forward function.
 static intptr_t prepareFunctions(MlirModule module) {
   MlirBlock body = mlirModuleGetBody(module);
   MlirOperation forward = mlirBlockGetFirstOperation(body);
@@ -125,8 +126,8 @@ static intptr_t prepareFunctions(MlirModule module) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Calls `function` with `arguments`; the results go to `results`, and the caller
-/// frees them.
+/// Calls `function` with `arguments`; the results go to `results`, and the
+/// caller frees them.
 static void call(MlirExecutionEngine engine, const char *function,
                  Vector *arguments, intptr_t numArguments, Vector *results) {
   // The C interface takes a pointer to all results, and one to each argument.

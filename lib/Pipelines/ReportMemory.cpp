@@ -177,8 +177,8 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
 
 void TimeMemoryCurve::print(raw_ostream &os) const {
   os << "Bytes that auto keeps of @" << entry
-     << " against the time of keeping them and computing the rest again,\n"
-     << "in bytes that could be moved meanwhile\n";
+     << " against the time of keeping them and computing the rest again.\n"
+     << "One unit of time is the time in which memory moves one byte.\n";
   if (assumedSize)
     os << "  sizes that are known only when the program runs count as "
        << *assumedSize << "\n";

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <mutex>
 #include <unistd.h>
@@ -124,19 +125,18 @@ std::unique_ptr<llvm::MemoryBuffer>
 CompileCache::load(llvm::StringRef key) const {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, key);
-  llvm::Expected<fs::file_t> file = fs::openNativeFileForRead(path);
-  if (!file) {
-    llvm::consumeError(file.takeError());
+  // To open a FIFO waits for a writer unless this is refused.
+  fs::file_t file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
     return nullptr;
-  }
   fs::file_status status;
-  if (fs::status(*file, status) || !isOwn(status)) {
-    (void)fs::closeFile(*file);
+  if (fs::status(file, status) || !isOwn(status)) {
+    (void)fs::closeFile(file);
     return nullptr;
   }
   std::unique_ptr<llvm::MemoryBuffer> content;
   // Read, not mapped: another process may remove the file.
-  auto read = llvm::MemoryBuffer::getOpenFile(*file, path, /*FileSize=*/-1,
+  auto read = llvm::MemoryBuffer::getOpenFile(file, path, /*FileSize=*/-1,
                                               /*RequiresNullTerminator=*/false,
                                               /*IsVolatile=*/true);
   llvm::StringRef bytes = read ? (*read)->getBuffer() : "";
@@ -149,10 +149,10 @@ CompileCache::load(llvm::StringRef key) const {
   if (content)
     // The time of the last use decides which entries are removed.
     (void)fs::setLastAccessAndModificationTime(
-        *file, std::chrono::system_clock::now());
+        file, std::chrono::system_clock::now());
   else
     (void)fs::remove(path);
-  (void)fs::closeFile(*file);
+  (void)fs::closeFile(file);
   return content;
 }
 
@@ -254,7 +254,7 @@ static std::string describeFiles() {
   for (const void *address :
        {reinterpret_cast<const void *>(&describeBuild),
         reinterpret_cast<const void *>(&llvm::sys::getHostCPUName),
-        reinterpret_cast<const void *>(&translateModuleToLLVMIR)}) {
+        reinterpret_cast<const void *>(&mlir::translateModuleToLLVMIR)}) {
     std::string file = describeFile(address);
     if (file.empty())
       return {};

@@ -7,6 +7,7 @@ import os
 import pathlib
 import platform
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -191,7 +192,7 @@ def _check_compiler() -> Iterator[Check]:
     yield Check("C++ compiler", "missing", "", advice)
 
 
-def _check_cuda() -> Iterator[Check]:
+def _check_driver() -> Iterator[Check]:
     name = os.environ.get("FAD_CUDA_DRIVER", "libcuda.so.1")
     try:
         driver = ctypes.CDLL(name)
@@ -199,6 +200,10 @@ def _check_cuda() -> Iterator[Check]:
         advice = "kernels cannot be launched here: install NVIDIA's driver where there is a GPU"
         yield Check("CUDA driver", "missing", "", advice)
     else:
+        if not hasattr(driver, "cuInit"):
+            advice = "this is no CUDA driver: unset FAD_CUDA_DRIVER, or set it to libcuda.so.1"
+            yield Check("CUDA driver", "broken", f"{name} has no function cuInit", advice)
+            return
         version, count = ctypes.c_int(), ctypes.c_int()
         status = driver.cuInit(0) or driver.cuDriverGetVersion(ctypes.byref(version))
         status = status or driver.cuDeviceGetCount(ctypes.byref(count))
@@ -208,6 +213,9 @@ def _check_cuda() -> Iterator[Check]:
         else:
             release = f"{version.value // 1000}.{version.value % 1000 // 10}"
             yield Check("CUDA driver", "ok", f"CUDA {release}, devices: {count.value}")
+
+
+def _check_toolkit() -> Iterator[Check]:
     toolkit = _fad.system()["cuda_toolkit"]
     if toolkit:
         yield Check("CUDA toolkit", "ok", toolkit)
@@ -224,7 +232,10 @@ def _check_cache() -> Iterator[Check]:
     existing = folder
     while not existing.exists():
         existing = existing.parent
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
+    try:
+        # Permissions do not say it: no file system lets anyone write to /proc.
+        os.rmdir(tempfile.mkdtemp(dir=existing))
+    except OSError:
         advice = "what is built is not kept: set FAD_CACHE_DIR to a folder that can be written"
         yield Check("cache", "broken", f"{folder} cannot be written", advice)
         return
@@ -241,7 +252,8 @@ _CHECKS: dict[str, Callable[[], Iterator[Check]]] = {
     "packages": _check_packages,
     "PyTorch": _check_torch,
     "C++ compiler": _check_compiler,
-    "CUDA": _check_cuda,
+    "CUDA driver": _check_driver,
+    "CUDA toolkit": _check_toolkit,
     "cache": _check_cache,
 }
 

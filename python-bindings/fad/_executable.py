@@ -15,6 +15,9 @@ class Executable:
 
     def __init__(self, module: Module, check: bool = True, contractions: Contractions = "auto"):
         get_handle(module)
+        if not isinstance(contractions, str):
+            kind = type(contractions).__name__
+            raise TypeError(f"contractions is a {kind}; it can be 'auto', 'library' or 'loops'")
         # Another thread may change the module meanwhile.
         snapshot = module.clone()
         self._handle = _fad.compile(snapshot._handle, check, contractions)

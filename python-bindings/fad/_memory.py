@@ -67,8 +67,8 @@ class RecomputedOperation(AsDict):
     """An operation that backward executes again.
 
     `bytes` and `size` are those of its results, of which the last one has the
-    type `type`. `time` is an estimate, in bytes that could be moved between
-    memory and processor meanwhile."""
+    type `type`. `time` is an estimate: the bytes that memory and
+    processor can exchange in that time."""
 
     operation: str
     location: str
@@ -160,8 +160,8 @@ class MemoryReport(AsDict):
 @dataclass(frozen=True)
 class CurvePoint(AsDict):
     """A choice that the policy "auto" makes for some budget: the bytes that are
-    kept, and the estimated time to keep them and to compute the rest again, in
-    bytes that could be moved between memory and processor meanwhile."""
+    kept, and the estimated time to keep them and to compute the rest again. The
+    time is given as the bytes that memory and processor can exchange in it."""
 
     bytes: int
     time: int

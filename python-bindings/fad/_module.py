@@ -75,6 +75,10 @@ class Module:
         "builtin.module(...)" around them can be left out. Raises fad.Error
         where there is no such pass or one fails; the module then stays as it
         was."""
+        if not isinstance(pipeline, str):
+            raise TypeError(
+                f"a pipeline is a {type(pipeline).__name__}; give text, such as 'fad-nest,cse'"
+            )
         try:
             self._handle.run(pipeline)
         finally:
@@ -90,7 +94,8 @@ class Module:
 def get_handle(module: Module) -> _fad.Module:
     """What C++ takes for `module`."""
     if not isinstance(module, Module):
-        raise TypeError(f"a fad.Module is expected, not a {type(module).__name__}")
+        hint = "; fad.parse makes one of text" if isinstance(module, str) else ""
+        raise TypeError(f"a fad.Module is expected, not a {type(module).__name__}{hint}")
     return module._handle
 
 

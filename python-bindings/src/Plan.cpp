@@ -45,7 +45,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     OwningOpRef<ModuleOp> copy = op.clone();
     PassManager manager(op.getContext());
     manager.enableVerifier(false);
-    manager.addNestedPass<func::FuncOp>(createFadExtractCoefficients(coefficients));
+    manager.addNestedPass<func::FuncOp>(
+        createFadExtractCoefficients(coefficients));
     if (failed(manager.run(*copy)))
       return failure();
     auto joint = *copy->getOps<func::FuncOp>().begin();

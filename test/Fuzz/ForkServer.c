@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Preloaded, it stands before the `main` of a program, which takes longer to load
-// than to run on a small input. Each line on the standard input is a run: the
-// file for what it prints, the file for its errors, and its arguments, separated
-// by tabs. The run is a copy of the process, in which `main` is called; for each a
-// line on the standard output has the status that `waitpid` gives. FAD_RUN_SECONDS
-// and FAD_RUN_BYTES limit the processor time and the address space of a run.
+// Preloaded, it stands before the `main` of a program, which takes longer to
+// load than to run on a small input. Each line on the standard input is a run:
+// the file for what it prints, the file for its errors, and its arguments,
+// separated by tabs. The run is a copy of the process, in which `main` is
+// called; for each a line on the standard output has the status that `waitpid`
+// gives. FAD_RUN_SECONDS and FAD_RUN_BYTES limit the processor time and the
+// address space of a run.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

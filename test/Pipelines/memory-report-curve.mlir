@@ -3,8 +3,8 @@
 // RUN: fad-memory-report %s --format=curve --entry=rows --size=10 | FileCheck %s --check-prefix=ROWS --match-full-lines --strict-whitespace
 // RUN: fad-memory-report %s --format=curve --entry=rows --assumed-size=20 | FileCheck %s --check-prefix=ASSUMED --match-full-lines --strict-whitespace
 
-//      CHECK:Bytes that auto keeps of @branches against the time of keeping them and computing the rest again,
-// CHECK-NEXT:in bytes that could be moved meanwhile
+//      CHECK:Bytes that auto keeps of @branches against the time of keeping them and computing the rest again.
+// CHECK-NEXT:One unit of time is the time in which memory moves one byte.
 //CHECK-EMPTY:
 // CHECK-NEXT:           bytes            time
 // CHECK-NEXT:             768            2048
@@ -38,7 +38,7 @@ func.func @branches(%x: tensor<4x8xf32>, %u: tensor<8x8xf32>, %v: tensor<8x8xf32
 }
 
 // Bytes are numbers: the curve says what dynamic sizes count as.
-//         ROWS:in bytes that could be moved meanwhile
+//         ROWS:One unit of time is the time in which memory moves one byte.
 //    ROWS-NEXT:  sizes that are known only when the program runs count as 10
 //   ROWS-EMPTY:
 //    ROWS-NEXT:           bytes            time

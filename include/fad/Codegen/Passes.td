@@ -336,7 +336,7 @@ def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncO
       the `tensor.pad` read;
     - the gradient with respect to the filter, which reads the input in windows, too;
     - the gradient with respect to the input, which the differentiation makes a
-      convolution of a reversed filter with cotangents that are spread among zeros.
+      convolution of a reversed filter with cotangents between which zeros are inserted.
       The operation reads filter and cotangents themselves. If only a slice of the
       gradient is used, that of a padding, it computes the slice.
 

@@ -54,7 +54,7 @@ struct ResidualInfo : ValueInfo {
 
 /// An operation that backward executes again; `bytes` are those of its results.
 struct RecomputedInfo : ValueInfo {
-  /// The estimated time, in bytes that could be moved meanwhile.
+  /// The estimated time, as the bytes that memory moves in that time.
   uint64_t time = 0;
 };
 
@@ -88,8 +88,8 @@ struct PolicyReport {
   std::vector<ResidualInfo> residuals;
   std::vector<RecomputedInfo> recomputed;
   SizeExpr total;
-  /// The estimated time of the repeated operations, in bytes that could be
-  /// moved meanwhile.
+  /// The estimated time of the repeated operations, as the bytes that memory
+  /// moves in that time.
   uint64_t recomputeTime = 0;
   /// The most bytes of tensors that forward and backward have at once. Unknown
   /// where sizes are unknown; the same holds for the footprint.

@@ -1,4 +1,5 @@
-//===- Reassociation.h - Which factors backward multiplies first -*- C++ -*-===//
+//===- Reassociation.h - Which factors backward multiplies first -*- C++
+//-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,8 +20,10 @@ namespace mlir::fad {
 enum class Reassociation {
   /// None. Gradients keep their bits.
   never,
-  /// Those of cotangents whose type has the exponents of f32, or more. A product
-  /// of factors in f16 may overflow, or become zero, where the gradient does not.
+  /// Those of cotangents whose type has the exponents of f32, or more. A
+  /// product
+  /// of factors in f16 may overflow, or become zero, where the gradient does
+  /// not.
   inRange,
   /// All.
   always

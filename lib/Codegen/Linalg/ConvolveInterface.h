@@ -13,8 +13,8 @@
 
 namespace mlir::fad {
 
-/// Makes `fad.convolve` known to bufferization, and to the verification of sizes
-/// at run time.
+/// Makes `fad.convolve` known to bufferization, and to the verification of
+/// sizes at run time.
 void registerConvolveInterfaces(DialectRegistry &registry);
 
 } // namespace mlir::fad

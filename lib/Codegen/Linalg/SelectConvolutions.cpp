@@ -153,7 +153,7 @@ matchReversal(Value value) {
 }
 
 /// The gradient with respect to the input, if `convolution` computes it from
-/// cotangents that are spread among zeros and a reversed filter.
+/// cotangents between which zeros are inserted, and a reversed filter.
 static std::optional<Convolution>
 matchInputGradient(const Convolution &convolution) {
   auto spread = convolution.operands[0].getDefiningOp<tensor::InsertSliceOp>();

@@ -329,9 +329,9 @@ static bool execute(const OneDNN &library, const Product &product, void *left,
     return library.getPointer(multiplication->layouts[operand]);
   };
   return library.execute(multiplication->primitive,
-                          {{leftNumber, getLayout(0), left},
-                           {rightNumber, getLayout(1), right},
-                           {sumNumber, getLayout(2), sum}});
+                         {{leftNumber, getLayout(0), left},
+                          {rightNumber, getLayout(1), right},
+                          {sumNumber, getLayout(2), sum}});
 }
 
 /// The columns that one primitive computes. Where rows of the right factor
@@ -360,9 +360,9 @@ bool mlir::fad::multiplyByOneDNN(const Product &product, void *left,
       part.columns.size ? product.columns.size / part.columns.size : 1;
   for (int64_t i = 0; i < numParts; ++i) {
     auto at = [&](void *data, unsigned operand, Element element) {
-      return static_cast<char *>(data) +
-             i * part.columns.size * product.columns.strides[operand] *
-                 getBytes(element);
+      return static_cast<char *>(data) + i * part.columns.size *
+                                             product.columns.strides[operand] *
+                                             getBytes(element);
     };
     if (!execute(*library, part, left, at(right, 1, product.factor),
                  at(sum, 2, product.sum)))

@@ -90,7 +90,7 @@ void RemarkEmitter::emit(const RecomputedOp &recomputed) {
   remark << Arg("Operation", op->getName().getStringRef());
   if (op->getNumResults() == 1)
     remark << Arg("Bytes", getBytes(op->getResult(0)));
-  // In bytes that could be moved meanwhile.
+  // The unit is the time in which memory moves one byte.
   remark << Arg("Time", recomputed.time / 8);
 }
 

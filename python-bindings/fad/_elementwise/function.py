@@ -1,6 +1,8 @@
 """Elementwise functions of Python as kernels."""
 
+import dataclasses
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable
@@ -66,8 +68,24 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, np.generic)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Call:
+    """A call of a function: its arguments, what errors call them, and the names of the last
+    ones, which are keywords."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    labels: list[str]
+    keywords: tuple[str, ...]
+
+    def run(self, *values: Any) -> Any:
+        """The result for other values of the arguments."""
+        count = len(values) - len(self.keywords)
+        return self.function(*values[:count], **dict(zip(self.keywords, values[count:])))
+
+
 class Elementwise:
-    """What `fad.elementwise` returns: a function of arrays."""
+    """What `fad.elementwise` returns: a function of arrays, or a method."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -77,35 +95,54 @@ class Elementwise:
     def __repr__(self) -> str:
         return f"fad.elementwise({self._function!r})"
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> "Elementwise":
+        if instance is None or not hasattr(self._function, "__get__"):
+            return self
+        return Elementwise(self._function.__get__(instance, owner))
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
         """The value for `arguments`: arrays of numpy, all of one type, or tensors of
         PyTorch, all of one type, and numbers. Shapes are broadcast. In another elementwise
         function, the function is a part of that."""
-        if any(isinstance(each, Symbol) for each in arguments):
-            return self._function(*arguments)
+        if any(isinstance(each, Symbol) for each in (*positional, *keywords.values())):
+            return self._function(*positional, **keywords)
+        call = self._bind(positional, keywords)
         torch = sys.modules.get("torch")
-        if torch and any(isinstance(each, torch.Tensor) for each in arguments):
-            return self._call_torch(arguments)
-        kernel, arrays, shape = self._prepare(arguments)
+        if torch and any(isinstance(each, torch.Tensor) for each in call.arguments):
+            return self._call_torch(call)
+        kernel, arrays, shape = self._prepare(call)
         return kernel.compute(arrays).reshape(shape)
 
-    def with_derivatives(self, *arguments: Any) -> tuple[Array, ...]:
+    def with_derivatives(self, *positional: Any, **keywords: Any) -> tuple[Array, ...]:
         """The value, and the derivative by each argument that is an array: `y, d = f(x)`.
         All have the shape of the value, and memory of their own."""
-        kernel, arrays, shape = self._prepare(arguments)
+        kernel, arrays, shape = self._prepare(self._bind(positional, keywords))
         values = kernel.compute_derivatives(arrays)
         # Arrays that are read-only share their elements with an argument or each other.
         values = [each if each.flags.writeable else each.copy() for each in values]
         return tuple(each.reshape(shape) for each in values)
 
-    def _trace(self, arguments: Any) -> Any:
-        """Functions are traced at each call: they may read other numbers than before."""
-        numbers = [each if _is_number(each) else None for each in arguments]
-        return trace(self._function, self._name, numbers)
+    def _bind(self, positional: tuple[Any, ...], keywords: dict[str, Any]) -> _Call:
+        """All arguments, in the order of the parameters."""
+        if keywords:
+            try:
+                bound = inspect.signature(self._function).bind(*positional, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{self._name}: {error}") from None
+            positional, keywords = bound.args, bound.kwargs
+        labels = [*map(str, range(len(positional))), *keywords]
+        return _Call(self._function, (*positional, *keywords.values()), labels, tuple(keywords))
 
-    def _prepare(self, arguments: Any) -> tuple[_Kernel, list[Array], tuple[int, ...]]:
+    def _trace(self, call: _Call) -> Any:
+        """Functions are traced at each call: they may read other numbers than before."""
+        numbers = [each if _is_number(each) else None for each in call.arguments]
+        return trace(call.run, self._name, numbers)
+
+    def _prepare(self, call: _Call) -> tuple[_Kernel, list[Array], tuple[int, ...]]:
         arrays = [
-            self._read(index, each) for index, each in enumerate(arguments) if not _is_number(each)
+            self._read(label, each)
+            for label, each in zip(call.labels, call.arguments)
+            if not _is_number(each)
         ]
         if not arrays:
             raise TypeError(
@@ -119,13 +156,13 @@ class Elementwise:
             raise ValueError(
                 f"the arguments of {self._name} have the shapes {shapes}, which do not broadcast"
             ) from None
-        program, result = self._trace(arguments)
+        program, result = self._trace(call)
         text = make_module(program, result, len(arrays), _ELEMENTS[dtype])
         flat = [np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1) for each in arrays]
         return _get_kernel(text), flat, shape
 
-    def _read(self, index: int, value: Any) -> Array:
-        place = f"argument {index} of {self._name}"
+    def _read(self, label: str, value: Any) -> Array:
+        place = f"argument {label} of {self._name}"
         array = read_array(value, place)
         self._check_type(array.dtype.name, place, ".astype")
         return array
@@ -147,23 +184,26 @@ class Elementwise:
             )
         return names[0]
 
-    def _call_torch(self, arguments: Any) -> Any:
+    def _call_torch(self, call: _Call) -> Any:
         # A number of numpy is one of Python beside tensors.
-        arguments = [each.item() if isinstance(each, np.generic) else each for each in arguments]
+        arguments = (
+            each.item() if isinstance(each, np.generic) else each for each in call.arguments
+        )
+        call = dataclasses.replace(call, arguments=tuple(arguments))
         tensors = [
-            self._check_tensor(index, each)
-            for index, each in enumerate(arguments)
+            self._check_tensor(label, each)
+            for label, each in zip(call.labels, call.arguments)
             if not _is_number(each)
         ]
         self._find_type([str(each.dtype).removeprefix("torch.") for each in tensors], ".to")
-        program, result = self._trace(arguments)
+        program, result = self._trace(call)
         source = make_torch_source(program, result, len(tensors))
         return _get_torch_function(source, self._name)(*tensors)
 
-    def _check_tensor(self, index: int, value: Any) -> Any:
+    def _check_tensor(self, label: str, value: Any) -> Any:
         import torch
 
-        place = f"argument {index} of {self._name}"
+        place = f"argument {label} of {self._name}"
         if not isinstance(value, torch.Tensor):
             kind = type(value).__name__
             raise TypeError(f"{place} is a {kind} beside a tensor; pass a tensor or a number")

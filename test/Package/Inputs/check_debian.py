@@ -10,7 +10,7 @@ import sys
 
 DEPENDS = {
     "fad": {"libc6", "libllvm22", "libmlir-22", "libstdc++6", "libomp-22-dev"},
-    "libfad-dev": {"fad", "libmlir-22-dev", "llvm-22-dev"},
+    "libfad-dev": {"fad", "libmlir-22-dev", "llvm-22-dev", "mlir-22-tools"},
     "python3-fad": {"libc6", "libllvm22", "libmlir-22", "python3", "python3-numpy"},
 }
 FILES = {

@@ -28,8 +28,10 @@ fad-runner /mnt/inputs/gelu.mlir --policy=auto --size=4 --check-gradients
 /usr/bin/python3 /mnt/inputs/use_package.py /usr/lib/python3/dist-packages
 fad-opt /mnt/inputs/relu.mlir
 cmake -G Ninja -S /mnt/inputs/consumer -B /tmp/consumer -DEXAMPLE=/mnt/inputs/embed > /dev/null
-cmake --build /tmp/consumer --target kernels
+cmake --build /tmp/consumer
 /tmp/consumer/kernels | sed 's/^/devices: /'
+/tmp/consumer/embed/embed | sed 's/^/C++ /'
+/tmp/consumer/embed/embed-c | sed 's/^/C /'
 apt-get purge -y fad libfad-dev python3-fad
 test -f $changes/var/lib/dpkg/status
 # What is removed is a device there.

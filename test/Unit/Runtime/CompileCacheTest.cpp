@@ -13,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 #include <chrono>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -205,6 +206,24 @@ TEST_F(CompileCacheTest, LeavesFilesOfOthers) {
   EXPECT_EQ(read(temporary), "begun");
   // Those of this user are bounded as ever.
   EXPECT_LE(countFiles(), 4u);
+}
+
+// To open a FIFO for reading waits for a writer, which may never come.
+TEST_F(CompileCacheTest, LeavesWhatIsNoFile) {
+  CompileCache cache = make(/*maxBytes=*/1000);
+  std::string fifo = makeKey(0), folder = makeKey(1), link = makeKey(2);
+  cache.store(makeKey(3), "code");
+  ASSERT_EQ(mkfifo(getPath(fifo).c_str(), 0600), 0);
+  ASSERT_EQ(mkdir(getPath(folder).c_str(), 0700), 0);
+  ASSERT_EQ(symlink("/dev/zero", getPath(link).c_str()), 0);
+  for (const std::string &key : {fifo, folder, link}) {
+    EXPECT_EQ(load(cache, key), "(none)");
+    cache.store(key, "code");
+    EXPECT_EQ(load(cache, key), "(none)");
+  }
+  fs::file_status status;
+  ASSERT_FALSE(fs::status(getPath(fifo), status));
+  EXPECT_EQ(status.type(), fs::file_type::fifo_file);
 }
 
 TEST_F(CompileCacheTest, DoesNothingWhereItCannotWrite) {

@@ -76,6 +76,13 @@ def main():
     (root / "CHANGELOG.md").write_text("# Changelog\n")
     expect(run(root, "--version", "8.0.0"), 1, "has no heading '## [Unreleased]'")
 
+    # A snapshot is built whatever the changelog says.
+    expect(run(root, "--build", "--dry-run"), 1, "CHANGELOG.md has no heading")
+    found = run(root, "--build", "--snapshot", "--dry-run")
+    expect(found, 0, "$ utils/build-wheel.sh", "$ cpack --config build/CPackConfig.cmake")
+    assert "CHANGELOG" not in found[1], found
+    expect(run(root, "--check", "--snapshot"), 2, "error: --snapshot goes with --build")
+
     # The version of this checkout stands in one place.
     found = run(ROOT, "--check")[1]
     assert "states the version" not in found, found

@@ -44,13 +44,30 @@ def check_workflow(root, path):
                 yield f"{path.name}: {step['uses']} names no version"
 
 
+def check_starts(path):
+    """What is nightly has a time, and what is built by hand needs no entry of the changelog."""
+    text = path.read_text()
+    starts = yaml.safe_load(text)[True]
+    if path.stem == "nightly":
+        if not starts.get("schedule"):
+            yield f"{path.name}: has no time at which it starts"
+        if "utils/test.sh --nightly" not in text:
+            yield f"{path.name}: does not run utils/test.sh --nightly"
+        script = path.parents[2] / "utils/test.sh"
+        if script.is_file() and "--target check-fad-nightly" not in script.read_text():
+            yield f"{path.name}: utils/test.sh does not build check-fad-nightly"
+    if "release.py --build" in text and "workflow_dispatch" in starts and "--snapshot" not in text:
+        yield f"{path.name}: release.py --build needs --snapshot where it is started by hand"
+
+
 def check(root):
     workflows = sorted((root / ".github/workflows").glob("*.yml"))
     names = {path.stem for path in workflows}
-    for name in {"test", "packages", "docs"} - names:
+    for name in {"test", "packages", "docs", "nightly"} - names:
         yield f"there is no workflow {name}"
     for path in workflows:
         yield from check_workflow(root, path)
+        yield from check_starts(path)
     hooks = root / ".pre-commit-config.yaml"
     for repository in yaml.safe_load(hooks.read_text())["repos"] if hooks.is_file() else []:
         if repository["repo"] != "local" and "rev" not in repository:

@@ -132,6 +132,27 @@ class Doctor(unittest.TestCase):
             with self.assertRaisesRegex(fad.Error, "neither oneDNN .* nor OpenBLAS"):
                 fad.compile(module, contractions="library")
 
+    def test_cache_where_nobody_writes(self):
+        checks, is_ok, _ = examine(FAD_CACHE_DIR="/proc/none")
+        self.assertEqual(checks["cache"]["state"], "broken")
+        self.assertEqual(checks["cache"]["value"], "/proc/none cannot be written")
+        self.assertFalse(is_ok)
+
+    def test_library_that_is_no_driver(self):
+        checks, is_ok, _ = examine(FAD_CUDA_DRIVER="libm.so.6")
+        self.assertEqual(
+            checks["CUDA driver"],
+            {
+                "name": "CUDA driver",
+                "state": "broken",
+                "value": "libm.so.6 has no function cuInit",
+                "advice": "this is no CUDA driver: unset FAD_CUDA_DRIVER, or set it to "
+                "libcuda.so.1",
+            },
+        )
+        self.assertIn("CUDA toolkit", checks)
+        self.assertFalse(is_ok)
+
     def test_driver(self):
         checks, _, _ = examine(FAD_CUDA_DRIVER=os.environ["FAD_FAKE_CUDA"])
         self.assertEqual(checks["CUDA driver"]["state"], "ok")

@@ -146,6 +146,66 @@ class Arrays(unittest.TestCase):
         np.testing.assert_allclose(value, expected(x), rtol=1e-12)
         np.testing.assert_allclose(slope, differentiate(expected, x), rtol=1e-6, atol=1e-8)
 
+    def test_keywords(self):
+        x = np.linspace(-2, 2, 7)
+        expected = snake(x, 3)
+        for found in (snake(x, frequency=3), snake(x=x, frequency=3), snake(frequency=3, x=x)):
+            np.testing.assert_array_equal(found, expected)
+        value, slope = snake.with_derivatives(frequency=3, x=x)
+        np.testing.assert_array_equal(value, expected)
+        np.testing.assert_array_equal(slope, snake.with_derivatives(x, 3)[1])
+        # Derivatives are in the order of the parameters.
+        _, by_x, by_y = fad.elementwise(lambda x, y: x * y).with_derivatives(y=x, x=x + 1)
+        np.testing.assert_array_equal(by_x, x)
+        np.testing.assert_array_equal(by_y, x + 1)
+
+        @fad.elementwise
+        def bounded(x, low=-1, *, high=1, **others):
+            return snake(np.clip(x, low, high), frequency=others.get("frequency", 2))
+
+        clipped = np.clip(x, -1, 0.5)
+        np.testing.assert_array_equal(bounded(x, high=0.5), snake(clipped, 2))
+        np.testing.assert_array_equal(bounded(x, high=0.5, frequency=3), snake(clipped, 3))
+        for keywords, message in (
+            ({"frequence": 3}, "snake: missing a required argument: 'frequency'"),
+            ({"frequency": 3, "low": 0}, "snake: got an unexpected keyword argument 'low'"),
+            ({"x": x, "frequency": 3}, "snake: multiple values for argument 'x'"),
+            ({"frequency": "3"}, "argument 1 of snake is a str; pass a numpy array"),
+        ):
+            with self.assertRaises(TypeError) as caught:
+                snake(x, **keywords)
+            self.assertTrue(str(caught.exception).startswith(message), caught.exception)
+        with self.assertRaises(TypeError) as caught:
+            bounded(x, high=np.arange(7))
+        self.assertEqual(
+            str(caught.exception),
+            f"argument high of {bounded.__qualname__} is of int64; convert it with .astype to one "
+            "of float16, bfloat16, float32, float64",
+        )
+
+    def test_methods(self):
+        class Activation:
+            def __init__(self, frequency):
+                self.frequency = frequency
+
+            @fad.elementwise
+            def call(self, x, scale=1):
+                return scale * snake(x, self.frequency)
+
+            plain = staticmethod(snake)
+            sine = fad.elementwise(np.sin)
+
+        x = np.linspace(-2, 2, 7)
+        three, four = Activation(3), Activation(4)
+        np.testing.assert_array_equal(three.call(x), snake(x, 3))
+        np.testing.assert_array_equal(four.call(x, scale=2), 2 * snake(x, 4))
+        np.testing.assert_array_equal(
+            three.call.with_derivatives(x)[1], snake.with_derivatives(x, 3)[1]
+        )
+        np.testing.assert_array_equal(three.plain(x, 3), snake(x, 3))
+        np.testing.assert_allclose(three.sine(x), np.sin(x), rtol=1e-14)
+        self.assertEqual(Activation.call.__name__, "call")
+
     def test_memory(self):
         # Neither results nor derivatives share memory with an argument or each other.
         x = np.linspace(-2, 2, 15)
@@ -251,6 +311,27 @@ class Tensors(unittest.TestCase):
         cotangent = torch.linspace(1, 2, 24, dtype=torch.float64).reshape(4, 6)
         torch.testing.assert_close(
             *torch.autograd.grad(y, x, cotangent), *torch.autograd.grad(expected, x, cotangent)
+        )
+
+    def test_keywords_and_methods(self):
+        import torch
+
+        class Activation:
+            @fad.elementwise
+            def call(self, x, frequency):
+                return snake(x, frequency=frequency)
+
+        x = torch.linspace(-2, 2, 7, requires_grad=True)
+        expected = snake(x, 3)
+        (gradient,) = torch.autograd.grad(expected.sum(), x)
+        for found in (snake(frequency=3, x=x), Activation().call(x, frequency=np.float32(3))):
+            torch.testing.assert_close(found, expected, rtol=0, atol=0)
+            torch.testing.assert_close(torch.autograd.grad(found.sum(), x)[0], gradient)
+        with self.assertRaises(TypeError) as caught:
+            snake(x, frequency=None)
+        self.assertEqual(
+            str(caught.exception),
+            "argument 1 of snake is a NoneType beside a tensor; pass a tensor or a number",
         )
 
     def test_same_as_arrays(self):

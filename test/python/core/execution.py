@@ -114,7 +114,24 @@ class Functions(unittest.TestCase):
         for call in calls:
             with self.assertRaises(TypeError) as caught:
                 call()
-            self.assertEqual(str(caught.exception), "a fad.Module is expected, not a str")
+            self.assertEqual(
+                str(caught.exception),
+                "a fad.Module is expected, not a str; fad.parse makes one of text",
+            )
+        with self.assertRaises(TypeError) as caught:
+            fad.compile(3)
+        self.assertEqual(str(caught.exception), "a fad.Module is expected, not a int")
+        with self.assertRaises(TypeError) as caught:
+            fad.compile(fad.parse(TWO), contractions=None)
+        self.assertEqual(
+            str(caught.exception),
+            "contractions is a NoneType; it can be 'auto', 'library' or 'loops'",
+        )
+        with self.assertRaises(TypeError) as caught:
+            fad.parse(TWO).run(3)
+        self.assertEqual(
+            str(caught.exception), "a pipeline is a int; give text, such as 'fad-nest,cse'"
+        )
 
     def test_compile_leaves_the_module(self):
         module = fad.parse(TWO)

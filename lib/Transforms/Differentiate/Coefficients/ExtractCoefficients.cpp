@@ -68,7 +68,8 @@ struct FadExtractCoefficientsPass
 
     IRRewriter rewriter(&getContext());
     // In reverse order, the analysis of earlier values stays valid.
-    SmallVector<LinearRegion> regions = findLinearRegions(*joint, linearity, reassociate);
+    SmallVector<LinearRegion> regions =
+        findLinearRegions(*joint, linearity, reassociate);
     for (const LinearRegion &region : llvm::reverse(regions))
       factorRegion(rewriter, region, linearity);
     separateDerivatives(rewriter, JointFunction::getVerified(function));

@@ -105,21 +105,20 @@ static bool isFactorable(Operation *op, const Linearity &linearity) {
   return readsTensors;
 }
 
-/// Whether the factors of `op` may be multiplied with those of the operation that
-/// reads its result.
+/// Whether the factors of `op` may be multiplied with those of the operation
+/// that reads its result.
 static bool joinsReader(Operation *op, const Linearity &linearity,
                         Reassociation reassociation) {
   if (reassociation != Reassociation::inRange)
     return reassociation == Reassociation::always;
   return llvm::none_of(op->getOperands(), [&](Value operand) {
-    return linearity.isLinear(operand) &&
-           getElementTypeOrSelf(operand).isF16();
+    return linearity.isLinear(operand) && getElementTypeOrSelf(operand).isF16();
   });
 }
 
-SmallVector<LinearRegion>
-fad::findLinearRegions(const JointFunction &joint, const Linearity &linearity,
-                       Reassociation reassociation) {
+SmallVector<LinearRegion> fad::findLinearRegions(const JointFunction &joint,
+                                                 const Linearity &linearity,
+                                                 Reassociation reassociation) {
   SmallVector<LinearRegion> regions;
   SmallVector<unsigned> numReads;
   DenseMap<Operation *, unsigned> regionOf;

@@ -31,8 +31,8 @@ Block &getScalarBody(Operation *op);
 using LinearRegion = SmallVector<Operation *>;
 
 /// The linear regions of `joint`, in program order: the largest ones of which
-/// all factors may be multiplied first. A value with users in several regions, or
-/// outside of regions, is a result of its own region.
+/// all factors may be multiplied first. A value with users in several regions,
+/// or outside of regions, is a result of its own region.
 SmallVector<LinearRegion> findLinearRegions(const JointFunction &joint,
                                             const Linearity &linearity,
                                             Reassociation reassociation);

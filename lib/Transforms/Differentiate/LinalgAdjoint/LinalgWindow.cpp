@@ -65,8 +65,8 @@ private:
   /// The order of the dimensions in which the operand read through `map` is
   /// best stored.
   SmallVector<int64_t> choosePermutation(AffineMap map);
-  /// `tensor`, read through `map`, spread among zeros along the dimensions that
-  /// a pivot indexes.
+  /// `tensor`, read through `map`, with zeros between its elements along the
+  /// dimensions that a pivot indexes.
   Value spread(Value tensor, AffineMap map);
   /// Computes the old loops from the new ones for `linalg.index`, and masks the
   /// sum outside of the old iterations unless it is zero there.

@@ -1,2 +1,4 @@
 // Of this colour.
 int colour; /// Centred.
+// In bytes that could be
+// moved meanwhile; in a string, "spread among zeros".

@@ -37,8 +37,8 @@ static SequenceNode *ownNode(const at::Tensor &tensor, Value &value) {
   if (value.sequence)
     return value.sequence;
   NodePtr own = tensor.grad_fn();
-  // References of the tensor and of this function. Hooks belong to the node that
-  // they were registered with.
+  // References of the tensor and of this function. Hooks belong to the node
+  // that they were registered with.
   if (own.use_count() > 2 || hasHooks(*own))
     return nullptr;
   auto node = c10::make_intrusive<SequenceNode>();
@@ -121,10 +121,9 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
     break;
   case Kept::Bits:
     if (!packDerivative(tensor, value, {}))
-      choice.kept =
-          levels && packs(tensor, value, levels)    ? Kept::Levels
-          : ending.derivative == Derivative::Tensor ? Kept::Tensor
-                                                    : Kept::Operator;
+      choice.kept = levels && packs(tensor, value, levels)    ? Kept::Levels
+                    : ending.derivative == Derivative::Tensor ? Kept::Tensor
+                                                              : Kept::Operator;
     break;
   default:
     break;

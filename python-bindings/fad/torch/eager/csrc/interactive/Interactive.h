@@ -13,8 +13,8 @@
 
 namespace fad::eager {
 
-/// Finds the derivative of the result of a sequence, whose operator has the node
-/// `own`.
+/// Finds the derivative of the result of a sequence, whose operator has the
+/// node `own`.
 void deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result,
                 Held &held);
 

@@ -70,8 +70,7 @@ static bool collect(Call &call) {
     if (value && (value->policy != call.mode.policy ||
                   value->isDeferred != call.mode.isDeferred))
       return false;
-    if (value &&
-        (call.mode.policy == Policy::Auto || call.mode.isDeferred)) {
+    if (value && (call.mode.policy == Policy::Auto || call.mode.isDeferred)) {
       const StepPtr &steps = value->steps();
       if (!steps || steps->length >= maxLength)
         return false;

@@ -53,11 +53,10 @@ StepPtr Step::copy() {
 
 void Step::setComputed(const at::Tensor &tensor) {
   std::lock_guard<std::mutex> lock(access);
-  computed = Computed{c10::weak_intrusive_ptr<c10::TensorImpl>(
-                          tensor.getIntrusivePtr()),
-                      static_cast<uint32_t>(tensor._version()),
-                      tensor.storage().getWeakStorageImpl(),
-                      tensor.strides().vec()};
+  computed = Computed{
+      c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
+      static_cast<uint32_t>(tensor._version()),
+      tensor.storage().getWeakStorageImpl(), tensor.strides().vec()};
 }
 
 at::Tensor Step::findComputed() {
