@@ -35,9 +35,13 @@ bool fad::reportUnknownValue(llvm::cl::Option &option, StringRef text,
                            "'" + text + "' is none of its values: " + names);
 }
 
-bool IntegerParser::parse(llvm::cl::Option &option, StringRef, StringRef text,
-                          long long &value) {
-  if (text.getAsInteger(0, value))
-    return reportOptionError(option, "'" + text + "' is no integer");
-  return false;
+bool BoolParser::parse(llvm::cl::Option &option, StringRef name, StringRef text,
+                       bool &value) {
+  // LLVM's spellings; an option without a value is true.
+  if (!llvm::is_contained(
+          {"", "true", "TRUE", "True", "1", "false", "FALSE", "False", "0"},
+          text))
+    return reportOptionError(option,
+                             "'" + text + "' is neither true nor false");
+  return parser::parse(option, name, text, value);
 }

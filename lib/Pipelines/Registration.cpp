@@ -30,6 +30,7 @@ static void registerPipeline(StringRef name, StringRef description,
     Options options;
     std::string message;
     llvm::raw_string_ostream os(message);
+    OptionErrors errors(os);
     if (failed(options.parseFromString(text, os)))
       return emitError(StringRef(message).trim());
     build(pm, options);

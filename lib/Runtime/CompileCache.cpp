@@ -79,9 +79,9 @@ getMaxBytes(llvm::function_ref<void(const llvm::Twine &)> warn) {
     return *parsed;
   static std::once_flag once;
   std::call_once(once, [&] {
-    warn(llvm::Twine("FAD_CACHE_SIZE is '") + size +
-         "', which is no number of bytes, such as 1000000, 512MiB or 2GB, or 0 "
-         "for no cache; the cache of compiled code takes up to 512MiB");
+    warn(llvm::Twine("FAD_CACHE_SIZE is '") + size + "', " +
+         explainBytes(size) +
+         "; the cache of compiled code takes up to 512MiB");
   });
   return usual;
 }

@@ -154,6 +154,7 @@ static DiagnosedSilenceableFailure readOptions(Op op, func::FuncOp target,
                                                NestOptions &options) {
   std::string text, message;
   llvm::raw_string_ostream spelled(text), errors(message);
+  OptionErrors optionErrors(errors);
   if (auto policy = op.getPolicy())
     spelled << "policy=" << *policy;
   auto spell = [&](StringRef name, std::optional<ArrayRef<int64_t>> numbers) {

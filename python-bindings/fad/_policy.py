@@ -1,6 +1,5 @@
 """Policies and their options, checked."""
 
-import re
 from collections.abc import Iterable
 from operator import index
 from typing import Any
@@ -70,8 +69,6 @@ def check_budget(name: str, budget: int | str | None) -> int | None:
     if isinstance(budget, bool):
         raise TypeError(f"{name} is {budget}; give a number of bytes")
     if isinstance(budget, str):
-        if re.fullmatch(r"\s*0?\.\d+\s*", budget):
-            raise ValueError(f"{name} is {budget!r}, which is less than a byte")
         budget = _fad.parse_bytes(name, budget)
     budget = check_integer(name, budget)
     if budget < 0:

@@ -13,6 +13,7 @@
 #include "fad/Rules/Rules.h"
 #include "fad/Runtime/CompiledModule.h"
 #include "fad/Runtime/Passes.h"
+#include "fad/TransformOps/FadTransformOps.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -28,6 +29,7 @@ static DialectRegistry createRegistry() {
   registry.insert<fad::FadDialect>();
   fad::registerAllRules(registry);
   fad::registerRuntimeExtensions(registry);
+  fad::registerTransformOps(registry);
   // Pipelines are given by the names of passes.
   registerAllPasses();
   fad::registerFadCodegenPasses();

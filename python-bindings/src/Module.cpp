@@ -8,7 +8,6 @@
 
 #include "Module.h"
 #include "Bindings.h"
-#include "fad/Analysis/OptionParsers.h"
 #include "fad/Runtime/HostTensor.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
@@ -107,13 +106,12 @@ static void runPipeline(Module &module, const std::string &pipeline) {
   // A module that passes have left half done is of no use.
   module.transform([&](ModuleOp op) -> FailureOr<OwningOpRef<ModuleOp>> {
     PassManager pm(op.getContext());
-    std::string message, ofOption;
-    llvm::raw_string_ostream os(message), optionStream(ofOption);
-    OptionErrors optionErrors(optionStream);
+    std::string message;
+    llvm::raw_string_ostream os(message);
     if (failed(parsePipeline(pipeline, pm, os)))
       return emitError(UnknownLoc::get(op.getContext()))
-             << "cannot read the pipeline '" << pipeline << "': "
-             << (ofOption.empty() ? getPipelineMessage(message) : ofOption);
+             << "cannot read the pipeline '" << pipeline
+             << "': " << getPipelineMessage(message);
     OwningOpRef<ModuleOp> copy = op.clone();
     if (failed(pm.run(*copy)))
       return failure();

@@ -48,8 +48,7 @@ inline Target getTarget(const std::string &name) {
 inline uint64_t getBytes(const std::string &name, const std::string &text) {
   if (std::optional<uint64_t> bytes = parseBytes(text))
     return *bytes;
-  std::string message = name + " is '" + text +
-                        "'; give a number of bytes, such as '11GB' or '8GiB'";
+  std::string message = name + " is '" + text + "', " + explainBytes(text);
   throw nanobind::value_error(message.c_str());
 }
 

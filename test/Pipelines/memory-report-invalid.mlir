@@ -35,14 +35,14 @@
 // FORMAT: for the --format option: 'xml' is none of its values: table, json, curve, dot
 // RESULTS: error: cannot differentiate result 1: @sine has 1 results
 // WRT: error: argument 0 is listed twice in 'wrt'
-// BUDGET: error: --memory-budget is '11gigs'; give a number of bytes, such as 11GB or 8GiB
-// NUMBER: error: --memory-budget is 'GB'; give a number of bytes, such as 11GB or 8GiB
+// BUDGET: error: --memory-budget is '11gigs', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
+// NUMBER: error: --memory-budget is 'GB', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 // BATCH: error: --batch is 0; give a number of samples of at least 1
 // OPTIMIZER: for the --optimizer option: 'lamb' is none of its values: none, sgd, momentum, adam
 // PICTURE: error: a picture is of one policy; give one --policy
 // RECOMPUTE: error: --recompute is for --policy=auto
 // BITS: error: --derivative-bits is for --policy=auto
-// KEEP: for the --residual-budget option: 'much' is no number of bytes, such as 50MB or 64KiB
+// KEEP: for the --residual-budget option: the value is 'much', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 // ASSUMED: error: assumed-size is 0; give a size of at least 1
 // SAMPLES: error: --batch is for the largest batch; add --memory-budget
 // CURVE: error: the curve is of the policy auto; leave out --policy

@@ -181,3 +181,51 @@ transform.named_sequence @__transform_main(%root: !transform.any_op {transform.r
   transform.yield
 }
 }
+
+// -----
+
+// The value of an option that is wrong.
+module attributes {transform.with_named_sequence} {
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+  %f = transform.structured.match attributes {sym_name = "f"} in %root
+      : (!transform.any_op) -> !transform.any_op
+  // expected-error @below {{policy: 'foo' is none of its values: bp, recompute, fad, auto}}
+  transform.fad.nest %f policy("foo") : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+  transform.yield
+}
+}
+
+// -----
+
+// The value of an option that is wrong.
+module attributes {transform.with_named_sequence} {
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+  %f = transform.structured.match attributes {sym_name = "f"} in %root
+      : (!transform.any_op) -> !transform.any_op
+  // expected-error @below {{assumed-size: 'x' is no integer}}
+  transform.fad.differentiate %f options("assumed-size=x") : (!transform.any_op) -> !transform.any_op
+  transform.yield
+}
+}
+
+// -----
+
+// The value of an option that is wrong.
+module attributes {transform.with_named_sequence} {
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+  %f = transform.structured.match attributes {sym_name = "f"} in %root
+      : (!transform.any_op) -> !transform.any_op
+  // expected-error @below {{reuse-residuals: 'maybe' is neither true nor false}}
+  transform.fad.nest %f options("reuse-residuals=maybe") : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+  transform.yield
+}
+}

@@ -46,7 +46,7 @@
 // RUN: %{run} --entry=f --size=1 --policy=fad --wrt=1 %{check}=INTARG
 // INTARG: error: cannot differentiate with respect to argument 1 of type 'tensor<?xi8>'
 // RUN: %{run} --entry=f --size=1 --policy=fad --wrt=x %{check}=LIST
-// LIST: for the --wrt option: 'x' value invalid for {{l?long}} argument!
+// LIST: for the --wrt option: 'x' is no integer
 // RUN: %{run} --entry=f --size=1 --policy=fad --cotangent=1 --cotangent=1 %{check}=COTANGENTS
 // COTANGENTS: error: @f has 1 differentiated results, but --cotangent is given 2 times
 
@@ -140,6 +140,6 @@ func.func @external(%x: f32) -> f32 {
 // RUN: %{run} --entry=f --size=1 --policy=fad --assumed-size=8 %{check}=ASSUMED
 // ASSUMED: error: --assumed-size is for --policy=auto
 // RUN: %{run} --entry=f --size=1 --policy=auto --residual-budget=some %{check}=SOME
-// SOME: for the --residual-budget option: 'some' is no number of bytes, such as 50MB or 64KiB
+// SOME: for the --residual-budget option: the value is 'some', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 // RUN: %{run} --entry=f --size=1 --policy=auto --recompute=some %{check}=LEVEL
 // LEVEL: for the --recompute option: 'some' is none of its values: nothing, elementwise, reductions, all, contractions

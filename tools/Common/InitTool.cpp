@@ -8,11 +8,14 @@
 
 #include "InitTool.h"
 #include "fad/Codegen/CUDAToolkit.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include <cstdlib>
+#include <set>
 
 static void reportFatalErrors() {
   auto report = +[](void *, const char *reason, bool) {
@@ -25,11 +28,25 @@ static void reportFatalErrors() {
   llvm::install_out_of_memory_new_handler();
 }
 
+/// The targets for which LLVM has code, among those that fad compiles for.
+static std::string describeTargets() {
+  llvm::InitializeAllTargetInfos();
+  std::set<llvm::StringRef> names;
+  for (const llvm::Target &target : llvm::TargetRegistry::targets())
+    names.insert(target.getBackendName());
+  std::string text;
+  for (llvm::StringRef name : {"X86", "AArch64", "NVPTX"})
+    if (names.count(name))
+      text += (text.empty() ? "" : ", ") + name.str();
+  return text;
+}
+
 /// Prints what follows LLVM's version.
 static void printVersion(llvm::raw_ostream &os) {
   os << "fad version " FAD_VERSION "\n"
      << "  Processor: " << llvm::sys::getHostCPUName() << " ("
      << llvm::sys::getProcessTriple() << ")\n"
+     << "  LLVM targets: " << describeTargets() << "\n"
      << "  CUDA toolkit: "
      << mlir::fad::findCUDAToolkit().value_or("none was found") << "\n";
 }

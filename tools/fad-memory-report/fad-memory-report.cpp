@@ -139,7 +139,7 @@ static FailureOr<ReportRequest> makeRequest(const CommandLine &commandLine) {
     request.memoryBudget = parseBytes(commandLine.memoryBudget);
     if (!request.memoryBudget)
       return printError("--memory-budget is '" + commandLine.memoryBudget +
-                        "'; give a number of bytes, such as 11GB or 8GiB");
+                        "', " + explainBytes(commandLine.memoryBudget));
   }
   bool isPicture = commandLine.format == Format::dot;
   if (isPicture && isGiven(commandLine.group))

@@ -14,8 +14,9 @@
 namespace mlir::fad {
 
 /// While one lives, the errors of the parsers below go to its stream, in its
-/// thread. Otherwise LLVM prints them to stderr, where a caller that is no
-/// program of its own does not see them.
+/// thread. Otherwise LLVM prints them to stderr, as it does for the command
+/// line of a program; the caller of a pass, a pipeline or a schedule gets
+/// nothing.
 class OptionErrors {
 public:
   explicit OptionErrors(raw_ostream &os);
@@ -48,12 +49,39 @@ struct NamedParser : mlir::detail::PassOptions::OptionParser<T> {
   }
 };
 
-/// The parser of an option that is an integer.
-struct IntegerParser : llvm::cl::parser<long long> {
-  using parser::parser;
+/// The type that integers of type `T` are parsed as: some of LLVM's parsers
+/// have no other bases than LLVM's.
+template <typename T>
+using ParsedInteger =
+    std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>;
+
+/// The parser of an option that is an integer of type `T`.
+template <typename T>
+struct IntegerParser : llvm::cl::parser<ParsedInteger<T>> {
+  using llvm::cl::parser<ParsedInteger<T>>::parser;
   bool parse(llvm::cl::Option &option, StringRef, StringRef text,
-             long long &value);
+             ParsedInteger<T> &value) {
+    if (!text.getAsInteger(0, value))
+      return false;
+    return reportOptionError(option, "'" + text +
+                                         (std::is_signed_v<T>
+                                              ? "' is no integer"
+                                              : "' is no integer from 0 on"));
+  }
 };
+
+/// The parser of an option that is true or false.
+struct BoolParser : llvm::cl::parser<bool> {
+  using llvm::cl::parser<bool>::parser;
+  bool parse(llvm::cl::Option &option, StringRef name, StringRef text,
+             bool &value);
+};
+
+/// The parser of an option of type `T`.
+template <typename T>
+using ValueParser = std::conditional_t<
+    std::is_same_v<T, bool>, BoolParser,
+    std::conditional_t<std::is_enum_v<T>, NamedParser<T>, IntegerParser<T>>>;
 
 } // namespace mlir::fad
 

@@ -9,7 +9,7 @@
 #ifndef FAD_CODEGEN_PASSES_H
 #define FAD_CODEGEN_PASSES_H
 
-#include "mlir/Pass/Pass.h"
+#include "fad/Analysis/OptionPass.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace mlir {
@@ -46,8 +46,12 @@ inline llvm::cl::ValuesClass getContractionsValues() {
       clEnumValN(Contractions::loops, "loops", "Loops of fad's own"));
 }
 
+#pragma push_macro("FAD_OPTION")
+#undef FAD_OPTION
+#define FAD_OPTION(...) __VA_ARGS__
 #define GEN_PASS_DECL
 #include "fad/Codegen/Passes.h.inc"
+#pragma pop_macro("FAD_OPTION")
 
 /// Adds the patterns of `fad-expand-primitives`.
 void populateExpandPrimitivesPatterns(RewritePatternSet &patterns);

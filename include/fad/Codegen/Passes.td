@@ -9,9 +9,9 @@
 #ifndef FAD_CODEGEN_PASSES_TD
 #define FAD_CODEGEN_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "fad/Analysis/OptionPass.td"
 
-def FadExpandPrimitives : Pass<"fad-expand-primitives"> {
+def FadExpandPrimitives : FadPass<"fad-expand-primitives"> {
   let summary = "Expand activation primitives to arith and math";
   let description = [{
     Replaces each activation primitive by its numerically stable form in
@@ -23,7 +23,7 @@ def FadExpandPrimitives : Pass<"fad-expand-primitives"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadToLinalg : Pass<"fad-to-linalg"> {
+def FadToLinalg : FadPass<"fad-to-linalg"> {
   let summary = "Lower the fad dialect to linalg on tensors";
   let description = [{
     Replaces each `fad.elementwise` by one `linalg.generic` with the same body,
@@ -43,7 +43,7 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
     more places than updates, with the indices of the other updates.
   }];
   let options = [
-    Option<"scatterAsReductions", "scatter-as-reductions", "bool",
+    Option<"scatterAsReductions", "scatter-as-reductions", "FAD_OPTION(bool)",
            /*default=*/"false",
            "Write fad.scatter_add as reductions instead of as a loop">
   ];
@@ -53,7 +53,7 @@ def FadToLinalg : Pass<"fad-to-linalg"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
+def FadToGPU : FadPass<"fad-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Outline elementwise operations as GPU kernels";
   let description = [{
     Gives a kernel in the `gpu.module` `@kernels` to each `fad.elementwise` of the
@@ -134,9 +134,9 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
            "Architecture that the kernels are to suit">,
-    Option<"blockSize", "block-size", "int64_t", /*default=*/"0",
+    Option<"blockSize", "block-size", "FAD_OPTION(int64_t)", /*default=*/"0",
            "Threads in a block, a multiple of 32 up to 1024; 0: what suits the chip">,
-    Option<"accesses", "accesses", "int64_t", /*default=*/"0",
+    Option<"accesses", "accesses", "FAD_OPTION(int64_t)", /*default=*/"0",
            "Vectors of each tensor that a thread loads, up to 8; 0: what suits the "
            "chip">
   ];
@@ -146,7 +146,7 @@ def FadToGPU : Pass<"fad-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def FadLaunchKernels : Pass<"fad-launch-kernels", "::mlir::ModuleOp"> {
+def FadLaunchKernels : FadPass<"fad-launch-kernels", "::mlir::ModuleOp"> {
   let summary = "Replace loops on buffers by launches of their kernels";
   let description = [{
     Replaces each `linalg.generic` on buffers that has a kernel of `fad-to-gpu` by
@@ -190,7 +190,7 @@ def FadLaunchKernels : Pass<"fad-launch-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"largestLaunch", "largest-launch", "int64_t", /*default=*/"1073741824",
+    Option<"largestLaunch", "largest-launch", "FAD_OPTION(int64_t)", /*default=*/"1073741824",
            "Elements that one launch computes at most, up to 2^30">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
@@ -198,7 +198,7 @@ def FadLaunchKernels : Pass<"fad-launch-kernels", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
-def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
+def FadMathToPTX : FadPass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lower math operations for which PTX has instructions";
   let description = [{
     Upstream's `convert-gpu-to-nvvm` turns nearly every `math` operation into a
@@ -215,7 +215,7 @@ def FadMathToPTX : Pass<"fad-math-to-ptx", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
-def FadAttachNVVMTarget : Pass<"fad-attach-nvvm-target", "::mlir::ModuleOp"> {
+def FadAttachNVVMTarget : FadPass<"fad-attach-nvvm-target", "::mlir::ModuleOp"> {
   let summary = "Attach a checked NVVM target to each GPU module";
   let description = [{
     Upstream's `nvvm-attach-target`, for one target, with checked options. Upstream
@@ -232,7 +232,7 @@ def FadAttachNVVMTarget : Pass<"fad-attach-nvvm-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }
 
-def FadKernelsToBinary : Pass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
+def FadKernelsToBinary : FadPass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
   let summary = "Compile GPU modules after checking their symbols";
   let description = [{
     Upstream's `gpu-module-to-binary`, preceded by checks that it lacks. Each of
@@ -263,7 +263,7 @@ def FadKernelsToBinary : Pass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
 // To the CPU
 //===----------------------------------------------------------------------===//
 
-def FadProtectArguments : Pass<"fad-protect-arguments", "::mlir::func::FuncOp"> {
+def FadProtectArguments : FadPass<"fad-protect-arguments", "::mlir::func::FuncOp"> {
   let summary = "Keep bufferization from writing to arguments";
   let description = [{
     Sets `bufferization.writable` to false on the tensor arguments of public
@@ -274,7 +274,7 @@ def FadProtectArguments : Pass<"fad-protect-arguments", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
-def FadReuseBuffers : Pass<"fad-reuse-buffers", "::mlir::func::FuncOp"> {
+def FadReuseBuffers : FadPass<"fad-reuse-buffers", "::mlir::func::FuncOp"> {
   let summary = "Write elementwise results over dead operands";
   let description = [{
     An elementwise `linalg` operation on tensors whose init is an empty tensor gets
@@ -301,7 +301,7 @@ def FadReuseBuffers : Pass<"fad-reuse-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadFreeArguments : Pass<"fad-free-arguments", "::mlir::func::FuncOp"> {
+def FadFreeArguments : FadPass<"fad-free-arguments", "::mlir::func::FuncOp"> {
   let summary = "Free the arguments that a function owns";
   let description = [{
     Frees each argument with `fad.owned`, a buffer, after its last use, or before
@@ -312,7 +312,7 @@ def FadFreeArguments : Pass<"fad-free-arguments", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
-def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
+def FadSnapshotGlobals : FadPass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
   let summary = "Load and store globals by value";
   let description = [{
     Copies the tensors that `ml_program.global_load` reads of mutable globals and
@@ -324,7 +324,7 @@ def FadSnapshotGlobals : Pass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
-def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncOp"> {
+def FadSelectConvolutions : FadPass<"fad-select-convolutions", "::mlir::func::FuncOp"> {
   let summary = "Make convolutions operations of a library";
   let description = [{
     Replaces convolutions and their gradients, which are `linalg` operations on tensors,
@@ -352,7 +352,7 @@ def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncO
     narrow factors with a sum in f32.
   }];
   let options = [
-    Option<"contractions", "contractions", "::mlir::fad::Contractions",
+    Option<"contractions", "contractions", "FAD_OPTION(::mlir::fad::Contractions)",
            /*default=*/"::mlir::fad::Contractions::automatic",
            "Convolutions that a library computes",
            [{::mlir::fad::getContractionsValues()}]>,
@@ -363,7 +363,7 @@ def FadSelectConvolutions : Pass<"fad-select-convolutions", "::mlir::func::FuncO
                            "::mlir::tensor::TensorDialect"];
 }
 
-def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncOp"> {
+def FadSelectContractions : FadPass<"fad-select-contractions", "::mlir::func::FuncOp"> {
   let summary = "Mark contractions for a library";
   let description = [{
     Gives the attribute `fad.library` to contractions on tensors that are faster in a
@@ -398,7 +398,7 @@ def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncO
     ```
   }];
   let options = [
-    Option<"contractions", "contractions", "::mlir::fad::Contractions",
+    Option<"contractions", "contractions", "FAD_OPTION(::mlir::fad::Contractions)",
            /*default=*/"::mlir::fad::Contractions::automatic",
            "Contractions that a library computes",
            [{::mlir::fad::getContractionsValues()}]>,
@@ -408,7 +408,7 @@ def FadSelectContractions : Pass<"fad-select-contractions", "::mlir::func::FuncO
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
-def FadContractionsToCalls : Pass<"fad-contractions-to-calls", "::mlir::ModuleOp"> {
+def FadContractionsToCalls : FadPass<"fad-contractions-to-calls", "::mlir::ModuleOp"> {
   let summary = "Replace marked contractions by calls of a library";
   let description = [{
     Replaces each contraction on buffers with the attribute `fad.library` by a call of
@@ -431,14 +431,14 @@ def FadContractionsToCalls : Pass<"fad-contractions-to-calls", "::mlir::ModuleOp
     names is an error.
   }];
   let options = [
-    Option<"parallel", "parallel", "bool", /*default=*/"true",
+    Option<"parallel", "parallel", "FAD_OPTION(bool)", /*default=*/"true",
            "Whether the library may use several threads">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::func::FuncOp"> {
+def FadInterchangeContractions : FadPass<"fad-interchange-contractions", "::mlir::func::FuncOp"> {
   let summary = "Interchange loops so that contractions read neighboring elements";
   let description = [{
     Each reduction on tensors in which a loop stands for one dimension of
@@ -454,7 +454,7 @@ def FadInterchangeContractions : Pass<"fad-interchange-contractions", "::mlir::f
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadFuseElementwise : Pass<"fad-fuse-elementwise", "::mlir::func::FuncOp"> {
+def FadFuseElementwise : FadPass<"fad-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Join elementwise operations on tensors into one loop";
   let description = [{
     An elementwise `linalg.generic` whose result one other elementwise
@@ -469,7 +469,7 @@ def FadFuseElementwise : Pass<"fad-fuse-elementwise", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
-def FadUnaliasResults : Pass<"fad-unalias-results", "::mlir::func::FuncOp"> {
+def FadUnaliasResults : FadPass<"fad-unalias-results", "::mlir::func::FuncOp"> {
   let summary = "Return each buffer once";
   let description = [{
     Callers free each result of a function. So the pass clones each returned buffer
@@ -481,7 +481,7 @@ def FadUnaliasResults : Pass<"fad-unalias-results", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
-def FadExpandBuffers : Pass<"fad-expand-buffers", "::mlir::func::FuncOp"> {
+def FadExpandBuffers : FadPass<"fad-expand-buffers", "::mlir::func::FuncOp"> {
   let summary = "Write views of several dynamic sizes with strides";
   let description = [{
     Replaces each `memref.expand_shape` that splits one size into several sizes,
@@ -492,7 +492,7 @@ def FadExpandBuffers : Pass<"fad-expand-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
+def FadLinalgToLoops : FadPass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg on buffers to loops over tiles";
   let description = [{
     Splits each `linalg` operation into tiles and lowers it to `scf` loops: an
@@ -524,9 +524,9 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
     with more than scalar arithmetic, of elements of `i1`, and of transposes.
   }];
   let options = [
-    Option<"parallel", "parallel", "bool", /*default=*/"true",
+    Option<"parallel", "parallel", "FAD_OPTION(bool)", /*default=*/"true",
            "Use scf.parallel for loops over tiles">,
-    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+    Option<"vectorBits", "vector-bits", "FAD_OPTION(int64_t)", /*default=*/"256",
            "Bits of a vector: 512 with AVX-512, 256 with AVX2, 128 with NEON; "
            "0 for loops over elements">
   ];
@@ -535,7 +535,7 @@ def FadLinalgToLoops : Pass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def FadApproximateMath : Pass<"fad-approximate-math"> {
+def FadApproximateMath : FadPass<"fad-approximate-math"> {
   let summary = "Compute functions of f32 by arithmetic";
   let description = [{
     Rewrites `exp`, `expm1`, `log`, `log1p`, `tanh`, `erf` and `erfc` of the math
@@ -572,13 +572,13 @@ def FadApproximateMath : Pass<"fad-approximate-math"> {
     selection, one instruction of x86.
   }];
   let options = [
-    Option<"tiesAway", "ties-away", "bool", /*default=*/"true",
+    Option<"tiesAway", "ties-away", "FAD_OPTION(bool)", /*default=*/"true",
            "Round ties to bf16 away from zero where a function has a larger error">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUModuleOp"> {
+def FadApproximateGPUMath : FadPass<"fad-approximate-gpu-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Compute functions of f32 by the estimates of GPUs";
   let description = [{
     Selects the form in which kernels compute `exp`, `tanh`, `erf` and `erfc` of the
@@ -609,13 +609,13 @@ def FadApproximateGPUMath : Pass<"fad-approximate-gpu-math", "::mlir::gpu::GPUMo
     zero and a branch that is zero as well, of any sign, is removed.
   }];
   let options = [
-    Option<"contract", "contract", "bool", /*default=*/"true",
+    Option<"contract", "contract", "FAD_OPTION(bool)", /*default=*/"true",
            "Fuse products and sums that reach 16 bits only">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def FadKeepRoundings : Pass<"fad-keep-roundings"> {
+def FadKeepRoundings : FadPass<"fad-keep-roundings"> {
   let summary = "Keep the roundings between emulated operations";
   let description = [{
     Removes the fast-math flags of `arith.extf` and `arith.truncf`, for which the LLVM
@@ -628,7 +628,7 @@ def FadKeepRoundings : Pass<"fad-keep-roundings"> {
   }];
 }
 
-def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
+def FadMathToLibm : FadPass<"fad-math-to-libm", "::mlir::ModuleOp"> {
   let summary = "Lower math operations to the accurate functions of libm";
   let description = [{
     Upstream's `convert-math-to-llvm` turns `math.expm1` and `math.log1p` into
@@ -657,7 +657,7 @@ def FadMathToLibm : Pass<"fad-math-to-libm", "::mlir::ModuleOp"> {
 // To IREE
 //===----------------------------------------------------------------------===//
 
-def FadIm2col : Pass<"fad-im2col", "::mlir::func::FuncOp"> {
+def FadIm2col : FadPass<"fad-im2col", "::mlir::func::FuncOp"> {
   let summary = "Rewrite unnamed convolutions to matmuls of windows";
   let description = [{
     The gradient of a convolution with respect to its filter is, for most layouts,
@@ -670,7 +670,7 @@ def FadIm2col : Pass<"fad-im2col", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadHoistRecomputation : Pass<"fad-hoist-recomputation", "::mlir::func::FuncOp"> {
+def FadHoistRecomputation : FadPass<"fad-hoist-recomputation", "::mlir::func::FuncOp"> {
   let summary = "Compute values that depend on no cotangent first in backward";
   let description = [{
     Undoes what `fad-shorten-lifetimes` does to a backward function: IREE orders
@@ -680,7 +680,7 @@ def FadHoistRecomputation : Pass<"fad-hoist-recomputation", "::mlir::func::FuncO
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
 
-def FadLegalizeForIREE : Pass<"fad-legalize-for-iree"> {
+def FadLegalizeForIREE : FadPass<"fad-legalize-for-iree"> {
   let summary = "Rewrite operations that IREE's compiler does not take";
   let description = [{
     The pass goes after `fad-to-linalg` and rewrites

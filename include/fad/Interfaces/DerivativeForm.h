@@ -26,6 +26,18 @@ enum class DerivativeForm {
   both,
 };
 
+inline raw_ostream &operator<<(raw_ostream &os, DerivativeForm form) {
+  switch (form) {
+  case DerivativeForm::operands:
+    return os << "operands";
+  case DerivativeForm::results:
+    return os << "results";
+  case DerivativeForm::both:
+    return os << "both";
+  }
+  llvm_unreachable("no such value");
+}
+
 /// The values of an option of the type `DerivativeForm`.
 inline llvm::cl::ValuesClass getDerivativeFormValues() {
   return llvm::cl::values(

@@ -9,13 +9,17 @@
 #ifndef FAD_PIPELINES_PASSES_H
 #define FAD_PIPELINES_PASSES_H
 
+#include "fad/Analysis/OptionPass.h"
 #include "fad/Transforms/Residuals/SelectionOptions.h"
-#include "mlir/Pass/Pass.h"
 
 namespace mlir::fad {
 
+#pragma push_macro("FAD_OPTION")
+#undef FAD_OPTION
+#define FAD_OPTION(...) __VA_ARGS__
 #define GEN_PASS_DECL
 #include "fad/Pipelines/Passes.h.inc"
+#pragma pop_macro("FAD_OPTION")
 
 std::unique_ptr<Pass> createFadSelectLeast(FadSelectLeastOptions request,
                                            const SelectionOptions &selection);

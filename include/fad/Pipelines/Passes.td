@@ -9,10 +9,10 @@
 #ifndef FAD_PIPELINES_PASSES_TD
 #define FAD_PIPELINES_PASSES_TD
 
+include "fad/Analysis/OptionPass.td"
 include "fad/Transforms/SelectionOptions.td"
-include "mlir/Pass/PassBase.td"
 
-def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
+def FadSelectLeast : FadPass<"fad-select-least", "::mlir::ModuleOp"> {
   let summary = "Differentiate a function and select its residuals";
   let description = !strconcat([{
     The part of `fad-nest` that partitions a function, differentiates it and selects
@@ -33,15 +33,15 @@ def FadSelectLeast : Pass<"fad-select-least", "::mlir::ModuleOp"> {
     Option<"entry", "entry", "std::string", /*default=*/"",
            "Function to differentiate; default: the only one with fad.request, or else "
            "the only public function with a body">,
-    ListOption<"wrt", "wrt", "int64_t",
+    ListOption<"wrt", "wrt", "FAD_OPTION(int64_t)",
            "Arguments to differentiate with respect to; default: every floating-point tensor">,
-    ListOption<"results", "results", "int64_t",
+    ListOption<"results", "results", "FAD_OPTION(int64_t)",
            "Results to differentiate, each of which gets a cotangent; default: every one of "
            "floating point">
   ];
 }
 
-def FadInlineCalls : Pass<"fad-inline-calls", "::mlir::ModuleOp"> {
+def FadInlineCalls : FadPass<"fad-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Inline calls and global state";
   let description = [{
     Inlines all calls, without simplification of what is inlined, and makes the state
@@ -51,7 +51,7 @@ def FadInlineCalls : Pass<"fad-inline-calls", "::mlir::ModuleOp"> {
   }];
 }
 
-def FadSimplify : Pass<"fad-simplify"> {
+def FadSimplify : FadPass<"fad-simplify"> {
   let summary = "Canonicalize, and merge equal operations";
   let description = [{
     One sweep of canonicalization, which revisits changed operations, and CSE. Control
@@ -59,7 +59,7 @@ def FadSimplify : Pass<"fad-simplify"> {
     and the verifier takes longer than CSE.
   }];
   let options = [
-    Option<"mergeFirst", "merge-first", "bool", /*default=*/"false",
+    Option<"mergeFirst", "merge-first", "FAD_OPTION(bool)", /*default=*/"false",
            "Merge equal operations before canonicalization, too">
   ];
 }

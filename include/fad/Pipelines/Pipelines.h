@@ -26,31 +26,31 @@ struct NestOptions : WithSelectionOptions<PassPipelineOptions<NestOptions>> {
       llvm::cl::desc("Function to differentiate; default: the only one with "
                      "fad.request, or else the only public function with a "
                      "body")};
-  ListOption<int64_t> wrt{
+  ListOption<int64_t, ValueParser<int64_t>> wrt{
       *this, "wrt",
       llvm::cl::desc("Arguments to differentiate with respect to; default: "
                      "every floating-point tensor")};
-  ListOption<int64_t> results{
+  ListOption<int64_t, ValueParser<int64_t>> results{
       *this, "results",
       llvm::cl::desc("Results to differentiate, each of which gets a "
                      "cotangent; default: every one of floating point")};
-  ListOption<int64_t> cotangents{
+  ListOption<int64_t, ValueParser<int64_t>> cotangents{
       *this, "cotangents",
       llvm::cl::desc("Arguments that are cotangents, of a function that is "
                      "differentiated already and has no marks")};
-  ListOption<int64_t> gradients{
+  ListOption<int64_t, ValueParser<int64_t>> gradients{
       *this, "gradients",
       llvm::cl::desc("Results that are gradients, of such a function; default: "
                      "those that depend on a cotangent")};
-  ListOption<int64_t> cotangentsOf{
+  ListOption<int64_t, ValueParser<int64_t>> cotangentsOf{
       *this, "cotangents-of",
       llvm::cl::desc("Results that the cotangents belong to; default: all, in "
                      "order")};
-  ListOption<int64_t> gradientsOf{
+  ListOption<int64_t, ValueParser<int64_t>> gradientsOf{
       *this, "gradients-of",
       llvm::cl::desc("Arguments that the gradients belong to; default: all, in "
                      "order")};
-  Option<bool> reuseResiduals{
+  Option<bool, ValueParser<bool>> reuseResiduals{
       *this, "reuse-residuals",
       llvm::cl::desc("Let backward overwrite and free residuals: it can be "
                      "called once for each call of forward"),
@@ -70,25 +70,26 @@ void buildNestPipeline(OpPassManager &pm, const NestOptions &options);
 
 /// Options of `fad-to-cpu`.
 struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
-  Option<bool> parallel{*this, "parallel",
-                        llvm::cl::desc("Run loops on all cores through OpenMP"),
-                        llvm::cl::init(true)};
-  Option<bool> checkShapes{
+  Option<bool, ValueParser<bool>> parallel{
+      *this, "parallel",
+      llvm::cl::desc("Run loops on all cores through OpenMP"),
+      llvm::cl::init(true)};
+  Option<bool, ValueParser<bool>> checkShapes{
       *this, "check-shapes",
       llvm::cl::desc("Abort with a message where sizes at run time do not go "
                      "together, instead of reading beyond the end of a tensor"),
       llvm::cl::init(false)};
-  Option<uint64_t> alignment{
+  Option<uint64_t, ValueParser<uint64_t>> alignment{
       *this, "alignment",
       llvm::cl::desc("Bytes that buffers are aligned to; 0 leaves that to "
                      "malloc"),
       llvm::cl::init(64)};
-  Option<int64_t> vectorBits{
+  Option<int64_t, ValueParser<int64_t>> vectorBits{
       *this, "vector-bits",
       llvm::cl::desc("Bits of a vector: 512 with AVX-512, 256 with AVX2, 128 "
                      "with NEON; 0 for loops over elements"),
       llvm::cl::init(256)};
-  Option<bool> tiesAway{
+  Option<bool, ValueParser<bool>> tiesAway{
       *this, "ties-away",
       llvm::cl::desc("Round ties to bf16 away from zero where a function has a "
                      "larger error"),
@@ -120,11 +121,11 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("Architecture, sm_70 or newer"),
                            llvm::cl::init("sm_80")};
-  Option<int64_t> blockSize{
+  Option<int64_t, ValueParser<int64_t>> blockSize{
       *this, "block-size",
       llvm::cl::desc("Threads in a block; 0: what suits the chip"),
       llvm::cl::init(0)};
-  Option<int64_t> accesses{
+  Option<int64_t, ValueParser<int64_t>> accesses{
       *this, "accesses",
       llvm::cl::desc(
           "Vectors of each tensor that a thread loads; 0: what suits "
@@ -141,7 +142,7 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
       *this, "format",
       llvm::cl::desc("What to emit: isa (PTX), bin (cubin) or fatbin"),
       llvm::cl::init("isa")};
-  Option<bool> contract{
+  Option<bool, ValueParser<bool>> contract{
       *this, "contract",
       llvm::cl::desc("Fuse products and sums that reach 16 bits only"),
       llvm::cl::init(true)};

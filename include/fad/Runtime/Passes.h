@@ -9,15 +9,19 @@
 #ifndef FAD_RUNTIME_PASSES_H
 #define FAD_RUNTIME_PASSES_H
 
-#include "mlir/Pass/Pass.h"
+#include "fad/Analysis/OptionPass.h"
 
 namespace mlir {
 class ModuleOp;
 
 namespace fad {
 
+#pragma push_macro("FAD_OPTION")
+#undef FAD_OPTION
+#define FAD_OPTION(...) __VA_ARGS__
 #define GEN_PASS_DECL
 #include "fad/Runtime/Passes.h.inc"
+#pragma pop_macro("FAD_OPTION")
 
 #define GEN_PASS_REGISTRATION
 #include "fad/Runtime/Passes.h.inc"

@@ -9,9 +9,9 @@
 #ifndef FAD_RUNTIME_PASSES_TD
 #define FAD_RUNTIME_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "fad/Analysis/OptionPass.td"
 
-def FadPromote : Pass<"fad-promote", "::mlir::ModuleOp"> {
+def FadPromote : FadPass<"fad-promote", "::mlir::ModuleOp"> {
   let summary = "Compute in f64";
   let description = [{
     Replaces every floating-point type of the module by f64, constants

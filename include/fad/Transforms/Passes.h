@@ -9,10 +9,10 @@
 #ifndef FAD_TRANSFORMS_PASSES_H
 #define FAD_TRANSFORMS_PASSES_H
 
+#include "fad/Analysis/OptionPass.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeForm.h"
 #include "fad/Transforms/Reassociation.h"
-#include "mlir/Pass/Pass.h"
 
 namespace mlir {
 class ModuleOp;
@@ -25,8 +25,12 @@ class FuncOp;
 namespace fad {
 struct SelectionOptions;
 
+#pragma push_macro("FAD_OPTION")
+#undef FAD_OPTION
+#define FAD_OPTION(...) __VA_ARGS__
 #define GEN_PASS_DECL
 #include "fad/Transforms/Passes.h.inc"
+#pragma pop_macro("FAD_OPTION")
 
 std::unique_ptr<Pass> createFadSelectResiduals(const SelectionOptions &options);
 

@@ -9,10 +9,10 @@
 #ifndef FAD_TRANSFORMS_PASSES_TD
 #define FAD_TRANSFORMS_PASSES_TD
 
+include "fad/Analysis/OptionPass.td"
 include "fad/Transforms/SelectionOptions.td"
-include "mlir/Pass/PassBase.td"
 
-def FadCheckSizes : Pass<"fad-check-sizes"> {
+def FadCheckSizes : FadPass<"fad-check-sizes"> {
   let summary = "Refuse sizes that no memory holds";
   let description = [{
     Reports each value whose type has 2^59 elements or more, where sizes that are
@@ -26,7 +26,7 @@ def FadCheckSizes : Pass<"fad-check-sizes"> {
   }];
 }
 
-def FadMakePublic : Pass<"fad-make-public", "::mlir::ModuleOp"> {
+def FadMakePublic : FadPass<"fad-make-public", "::mlir::ModuleOp"> {
   let summary = "Make the function to differentiate public";
   let description = [{
     This pass goes before `inline`, which erases private functions without callers:
@@ -39,7 +39,7 @@ def FadMakePublic : Pass<"fad-make-public", "::mlir::ModuleOp"> {
   ];
 }
 
-def FadCheckCalls : Pass<"fad-check-calls", "::mlir::ModuleOp"> {
+def FadCheckCalls : FadPass<"fad-check-calls", "::mlir::ModuleOp"> {
   let summary = "Refuse calls whose inlining makes too many operations";
   let description = [{
     This pass goes before `inline`. Where each of 24 functions calls the next one
@@ -48,12 +48,12 @@ def FadCheckCalls : Pass<"fad-check-calls", "::mlir::ModuleOp"> {
     operation with a region, which `inline` cannot take, is an error as well.
   }];
   let options = [
-    Option<"limit", "limit", "uint64_t", /*default=*/"1 << 20",
+    Option<"limit", "limit", "FAD_OPTION(uint64_t)", /*default=*/"1 << 20",
            "Operations that inlining may add to the module">
   ];
 }
 
-def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
+def FadNormalize : FadPass<"fad-normalize", "::mlir::func::FuncOp"> {
   let summary = "Rewrite exported operations to operations with reverse rules";
   let description = [{
     Operations on tensors are decomposed into others, by upstream's patterns:
@@ -76,7 +76,7 @@ def FadNormalize : Pass<"fad-normalize", "::mlir::func::FuncOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadSimplifySlices : Pass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
+def FadSimplifySlices : FadPass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
   let summary = "Rewrite tensor slices that upstream cannot lower";
   let description = [{
     Upstream's verifier and lowerings reject some valid tensor slices. The pass
@@ -96,7 +96,7 @@ def FadSimplifySlices : Pass<"fad-simplify-slices", "::mlir::func::FuncOp"> {
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadRaise : Pass<"fad-raise"> {
+def FadRaise : FadPass<"fad-raise"> {
   let summary = "Recognize spelled-out activations and elementwise linalg forms";
   let description = [{
     Rewrites chains of `arith` and `math` operations, on scalars, vectors or
@@ -110,14 +110,14 @@ def FadRaise : Pass<"fad-raise"> {
     are recognized.
   }];
   let options = [
-    Option<"withinOperations", "within-operations", "bool", /*default=*/"false",
+    Option<"withinOperations", "within-operations", "FAD_OPTION(bool)", /*default=*/"false",
            "Leave a chain of several operations on tensors as it is written">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect"];
 }
 
-def FadPartition : Pass<"fad-partition", "::mlir::func::FuncOp"> {
+def FadPartition : FadPass<"fad-partition", "::mlir::func::FuncOp"> {
   let summary = "Collect single-source elementwise subgraphs into fad.elementwise";
   let description = [{
     Each operation is either `fad` (elementwise, with a derivative rule, and all
@@ -129,14 +129,14 @@ def FadPartition : Pass<"fad-partition", "::mlir::func::FuncOp"> {
     classifies the operations; the subgraphs are convex by construction.
   }];
   let options = [
-    Option<"annotateOnly", "annotate-only", "bool", /*default=*/"false",
+    Option<"annotateOnly", "annotate-only", "FAD_OPTION(bool)", /*default=*/"false",
            "Only attach fad.class and fad.region attributes">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
 }
 
-def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
+def FadDifferentiate : FadPass<"fad-differentiate", "::mlir::ModuleOp"> {
   let summary = "Append the adjoint of a function to it";
   let description = [{
     Turns `@f(args) -> results` into the joint function
@@ -168,16 +168,16 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
     Option<"entry", "entry", "std::string", /*default=*/"",
            "Function to differentiate; default: the only one with fad.request, or else "
            "the only public function with a body">,
-    ListOption<"wrt", "wrt", "int64_t",
+    ListOption<"wrt", "wrt", "FAD_OPTION(int64_t)",
            "Arguments to differentiate with respect to; default: every floating-point tensor">,
-    ListOption<"results", "results", "int64_t",
+    ListOption<"results", "results", "FAD_OPTION(int64_t)",
            "Results to differentiate, each of which gets a cotangent; default: every one of "
            "floating point">,
-    Option<"derivativesFrom", "derivatives-from", "::mlir::fad::DerivativeForm",
+    Option<"derivativesFrom", "derivatives-from", "FAD_OPTION(::mlir::fad::DerivativeForm)",
            /*default=*/"::mlir::fad::DerivativeForm::operands",
            "What derivatives are computed from, where a rule has several forms",
            [{::mlir::fad::getDerivativeFormValues()}]>,
-    Option<"leaveJoint", "leave-joint", "bool", /*default=*/"false",
+    Option<"leaveJoint", "leave-joint", "FAD_OPTION(bool)", /*default=*/"false",
            "Leave a function as it is, but for its name, that is differentiated already: some "
            "argument has fad.cotangent">
   ];
@@ -186,7 +186,7 @@ def FadDifferentiate : Pass<"fad-differentiate", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
-def FadMarkJoint : Pass<"fad-mark-joint", "::mlir::ModuleOp"> {
+def FadMarkJoint : FadPass<"fad-mark-joint", "::mlir::ModuleOp"> {
   let summary = "Attach the attributes of a joint function to its cotangents and gradients";
   let description = [{
     This pass makes a joint function of a function that another frontend has
@@ -207,19 +207,19 @@ def FadMarkJoint : Pass<"fad-mark-joint", "::mlir::ModuleOp"> {
     Option<"entry", "entry", "std::string", /*default=*/"",
            "Function to mark; default: the only one with fad.request, or else the only "
            "public function with a body">,
-    ListOption<"cotangents", "cotangents", "int64_t", "Arguments that are cotangents">,
-    ListOption<"gradients", "gradients", "int64_t",
+    ListOption<"cotangents", "cotangents", "FAD_OPTION(int64_t)", "Arguments that are cotangents">,
+    ListOption<"gradients", "gradients", "FAD_OPTION(int64_t)",
            "Results that are gradients; default: those that depend on a cotangent">,
-    ListOption<"cotangentsOf", "cotangents-of", "int64_t",
+    ListOption<"cotangentsOf", "cotangents-of", "FAD_OPTION(int64_t)",
            "Results that the cotangents belong to; default: all, in order">,
-    ListOption<"gradientsOf", "gradients-of", "int64_t",
+    ListOption<"gradientsOf", "gradients-of", "FAD_OPTION(int64_t)",
            "Arguments that the gradients belong to; default: all, in order">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::FuncOp"> {
+def FadExtractCoefficients : FadPass<"fad-extract-coefficients", "::mlir::func::FuncOp"> {
   let summary = "Write elementwise adjoints as cotangent times Jacobian coefficient";
   let description = [{
     This pass rewrites joint functions (some argument has `fad.cotangent`) that
@@ -251,7 +251,7 @@ def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::Fun
     not.
   }];
   let options = [
-    Option<"reassociate", "reassociate", "::mlir::fad::Reassociation",
+    Option<"reassociate", "reassociate", "FAD_OPTION(::mlir::fad::Reassociation)",
            /*default=*/"::mlir::fad::Reassociation::always",
            "Which factors of several operations are multiplied before the cotangent",
            [{::mlir::fad::getReassociationValues()}]>
@@ -261,7 +261,7 @@ def FadExtractCoefficients : Pass<"fad-extract-coefficients", "::mlir::func::Fun
                            "::mlir::tensor::TensorDialect"];
 }
 
-def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
+def FadSelectResiduals : FadPass<"fad-select-residuals", "::mlir::func::FuncOp"> {
   let summary = "Choose the values that cross from forward to backward";
   let description = !strconcat([{
     This pass works on joint functions (some argument has `fad.cotangent`) and
@@ -318,7 +318,7 @@ def FadSelectResiduals : Pass<"fad-select-residuals", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
-def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
+def FadSplit : FadPass<"fad-split", "::mlir::ModuleOp"> {
   let summary = "Split joint functions at their residuals";
   let description = [{
     Replaces `@f_joint`, after `fad-select-residuals`, by
@@ -331,13 +331,13 @@ def FadSplit : Pass<"fad-split", "::mlir::ModuleOp"> {
     and no other residual as well, get the attribute `fad.owned`.
   }];
   let options = [
-    Option<"reuseResiduals", "reuse-residuals", "bool", /*default=*/"false",
+    Option<"reuseResiduals", "reuse-residuals", "FAD_OPTION(bool)", /*default=*/"false",
            "Let backward overwrite and free residuals">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::func::FuncDialect"];
 }
 
-def FadShortenLifetimes : Pass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> {
+def FadShortenLifetimes : FadPass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> {
   let summary = "Order forward and backward to shorten lifetimes";
   let description = [{
     In a backward function, operations that depend on no cotangent, which are those
@@ -353,7 +353,7 @@ def FadShortenLifetimes : Pass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
 
-def FadRematerialize : Pass<"fad-rematerialize", "::mlir::ModuleOp"> {
+def FadRematerialize : FadPass<"fad-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Repeat computations to lower the peak memory of backward";
   let description = [{
     In each pair of a function with `fad.pullback`, forward, and the function that the
@@ -373,13 +373,13 @@ def FadRematerialize : Pass<"fad-rematerialize", "::mlir::ModuleOp"> {
     them with equal operations. Functions of several blocks stay as they are.
   }];
   let options = [
-    Option<"assumedSize", "assumed-size", "int64_t", /*default=*/"128",
+    Option<"assumedSize", "assumed-size", "FAD_OPTION(int64_t)", /*default=*/"128",
            "the size that dynamic dimensions are taken to have">
   ];
   let dependentDialects = ["::mlir::fad::FadDialect"];
 }
 
-def FadFuse : Pass<"fad-fuse", "::mlir::func::FuncOp"> {
+def FadFuse : FadPass<"fad-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations";
   let description = [{
     Merges `fad.elementwise` operations that read the same tensors into one with

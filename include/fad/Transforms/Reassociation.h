@@ -29,6 +29,18 @@ enum class Reassociation {
   always
 };
 
+inline raw_ostream &operator<<(raw_ostream &os, Reassociation reassociation) {
+  switch (reassociation) {
+  case Reassociation::never:
+    return os << "never";
+  case Reassociation::inRange:
+    return os << "in-range";
+  case Reassociation::always:
+    return os << "always";
+  }
+  llvm_unreachable("no such value");
+}
+
 /// The values of an option of the type `Reassociation`.
 inline llvm::cl::ValuesClass getReassociationValues() {
   return llvm::cl::values(

@@ -244,7 +244,7 @@ struct FadMarkJointPass : fad::impl::FadMarkJointBase<FadMarkJointPass> {
 
   void runOnOperation() override {
     FadMarkJointOptions options{entry, {}, {}, {}, {}};
-    auto copy = [](SmallVector<int64_t> &to, ListOption<int64_t> &from) {
+    auto copy = [](SmallVector<int64_t> &to, auto &from) {
       to.assign(from.begin(), from.end());
     };
     copy(options.cotangents, cotangents);

@@ -29,10 +29,22 @@ std::optional<uint64_t> fad::parseBytes(StringRef text) {
                     .Cases({"G", "GiB"}, 1024. * 1024 * 1024)
                     .Cases({"T", "TiB"}, 1024. * 1024 * 1024 * 1024)
                     .Default(0);
+  bool isZero = number == 0;
   number *= factor;
-  if (factor == 0 || !(number < 9e18))
+  // A part of a byte is a mistake, such as a fraction in place of bytes.
+  if (factor == 0 || !(number < 9e18) || (!isZero && number < 1))
     return std::nullopt;
   return uint64_t(number);
+}
+
+std::string fad::explainBytes(StringRef text) {
+  double number;
+  StringRef digits = text.rtrim(' ');
+  (void)digits.consume_back("B");
+  if (!digits.rtrim(' ').getAsDouble(number) && number > 0 && number < 1)
+    return "which is less than a byte";
+  return "which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, "
+         "MiB, GiB and TiB";
 }
 
 bool BytesParser::parse(llvm::cl::Option &option, StringRef, StringRef text,
@@ -43,8 +55,8 @@ bool BytesParser::parse(llvm::cl::Option &option, StringRef, StringRef text,
   }
   std::optional<uint64_t> parsed = parseBytes(text);
   if (!parsed)
-    return reportOptionError(
-        option, "'" + text + "' is no number of bytes, such as 50MB or 64KiB");
+    return reportOptionError(option, "the value is '" + text + "', " +
+                                         explainBytes(text));
   bytes = *parsed;
   return false;
 }

@@ -1,5 +1,7 @@
 """Imports fad, from the folder that is given, and those of the other packages that carry
-LLVM and are installed into one process, in any order, and uses fad and MLIR of each."""
+LLVM and are installed into one process, in any order, and uses fad and MLIR of each.
+
+Usage: import_orders.py FOLDER NAME...: packages of these names have to be found."""
 
 import importlib.util
 import itertools
@@ -62,6 +64,9 @@ def check(order):
 
 def main():
     names = [name for name in USES if is_installed(name)]
+    lost = sorted({"fad", *sys.argv[2:]} - set(names))
+    if lost:
+        sys.exit(f"import_orders.py: {', '.join(lost)} was not found")
     orders = list(itertools.permutations(names))
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         faults = [fault for fault in executor.map(check, orders) if fault]

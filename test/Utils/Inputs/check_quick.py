@@ -16,7 +16,9 @@ def read_passes(root):
     """Passes by the folder of `lib` that defines them."""
     names = {}
     for file in (root / "include/fad").glob("*/Passes.td"):
-        for definition, name in re.findall(r'^def (\w+) : Pass<"([\w-]+)"', file.read_text(), re.M):
+        for definition, name in re.findall(
+            r'^def (\w+) : FadPass<"([\w-]+)"', file.read_text(), re.M
+        ):
             names[definition.upper()] = name
     folders = {}
     for file in (root / "lib").rglob("*.cpp"):

@@ -190,7 +190,8 @@ class Footprints(unittest.TestCase):
         for options, message in (
             (
                 {"memory_budget": "much"},
-                "memory_budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'",
+                "memory_budget is 'much', which is no number of bytes; the units are B, KB, MB, "
+                "GB, TB, KiB, MiB, GiB and TiB",
             ),
             (
                 {"optimizer": "lamb"},

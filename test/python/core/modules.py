@@ -214,7 +214,8 @@ class Passes(unittest.TestCase):
             ("fad-nest{assumed-size=x}", "assumed-size: 'x' is no integer"),
             (
                 "fad-nest{peak-budget=x}",
-                "peak-budget: 'x' is no number of bytes, such as 50MB or 64KiB",
+                "peak-budget: the value is 'x', which is no number of bytes; the units are B, KB, "
+                "MB, GB, TB, KiB, MiB, GiB and TiB",
             ),
             ("fad-nest{speed=1}", "<Pass-Options-Parser>: no such option speed"),
             (

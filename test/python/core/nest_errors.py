@@ -169,7 +169,8 @@ class Errors(unittest.TestCase):
             (
                 "much",
                 ValueError,
-                "residual_budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'",
+                "residual_budget is 'much', which is no number of bytes; the units are B, KB, MB, "
+                "GB, TB, KiB, MiB, GiB and TiB",
             ),
         ):
             with self.assertRaises(error) as caught:

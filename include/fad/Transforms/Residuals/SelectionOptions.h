@@ -34,8 +34,11 @@ struct SelectionOptions {
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`
 /// (1024 MiB), of which `G` is the short form; without a unit, bytes. `nullopt`
-/// for any other text.
+/// for any other text, and for a part of a byte.
 std::optional<uint64_t> parseBytes(StringRef text);
+
+/// Why `text` is no number of bytes: the end of a sentence about it.
+std::string explainBytes(StringRef text);
 
 /// The parser of an option that is a number of bytes, or -1 for none.
 struct BytesParser : llvm::cl::parser<long long> {
@@ -108,17 +111,17 @@ template <typename Base> struct WithSelectionOptions : Base {
       llvm::cl::init(SelectionOptions().target),
       llvm::cl::values(clEnumValN(Target::cpu, "cpu", "A core of a CPU"),
                        clEnumValN(Target::gpu, "gpu", "A GPU"))};
-  Option<long long, IntegerParser> assumedSize{
+  Option<int64_t, IntegerParser<int64_t>> assumedSize{
       *this, "assumed-size",
       llvm::cl::desc("What the policy auto takes for a size that is known only "
                      "when the program runs"),
       llvm::cl::init(SelectionOptions().assumedSize)};
-  Option<long long, IntegerParser> derivativeBits{
+  Option<int64_t, IntegerParser<int64_t>> derivativeBits{
       *this, "derivative-bits",
       llvm::cl::desc("Bits an element that the policy auto may round bounded "
                      "derivatives to, 1 to 8; 0: derivatives are exact"),
       llvm::cl::init(SelectionOptions().derivativeBits)};
-  Option<bool> derivativeFromOutput{
+  Option<bool, BoolParser> derivativeFromOutput{
       *this, "derivative-from-output",
       llvm::cl::desc("Let the policy auto compute the derivative of an "
                      "activation with one minimum approximately, from the "

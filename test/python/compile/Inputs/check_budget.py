@@ -205,7 +205,11 @@ def check_residuals():
 def check_options():
     """What is wrong with the options."""
     for options, message in (
-        ({"budget": "much"}, "budget is 'much'; give a number of bytes, such as '11GB' or '8GiB'"),
+        (
+            {"budget": "much"},
+            "budget is 'much', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, "
+            "MiB, GiB and TiB",
+        ),
         ({"budget": -1}, "budget is -1; give a number of bytes"),
         ({"budget": 1.5}, "budget is 1.5; give a fraction between 0 and 1, or a number of bytes"),
         ({"residual_budget": "0.5"}, "residual_budget is '0.5', which is less than a byte"),
