@@ -29,7 +29,7 @@
 // BOTH-NOT:        math.erfc
 
 // TARGET: 'tpu' is none of its values: cpu, gpu
-// BYTES: for the --residual-budget option: the value is '-2', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
+// BYTES: residual-budget: the value is '-2', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 // SMALL: budget.mlir:[[#@LINE+3]]:1: error: no choice of residuals takes 255 bytes or fewer: the least is 256 bytes with recompute=elementwise; raise the budget, or let backward compute more again
 // NOTHING: budget.mlir:[[#@LINE+2]]:1: error: no choice of residuals takes 511 bytes or fewer: the least is 512 bytes with recompute=nothing; raise the budget, or let backward compute more again
 // FAD: budget.mlir:[[#@LINE+1]]:1: error: a residual-budget is for the policy auto, but the policy is fad

@@ -89,7 +89,6 @@ class DoubleBackward(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "does not support double backward"):
             torch.autograd.grad(gradient.sum(), leaf)
 
-
     def test_of_others(self):
         """Functions that were called before the compiled one keep their second derivatives."""
 
@@ -167,7 +166,9 @@ class OfPyTorch(unittest.TestCase):
             self.step()
         forward, backward, outputs, _ = called.call_args.args
         self.assertEqual(outputs, 1)
-        self.assertEqual([len(each.graph.find_nodes(op="output")) for each in (forward, backward)], [1, 1])
+        self.assertEqual(
+            [len(each.graph.find_nodes(op="output")) for each in (forward, backward)], [1, 1]
+        )
 
     def test_partitioner(self):
         options = {"custom_partitioner_fn": fad.torch.compile.Partitioner()}
