@@ -10,7 +10,7 @@
 # (PyTorch, torch-mlir, IREE, ...); the tests that need it are skipped.
 # --sanitize builds three programs with sanitizers instead, in the folder
 # build-sanitize/, and runs the tests that need no other; nothing is installed from PyPI.
-# --nightly runs what takes minutes instead, as the target check-fad-nightly does.
+# --nightly runs all tests, and what takes minutes, too, as the target check-fad-nightly does.
 source "$(dirname "$0")/setup.sh"
 
 build=build
@@ -19,6 +19,12 @@ python_packages=install
 if [ "${FAD_TEST_LIGHT:-0}" != 0 ]; then
   python_packages=leave
 fi
+usage() {
+  echo "usage: $0 [--light | --sanitize | --nightly]" >&2
+  exit 2
+}
+
+[ $# -le 1 ] || usage
 for option; do
   case $option in
   --light) python_packages=leave ;;
@@ -27,10 +33,7 @@ for option; do
     python_packages=leave
     build=build-sanitize
     ;;
-  *)
-    echo "usage: $0 [--light | --sanitize | --nightly]" >&2
-    exit 2
-    ;;
+  *) usage ;;
   esac
 done
 

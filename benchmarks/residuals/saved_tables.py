@@ -230,7 +230,7 @@ def print_tables(rows):
     )
     print_table("Kept by what may be recomputed, MiB a sample", rows, CURVE, mib, ".2f")
     print_table(
-        "Time to read that and compute the rest, MiB a sample moved in it",
+        "Time to read that and compute the rest, as MiB a sample that memory moves",
         rows,
         CURVE,
         get_time,

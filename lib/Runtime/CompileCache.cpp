@@ -81,7 +81,7 @@ getMaxBytes(llvm::function_ref<void(const llvm::Twine &)> warn) {
   std::call_once(once, [&] {
     warn(llvm::Twine("FAD_CACHE_SIZE is '") + size + "', " +
          explainBytes(size) +
-         "; the cache of compiled code takes up to 512MiB");
+         "; 0 is for no cache; the cache of compiled code takes up to 512MiB");
   });
   return usual;
 }

@@ -101,7 +101,7 @@ def curve(curves: TimeMemoryCurve | Mapping[str, TimeMemoryCurve], axes: Any = N
             label=name,
         )
     axes.set_xlabel(f"kept, {unit}")
-    axes.set_ylabel(f"estimated time, in {time_unit} moved in it")
+    axes.set_ylabel(f"estimated time, as {time_unit} that memory moves")
     axes.set_title("Time against memory under the policy auto")
     axes.legend()
     return axes

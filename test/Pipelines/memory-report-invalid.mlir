@@ -11,6 +11,8 @@
 // RUN: not fad-memory-report %s --entry=sine -o %t.no-folder/x 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not fad-memory-report %s --entry=sine --memory-budget=11gigs 2>&1 | FileCheck %s --check-prefix=BUDGET
 // RUN: not fad-memory-report %s --entry=sine --memory-budget=GB 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not fad-memory-report %s --entry=sine --memory-budget=0.0001KB 2>&1 | FileCheck %s --check-prefix=PART
+// RUN: not fad-memory-report %s --entry=sine --memory-budget=99999999TB 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not fad-memory-report %s --entry=sine --memory-budget=1GB --batch=0 2>&1 | FileCheck %s --check-prefix=BATCH
 // RUN: not fad-memory-report %s --entry=sine --optimizer=lamb 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not fad-memory-report %s --entry=wide --memory-budget=1GB 2>&1 | FileCheck %s --check-prefix=WIDTH
@@ -37,6 +39,8 @@
 // WRT: error: argument 0 is listed twice in 'wrt'
 // BUDGET: error: --memory-budget is '11gigs', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 // NUMBER: error: --memory-budget is 'GB', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
+// PART: error: --memory-budget is '0.0001KB', which is less than a byte
+// LARGE: error: --memory-budget is '99999999TB', which is more than fits in 63 bits
 // BATCH: error: --batch is 0; give a number of samples of at least 1
 // OPTIMIZER: for the --optimizer option: 'lamb' is none of its values: none, sgd, momentum, adam
 // PICTURE: error: a picture is of one policy; give one --policy

@@ -2,7 +2,7 @@
 // RUN: fad-opt %s --fad-extract-coefficients=reassociate=in-range | FileCheck %s --check-prefix=RANGE
 // RUN: not fad-opt %s --fad-extract-coefficients=reassociate=false 2>&1 | FileCheck %s --check-prefix=INVALID
 
-// INVALID: 'false'
+// INVALID: error: reassociate: 'false' is none of its values: never, in-range, always
 
 // Without another order of factors, no product of forward values is made: each
 // operation has coefficients of its own. One that selects by a forward value still has
@@ -42,8 +42,7 @@ func.func @relu(%x: tensor<8xf32>, %g: tensor<8xf32> {fad.cotangent = 0 : i64})
   return %y, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Where cotangents may be outside of the range of f16, f32 has a coefficient, and f16 has
-// none.
+// In range: a cotangent of f32 has a coefficient, and one of f16 has none.
 
 // RANGE-LABEL: func.func @chain(
 // RANGE:         fad.elementwise {{.*}} attributes {fad.adjoint_of

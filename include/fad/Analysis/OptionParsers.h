@@ -49,8 +49,8 @@ struct NamedParser : mlir::detail::PassOptions::OptionParser<T> {
   }
 };
 
-/// The type that integers of type `T` are parsed as: some of LLVM's parsers
-/// have no other bases than LLVM's.
+/// The type that integers of type `T` are parsed as, which has to be one of
+/// those that LLVM's parsers are instantiated for.
 template <typename T>
 using ParsedInteger =
     std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>;

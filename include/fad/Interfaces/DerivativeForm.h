@@ -9,6 +9,7 @@
 #ifndef FAD_INTERFACES_DERIVATIVEFORM_H
 #define FAD_INTERFACES_DERIVATIVEFORM_H
 
+#include "mlir/Support/LLVM.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace mlir::fad {

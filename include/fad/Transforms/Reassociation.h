@@ -1,5 +1,4 @@
-//===- Reassociation.h - Which factors backward multiplies first -*- C++
-//-*-===//
+//===- Reassociation.h - Which factors are multiplied first -----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,6 +9,7 @@
 #ifndef FAD_TRANSFORMS_REASSOCIATION_H
 #define FAD_TRANSFORMS_REASSOCIATION_H
 
+#include "mlir/Support/LLVM.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace mlir::fad {
@@ -20,9 +20,8 @@ namespace mlir::fad {
 enum class Reassociation {
   /// None. Gradients keep their bits.
   never,
-  /// Those of cotangents whose type has the exponents of f32, or more. A
-  /// product
-  /// of factors in f16 may overflow, or become zero, where the gradient does
+  /// Those of cotangents whose type has the exponents of f32, or more. In f16,
+  /// a product of factors may overflow, or become zero, where the gradient does
   /// not.
   inRange,
   /// All.

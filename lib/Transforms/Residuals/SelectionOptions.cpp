@@ -38,11 +38,13 @@ std::optional<uint64_t> fad::parseBytes(StringRef text) {
 }
 
 std::string fad::explainBytes(StringRef text) {
+  // Of a number and a unit, the size alone is wrong.
+  size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   double number;
-  StringRef digits = text.rtrim(' ');
-  (void)digits.consume_back("B");
-  if (!digits.rtrim(' ').getAsDouble(number) && number > 0 && number < 1)
-    return "which is less than a byte";
+  if (!text.take_front(end).getAsDouble(number) && number > 0 &&
+      parseBytes(("1" + text.drop_front(end)).str()))
+    return number < 1e6 ? "which is less than a byte"
+                        : "which is more than fits in 63 bits";
   return "which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, "
          "MiB, GiB and TiB";
 }

@@ -127,7 +127,8 @@ class Elementwise:
         if keywords:
             try:
                 bound = inspect.signature(self._function).bind(*positional, **keywords)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
+                # Some functions of C have no signature.
                 raise TypeError(f"{self._name}: {error}") from None
             positional, keywords = bound.args, bound.kwargs
         labels = [*map(str, range(len(positional))), *keywords]

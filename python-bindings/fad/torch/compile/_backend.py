@@ -76,7 +76,7 @@ def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable
 
         warn_of_inductor(error)
         return compile_fx_inner
-    return functools.partial(compile_inner, partitioner=partitioner, options=options)
+    return functools.partial(compile_inner, has_budget=partitioner.has_budget, options=options)
 
 
 def read_options(
@@ -107,7 +107,7 @@ def read_options(
         if others or mode:
             names = ", ".join([*others, *(["mode"] if mode else [])])
             raise ValueError(
-                f"options and mode of Inductor need fad.engine 'inductor', and {names} is one; "
+                f"options and mode of Inductor need fad.engine 'inductor', but {names} is set; "
                 "options of fad begin with 'fad.'"
             )
         partitioner.is_fused = False

@@ -42,7 +42,7 @@ from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
 from ._fallback import warn_of_inductor
-from ._partitioner import Partitioner
+from ._partitioner import WARNED
 
 aten = torch.ops.aten
 
@@ -54,17 +54,17 @@ def compile_inner(
     graph: fx.GraphModule,
     inputs: Sequence[Any],
     *,
-    partitioner: Partitioner,
+    has_budget: bool,
     options: Mapping[str, Any],
     **arguments: Any,
 ) -> Any:
-    """Inductor's compilation of forward or backward, which `partitioner` has split.
-    `options` and choices that a user has set are kept."""
+    """Inductor's compilation of forward or backward. `options` and choices that a user
+    has set are kept."""
     patches: dict[str, Any] = {}
-    if partitioner.has_warned:
+    if graph.meta.get(WARNED):
         # A later compilation that finds this one in a cache would not warn.
-        patches["fx_graph_cache"] = False
-    if not partitioner.has_budget and not any(map(must_recompute, graph.graph.nodes)):
+        patches["force_disable_caches"] = True
+    if not has_budget and not any(map(must_recompute, graph.graph.nodes)):
         with config.patch(patches):
             return compile_fx_inner(graph, inputs, **arguments)
     if "allow_buffer_reuse" not in options:

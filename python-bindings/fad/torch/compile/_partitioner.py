@@ -42,6 +42,9 @@ _GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
 # Where PyTorch keeps the budget of a region in the metadata of nodes.
 _REGION = getattr(fx.traceback, "MEMORY_BUDGET_ANNOTATION_KEY", None)
 
+# Whether there was a warning of a graph, in the metadata of both parts.
+WARNED = "fad.warned"
+
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
 
@@ -69,7 +72,7 @@ class Partitioner(CustomPartitionerFn):
     # Inductor's option allow_buffer_reuse, where the user has set it. PyTorch's caches see
     # its value, and not whose it is.
     buffer_reuse: bool | None = None
-    # Whether the last graph was left to PyTorch's partitioner, or exceeds its budget.
+    # Whether there was a warning of the graph that is split.
     has_warned = False
 
     def __init__(
@@ -140,14 +143,13 @@ class Partitioner(CustomPartitionerFn):
         static_lifetime_input_indices: list[int] | None = None,
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
-        self.has_warned = False
-        _warn_of_other_budgets(gm.graph)
+        self.has_warned = _warn_of_other_budgets(gm.graph)
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
         try:
             with step("partitioning"):
-                return _partition(
+                parts = _partition(
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
         except Exception as error:
@@ -157,13 +159,16 @@ class Partitioner(CustomPartitionerFn):
                 RuntimeWarning,
                 stacklevel=2,
             )
-            return partitioners.min_cut_rematerialization_partition(
+            parts = partitioners.min_cut_rematerialization_partition(
                 fx.GraphModule(gm, original),
                 joint_inputs,
                 num_fwd_outputs=num_fwd_outputs,
                 static_lifetime_input_indices=static_lifetime_input_indices,
                 **options,
             )
+        for part in parts:
+            part.meta[WARNED] = self.has_warned
+        return parts
 
     def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
         with _without_collection():
@@ -266,16 +271,18 @@ def _check_fraction(budget: Any) -> float | None:
     return budget
 
 
-def _warn_of_other_budgets(graph: fx.Graph) -> None:
-    """Warns of a budget that is for PyTorch's partitioner."""
+def _warn_of_other_budgets(graph: fx.Graph) -> bool:
+    """Warns of a budget that is for PyTorch's partitioner; whether there is one."""
     is_set = functorch_config.activation_memory_budget != 1
-    if is_set or any(_REGION in node.meta.get("custom", ()) for node in graph.nodes):
+    has_budget = is_set or any(_REGION in node.meta.get("custom", ()) for node in graph.nodes)
+    if has_budget:
         warnings.warn(
             "activation_memory_budget and region_activation_memory_budget are for PyTorch's "
             "partitioner, and fad does not read them; the option fad.budget bounds the peak",
             RuntimeWarning,
             stacklevel=3,
         )
+    return has_budget
 
 
 @contextlib.contextmanager

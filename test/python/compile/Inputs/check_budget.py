@@ -89,7 +89,7 @@ class Masks(nn.Module):
 
 
 class Cells(nn.Module):
-    """Results that are views of a part of a tensor, which none of them is saved without."""
+    """Results that are views of parts of a tensor: saving one of them saves all of it."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,6 @@
 """PyTorch's caches know fad: a second process that compiles the same model does not ask
-fad again, and one with another policy or option does.
+fad again, and one with another policy or option does. So does one for which fad has
+warned, so that it warns again.
 
 usage: check_cache.py [CASE ...]"""
 
@@ -7,14 +8,20 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 
 CASES = {
     "default": {},
     "policy": {"fad.policy": "recompute"},
     "option": {"fad.recompute": "nothing"},
+    "budget": {"fad.budget": 1},
+    "failing": {"fad.policy": "bp"},
 }
 # What each process compiles.
-PROCESSES = [("default", "policy"), ("policy", "default", "option")]
+PROCESSES = [
+    ("default", "policy", "budget", "failing"),
+    ("policy", "default", "option", "budget", "failing"),
+]
 
 
 def work(names):
@@ -31,18 +38,27 @@ def work(names):
         count += 1
         return split(*arguments)
 
+    def fail(*_):
+        raise NotImplementedError("no plan")
+
     _partitioner._partition = watch
+    choose = _partitioner.Partitioner._choose
     for name in names:
+        _partitioner.Partitioner._choose = fail if name == "failing" else choose
         count = 0
         counters.clear()
         torch._dynamo.reset()
         torch.manual_seed(0)
         model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
         compiled = torch.compile(model, backend="fad", options=CASES[name])
-        compiled(torch.randn(2, 8)).sum().backward()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled(torch.randn(2, 8)).sum().backward()
+        own = [str(each.message)[:12] for each in caught if each.category is RuntimeWarning]
         hits = counters["aot_autograd"]["autograd_cache_hit"]
         print(
             f"RESULT {name}: partitions {count}, hits {hits}, sum {model[0].weight.grad.sum():.5f}"
+            f"{', warning: ' * bool(own)}{', '.join(own)}"
         )
 
 

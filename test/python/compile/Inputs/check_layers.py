@@ -4,7 +4,8 @@ usage: check_layers.py [--every N | LAYER ...] [--engine ENGINE] [--times]
        [--limit SECONDS]
 
 Losses and parameters have to be those of PyTorch without `torch.compile`: bit for
-bit under the engine `eager`, unless AOTAutograd has other bits without fad. No graph may be left to PyTorch's partitioner."""
+bit under the engine `eager`, unless AOTAutograd has other bits without fad. No graph may
+be left to PyTorch's partitioner."""
 
 import sys
 

@@ -71,8 +71,8 @@ struct Source {
   friend bool operator!=(const Source &a, const Source &b) { return !(a == b); }
 };
 
-/// The sources of a value, at most two, or one more where there are too many.
-/// They have no memory of their own.
+/// The sources of a value, at most two; a third one says that there are more,
+/// for which there is no sequence. They have no memory of their own.
 class Sources {
 public:
   Sources() = default;
