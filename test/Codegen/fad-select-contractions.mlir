@@ -4,7 +4,7 @@
 // RUN: not fad-opt %s -fad-select-contractions=contractions=blas 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: not fad-runner %s --contractions=blas 2>&1 | FileCheck %s --check-prefix=RUNNER
 
-// INVALID: Cannot find option named 'blas'!
+// INVALID: <unknown>:0: error: contractions: 'blas' is none of its values: auto, library, loops
 // RUNNER: 'blas' is none of its values: auto, library, loops
 // LOOPS-NOT: fad.library
 

@@ -4,7 +4,7 @@
 // RUN: fad-opt %s -fad-select-convolutions=contractions=library | FileCheck %s --check-prefix=LIBRARY
 // RUN: not fad-opt %s -fad-select-convolutions=contractions=blas 2>&1 | FileCheck %s --check-prefix=INVALID
 
-// INVALID: Cannot find option named 'blas'!
+// INVALID: <unknown>:0: error: contractions: 'blas' is none of its values: auto, library, loops
 // LOOPS-NOT: fad.convolve
 // LOOPS-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2, d3)>
 // LOOPS-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>
