@@ -47,7 +47,8 @@ public:
   CostModel(const Recomputation &recomputation, const SelectionOptions &options,
             RecomputeLevel level)
       : recomputation(&recomputation), level(level),
-        assumedSize(options.assumedSize), times(getTargetTimes(options.target)),
+        assumedSize(options.assumedSize), target(options.target),
+        times(getTargetTimes(options.target)),
         encodings(options.derivativeBits) {}
   CostModel(const Recomputation &recomputation, const SelectionOptions &options)
       : CostModel(recomputation, options, options.recompute) {}
@@ -68,6 +69,8 @@ public:
 
   /// Declares values that backward may not compute again, at any level.
   void setKept(DenseSet<Value> values) { kept = std::move(values); }
+
+  Target getTarget() const { return target; }
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value);
@@ -98,6 +101,7 @@ private:
   const Recomputation *recomputation;
   RecomputeLevel level;
   int64_t assumedSize;
+  Target target;
   TargetTimes times;
   Encodings encodings;
   DenseSet<Operation *> approximations;

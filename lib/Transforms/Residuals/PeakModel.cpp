@@ -11,6 +11,7 @@
 #include "PeakTimeline.h"
 #include "Recomputation.h"
 #include "fad/Analysis/Movement.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -37,6 +38,20 @@ static bool fusesWithReaders(Operation *op) {
   if (opaque && opaque.getKind() == OpaqueKind::repeat)
     return op->getNumOperands() == 0;
   return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
+}
+
+static InliningLimits getInliningLimits(Target target) {
+  bool isCPU = target == Target::cpu;
+  return {/*reads=*/isCPU ? 12u : 8u, /*operations=*/100, /*sharedReads=*/4,
+          /*sharedOperations=*/isCPU ? 50u : 30u,
+          /*sharesTranscendentals=*/!isCPU};
+}
+
+/// Whether Inductor has a result of the scalar operation `op` in memory where
+/// several kernels of a CPU read it (`heavy_ops` of `torch/_inductor/ir.py`).
+static bool isTranscendental(Operation *op) {
+  return isa<math::ExpOp, math::LogOp, math::Log10Op, math::Log1pOp,
+             math::Log2Op, math::TanhOp, SigmoidOp>(op);
 }
 
 /// The bytes of temporary tensors while a framework executes the scalar
@@ -100,6 +115,11 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     node.fuses = !node.isInPlace && fusesWithReaders(op);
     node.isFusedReader = node.fuses || isReduction(op);
     node.overwrites = node.fuses || op->hasAttr(FadDialect::kOverwritesAttr);
+    if (node.fuses)
+      op->walk([&](Operation *inner) {
+        ++node.numOperations;
+        node.isTranscendental |= isTranscendental(inner);
+      });
   } else if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
              op->getNumResults() != 0)
     node.temporaryBytes =
@@ -115,6 +135,7 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
                                               FadDialect::kNodesAttr);
       });
   isFused = joint.getFunction()->hasAttr(FadDialect::kFusesAttr);
+  limits = getInliningLimits(costs.getTarget());
   DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
   unsigned firstBackward = 0;
   for (Operation &op : block.without_terminator()) {

@@ -15,6 +15,21 @@
 
 namespace mlir::fad {
 
+/// What an elementwise value may be for a compiler that fuses to compute it in
+/// each kernel that reads it. These are the limits of Inductor in PyTorch 2.13:
+/// `realize_*` in `torch/_inductor/config.py`, and their uses in `ir.py` and
+/// `graph.py` there.
+struct InliningLimits {
+  /// The most buffers that its computation reads, and the most scalar
+  /// operations that it has.
+  unsigned reads, operations;
+  /// The same, if several operations read the value.
+  unsigned sharedReads, sharedOperations;
+  /// Whether several operations may read a value of exponentials, logarithms,
+  /// `tanh` or `sigmoid`.
+  bool sharesTranscendentals;
+};
+
 /// The memory that forward and backward of a joint function take at once, under
 /// any selection of residuals.
 ///
@@ -30,10 +45,11 @@ namespace mlir::fad {
 /// Operations are neither fused nor executed in place, unless the function has
 /// the attribute `fad.fuses`, for a compiler that does so. There a result of an
 /// elementwise operation has no buffer if elementwise operations and reductions
-/// alone read it, with no other kernel between: its operands live until it is
-/// read instead. An elementwise operation, and one with `fad.overwrites`,
-/// writes its result over an operand of as many bytes that it is the last to
-/// read.
+/// alone read it, and either no other kernel runs between, or the compiler
+/// computes it in each kernel that reads it (`InliningLimits`). Its operands
+/// live until it is read instead. An elementwise operation, and one with
+/// `fad.overwrites`, writes its result over an operand of as many bytes that it
+/// is the last to read.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
@@ -61,6 +77,10 @@ private:
     /// Whether it fuses with its readers, and whether it fuses with its
     /// operands.
     bool fuses = false, isFusedReader = false;
+    /// The scalar operations of one that fuses, and whether one of them is such
+    /// that a kernel does not repeat it for several readers.
+    unsigned numOperations = 0;
+    bool isTranscendental = false;
     /// Whether its result may take the memory of an operand.
     bool overwrites = false;
     /// What it needs besides while it runs.
@@ -93,6 +113,7 @@ private:
   bool isExecutedByOthers = false;
   /// Whether that framework fuses elementwise operations.
   bool isFused = false;
+  InliningLimits limits;
 };
 
 } // namespace mlir::fad

@@ -69,16 +69,120 @@ unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
   return get(value, isEncoded(value) ? decoded : inForward);
 }
 
+//===----------------------------------------------------------------------===//
+// Values without a buffer
+//===----------------------------------------------------------------------===//
+
+void PeakModel::Timeline::forEachRead(
+    const Node &node, Copy copy,
+    llvm::function_ref<void(unsigned)> visit) const {
+  for (unsigned read : node.reads)
+    visit(copy == inForward ? get(read, inForward) : getInBackward(read));
+}
+
+void PeakModel::Timeline::findReaders() {
+  isInMemory.clear();
+  isInMemory.resize(numCopies * model.values.size());
+  isShared = isInMemory;
+  llvm::BitVector isRead = isInMemory;
+  for (unsigned result : model.results)
+    isInMemory.set(get(result, inForward));
+  for (unsigned gradient : model.gradients)
+    isInMemory.set(getInBackward(gradient));
+  for (unsigned value : saved.set_bits())
+    if (!isEncoded(value))
+      isInMemory.set(get(value, inForward));
+  for (auto [number, copy] : llvm::reverse(steps)) {
+    if (copy == decoded)
+      continue;
+    const Node &node = model.nodes[number];
+    bool needsMemory = !node.isFusedReader && !node.isInPlace, shares = false;
+    // What reads a view reads its operand.
+    if (node.isInPlace)
+      for (unsigned result : node.results) {
+        needsMemory |= isInMemory[get(result, copy)];
+        shares |= isShared[get(result, copy)];
+      }
+    forEachRead(node, copy, [&](unsigned used) {
+      if (needsMemory)
+        isInMemory.set(used);
+      if (shares || isRead[used])
+        isShared.set(used);
+      isRead.set(used);
+    });
+  }
+}
+
+void PeakModel::Timeline::findInlined() {
+  /// What a kernel does that computes a copy.
+  struct Computation {
+    /// The copies in memory that it reads.
+    SmallVector<unsigned, 4> reads;
+    unsigned numOperations = 0;
+    bool isTranscendental = false;
+  };
+  const InliningLimits &limits = model.limits;
+  isInlined.clear();
+  isInlined.resize(isInMemory.size());
+  SmallVector<std::optional<Computation>> inlined(isInMemory.size());
+  auto add = [&](Computation &sum, unsigned used) {
+    if (!inlined[used]) {
+      if (!llvm::is_contained(sum.reads, used))
+        sum.reads.push_back(used);
+      return;
+    }
+    for (unsigned read : inlined[used]->reads)
+      if (!llvm::is_contained(sum.reads, read))
+        sum.reads.push_back(read);
+    sum.numOperations += inlined[used]->numOperations;
+    sum.isTranscendental |= inlined[used]->isTranscendental;
+  };
+  auto mayInline = [&](const Computation &computation, unsigned copy) {
+    if (isInMemory[copy] || computation.reads.size() > limits.reads ||
+        computation.numOperations > limits.operations)
+      return false;
+    return !isShared[copy] ||
+           (computation.reads.size() <= limits.sharedReads &&
+            computation.numOperations <= limits.sharedOperations &&
+            (limits.sharesTranscendentals || !computation.isTranscendental));
+  };
+  for (auto [number, copy] : steps) {
+    if (copy == decoded) {
+      if (unsigned value = get(number, decoded); !isInMemory[value]) {
+        inlined[value] = Computation{{get(number, encoded)}};
+        isInlined.set(value);
+      }
+      continue;
+    }
+    const Node &node = model.nodes[number];
+    if (!node.fuses && !node.isInPlace)
+      continue;
+    Computation computation;
+    computation.numOperations = node.numOperations;
+    computation.isTranscendental = node.isTranscendental;
+    forEachRead(node, copy, [&](unsigned used) { add(computation, used); });
+    for (unsigned result : node.results) {
+      unsigned value = get(result, copy);
+      // A view is where its operand is.
+      if (!node.isInPlace && !mayInline(computation, value))
+        continue;
+      inlined[value] = computation;
+      isInlined[value] = node.fuses;
+    }
+  }
+}
+
 bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
   unsigned until = last[copy];
-  bool crosses = time < numForward && until >= numForward;
-  return !isInMemory[copy] && !crosses && until > time &&
-         numKernels[until] == numKernels[time + 1];
+  return !isInMemory[copy] && until > time &&
+         (isInlined[copy] || numKernels[until] == numKernels[time + 1]);
 }
 
 void PeakModel::Timeline::findLastReads() {
+  findReaders();
+  if (model.isFused)
+    findInlined();
   last.assign(numCopies * model.values.size(), 0);
-  isInMemory.resize(last.size());
   unsigned end = steps.size();
   isFusedStep.resize(end);
   numKernels.assign(end + 1, 0);
@@ -88,14 +192,10 @@ void PeakModel::Timeline::findLastReads() {
     bool isKernel = node && !node->fuses && !node->isInPlace;
     numKernels[time + 1] = numKernels[time] + isKernel;
   }
-  auto keep = [&](unsigned copy) {
-    last[copy] = end;
-    isInMemory.set(copy);
-  };
   for (unsigned result : model.results)
-    keep(get(result, inForward));
+    last[get(result, inForward)] = end;
   for (unsigned gradient : model.gradients)
-    keep(getInBackward(gradient));
+    last[getInBackward(gradient)] = end;
   for (unsigned time = end; time-- > 0;) {
     auto [number, copy] = steps[time];
     unsigned until = time;
@@ -108,25 +208,22 @@ void PeakModel::Timeline::findLastReads() {
       continue;
     }
     const Node &node = model.nodes[number];
-    bool needsMemory = !node.isFusedReader && !node.isInPlace;
     if (node.fuses && llvm::all_of(node.results, [&](unsigned result) {
           return isFused(get(result, copy), time);
         }))
       isFusedStep.set(time);
     if (node.isInPlace || isFusedStep[time])
-      for (unsigned result : node.results) {
+      for (unsigned result : node.results)
         until = std::max(until, last[get(result, copy)]);
-        needsMemory |= isInMemory[get(result, copy)];
-      }
-    for (unsigned read : node.reads) {
-      unsigned used =
-          copy == inForward ? get(read, inForward) : getInBackward(read);
+    forEachRead(node, copy, [&](unsigned used) {
       last[used] = std::max(last[used], until);
-      if (needsMemory)
-        isInMemory.set(used);
-    }
+    });
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
 
 Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
   if (!model.isExecutedByOthers || model.isFused)

@@ -45,6 +45,15 @@ private:
   /// Whether backward has `value` without computing it.
   bool isGiven(unsigned value) const;
   void addBackward(unsigned node);
+  /// Calls `visit` with each copy that the step reads which executes `node` for
+  /// the part `copy`.
+  void forEachRead(const Node &node, Copy copy,
+                   llvm::function_ref<void(unsigned)> visit) const;
+  /// Finds the copies that have to be in memory, and those that several
+  /// operations read.
+  void findReaders();
+  /// Finds the copies that each kernel computes which reads them.
+  void findInlined();
   void findLastReads();
   /// Whether `copy` is computed where it is read. All steps after `time`, which
   /// computes it, are known.
@@ -56,10 +65,11 @@ private:
   llvm::BitVector saved, executed, isDecoded;
   SmallVector<Step> steps;
   unsigned numForward = 0;
-  /// For each copy, the last step that reads it, and whether a kernel reads it
-  /// that needs it in memory.
+  /// For each copy, the last step that reads it; whether it is a result, or a
+  /// kernel reads it that needs it in memory; whether several operations read
+  /// it; and whether kernels that read it compute it.
   SmallVector<unsigned> last;
-  llvm::BitVector isInMemory;
+  llvm::BitVector isInMemory, isShared, isInlined;
   /// The steps whose results have no buffer, and for each step, the number of
   /// kernels before it that do not fuse.
   llvm::BitVector isFusedStep;
