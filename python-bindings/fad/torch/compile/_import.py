@@ -10,11 +10,11 @@ from typing import Any, Iterable
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves
 
 from .._body import FLOAT_TYPES, MLIR_TYPES, Body, Unsupported
 from ._kinds import find_kind, find_memory, is_bound, is_part
+from ._sizes import estimate_size
 from ._times import estimate_time
 from ._scalars import LINEAR, RULES, Operand
 
@@ -68,7 +68,7 @@ class _Importer:
     # Types
 
     def shape(self, value: torch.Tensor) -> tuple[int, ...]:
-        return tuple(optimization_hint(size, fallback=128) for size in value.shape)
+        return tuple(estimate_size(size) for size in value.shape)
 
     def type(self, value: Any, is_dependent: bool = False) -> str:
         """The type of `value`: its bytes count, and what depends on a cotangent is

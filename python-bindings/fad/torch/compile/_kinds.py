@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from torch import fx
 from torch._functorch import partitioners
-from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils.checkpoint import CheckpointPolicy
+
+from ._sizes import estimate_size
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -133,9 +134,7 @@ def find_memory(node: fx.Node) -> list[str]:
         return []
     images, weights, copies = _CONVOLUTIONS[packet]
     values = (node.args[images].meta["val"], node.args[weights].meta["val"])
-    image, weight = (
-        optimization_hint(value.numel(), fallback=0) * value.dtype.itemsize for value in values
-    )
+    image, weight = (estimate_size(value.numel()) * value.dtype.itemsize for value in values)
     is_cpu = values[0].device.type == "cpu"
     return [f"fad.scratch = {image + copies * weight}"] if is_cpu else []
 

@@ -20,11 +20,9 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves
 
-# The size of a dimension that nothing is known of.
-_ASSUMED_SIZE = 128
+from ._sizes import estimate_size
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def count_storage_bytes(value: torch.Tensor) -> int:
     """The bytes of the storage of a fake tensor, by the hints of its sizes."""
     if value.layout is not torch.strided:
         return 0
-    return optimization_hint(value.untyped_storage().nbytes(), fallback=_ASSUMED_SIZE)
+    return estimate_size(value.untyped_storage().nbytes())
 
 
 def get_tensors(node: fx.Node) -> list[torch.Tensor]:

@@ -2,9 +2,10 @@
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import optimization_hint
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
+
+from ._sizes import estimate_size
 
 aten = torch.ops.aten
 
@@ -29,7 +30,7 @@ def estimate_time(node: fx.Node) -> int:
         lambda leaf: leaf.meta["val"] if isinstance(leaf, fx.Node) else leaf,
         (node.args, node.kwargs, node),
     )
-    operations = optimization_hint(count(*args, **kwargs, out_val=value), fallback=0)
+    operations = estimate_size(count(*args, **kwargs, out_val=value))
     return round(operations * _get_units(tree_leaves(value)[0]))
 
 
