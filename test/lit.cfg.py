@@ -114,6 +114,10 @@ if shutil.which("unshare") and not subprocess.call(
     config.available_features.add("namespaces")
 
 
+if shutil.which("zsh", path="/usr/bin:/bin"):
+    config.available_features.add("zsh")
+
+
 def find_toolkit(part):
     """The directory of a CUDA toolkit with a part of it, or None."""
     candidates = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]

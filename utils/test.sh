@@ -37,6 +37,8 @@ for option; do
   esac
 done
 
+# Its completion is tested.
+packages+=(zsh)
 if [ $build = build ]; then
   set_up
 else
