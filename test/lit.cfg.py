@@ -76,6 +76,7 @@ packages = {
     "iree": "iree.compiler",
     "sklearn": "sklearn",
     "triton": "triton",
+    "jax": "jaxlib",
     "matplotlib": "matplotlib",
     "nanobind": "nanobind",
     "ml_dtypes": "ml_dtypes",

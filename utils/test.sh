@@ -46,6 +46,9 @@ else
   step "Configure with sanitizers" configure sanitize
 fi
 if [ $nightly = 1 ]; then
+  [ "$python_packages" = leave ] ||
+    step "Install Python packages of nightly tests" "$python" -m pip install \
+      --requirement utils/requirements-nightly.txt
   exec cmake --build build --target check-fad-nightly
 fi
 step "Build what tests need" cmake --build $build --target fad-test-depends
