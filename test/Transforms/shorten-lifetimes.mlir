@@ -48,8 +48,8 @@ func.func @f_backward(%r: tensor<8xf32> {fad.residual}, %c: tensor<8xf32> {fad.c
 // What reads no more of a cotangent than its size goes down, too.
 // CHECK-LABEL: @sizes_backward
 // CHECK-SAME:  %[[R:[^:]*]]: tensor<?xf32> {fad.residual}, %[[C:[^:]*]]: tensor<?xf32>
-// CHECK:       %[[G:.*]] = math.absf %[[C]]
 // CHECK:       %[[N:.*]] = tensor.dim %[[C]]
+// CHECK-NEXT:  %[[G:.*]] = math.absf %[[C]]
 // CHECK-NEXT:  %[[E:.*]] = tensor.empty(%[[N]])
 // CHECK-NEXT:  %[[A:.*]] = linalg.exp ins(%[[R]] : tensor<?xf32>) outs(%[[E]] : tensor<?xf32>)
 // CHECK-NEXT:  arith.mulf %[[G]], %[[A]]

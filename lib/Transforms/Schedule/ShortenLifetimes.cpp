@@ -59,11 +59,11 @@ void BackwardOrder::findMovable() {
       dependent.insert(argument);
   for (Operation &op : backward.front()) {
     bool depends = false;
-    // A size is known before the elements are.
-    if (!isa<tensor::DimOp>(op))
-      forEachOutsideOperand(&op, [&](OpOperand &operand) {
-        depends |= dependent.contains(operand.get());
-      });
+    forEachOutsideOperand(&op, [&](OpOperand &operand) {
+      depends |= dependent.contains(operand.get());
+    });
+    if (depends && isa<tensor::DimOp>(op))
+      continue; // Stays, and what needs the size alone may move.
     if (depends)
       dependent.insert(op.result_begin(), op.result_end());
     else if (isMovable(&op) && !op.use_empty())
