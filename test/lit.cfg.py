@@ -76,6 +76,7 @@ packages = {
     "iree": "iree.compiler",
     "sklearn": "sklearn",
     "triton": "triton",
+    "jax": "jaxlib",
     "matplotlib": "matplotlib",
     "nanobind": "nanobind",
     "ml_dtypes": "ml_dtypes",
@@ -112,6 +113,10 @@ if shutil.which("unshare") and not subprocess.call(
     ["unshare", *as_root, "--mount", "true"], stderr=subprocess.DEVNULL
 ):
     config.available_features.add("namespaces")
+
+
+if shutil.which("zsh", path="/usr/bin:/bin"):
+    config.available_features.add("zsh")
 
 
 def find_toolkit(part):

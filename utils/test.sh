@@ -37,6 +37,8 @@ for option; do
   esac
 done
 
+# Its completion is tested.
+packages+=(zsh)
 if [ $build = build ]; then
   set_up
 else
@@ -44,6 +46,9 @@ else
   step "Configure with sanitizers" configure sanitize
 fi
 if [ $nightly = 1 ]; then
+  [ "$python_packages" = leave ] ||
+    step "Install Python packages of nightly tests" "$python" -m pip install \
+      --requirement utils/requirements-nightly.txt
   exec cmake --build build --target check-fad-nightly
 fi
 step "Build what tests need" cmake --build $build --target fad-test-depends

@@ -6,8 +6,10 @@
 >>> gradients = pullback(numpy.float32(1))
 """
 
+from typing import Any
+
 from . import _progress
-from ._choices import Contractions, Optimizer, Policy, Recompute, Target
+from ._choices import Contractions, Optimizer, Policy, Recompute, Target, suggest
 from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
 from ._elementwise.function import Elementwise, elementwise
@@ -76,3 +78,11 @@ __all__ = [
 ]
 
 _progress.show()
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("iree", "plot", "torch"):
+        hint = f" before it is imported; write: import fad.{name}"
+    else:
+        hint = suggest(name, __all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)

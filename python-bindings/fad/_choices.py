@@ -1,6 +1,8 @@
-"""The names that options are given by, for type checkers and editors."""
+"""The names that options are given by, for type checkers and editors, and their check."""
 
-from typing import Literal
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, Literal
 
 #: What backward gets from forward.
 Policy = Literal["bp", "recompute", "fad", "auto"]
@@ -12,3 +14,20 @@ Contractions = Literal["auto", "library", "loops"]
 Target = Literal["cpu", "gpu"]
 #: The optimizer whose state counts in a memory report.
 Optimizer = Literal["none", "sgd", "momentum", "adam"]
+
+
+def suggest(name: object, names: Iterable[str]) -> str:
+    """What the error for a `name` that is none of `names` ends with: the one of them that is
+    spelled nearly as `name` is, where there is one."""
+    spelled = {each.lower(): each for each in names}
+    nearest = get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.7)
+    return f"; did you mean {spelled[nearest[0]]!r}?" if nearest else ""
+
+
+def check_choice(what: str, name: Any, names: Iterable[str]) -> str:
+    """`name`, which has to be one of `names`; the error begins with `what`."""
+    names = tuple(names)
+    if name in names:
+        return str(name)
+    listed = ", ".join(map(repr, names))
+    raise ValueError(f"{what} {name!r}; choose one of {listed}{suggest(name, names)}")

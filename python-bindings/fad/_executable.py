@@ -1,8 +1,10 @@
 """Compiled programs, called with numpy arrays."""
 
+from typing import get_args
+
 from . import _fad
 from ._arrays import Array, check_result, to_argument, to_result
-from ._choices import Contractions
+from ._choices import Contractions, check_choice
 from ._module import Module, get_handle
 from ._types import find_signature
 
@@ -18,6 +20,7 @@ class Executable:
         if not isinstance(contractions, str):
             kind = type(contractions).__name__
             raise TypeError(f"contractions is a {kind}; it can be 'auto', 'library' or 'loops'")
+        check_choice("contractions is", contractions, get_args(Contractions))
         # Another thread may change the module meanwhile.
         snapshot = module.clone()
         self._handle = _fad.compile(snapshot._handle, check, contractions)

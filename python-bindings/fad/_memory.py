@@ -1,10 +1,11 @@
 """The objects of a memory report."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, get_args
 
+from ._choices import Policy, check_choice, suggest
 from ._dict import AsDict
 from ._types import ValueType, make_type
 
@@ -97,7 +98,9 @@ class Footprint(AsDict):
     total: int
 
     def share(self, part: str) -> float:
-        """The share that a part such as "activations" has in the total."""
+        """The share that a part such as "activations" has in the total. Raises ValueError
+        for a part that there is not."""
+        check_choice("there is no part", part, (each.name for each in fields(self)))
         return getattr(self, part) / self.total if self.total else 0.0
 
 
@@ -135,7 +138,7 @@ class MemoryReport(AsDict):
 
     `report["fad"]` is the part on one policy, `str(report)`, which is `report.table()`, a
     table of all, and `report.json` the text that `fad-memory-report --format=json` prints.
-    `symbols` says what names such as "d0" in sizes stand for. `report.to_dict()` has the
+    A loop over the report goes over the names of its policies. `symbols` says what names such as "d0" in sizes stand for. `report.to_dict()` has the
     attributes of all parts as plain values."""
 
     _left_out = "_table", "json"
@@ -147,7 +150,18 @@ class MemoryReport(AsDict):
     json: str
 
     def __getitem__(self, policy: str) -> PolicyReport:
+        if policy not in self.policies:
+            reported = ", ".join(map(repr, self.policies)) or "no policy"
+            hint = suggest(policy, self.policies)
+            if policy in get_args(Policy):
+                hint = "; list it in policies of fad.memory_report"
+            raise KeyError(
+                f"the report on {self.entry} has no policy {policy!r}, only {reported}{hint}"
+            )
         return self.policies[policy]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.policies)
 
     def table(self) -> str:
         """All of it as text."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from operator import index
-from typing import Any
+from typing import Any, get_args
 
 from . import _fad
+from ._choices import Policy, Recompute, Target, check_choice
 
 
 def check_integer(name: str, value: int) -> int:
@@ -18,27 +19,28 @@ def check_integer(name: str, value: int) -> int:
 
 
 def check_policy(policy: str) -> str:
-    """A name for C++, which says which there are."""
     if not isinstance(policy, str):
         raise TypeError(f"a policy is a {type(policy).__name__}; give its name")
-    return policy
+    return check_choice("there is no policy", policy, get_args(Policy))
 
 
 def check_recompute(recompute: str | None) -> str | None:
-    """A name for C++, which says which there are."""
-    if not isinstance(recompute, str | None):
+    if recompute is None:
+        return None
+    if not isinstance(recompute, str):
         raise TypeError(
             f"recompute is a {type(recompute).__name__}; name what backward may "
             "compute again, such as 'elementwise'"
         )
-    return recompute
+    return check_choice("recompute is", recompute, get_args(Recompute))
 
 
 def check_target(target: str | None) -> str | None:
-    """A name for C++, which says which there are."""
-    if not isinstance(target, str | None):
+    if target is None:
+        return None
+    if not isinstance(target, str):
         raise TypeError(f"a target is a {type(target).__name__}; give its name")
-    return target
+    return check_choice("target is", target, get_args(Target))
 
 
 def check_assumed_size(size: int | None) -> int | None:
@@ -79,8 +81,9 @@ def check_budget(name: str, budget: int | str | None) -> int | None:
 
 
 def check_automatic(policies: Iterable[str], **options) -> None:
-    """Raises ValueError for an option of the policy "auto" without that policy."""
-    if "auto" in policies:
+    """Raises ValueError for an option of the policy "auto" without that policy, and for a
+    policy that there is not."""
+    if "auto" in [check_policy(policy) for policy in policies]:
         return
     for name, value in options.items():
         # 0 is a budget, and equal to False.

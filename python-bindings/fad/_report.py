@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from operator import index
+from typing import get_args
 
 from . import _fad
-from ._choices import Optimizer, Policy, Recompute, Target
+from ._choices import Optimizer, Policy, Recompute, Target, check_choice
 from ._memory import CurvePoint, MemoryReport, TimeMemoryCurve, make_report
 from ._module import Module, get_handle
 from ._nest import check_entry, check_numbers
-from ._policy import check_integer, check_options, check_policy
+from ._policy import check_integer, check_options
 
 Sizes = int | Mapping[tuple[int, int], int]
 
@@ -22,11 +23,10 @@ def _check_size(size: int) -> int:
     return size
 
 
-def _check_name(name: str, option: str) -> str:
-    """A name for C++, which says which there are."""
-    if not isinstance(name, str):
-        raise TypeError(f"{option} is a {type(name).__name__}; give its name")
-    return name
+def _check_optimizer(optimizer: str) -> str:
+    if not isinstance(optimizer, str):
+        raise TypeError(f"optimizer is a {type(optimizer).__name__}; give its name")
+    return check_choice("there is no optimizer", optimizer, get_args(Optimizer))
 
 
 def _check_batch(batch: int) -> int:
@@ -108,7 +108,7 @@ def memory_report(
         others = _check_size(sizes)
     if isinstance(policies, str):
         raise TypeError(f"policies is {policies!r}; list it: [{policies!r}]")
-    names = [check_policy(policy) for policy in policies]
+    names = list(policies)
     options = check_options(
         names,
         recompute=recompute,
@@ -128,7 +128,7 @@ def memory_report(
         others,
         options,
         memory_budget=None if memory_budget is None else str(memory_budget),
-        optimizer=_check_name(optimizer, "optimizer"),
+        optimizer=_check_optimizer(optimizer),
         batch=_check_batch(batch),
     )
     _check_dimensions(module, name, by_dimension)
@@ -173,7 +173,7 @@ def draw_residuals(
         check_entry(entry),
         check_numbers(wrt, "wrt"),
         check_numbers(results, "results"),
-        check_policy(policy),
+        policy,
         None if size is None else _check_size(size),
         options,
         None if group is None else bool(group),

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ._choices import suggest
+
 Shape = tuple[int | None, ...]
 
 
@@ -50,7 +52,8 @@ def find_signature(signatures: Mapping[str, Signature], function: str, count: in
         )
     signature = signatures.get(function)
     if signature is None:
-        raise ValueError(f"there is no public function {function!r}, only {known}")
+        hint = suggest(function, signatures)
+        raise ValueError(f"there is no public function {function!r}, only {known}{hint}")
     expected = len(signature.arguments)
     if count != expected:
         types = ", ".join(map(str, signature.arguments)) or "none"

@@ -96,24 +96,18 @@ Executable::prepare(ModuleOp module, bool check) {
   return functions;
 }
 
-/// The option of this name.
-static Contractions parseContractions(const std::string &name) {
-  auto found = llvm::StringSwitch<std::optional<Contractions>>(name)
-                   .Case("auto", Contractions::automatic)
-                   .Case("library", Contractions::library)
-                   .Case("loops", Contractions::loops)
-                   .Default(std::nullopt);
-  if (!found)
-    throw nb::value_error(
-        ("contractions is '" + name + "'; it can be auto, library or loops")
-            .c_str());
-  return *found;
+/// The option of this name, which Python has checked.
+static Contractions getContractions(const std::string &name) {
+  return llvm::StringSwitch<Contractions>(name)
+      .Case("library", Contractions::library)
+      .Case("loops", Contractions::loops)
+      .Default(Contractions::automatic);
 }
 
 Executable Executable::compile(python::Module &module, bool check,
                                const std::string &contractions) {
   CompileOptions options;
-  options.contractions = parseContractions(contractions);
+  options.contractions = getContractions(contractions);
   llvm::StringMap<Function> functions;
   bool hasState = false;
   auto compiled = module.run([&](ModuleOp op) -> FailureOr<CompiledModule> {

@@ -18,8 +18,7 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::python;
 
-/// The request for one function; throws `ValueError` for a name that there is
-/// not.
+/// The request for one function.
 static ReportRequest makeRequest(const std::string &entry,
                                  const std::vector<int64_t> &wrt,
                                  const std::vector<int64_t> &results,
@@ -35,14 +34,6 @@ static ReportRequest makeRequest(const std::string &entry,
   return request;
 }
 
-static Optimizer getOptimizer(const std::string &name) {
-  if (std::optional<Optimizer> optimizer = symbolizeOptimizer(name))
-    return *optimizer;
-  std::string message = "there is no optimizer '" + name +
-                        "'; choose one of 'none', 'sgd', 'momentum', 'adam'";
-  throw nb::value_error(message.c_str());
-}
-
 static nb::tuple
 reportOn(python::Module &module, const std::string &entry,
          const std::vector<int64_t> &wrt, const std::vector<int64_t> &results,
@@ -55,7 +46,7 @@ reportOn(python::Module &module, const std::string &entry,
   request.sizes = {std::move(sizes), otherSizes};
   if (budget)
     request.memoryBudget = getBytes("memory_budget", *budget);
-  request.optimizer = getOptimizer(optimizer);
+  request.optimizer = symbolizeOptimizer(optimizer).value();
   request.batch = batch;
   MemoryReport report =
       module.run([&](ModuleOp op) { return reportMemory(op, request); });

@@ -214,13 +214,26 @@ static std::vector<std::string> getFunctions(Module &module) {
   return names;
 }
 
+/// Reports that `module` has no function `name`, and lists those that it has.
+static LogicalResult reportUnknownFunction(ModuleOp module, StringRef name) {
+  auto diagnostic = emitError(module.getLoc())
+                    << "there is no function @" << name << "; the module has ";
+  auto functions = module.getOps<func::FuncOp>();
+  if (functions.empty())
+    return diagnostic << "none";
+  llvm::interleaveComma(functions, diagnostic, [&](func::FuncOp function) {
+    diagnostic << "@" << function.getSymName();
+  });
+  return diagnostic;
+}
+
 /// The types of the arguments and of the results of a function.
 static nb::tuple getSignature(Module &module, const std::string &name) {
   SmallVector<TypeDescription> arguments, results;
   module.run([&](ModuleOp op) -> LogicalResult {
     auto function = op.lookupSymbol<func::FuncOp>(name);
     if (!function)
-      return emitError(op.getLoc()) << "there is no function @" << name;
+      return reportUnknownFunction(op, name);
     for (Type type : function.getArgumentTypes())
       arguments.emplace_back(type);
     for (Type type : function.getResultTypes())

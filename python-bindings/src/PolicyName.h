@@ -15,33 +15,21 @@
 
 namespace mlir::fad::python {
 
-/// The policy called `name`. Throws `ValueError` where there is none.
+// Names are those of `fad._choices`, where Python checks them.
+
+/// The policy called `name`.
 inline Policy getPolicy(const std::string &name) {
-  if (std::optional<Policy> policy = symbolizePolicy(name))
-    return *policy;
-  std::string message = "there is no policy '" + name +
-                        "'; choose one of 'bp', 'recompute', 'fad', 'auto'";
-  throw nanobind::value_error(message.c_str());
+  return symbolizePolicy(name).value();
 }
 
-/// What backward may compute again, by name. Throws `ValueError` where there is
-/// nothing of that name.
+/// What backward may compute again, by name.
 inline RecomputeLevel getRecomputeLevel(const std::string &name) {
-  if (std::optional<RecomputeLevel> level = symbolizeRecomputeLevel(name))
-    return *level;
-  std::string message =
-      "recompute is '" + name +
-      "'; choose one of 'nothing', 'elementwise', 'reductions', 'all', "
-      "'contractions'";
-  throw nanobind::value_error(message.c_str());
+  return symbolizeRecomputeLevel(name).value();
 }
 
-/// The target called `name`. Throws `ValueError` where there is none.
+/// The target called `name`.
 inline Target getTarget(const std::string &name) {
-  if (name == "cpu" || name == "gpu")
-    return name == "cpu" ? Target::cpu : Target::gpu;
-  std::string message = "target is '" + name + "'; choose one of 'cpu', 'gpu'";
-  throw nanobind::value_error(message.c_str());
+  return name == "gpu" ? Target::gpu : Target::cpu;
 }
 
 /// The number of bytes in `text`; `name` is what the error calls it.

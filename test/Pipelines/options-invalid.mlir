@@ -5,12 +5,19 @@
 // RUN: not fad-opt %s --fad-to-cpu=vector-bits=x 2>&1 | FileCheck %s --check-prefix=BITS --match-full-lines --implicit-check-not=error
 // RUN: not fad-opt %s --fad-differentiate=derivatives-from=x 2>&1 | FileCheck %s --check-prefix=FORM --match-full-lines --implicit-check-not=error
 // RUN: not fad-opt %s --pass-pipeline='builtin.module(fad-select-residuals{residual-budget=8g})' 2>&1 | FileCheck %s --check-prefix=BYTES
+// RUN: not fad-opt %s --fad-nest=policy=Recompte 2>&1 | FileCheck %s --check-prefix=NEAR --match-full-lines --implicit-check-not=error
+// RUN: not fad-opt %s --fad-nest=target=tpu 2>&1 | FileCheck %s --check-prefix=TWO --match-full-lines --implicit-check-not=error
 // POLICY:<unknown>:0: error: policy: 'foo' is none of its values: bp, recompute, fad, auto
 // LIST:<unknown>:0: error: wrt: 'x' is no integer
 // LIMIT:<unknown>:0: error: limit: '-1' is no integer from 0 on
 // BITS:<unknown>:0: error: vector-bits: 'x' is no integer
 // FORM:<unknown>:0: error: derivatives-from: 'x' is none of its values: operands, results, both
 // BYTES: error: residual-budget: the value is '8g', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
+
+// A name that is nearly one of them; none is proposed where two are equally near.
+// NEAR:<unknown>:0: error: policy: 'Recompte' is none of its values: bp, recompute, fad, auto; did you mean 'recompute'?
+// TWO:<unknown>:0: error: target: 'tpu' is none of its values: cpu, gpu
+
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }

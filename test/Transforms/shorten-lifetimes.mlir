@@ -45,6 +45,25 @@ func.func @f_backward(%r: tensor<8xf32> {fad.residual}, %c: tensor<8xf32> {fad.c
   return %h, %a : tensor<8xf32>, tensor<8xf32>
 }
 
+// What reads no more of a cotangent than its size goes down, too.
+// CHECK-LABEL: @sizes_backward
+// CHECK-SAME:  %[[R:[^:]*]]: tensor<?xf32> {fad.residual}, %[[C:[^:]*]]: tensor<?xf32>
+// CHECK:       %[[N:.*]] = tensor.dim %[[C]]
+// CHECK-NEXT:  %[[G:.*]] = math.absf %[[C]]
+// CHECK-NEXT:  %[[E:.*]] = tensor.empty(%[[N]])
+// CHECK-NEXT:  %[[A:.*]] = linalg.exp ins(%[[R]] : tensor<?xf32>) outs(%[[E]] : tensor<?xf32>)
+// CHECK-NEXT:  arith.mulf %[[G]], %[[A]]
+func.func @sizes_backward(%r: tensor<?xf32> {fad.residual}, %c: tensor<?xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<?xf32> {fad.gradient = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %c, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %a = linalg.exp ins(%r : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %g = math.absf %c : tensor<?xf32>
+  %h = arith.mulf %g, %a : tensor<?xf32>
+  return %h : tensor<?xf32>
+}
+
 // A source of random numbers stays where it is, as does what nothing reads.
 // CHECK-LABEL: @g_backward
 // CHECK:       ml_program.global_load

@@ -5,17 +5,21 @@
 # an installation has.
 
 # Prints the options of program $1, one a line, and, for those with a list of values, a line
-# for each value: --option=value.
+# for each value: --option=value. The options of the pass $2 follow it: --pass=option=value.
 _fad_list_options() {
-  "$1" --help 2>/dev/null | awk '
-    # An option: --name, --name=<type>, --name <type>. Those further in are of a pass.
+  "$1" --help 2>/dev/null | awk -v owner="$2" '
+    # An option or a pass: --name, --name=<type>, --name <type>.
     match($0, /^ +--[A-Za-z0-9][A-Za-z0-9_-]*/) {
-      name = substr($0, RSTART, RLENGTH)
+      indent = index($0, "-") - 1
+      name = substr($0, indent + 1, RLENGTH - indent)
       takes = substr($0, RSTART + RLENGTH, 1) == "="
-      indent = sub(/^ +/, "", name) ? index($0, "-") - 1 : 0
-      if (indent > 6)
-        name = ""
+      if (indent != 4 && indent != 8)
+        pass = name
+      else if (pass == owner) # An option of the pass above.
+        name = pass "=" substr(name, 3)
       else
+        name = ""
+      if (name)
         print name (takes ? "=" : "")
       next
     }
@@ -28,25 +32,21 @@ _fad_list_options() {
 }
 
 _fad_complete() {
-  local program=$1 word=${COMP_LINE:0:COMP_POINT} words
+  local program=$1 word=${COMP_LINE:0:COMP_POINT} prefix="" words
   # Words that bash divides at "=" are one here.
   word=${word##* }
-  local prefix=""
   case $word in
-    *=*) prefix=${word%%=*}= ;;
+    *=*) prefix=${word%=*}= ;;
   esac
   case $word in
     -*)
-      mapfile -t words < <(_fad_list_options "$program" | sort -u)
+      mapfile -t words < <(_fad_list_options "$program" "${word%%=*}")
       mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$word")
-      # Only what stands behind "=" is replaced.
-      if [[ $prefix && $COMP_WORDBREAKS == *=* ]]; then
-        COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
-      elif [[ ${#COMPREPLY[@]} -gt 1 ]]; then
-        # Values come once their option stands.
-        local all=("${COMPREPLY[@]}")
-        mapfile -t COMPREPLY < <(printf '%s\n' "${all[@]}" | sed 's/=.*/=/' | sort -u)
-      fi
+      # What follows the next "=" comes once that stands.
+      mapfile -t COMPREPLY < <(printf '%s\n' "${COMPREPLY[@]#"$prefix"}" |
+        sed '/^$/d; s/=.*/=/' | sort -u)
+      # Only what stands behind the last "=" is replaced, where bash divides there.
+      [[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
       [[ ${#COMPREPLY[@]} -ge 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
       ;;
     *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;

@@ -5,6 +5,7 @@ of a build, and runs MkDocs on them, which refuses a link that leads nowhere.
 The pages keep their places: what a page links to is found beside it, also the sources."""
 
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -141,6 +142,10 @@ def main():
         return
     command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
     subprocess.run([*command, "--config-file", work / "mkdocs.yml"], check=True)
+    if not os.environ.get("FAD_SITE_URL"):
+        # A server shows it in place of pages of any folder, so that its links need the
+        # address. MkDocs would take the site for the root of a server.
+        (work / "site" / "404.html").unlink()
     print(f"the site: {work / 'site' / 'index.html'}")
 
 

@@ -62,6 +62,8 @@ void BackwardOrder::findMovable() {
     forEachOutsideOperand(&op, [&](OpOperand &operand) {
       depends |= dependent.contains(operand.get());
     });
+    if (depends && isa<tensor::DimOp>(op))
+      continue; // Stays, and what needs the size alone may move.
     if (depends)
       dependent.insert(op.result_begin(), op.result_end());
     else if (isMovable(&op) && !op.use_empty())

@@ -3,6 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .._choices import suggest
 from ._export.errors import ExportError
 from ._export.export import Argument, Exported, Result, export
 from ._export.joint import export_joint
@@ -55,4 +56,11 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(".nn", __name__)
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}{suggest(name, __all__)}",
+        name=name,
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

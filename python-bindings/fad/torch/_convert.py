@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from ._elementwise.function import check_choice
+from ._elementwise.function import check_keep
 from ._text import align
 from .nn import ACTIVATIONS, ElementwiseModule, _Activation
 
@@ -70,7 +70,7 @@ def convert(
     transformers becomes the part `module` of an `ElementwiseModule`. States have the
     same names before and after. Functions that a model calls, such as
     `torch.nn.functional.gelu`, are not modules, and stay."""
-    check_choice(keep, derivative_bits)
+    check_keep(keep, derivative_bits)
     if not isinstance(model, nn.Module):
         raise TypeError(f"{type(model).__name__} is no torch.nn.Module")
     if copy_model:

@@ -9,7 +9,7 @@ import torch.utils._pytree as pytree
 
 from .. import compile as compile_for_cpu
 from .. import memory_report, nest
-from .._choices import Policy, Recompute
+from .._choices import Policy, Recompute, check_choice
 from .._fad import ASSUMED_SIZE
 from .._policy import check_assumed_size, check_automatic
 from ._export.check import Step, check_step
@@ -238,8 +238,7 @@ def train_step(
 
     Raises ExportError, fad.Error or fad.iree.CompileError where a part of the
     model is not supported there; the message names it."""
-    if engine not in ENGINES:
-        raise ValueError(f"there is no engine {engine!r}; choose one of {ENGINES}")
+    check_choice("there is no engine", engine, ENGINES)
     if flags and engine != "iree":
         raise ValueError("flags are those of IREE; choose engine='iree'")
     options = {

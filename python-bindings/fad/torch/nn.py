@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from ._elementwise.function import Elementwise, check_choice
+from ._elementwise.function import Elementwise, check_keep
 
 
 @functools.cache
@@ -103,7 +103,7 @@ class ElementwiseModule(torch.nn.Module):
         derivative_bits: int | None = None,
     ) -> None:
         super().__init__()
-        check_choice(keep, derivative_bits)
+        check_keep(keep, derivative_bits)
         self.module = module
         self._elementwise = Elementwise(module.forward, keep, derivative_bits)
 

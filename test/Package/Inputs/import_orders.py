@@ -14,7 +14,7 @@ USES = {
     "fad": """
 import fad
 import numpy as np
-assert fad.__file__.startswith(sys.argv[1]), fad.__file__
+assert os.path.realpath(fad.__file__).startswith(os.path.realpath(sys.argv[1])), fad.__file__
 nested = fad.nest(fad.parse(
     "func.func @f(%x: tensor<?xf64>) -> tensor<?xf64> {"
     "  %y = math.tanh %x : tensor<?xf64> return %y : tensor<?xf64> }"))
@@ -55,7 +55,7 @@ def is_installed(name):
 def check(order):
     """What went wrong where packages are imported in this order, or None."""
     # Used in the order of their imports, and once more with all of them there.
-    text = "import sys\n" + "".join(USES[name] for name in (*order, *order))
+    text = "import os, sys\n" + "".join(USES[name] for name in (*order, *order))
     done = subprocess.run([sys.executable, "-c", text, sys.argv[1]], capture_output=True)
     if not done.returncode:
         return None

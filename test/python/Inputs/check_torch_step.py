@@ -327,9 +327,16 @@ class Misuse(unittest.TestCase):
     def test_engine(self):
         with self.assertRaisesRegex(ValueError, "no engine 'gpu'; choose one of"):
             fad.torch.train_step(self.model, self.inputs, engine="gpu")
+        with self.assertRaisesRegex(ValueError, "'iree'; did you mean 'iree'"):
+            fad.torch.train_step(self.model, self.inputs, engine="IREE")
+
+    def test_attributes(self):
+        with self.assertRaisesRegex(AttributeError, "no attribute 'nets'; did you mean 'nest'"):
+            fad.torch.nets  # noqa: B018
+        self.assertLessEqual({"explain", "nest", "nn"}, set(dir(fad.torch)))
 
     def test_policy(self):
-        with self.assertRaisesRegex(ValueError, "no policy 'all'|policy"):
+        with self.assertRaisesRegex(ValueError, "no policy 'all'; choose one of"):
             fad.torch.train_step(self.model, self.inputs, torch.sum, policy="all")
         for policy, options, message in (
             ("fad", {"recompute": "all"}, "recompute is an option of the policy 'auto'"),

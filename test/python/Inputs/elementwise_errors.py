@@ -69,5 +69,6 @@ def check_errors():
         expect(TypeError, text, lambda: elementwise(function)(x))
     expect(TypeError, "positional", lambda: elementwise(torch.mul)(x, other=x))
     expect(ValueError, "choose one of", lambda: elementwise(torch.tanh, keep="x"))
+    expect(ValueError, "did you mean 'source'", lambda: elementwise(torch.tanh, keep="sources"))
     expect(ValueError, "choose 1 to 8", lambda: elementwise(torch.tanh, derivative_bits=0))
     expect(ValueError, "keep is", lambda: elementwise(keep="source", derivative_bits=1)(F.silu))

@@ -134,7 +134,7 @@ class Contractions(unittest.TestCase):
 
     def test_invalid(self):
         text = write_function("f", "product", "f32", "f32", False, True)
-        message = "contractions is 'blas'; it can be auto, library or loops"
+        message = "contractions is 'blas'; choose one of 'auto', 'library', 'loops'$"
         with self.assertRaisesRegex(ValueError, message):
             fad.compile(fad.parse(text), contractions="blas")
 

@@ -69,6 +69,8 @@ class Functions(unittest.TestCase):
             str(caught.exception),
             "there is no public function 'hidden', only double, nothing, quadruple",
         )
+        with self.assertRaisesRegex(ValueError, "quadruple; did you mean 'double'\\?$"):
+            executable.call("Doubel", x)
 
     def test_many_loops(self):
         """More than are compiled in one function, many of them the same."""

@@ -137,6 +137,32 @@ class MemoryReport(unittest.TestCase):
         self.assertIn("tensor<8x?xf32>", types)
         self.assertNotIn("tensor<?x8xf32>", types)
 
+    def test_unknown_policies(self):
+        report = fad.memory_report(fad.parse(CHAIN), policies=["bp", "recompute"], sizes=8)
+        self.assertEqual(list(report), ["bp", "recompute"])
+        self.assertTrue("bp" in report and "fad" not in report)
+        for policy, hint in (
+            ("foo", ""),
+            (0, ""),
+            ("recomptue", "; did you mean 'recompute'?"),
+            ("fad", "; list it in policies of fad.memory_report"),
+        ):
+            with self.assertRaises(KeyError) as caught:
+                report[policy]
+            self.assertEqual(
+                caught.exception.args,
+                (f"the report on chain has no policy {policy!r}, only 'bp', 'recompute'{hint}",),
+            )
+        footprint = report["bp"].footprint
+        self.assertEqual(footprint.share("total"), 1.0)
+        with self.assertRaises(ValueError) as caught:
+            footprint.share("weight")
+        self.assertEqual(
+            str(caught.exception),
+            "there is no part 'weight'; choose one of 'activations', 'others', 'weights', "
+            "'optimizer', 'inputs', 'workspace', 'total'; did you mean 'weights'?",
+        )
+
     def test_errors(self):
         module = fad.parse(CHAIN)
         with self.assertRaises(fad.Error) as caught:

@@ -197,6 +197,11 @@ class Footprints(unittest.TestCase):
                 {"optimizer": "lamb"},
                 "there is no optimizer 'lamb'; choose one of 'none', 'sgd', 'momentum', 'adam'",
             ),
+            (
+                {"optimizer": "Adam"},
+                "there is no optimizer 'Adam'; choose one of 'none', 'sgd', 'momentum', 'adam'; "
+                "did you mean 'adam'?",
+            ),
             ({"batch": 0}, "batch is 0; give a number of samples of at least 1"),
         ):
             with self.assertRaises(ValueError) as caught:

@@ -44,7 +44,10 @@ class Parsing(unittest.TestCase):
         )
         with self.assertRaises(fad.Error) as caught:
             module.signature("third")
-        self.assertEqual(str(caught.exception), "<string>: error: there is no function @third")
+        self.assertEqual(
+            str(caught.exception),
+            "<string>: error: there is no function @third; the module has @square, @other",
+        )
 
     def test_returned(self):
         """What results are, for code that takes over their memory."""
@@ -66,7 +69,8 @@ class Parsing(unittest.TestCase):
             fad.parse(SQUARE, "\x1b.mlir").signature("\x1b[2J\x9b\tü\x7f")
         self.assertEqual(
             str(caught.exception),
-            "\\1B.mlir: error: there is no function @\\1B[2J\\C2\\9B\tü\\7F",
+            "\\1B.mlir: error: there is no function @\\1B[2J\\C2\\9B\tü\\7F; the module has "
+            "@square, @other",
         )
         self.assertIn("\x1b[2J", caught.exception.diagnostics[0].message)
 
@@ -205,12 +209,27 @@ class Passes(unittest.TestCase):
             module.run(pipeline)
             self.assertEqual(module.functions, ("square_forward", "square_backward", "other"))
 
+    def test_unknown_attributes(self):
+        for name, hint in (
+            ("nothing", ""),
+            ("memory_reprot", "; did you mean 'memory_report'?"),
+            ("torch", " before it is imported; write: import fad.torch"),
+        ):
+            with self.assertRaises(AttributeError) as caught:
+                getattr(fad, name)
+            self.assertEqual(str(caught.exception), f"module 'fad' has no attribute {name!r}{hint}")
+
     def test_unknown_pipelines(self):
         module = fad.parse(SQUARE)
         for pipeline, message in (
             ("nope", "'nope' does not refer to a registered pass or pass pipeline"),
             ("cse,", "'' does not refer to a registered pass or pass pipeline"),
             ("fad-nest{policy=x}", "policy: 'x' is none of its values: bp, recompute, fad, auto"),
+            (
+                "fad-nest{policy=Fads}",
+                "policy: 'Fads' is none of its values: bp, recompute, fad, auto; did you mean "
+                "'fad'?",
+            ),
             ("fad-nest{assumed-size=x}", "assumed-size: 'x' is no integer"),
             (
                 "fad-nest{peak-budget=x}",

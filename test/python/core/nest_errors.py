@@ -44,6 +44,13 @@ class Errors(unittest.TestCase):
             str(caught.exception),
             "there is no policy 'best'; choose one of 'bp', 'recompute', 'fad', 'auto'",
         )
+        with self.assertRaises(ValueError) as caught:
+            fad.nest(module, policy="Recompte", recompute="all")
+        self.assertEqual(
+            str(caught.exception),
+            "there is no policy 'Recompte'; choose one of 'bp', 'recompute', 'fad', 'auto'; "
+            "did you mean 'recompute'?",
+        )
         for name in ("wrt", "results"):
             with self.assertRaises(ValueError) as caught:
                 fad.nest(module, **{name: []})
@@ -79,6 +86,12 @@ class Errors(unittest.TestCase):
                 {"policy": "auto", "recompute": "some"},
                 "recompute is 'some'; choose one of 'nothing', 'elementwise', "
                 "'reductions', 'all', 'contractions'",
+            ),
+            (
+                ValueError,
+                {"policy": "auto", "recompute": "reduction"},
+                "recompute is 'reduction'; choose one of 'nothing', 'elementwise', "
+                "'reductions', 'all', 'contractions'; did you mean 'reductions'?",
             ),
             (
                 ValueError,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 
+from ..._choices import check_choice
 from .kernel import Kernel, Residual, check_kernel, get_kernel
 from .trace import Argument, trace
 from .reads import ReadsObject, ReadsTensor, make_key
@@ -51,9 +52,8 @@ def elementwise(
     return Elementwise(fn, keep, derivative_bits)
 
 
-def check_choice(keep: str, derivative_bits: int | None) -> None:
-    if keep not in KEEPS:
-        raise ValueError(f"keep is {keep!r}; choose one of {KEEPS}")
+def check_keep(keep: str, derivative_bits: int | None) -> None:
+    check_choice("keep is", keep, KEEPS)
     if derivative_bits is None:
         return
     is_number = isinstance(derivative_bits, int) and not isinstance(derivative_bits, bool)
@@ -84,7 +84,7 @@ class Elementwise:
     """What `elementwise` returns."""
 
     def __init__(self, fn: Callable, keep: str, derivative_bits: int | None) -> None:
-        check_choice(keep, derivative_bits)
+        check_keep(keep, derivative_bits)
         self._fn, self._keep, self._bits = fn, keep, derivative_bits
         self._plans: dict[Any, _Plan] = {}
         functools.update_wrapper(self, fn, updated=())

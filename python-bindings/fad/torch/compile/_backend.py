@@ -6,6 +6,7 @@ from typing import Any, Callable, Mapping, TypeVar
 
 import torch
 
+from ..._choices import check_choice, suggest
 from ..._progress import step
 from ._activations import decompose_gradients, make_decompositions
 from ._double_backward import refuse_double_backward
@@ -90,10 +91,12 @@ def read_options(
     known = inspect.signature(Partitioner).parameters
     for name in own:
         if name not in known:
-            listed = ", ".join(f"fad.{each}" for each in (*known, "engine"))
-            raise ValueError(f"the backend fad has no option 'fad.{name}'; its own are {listed}")
-    if engine not in _ENGINES:
-        raise ValueError(f"fad.engine is {engine!r}; it is one of {', '.join(_ENGINES)}")
+            names = [f"fad.{each}" for each in (*known, "engine")]
+            raise ValueError(
+                f"the backend fad has no option 'fad.{name}'; its own are {', '.join(names)}"
+                f"{suggest(f'fad.{name}', names)}"
+            )
+    check_choice("fad.engine is", engine, _ENGINES)
     try:
         partitioner = make(**own)
     except TypeError as error:

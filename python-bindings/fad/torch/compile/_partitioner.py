@@ -19,9 +19,9 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_
 from torch.utils._pytree import tree_leaves
 
 from ... import _fad
-from ..._choices import Policy, Recompute
+from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle, parse
-from ..._policy import check_budget, check_options, check_policy
+from ..._policy import check_budget, check_options
 from ..._progress import step
 from ._apply import apply_plan
 from ._hoist import hoist
@@ -85,9 +85,9 @@ class Partitioner(CustomPartitionerFn):
         derivative_bits: int | None = None,
     ) -> None:
         # Planning would say so only to PyTorch's partitioner, which would then run instead.
-        self.policy = check_policy(_check_choice("policy", policy, Policy))
+        self.policy = check_choice("policy is", policy, get_args(Policy))
         if recompute is not None:
-            _check_choice("recompute", recompute, Recompute)
+            check_choice("recompute is", recompute, get_args(Recompute))
         self.fraction = _check_fraction(budget)
         self.has_budget = budget is not None
         # Whether the graphs are for Inductor, which fuses operations.
@@ -244,14 +244,6 @@ class Partitioner(CustomPartitionerFn):
                 RuntimeWarning,
                 stacklevel=2,
             )
-
-
-def _check_choice(option: str, name: Any, names: Any) -> Any:
-    """`name`, if it is one of the literal type `names`."""
-    if name not in get_args(names):
-        listed = ", ".join(map(repr, get_args(names)))
-        raise ValueError(f"{option} is {name!r}; it is one of {listed}")
-    return name
 
 
 def _check_fraction(budget: Any) -> float | None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
+from ..._choices import suggest
 from ..._policy import check_derivative_bits
 from .._requirements import torch
 from . import _state
@@ -33,11 +34,13 @@ class Nest:
         engine: str = "interactive",
     ) -> None:
         if policy not in _state.POLICIES:
-            raise ValueError(f'policy is "auto" or "fad", not {policy!r}')
+            hint = suggest(policy, _state.POLICIES)
+            raise ValueError(f'policy is "auto" or "fad", not {policy!r}{hint}')
         if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
             raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
         if engine not in _state.ENGINES:
-            raise ValueError(f'engine is "interactive" or "deferred", not {engine!r}')
+            hint = suggest(engine, _state.ENGINES)
+            raise ValueError(f'engine is "interactive" or "deferred", not {engine!r}{hint}')
         self.engine = engine
         # The extension counts in 64 bits.
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)

@@ -258,19 +258,21 @@ def check_dynamic():
 def check_options():
     """Options that there are not, and a graph that fad cannot plan."""
     for options, message in (
-        ({"fad.engine": "fast"}, "fad.engine is 'fast'; it is one of inductor, eager"),
+        ({"fad.engine": "fast"}, "fad.engine is 'fast'; choose one of 'inductor', 'eager'"),
+        ({"fad.engine": "egaer"}, "; did you mean 'eager'?"),
         (
             {"fad.polcy": "auto"},
             "the backend fad has no option 'fad.polcy'; its own are fad.policy, fad.recompute, "
-            "fad.budget, fad.residual_budget, fad.derivative_bits, fad.engine",
+            "fad.budget, fad.residual_budget, fad.derivative_bits, fad.engine; did you mean "
+            "'fad.policy'?",
         ),
         (
             {"fad.policy": "foo"},
-            "policy is 'foo'; it is one of 'bp', 'recompute', 'fad', 'auto'",
+            "policy is 'foo'; choose one of 'bp', 'recompute', 'fad', 'auto'",
         ),
         (
             {"fad.recompute": ["all"]},
-            "recompute is ['all']; it is one of 'nothing', 'elementwise', 'reductions', 'all', "
+            "recompute is ['all']; choose one of 'nothing', 'elementwise', 'reductions', 'all', "
             "'contractions'",
         ),
         (

@@ -454,6 +454,9 @@ def check_scope(check):
     check("one in another", nested)
     check("policy", lambda: raises('policy is "auto" or "fad"', lambda: nest(policy="none")))
     check(
+        "near", lambda: raises("did you mean 'deferred'", lambda: fad.torch.nest(engine="defered"))
+    )
+    check(
         "elements", lambda: raises("is a number of elements", lambda: fad.torch.nest(min_numel=-1))
     )
     check("neither", lambda: raises("takes a module or a function", lambda: nest(3)))
