@@ -199,6 +199,7 @@ def _load() -> ctypes.PyDLL:
         function.restype = ctypes.c_char_p
         setattr(library, name, function)
     library.fad_eager_compute_readers.argtypes = [ctypes.c_void_p]
+    library.fad_eager_find.argtypes = [ctypes.c_int64] * 4
     library.fad_eager_take_trace.restype = ctypes.c_char_p
     library.fad_eager_live_values.restype = ctypes.c_int64
     library.fad_eager_live_values.argtypes = [ctypes.c_void_p]
