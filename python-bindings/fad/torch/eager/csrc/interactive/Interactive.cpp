@@ -57,6 +57,26 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
                     : a.tensor * alpha + b.tensor * beta;
 }
 
+/// Whether a tensor like another is nobody else's, so that a result may have
+/// its memory.
+static bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
+  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 &&
+         tensor.is_non_overlapping_and_dense() &&
+         tensor.scalar_type() == like.scalar_type() &&
+         tensor.device() == like.device() &&
+         tensor.sizes().equals(like.sizes()) &&
+         tensor.strides().equals(like.strides());
+}
+
+/// term + a * b. Memory takes more time than the sum of a small tensor.
+static at::Tensor addProduct(at::Tensor term, const at::Tensor &a,
+                             at::Tensor b) {
+  for (at::Tensor *place : {&term, &b})
+    if (isFree(*place, a))
+      return at::addcmul_out(*place, term, a, b);
+  return at::addcmul(term, a, b);
+}
+
 /// B for the result.
 static at::Tensor deriveResult(const Call &call, const NodePtr &own,
                                const at::Tensor &result) {
@@ -73,10 +93,11 @@ static at::Tensor deriveResult(const Call &call, const NodePtr &own,
   if (call.use.kind == Kind::Product) {
     const at::Tensor &one = call.tensor(0), &other = call.tensor(1);
     if (!first.tensor.defined() && first.number == 1 && second.tensor.defined())
-      return at::addcmul(other, one, second.tensor);
+      return addProduct(other, one, std::move(second.tensor));
     at::Tensor sum = scale(second, one);
-    return first.tensor.defined() ? at::addcmul(sum, other, first.tensor)
-                                  : at::add(sum, other, first.number);
+    return first.tensor.defined()
+               ? addProduct(std::move(sum), other, std::move(first.tensor))
+               : at::add(sum, other, first.number);
   }
   std::vector<at::Tensor> parts = (*own)({filled(1, result)});
   TORCH_INTERNAL_ASSERT(parts.size() == 2);
@@ -161,24 +182,22 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
                     const Held &result) {
   if (value.sequence)
     return;
-  NodePtr own = tensor.grad_fn();
-  // References of the tensor, of this function, and of a result that shares the
-  // node.
-  size_t expected = 2 + (result.own == own ? 1 : 0);
+  torch::autograd::Node *own = nodeOf(tensor);
+  // References of the tensor, and of a result that shares the node.
+  size_t expected = 1 + (result.own.get() == own ? 1 : 0);
   for (const Edge &edge : reader.next_edges())
-    expected += edge.function.get() == own.get();
+    expected += edge.function.get() == own;
   for (const Edge &edge : call.edges)
-    expected += edge.function.get() == own.get();
-  if (own.use_count() > expected)
+    expected += edge.function.get() == own;
+  if (c10::raw::intrusive_ptr::use_count(own) > expected)
     return;
   auto node = c10::make_intrusive<SequenceNode>();
   node->held = value.held;
   node->held.own = value.own();
   node->addSource(source);
-  auto input = node->add_input_metadata(tensor);
+  node->replace(*own, tensor);
   value.node = node.get();
   value.sequence = node.get();
-  impl::set_gradient_edge(tensor, {std::move(node), input});
 }
 
 /// Whether values of the sequence have one shape, type and layout.
@@ -190,7 +209,7 @@ static bool fits(const Call &call, const at::Tensor &result) {
         result.device() != tensor.device())
       return false;
   }
-  return !result.is_view();
+  return !isView(result);
 }
 
 static void describe(const Call &call, const Value &value,
@@ -238,7 +257,7 @@ static void start(Call &call, const at::Tensor &result) {
 static void extend(Call &call, const at::Tensor &result) {
   at::AutoGradMode off(false);
   PlainGuard guard;
-  std::vector<Edge> sources = findSources(call);
+  c10::SmallVector<Edge, 2> sources = findSources(call);
   for (const Edge &edge : sources)
     if (!edge.is_valid())
       return;
@@ -253,18 +272,17 @@ static void extend(Call &call, const at::Tensor &result) {
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
   for (Edge &edge : sources)
-    node->addSource(edge);
+    node->addSource(std::move(edge));
   for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
       if (call.values[i]->sources.size() == 1)
-        for (size_t k = 0; k < sources.size(); ++k)
+        for (size_t k = 0; k < node->sources.size(); ++k)
           if (node->sources[k] == call.values[i]->sources[0])
-            promote(call, call.tensor(i), *call.values[i], sources[k], *own,
-                    node->held);
+            promote(call, call.tensor(i), *call.values[i], node->next_edge(k),
+                    *own, node->held);
       node->skip(edgeOf(call.tensor(i)));
     }
-  auto input = node->add_input_metadata(result);
-  impl::set_gradient_edge(result, {node, input});
+  node->replace(*own, result);
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->sequence = node.get();

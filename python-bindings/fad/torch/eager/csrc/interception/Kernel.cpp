@@ -111,8 +111,8 @@ StepPtr recordCall(const Call &call) {
   return record(call.op, call.arguments, call.positions, operands);
 }
 
-std::vector<Edge> findSources(const Call &call) {
-  std::vector<Edge> edges;
+c10::SmallVector<Edge, 2> findSources(const Call &call) {
+  c10::SmallVector<Edge, 2> edges;
   for (const Source &source : call.decision.sources) {
     Edge found;
     for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {

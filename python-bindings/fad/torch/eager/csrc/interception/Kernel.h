@@ -77,7 +77,7 @@ bool begin(Call &call);
 /// The steps to the result.
 StepPtr recordCall(const Call &call);
 /// The edges to the sources of the result.
-std::vector<torch::autograd::Edge> findSources(const Call &call);
+c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
 
 /// See deferred/Defer.h.
 at::Tensor defer(Call &call, c10::DispatchKeySet keys);

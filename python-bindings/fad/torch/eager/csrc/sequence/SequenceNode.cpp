@@ -31,15 +31,21 @@ SequenceNode::~SequenceNode() {
   --live;
 }
 
-void SequenceNode::addSource(const Edge &edge) {
+void SequenceNode::addSource(Edge edge) {
   sources.push_back(sourceOf(edge));
-  add_next_edge(edge);
+  add_next_edge(std::move(edge));
 }
 
-void SequenceNode::skip(const Edge &edge) {
+void SequenceNode::skip(Edge edge) {
   if (auto *other = castTo<SequenceNode>(edge.function.get()))
     ++other->skips;
-  add_next_edge(edge);
+  add_next_edge(std::move(edge));
+}
+
+void SequenceNode::replace(const Node &own, const at::Tensor &tensor) {
+  // To describe the tensor anew takes as long as several calls.
+  input_metadata_.emplace_back(own.input_metadata(tensor.output_nr()));
+  impl::set_gradient_edge(tensor, {getptr(), 0});
 }
 
 void SequenceNode::releaseSkipped() {
