@@ -77,9 +77,43 @@ static at::Tensor addProduct(at::Tensor term, const at::Tensor &a,
   return at::addcmul(term, a, b);
 }
 
+/// term + number * tensor.
+static at::Tensor addMultiple(at::Tensor term, const at::Tensor &tensor,
+                              double number) {
+  return isFree(term, tensor) ? at::add_out(term, term, tensor, number)
+                              : at::add(term, tensor, number);
+}
+
+/// B for a product.
+static at::Tensor deriveProduct(const Call &call) {
+  // The node of an operand's operator multiplies by a gradient in any case, and
+  // so by the other operand.
+  auto isMultiplied = [&](size_t i) {
+    const Held &held = call.description(i);
+    return held.form == Derivative::Operator && held.factor * held.before == 1;
+  };
+  // A tensor is multiplied as its term is added.
+  auto isAdded = [&](size_t i) {
+    const Held &held = call.description(i);
+    return held.form != Derivative::Number && !isMultiplied(i);
+  };
+  size_t first = isMultiplied(1) || isAdded(0) ? 1 : 0, second = 1 - first;
+  const at::Tensor &one = call.tensor(first), &other = call.tensor(second);
+  at::Tensor term = isMultiplied(first) ? callOwn(call.own(first), other)
+                                        : scale(derive(call, first), other);
+  if (isMultiplied(second))
+    return addMultiple(std::move(term), callOwn(call.own(second), one), 1);
+  Factor factor = derive(call, second);
+  return factor.tensor.defined()
+             ? addProduct(std::move(term), one, std::move(factor.tensor))
+             : addMultiple(std::move(term), one, factor.number);
+}
+
 /// B for the result.
 static at::Tensor deriveResult(const Call &call, const NodePtr &own,
                                const at::Tensor &result) {
+  if (call.count() == 2 && call.use.kind == Kind::Product)
+    return deriveProduct(call);
   Factor first = derive(call, 0);
   if (call.count() == 1) {
     if (call.use.kind == Kind::Linear)
@@ -90,15 +124,6 @@ static at::Tensor deriveResult(const Call &call, const NodePtr &own,
   Factor second = derive(call, 1);
   if (call.use.kind == Kind::Linear)
     return add(first, call.use.factors[0], second, call.use.factors[1]);
-  if (call.use.kind == Kind::Product) {
-    const at::Tensor &one = call.tensor(0), &other = call.tensor(1);
-    if (!first.tensor.defined() && first.number == 1 && second.tensor.defined())
-      return addProduct(other, one, std::move(second.tensor));
-    at::Tensor sum = scale(second, one);
-    return first.tensor.defined()
-               ? addProduct(std::move(sum), other, std::move(first.tensor))
-               : at::add(sum, other, first.number);
-  }
   std::vector<at::Tensor> parts = (*own)({filled(1, result)});
   TORCH_INTERNAL_ASSERT(parts.size() == 2);
   return scale(first, parts[0]) + scale(second, parts[1]);

@@ -13,6 +13,9 @@ namespace fad::eager {
 /// The sources that all operands depend on together, but no more than three. An
 /// operand that is no fad tensor is a source itself.
 static Sources unite(Operands operands) {
+  // Most operators have one operand.
+  if (const Operand &first = operands.front(); operands.size() == 1)
+    return first.isFAD ? first.sources : Sources{first.self};
   Sources all;
   auto add = [&](const Source &source) {
     if (all.size() < 3 &&
