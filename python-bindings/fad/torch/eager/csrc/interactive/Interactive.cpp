@@ -268,8 +268,22 @@ static void tell(const Call &call, const Value &value,
                     result);
 }
 
+/// The source that PyTorch's node of the result of a lone operand leads to.
+static Source findSource(const at::Tensor &result) {
+  for (const Edge &edge : nodeOf(result)->next_edges())
+    if (edge.is_valid())
+      return sourceOf(edge);
+  return {};
+}
+
 /// NY: PyTorch's node of the result is its derivative.
 static void start(Call &call, const at::Tensor &result) {
+  if (call.edges.empty()) {
+    call.known[0].self = findSource(result);
+    if (!call.known[0].self.node)
+      return;
+    call.decision.sources = {call.known[0].self};
+  }
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   describeHeld(call, value->held);

@@ -69,12 +69,14 @@ bool SequenceNode::holdsNothing() const {
 }
 
 void SequenceNode::drop() {
-  if (isTraced() && held.form == Derivative::Tensor && held.tensor.defined())
-    trace.release({"derivative of " + held.label(),
-                   static_cast<int64_t>(held.tensor.nbytes())});
-  if (isTraced() && held.form == Derivative::Operator && held.own &&
-      held.own.use_count() == 1)
-    trace.release({"what " + held.label() + " saved", 0});
+  if (isTraced()) {
+    if (held.form == Derivative::Tensor && held.tensor.defined())
+      trace.release({"derivative of " + held.label(),
+                     static_cast<int64_t>(held.tensor.nbytes())});
+    if (held.form == Derivative::Operator && held.own &&
+        held.own.use_count() == 1)
+      trace.release({"what " + held.label() + " saved", 0});
+  }
   isReleased = !holdsNothing();
   handle.reset();
   held.drop();
