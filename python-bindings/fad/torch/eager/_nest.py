@@ -57,6 +57,9 @@ class Nest:
     def options(self) -> tuple[str, int, int | None, str]:
         return self.policy, self.min_numel, self.derivative_bits, self.engine
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Nest, self.options
+
     def __repr__(self) -> str:
         bits = f", derivative_bits={self.derivative_bits}" if self.derivative_bits else ""
         engine = ', engine="deferred"' if self.engine == "deferred" else ""

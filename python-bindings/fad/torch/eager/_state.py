@@ -1,5 +1,6 @@
 """The state of a thread: whether operators are nested, and how."""
 
+import functools
 import threading
 
 from .._requirements import torch
@@ -17,6 +18,7 @@ def get() -> int:
     return load().fad_eager_get()
 
 
+@functools.cache
 def find(policy: str, min_numel: int, bits: int | None, engine: str) -> int:
     """The state in which operators are nested as `nest` was told."""
     return load().fad_eager_find(

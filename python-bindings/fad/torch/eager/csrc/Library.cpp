@@ -122,7 +122,8 @@ public:
     return all[number];
   }
   static Modes &ofProcess() {
-    static Modes modes;
+    // Threads may use it until the process ends.
+    static Modes &modes = *new Modes;
     return modes;
   }
 
