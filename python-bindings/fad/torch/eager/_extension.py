@@ -21,6 +21,8 @@ TESTED = ("2.13",)
 SOURCES = pathlib.Path(__file__).parent / "csrc"
 #: The wheel's extensions, by the names of `library_path`.
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
+#: NDEBUG as in PyTorch's own builds: the checks of its headers take time in each call.
+OPTIONS = "-O2 -g0 -DNDEBUG -std=c++20 -fPIC -fvisibility=hidden -shared -w".split()
 
 
 class ExtensionError(RuntimeError):
@@ -50,7 +52,7 @@ def _key() -> str:
 
     digest = hashlib.sha256()
     parts = [torch.__version__, str(torch.version.git_version), __version__]
-    parts += [platform.machine(), str(torch.compiled_with_cxx11_abi())]
+    parts += [platform.machine(), str(torch.compiled_with_cxx11_abi()), *OPTIONS]
     for part in parts:
         digest.update(part.encode() + b"\0")
     for name, text in _read_sources().items():
@@ -81,13 +83,7 @@ def _command(compiler: str, source: pathlib.Path, target: pathlib.Path) -> list[
     includes = [SOURCES, root / "include", root / "include/torch/csrc/api/include"]
     return [
         compiler,
-        "-O2",
-        "-g0",
-        "-std=c++20",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-shared",
-        "-w",
+        *OPTIONS,
         f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
         *(f"-I{path}" for path in includes),
         str(source),
@@ -199,6 +195,7 @@ def _load() -> ctypes.PyDLL:
         function.restype = ctypes.c_char_p
         setattr(library, name, function)
     library.fad_eager_compute_readers.argtypes = [ctypes.c_void_p]
+    library.fad_eager_find.argtypes = [ctypes.c_int64] * 4
     library.fad_eager_take_trace.restype = ctypes.c_char_p
     library.fad_eager_live_values.restype = ctypes.c_int64
     library.fad_eager_live_values.argtypes = [ctypes.c_void_p]

@@ -21,10 +21,13 @@ class NestedModule:
     def __getattr__(self, name: str) -> Any:
         """The modules share their attributes, and not their classes, where a
         parametrization of the model puts a property."""
-        parametrizations = (self.__dict__.get("_modules") or {}).get("parametrizations", ())
-        if name in parametrizations:
-            return parametrizations[name]()
-        return super().__getattr__(name)
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            parametrizations = (self.__dict__.get("_modules") or {}).get("parametrizations", ())
+            if name not in parametrizations:
+                raise
+        return parametrizations[name]()
 
     def fad_report(self, *inputs: Any, **keywords: Any) -> Any:
         """What is kept for backward of each sequence of `model(*inputs, **keywords)`,

@@ -10,6 +10,7 @@ from ..._choices import suggest
 from ..._policy import check_derivative_bits
 from .._requirements import torch
 from . import _state
+from ._extension import load
 from ._module import nest_module
 
 
@@ -45,13 +46,22 @@ class Nest:
         # The extension counts in 64 bits.
         self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
         self.derivative_bits = check_derivative_bits(derivative_bits)
-        self._state = _state.make(self.policy, self.min_numel, self.derivative_bits, engine)
         # Threads enter it side by side.
-        self._before: dict[int, list[_state.State]] = {}
+        self._before: dict[int, list[int]] = {}
+
+    @functools.cached_property
+    def _entry(self) -> tuple[Callable[[int], int], int]:
+        """The extension's function that exchanges states, and the state in which operators
+        are nested. The first use may build the extension."""
+        state = _state.find(*self.options)
+        return load().fad_eager_exchange, state
 
     @property
     def options(self) -> tuple[str, int, int | None, str]:
         return self.policy, self.min_numel, self.derivative_bits, self.engine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Nest, self.options
 
     def __repr__(self) -> str:
         bits = f", derivative_bits={self.derivative_bits}" if self.derivative_bits else ""
@@ -61,11 +71,12 @@ class Nest:
     def __enter__(self) -> "Nest":
         if self.engine == "deferred":
             _state.prepare_deferred()
-        before = _state.exchange(self._state)
+        exchange, state = self._entry
+        before = exchange(state)
         try:
-            self._compute_open(before, self._state)
+            self._compute_open(before, state)
         except BaseException:
-            _state.exchange(before)
+            exchange(before)
             raise
         self._before.setdefault(threading.get_ident(), []).append(before)
         return self
@@ -84,7 +95,7 @@ class Nest:
                 raise
 
     @staticmethod
-    def _compute_open(before: _state.State, after: _state.State) -> None:
+    def _compute_open(before: int, after: int) -> None:
         """Outside of the mode, writes to what a sequence reads are not seen."""
         if _state.is_deferred(before) and not _state.is_deferred(after):
             _state.compute_open()
@@ -111,7 +122,6 @@ class Nest:
         if is_generator(function):
             return self._wrap_generator(function)
 
-        state, exchange = self._state, _state.exchange
         # What torch.compile traces has no sequences; it does not look into exchange().
         is_compiling = torch.compiler.is_compiling
 
@@ -129,6 +139,7 @@ class Nest:
         def nested(*arguments: Any, **keywords: Any) -> Any:
             if is_compiling():
                 return function(*arguments, **keywords)
+            exchange, state = self._entry
             before = exchange(state)
             try:
                 return function(*arguments, **keywords)

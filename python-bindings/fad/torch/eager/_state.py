@@ -1,6 +1,6 @@
 """The state of a thread: whether operators are nested, and how."""
 
-import ctypes
+import functools
 import threading
 
 from .._requirements import torch
@@ -8,46 +8,40 @@ from ._extension import load
 
 POLICIES = ("fad", "auto")
 ENGINES = ("interactive", "deferred")
+#: The bits of a state's number.
+IS_ON, IS_DEFERRED = 1, 2
 
 
-class State(ctypes.Structure):
-    """The state of a thread: whether the mode is on, the number of the policy, the fewest
-    elements, whether operators are traced, the bits of derivatives that may be
-    approximated, or 0, and whether sequences are deferred."""
-
-    _fields_ = [
-        (name, ctypes.c_int64)
-        for name in ("is_on", "policy", "min_numel", "is_traced", "bits", "is_deferred")
-    ]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and bytes(self) == bytes(other)
+def get() -> int:
+    """The state of a thread as a number, which the extension gives it: whether operators are
+    nested, and what `nest` was called with."""
+    return load().fad_eager_get()
 
 
-def get() -> State:
-    state = State()
-    load().fad_eager_get(ctypes.byref(state))
-    return state
+@functools.cache
+def find(policy: str, min_numel: int, bits: int | None, engine: str) -> int:
+    """The state in which operators are nested as `nest` was told."""
+    return load().fad_eager_find(
+        POLICIES.index(policy), min_numel, bits or 0, ENGINES.index(engine)
+    )
 
 
-def replace(state: State) -> None:
-    load().fad_eager_set(ctypes.byref(state))
+def exchange(state: int) -> int:
+    """Replaces the state, and returns the one before."""
+    return load().fad_eager_exchange(state)
 
 
-def make(policy: str, min_numel: int, bits: int | None, engine: str) -> State:
-    """What `exchange` takes to turn the mode on."""
-    return State(1, POLICIES.index(policy), min_numel, 0, bits or 0, ENGINES.index(engine))
+def is_on(state: int) -> bool:
+    return bool(state & IS_ON)
 
 
-def exchange(state: State) -> State:
-    """Replaces the state but for the trace, and returns the one before."""
-    before = State()
-    load().fad_eager_exchange(ctypes.byref(state), ctypes.byref(before))
-    return before
+def is_deferred(state: int) -> bool:
+    return is_on(state) and bool(state & IS_DEFERRED)
 
 
-def is_deferred(state: State) -> bool:
-    return bool(state.is_on and state.is_deferred)
+def exchange_traced(is_traced: bool) -> bool:
+    """Replaces whether the thread's operators are traced."""
+    return bool(load().fad_eager_exchange_traced(is_traced))
 
 
 def _raise(message: bytes | None) -> None:

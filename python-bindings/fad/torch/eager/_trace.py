@@ -19,12 +19,10 @@ def trace(
     B derivative, C end, D update), what it computed late, by the deferred engine, what it
     saved, what was kept, and what was released."""
     with nest(policy=policy, min_numel=min_numel, engine=engine):
-        before, traced = _state.get(), _state.get()
-        traced.is_traced = 1
-        _state.replace(traced)
+        before = _state.exchange_traced(True)
         _state.take_trace()
         try:
             function(*arguments)
         finally:
-            _state.replace(before)
+            _state.exchange_traced(before)
         return _state.take_trace()

@@ -397,7 +397,7 @@ def check_compiled_autograd(check):
 
 def check_scope(check):
     def is_on():
-        return bool(_state.get().is_on)
+        return _state.is_on(_state.get())
 
     def fails():
         with nest():

@@ -13,7 +13,11 @@
 #include "interception/Observer.h"
 #include "sequence/FewBits.h"
 #include "sequence/SequenceNode.h"
+#include <algorithm>
+#include <mutex>
 #include <torch/library.h>
+#include <utility>
+#include <vector>
 
 namespace fad::eager {
 namespace {
@@ -95,37 +99,85 @@ TORCH_LIBRARY_FRAGMENT(fad, m) {
 // What Python calls, through ctypes.
 #define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
 
-/// The state of a thread, which `State` of eager/_state.py is the same as.
-struct State {
-  int64_t isOn, policy, minNumel, isTraced, bits, isDeferred;
+/// The modes of threads, by their numbers. Python has a thread's state as such
+/// a number and two bits, as ctypes takes more time for a structure than a call
+/// takes.
+class Modes {
+public:
+  /// The number of a mode, a new one where there was none.
+  int find(const fad::eager::Options &options) {
+    auto isSame = [&](const fad::eager::Options &other) {
+      return options.policy == other.policy &&
+             options.minNumel == other.minNumel && options.bits == other.bits &&
+             options.isDeferred == other.isDeferred;
+    };
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = std::find_if(all.begin(), all.end(), isSame);
+    if (found == all.end())
+      found = all.insert(all.end(), options);
+    return static_cast<int>(found - all.begin());
+  }
+  fad::eager::Options get(int number) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return all[number];
+  }
+  static Modes &ofProcess() {
+    // Threads may use it until the process ends.
+    static Modes &modes = *new Modes;
+    return modes;
+  }
+
+private:
+  std::mutex mutex;
+  /// The first is that of threads that have been in no other.
+  std::vector<fad::eager::Options> all = {{}};
 };
+static thread_local int numberOfMode = 0;
 
-FAD_EAGER_API void fad_eager_get(State &state) {
-  using namespace fad::eager;
-  state = {c10::impl::tls_is_dispatch_key_included(modeKey),
-           static_cast<int64_t>(options.policy),
-           options.minNumel,
-           options.isTraced,
-           options.bits,
-           options.isDeferred};
+/// The lowest bits of a state, as in eager/_state.py: whether the mode is on,
+/// and whether it defers sequences.
+static int makeState(int number, bool isOn, bool isDeferred) {
+  return number << 2 | isDeferred << 1 | static_cast<int>(isOn);
 }
 
-FAD_EAGER_API void fad_eager_set(const State &state) {
+FAD_EAGER_API int fad_eager_get() {
   using namespace fad::eager;
-  c10::impl::tls_set_dispatch_key_included(modeKey, state.isOn != 0);
-  options.policy = static_cast<Policy>(state.policy);
-  options.minNumel = state.minNumel;
-  options.isTraced = state.isTraced != 0;
-  options.bits = static_cast<int>(state.bits);
-  options.isDeferred = state.isDeferred != 0;
+  return makeState(numberOfMode,
+                   c10::impl::tls_is_dispatch_key_included(modeKey),
+                   options.isDeferred);
 }
 
-/// Replaces the thread's state but for the trace, and returns the one before.
-FAD_EAGER_API void fad_eager_exchange(const State &state, State &before) {
-  fad_eager_get(before);
-  State after = state;
-  after.isTraced = before.isTraced;
-  fad_eager_set(after);
+/// The state in which a mode is on.
+FAD_EAGER_API int fad_eager_find(int64_t policy, int64_t minNumel, int64_t bits,
+                                 int64_t isDeferred) {
+  fad::eager::Options mode;
+  mode.policy = static_cast<fad::eager::Policy>(policy);
+  mode.minNumel = minNumel;
+  mode.bits = static_cast<int>(bits);
+  mode.isDeferred = isDeferred != 0;
+  return makeState(Modes::ofProcess().find(mode), /*isOn=*/true,
+                   mode.isDeferred);
+}
+
+/// Replaces the thread's state but for what is traced and observed, and returns
+/// the one before.
+FAD_EAGER_API int fad_eager_exchange(int state) {
+  using namespace fad::eager;
+  int before = fad_eager_get();
+  c10::impl::tls_set_dispatch_key_included(modeKey, state & 1);
+  if (int number = state >> 2; number != numberOfMode) {
+    Options mode = Modes::ofProcess().get(number);
+    mode.isTraced = options.isTraced;
+    mode.isObserved = options.isObserved;
+    options = mode;
+    numberOfMode = number;
+  }
+  return before;
+}
+
+/// Replaces whether the thread's operators are traced.
+FAD_EAGER_API int fad_eager_exchange_traced(int isTraced) {
+  return std::exchange(fad::eager::options.isTraced, isTraced != 0);
 }
 
 /// Tells the thread's sequences to a function, or to none.

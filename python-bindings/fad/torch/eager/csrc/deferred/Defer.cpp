@@ -81,7 +81,7 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
       isCapturing(call.tensor(0).device()))
     return {};
   watchNewOperators();
-  std::vector<torch::autograd::Edge> sources = findSources(call);
+  auto sources = findSources(call);
   for (const auto &edge : sources)
     if (!edge.is_valid())
       return {};
@@ -104,8 +104,8 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
     node->held.form = Derivative::Steps;
     node->step = step;
   }
-  for (const auto &edge : sources)
-    node->addSource(edge);
+  for (auto &edge : sources)
+    node->addSource(std::move(edge));
   for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
       node->skip(edgeOf(call.tensor(i)));

@@ -46,10 +46,9 @@ static SequenceNode *ownNode(const at::Tensor &tensor, Value &value) {
     if (edge.is_valid() && node->sources.empty())
       node->addSource(edge);
   node->held.name = value.held.name;
-  auto input = node->add_input_metadata(tensor);
+  node->replace(*own, tensor);
   value.node = node.get();
   value.sequence = node.get();
-  impl::set_gradient_edge(tensor, {std::move(node), input});
   return value.sequence;
 }
 

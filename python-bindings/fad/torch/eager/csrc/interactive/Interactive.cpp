@@ -57,9 +57,63 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
                     : a.tensor * alpha + b.tensor * beta;
 }
 
+/// Whether a tensor like another is nobody else's, so that a result may have
+/// its memory.
+static bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
+  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 &&
+         tensor.is_non_overlapping_and_dense() &&
+         tensor.scalar_type() == like.scalar_type() &&
+         tensor.device() == like.device() &&
+         tensor.sizes().equals(like.sizes()) &&
+         tensor.strides().equals(like.strides());
+}
+
+/// term + a * b. Memory takes more time than the sum of a small tensor.
+static at::Tensor addProduct(at::Tensor term, const at::Tensor &a,
+                             at::Tensor b) {
+  for (at::Tensor *place : {&term, &b})
+    if (isFree(*place, a))
+      return at::addcmul_out(*place, term, a, b);
+  return at::addcmul(term, a, b);
+}
+
+/// term + number * tensor.
+static at::Tensor addMultiple(at::Tensor term, const at::Tensor &tensor,
+                              double number) {
+  return isFree(term, tensor) ? at::add_out(term, term, tensor, number)
+                              : at::add(term, tensor, number);
+}
+
+/// B for a product.
+static at::Tensor deriveProduct(const Call &call) {
+  // The node of an operand's operator multiplies by a gradient in any case, and
+  // so by the other operand.
+  auto isMultiplied = [&](size_t i) {
+    const Held &held = call.description(i);
+    return held.form == Derivative::Operator && held.factor * held.before == 1;
+  };
+  // A tensor is multiplied as its term is added.
+  auto isAdded = [&](size_t i) {
+    const Held &held = call.description(i);
+    return held.form != Derivative::Number && !isMultiplied(i);
+  };
+  size_t first = isMultiplied(1) || isAdded(0) ? 1 : 0, second = 1 - first;
+  const at::Tensor &one = call.tensor(first), &other = call.tensor(second);
+  at::Tensor term = isMultiplied(first) ? callOwn(call.own(first), other)
+                                        : scale(derive(call, first), other);
+  if (isMultiplied(second))
+    return addMultiple(std::move(term), callOwn(call.own(second), one), 1);
+  Factor factor = derive(call, second);
+  return factor.tensor.defined()
+             ? addProduct(std::move(term), one, std::move(factor.tensor))
+             : addMultiple(std::move(term), one, factor.number);
+}
+
 /// B for the result.
 static at::Tensor deriveResult(const Call &call, const NodePtr &own,
                                const at::Tensor &result) {
+  if (call.count() == 2 && call.use.kind == Kind::Product)
+    return deriveProduct(call);
   Factor first = derive(call, 0);
   if (call.count() == 1) {
     if (call.use.kind == Kind::Linear)
@@ -70,14 +124,6 @@ static at::Tensor deriveResult(const Call &call, const NodePtr &own,
   Factor second = derive(call, 1);
   if (call.use.kind == Kind::Linear)
     return add(first, call.use.factors[0], second, call.use.factors[1]);
-  if (call.use.kind == Kind::Product) {
-    const at::Tensor &one = call.tensor(0), &other = call.tensor(1);
-    if (!first.tensor.defined() && first.number == 1 && second.tensor.defined())
-      return at::addcmul(other, one, second.tensor);
-    at::Tensor sum = scale(second, one);
-    return first.tensor.defined() ? at::addcmul(sum, other, first.tensor)
-                                  : at::add(sum, other, first.number);
-  }
   std::vector<at::Tensor> parts = (*own)({filled(1, result)});
   TORCH_INTERNAL_ASSERT(parts.size() == 2);
   return scale(first, parts[0]) + scale(second, parts[1]);
@@ -161,24 +207,22 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
                     const Held &result) {
   if (value.sequence)
     return;
-  NodePtr own = tensor.grad_fn();
-  // References of the tensor, of this function, and of a result that shares the
-  // node.
-  size_t expected = 2 + (result.own == own ? 1 : 0);
+  torch::autograd::Node *own = nodeOf(tensor);
+  // References of the tensor, and of a result that shares the node.
+  size_t expected = 1 + (result.own.get() == own ? 1 : 0);
   for (const Edge &edge : reader.next_edges())
-    expected += edge.function.get() == own.get();
+    expected += edge.function.get() == own;
   for (const Edge &edge : call.edges)
-    expected += edge.function.get() == own.get();
-  if (own.use_count() > expected)
+    expected += edge.function.get() == own;
+  if (c10::raw::intrusive_ptr::use_count(own) > expected)
     return;
   auto node = c10::make_intrusive<SequenceNode>();
   node->held = value.held;
   node->held.own = value.own();
   node->addSource(source);
-  auto input = node->add_input_metadata(tensor);
+  node->replace(*own, tensor);
   value.node = node.get();
   value.sequence = node.get();
-  impl::set_gradient_edge(tensor, {std::move(node), input});
 }
 
 /// Whether values of the sequence have one shape, type and layout.
@@ -190,7 +234,7 @@ static bool fits(const Call &call, const at::Tensor &result) {
         result.device() != tensor.device())
       return false;
   }
-  return !result.is_view();
+  return !isView(result);
 }
 
 static void describe(const Call &call, const Value &value,
@@ -224,8 +268,22 @@ static void tell(const Call &call, const Value &value,
                     result);
 }
 
+/// The source that PyTorch's node of the result of a lone operand leads to.
+static Source findSource(const at::Tensor &result) {
+  for (const Edge &edge : nodeOf(result)->next_edges())
+    if (edge.is_valid())
+      return sourceOf(edge);
+  return {};
+}
+
 /// NY: PyTorch's node of the result is its derivative.
 static void start(Call &call, const at::Tensor &result) {
+  if (call.edges.empty()) {
+    call.known[0].self = findSource(result);
+    if (!call.known[0].self.node)
+      return;
+    call.decision.sources = {call.known[0].self};
+  }
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   describeHeld(call, value->held);
@@ -238,7 +296,7 @@ static void start(Call &call, const at::Tensor &result) {
 static void extend(Call &call, const at::Tensor &result) {
   at::AutoGradMode off(false);
   PlainGuard guard;
-  std::vector<Edge> sources = findSources(call);
+  c10::SmallVector<Edge, 2> sources = findSources(call);
   for (const Edge &edge : sources)
     if (!edge.is_valid())
       return;
@@ -253,18 +311,17 @@ static void extend(Call &call, const at::Tensor &result) {
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
   for (Edge &edge : sources)
-    node->addSource(edge);
+    node->addSource(std::move(edge));
   for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
       if (call.values[i]->sources.size() == 1)
-        for (size_t k = 0; k < sources.size(); ++k)
+        for (size_t k = 0; k < node->sources.size(); ++k)
           if (node->sources[k] == call.values[i]->sources[0])
-            promote(call, call.tensor(i), *call.values[i], sources[k], *own,
-                    node->held);
+            promote(call, call.tensor(i), *call.values[i], node->next_edge(k),
+                    *own, node->held);
       node->skip(edgeOf(call.tensor(i)));
     }
-  auto input = node->add_input_metadata(result);
-  impl::set_gradient_edge(result, {node, input});
+  node->replace(*own, result);
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->sequence = node.get();

@@ -76,8 +76,6 @@ static bool collect(Call &call) {
         return false;
     }
     Operand &operand = call.known.emplace_back();
-    call.edges.push_back(edgeOf(tensor));
-    operand.self = sourceOf(call.edges.back());
     if (value) {
       operand.isFAD = true;
       operand.sources = value->sources;
@@ -90,6 +88,18 @@ static bool collect(Call &call) {
     call.values.push_back(value);
   }
   return !call.positions.empty();
+}
+
+/// Finds where gradients of the operands go.
+static void findEdges(Call &call) {
+  // PyTorch's node of the result will lead to the source of a lone operand,
+  // which is compared with no other.
+  if (call.count() == 1 && !call.values[0] && !call.mode.isDeferred)
+    return;
+  for (size_t i = 0; i < call.count(); ++i) {
+    call.edges.push_back(edgeOf(call.tensor(i)));
+    call.known[i].self = sourceOf(call.edges.back());
+  }
 }
 
 StepPtr recordCall(const Call &call) {
@@ -111,8 +121,8 @@ StepPtr recordCall(const Call &call) {
   return record(call.op, call.arguments, call.positions, operands);
 }
 
-std::vector<Edge> findSources(const Call &call) {
-  std::vector<Edge> edges;
+c10::SmallVector<Edge, 2> findSources(const Call &call) {
+  c10::SmallVector<Edge, 2> edges;
   for (const Source &source : call.decision.sources) {
     Edge found;
     for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {
@@ -134,6 +144,7 @@ std::vector<Edge> findSources(const Call &call) {
 bool begin(Call &call) {
   if (!collect(call))
     return false;
+  findEdges(call);
   call.use = classify(call.info, call.arguments, call.positions);
   call.decision = decide(call.mode.policy, call.use.kind,
                          {call.known.data(), call.known.size()});

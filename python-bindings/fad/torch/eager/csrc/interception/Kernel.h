@@ -27,7 +27,8 @@ struct Call {
   c10::SmallVector<size_t, 2> positions = {};
   c10::SmallVector<Value *, 2> values = {};
   /// Where their gradients go. Nothing else may refer to the node of a leaf
-  /// yet.
+  /// yet. None of an operand that starts a sequence alone and at once: that is
+  /// known when PyTorch has computed the result.
   c10::SmallVector<torch::autograd::Edge, 2> edges = {};
   c10::SmallVector<fad::eager::Operand, 2> known = {};
   Use use = {};
@@ -77,7 +78,7 @@ bool begin(Call &call);
 /// The steps to the result.
 StepPtr recordCall(const Call &call);
 /// The edges to the sources of the result.
-std::vector<torch::autograd::Edge> findSources(const Call &call);
+c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
 
 /// See deferred/Defer.h.
 at::Tensor defer(Call &call, c10::DispatchKeySet keys);

@@ -8,6 +8,7 @@
 
 #include "interception/Operators.h"
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/operator_name.h>
 #include <optional>
 #include <unordered_map>
@@ -68,6 +69,16 @@ const Operator *findOperator(const c10::OperatorName &name) {
   return found == all->end() ? nullptr : found->second;
 }
 
+/// The number that a tensor is made of.
+static double unwrap(const at::Tensor &tensor) {
+  // `item()` calls the dispatcher twice, for what are mostly numbers of Python.
+  if (tensor.is_cpu() && tensor.scalar_type() == at::kDouble)
+    return *tensor.const_data_ptr<double>();
+  if (tensor.is_cpu() && tensor.scalar_type() == at::kLong)
+    return static_cast<double>(*tensor.const_data_ptr<int64_t>());
+  return tensor.item().toDouble();
+}
+
 /// A number of Python or C++, also where PyTorch has made a tensor of it.
 static std::optional<double> number(const c10::IValue &value) {
   if (value.isDouble() || value.isInt())
@@ -75,7 +86,7 @@ static std::optional<double> number(const c10::IValue &value) {
   if (value.isTensor() && value.toTensor().defined() &&
       value.toTensor().unsafeGetTensorImpl()->is_wrapped_number() &&
       !value.toTensor().is_complex())
-    return value.toTensor().item().toDouble();
+    return unwrap(value.toTensor());
   return std::nullopt;
 }
 
@@ -118,20 +129,38 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
   return use;
 }
 
-bool savesArgument(const c10::OperatorName &reader, size_t position) {
-  // Bits are positions.
-  static const std::unordered_map<std::string, unsigned> saved = {
-      {"aten::addmm", 6},
-      {"aten::mm", 3},
-      {"aten::bmm", 3},
-      {"aten::baddbmm", 6},
-      {"aten::linear", 1},
-      {"aten::convolution", 1},
-      {"aten::native_layer_norm", 1},
+const Reader &findReader(const c10::OperatorHandle &op) {
+  static const std::unordered_map<std::string, Reader> named = {
+      {"aten::addmm", {6, false}},
+      {"aten::mm", {3, false}},
+      {"aten::bmm", {3, false}},
+      {"aten::baddbmm", {6, false}},
+      {"aten::linear", {1, false}},
+      {"aten::convolution", {1, false}},
+      {"aten::native_layer_norm", {1, false}},
+      {"aten::view", {0, true}},
+      {"aten::_unsafe_view", {0, true}},
+      {"aten::transpose", {0, true}},
+      {"aten::t", {0, true}},
+      {"aten::permute", {0, true}},
+      {"aten::squeeze", {0, true}},
+      {"aten::unsqueeze", {0, true}},
+      {"aten::_reshape_alias", {0, true}},
   };
-  auto found = saved.find(reader.name);
-  return found != saved.end() && position < 32 &&
-         (found->second >> position & 1);
+  // Of all overloads. Names are strings, which take longer to find than the
+  // rest of what is done for a reader; PyTorch's own operators stay.
+  static const auto all = [] {
+    std::unordered_map<c10::OperatorHandle, const Reader *> all;
+    auto &dispatcher = c10::Dispatcher::singleton();
+    for (const c10::OperatorName &name : dispatcher.getAllOpNames())
+      if (auto found = named.find(name.name); found != named.end())
+        if (auto op = dispatcher.findOp(name))
+          all.emplace(*op, &found->second);
+    return all;
+  }();
+  static const Reader other;
+  auto found = all.find(op);
+  return found == all.end() ? other : *found->second;
 }
 
 } // namespace fad::eager

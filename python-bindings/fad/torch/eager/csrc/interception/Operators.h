@@ -10,6 +10,7 @@
 #define FAD_EAGER_OPERATORS_H
 
 #include "machine/StateMachine.h"
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/operator_name.h>
 
@@ -55,9 +56,21 @@ struct Use {
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions);
 
-/// Which of a reader's arguments its node saves in a way that a recomputed
-/// value can replace.
-bool savesArgument(const c10::OperatorName &reader, size_t position);
+/// What is known of an operator that ends sequences.
+struct Reader {
+  /// Bits are positions: which of its arguments its node saves in a way that a
+  /// recomputed value can replace.
+  uint32_t saved = 0;
+  /// Whether its result is a view that stands for the whole tensor.
+  bool isView = false;
+
+  bool saves(size_t position) const {
+    return position < 32 && (saved >> position & 1);
+  }
+};
+
+/// The same of every operator of which nothing is known.
+const Reader &findReader(const c10::OperatorHandle &op);
 
 } // namespace fad::eager
 

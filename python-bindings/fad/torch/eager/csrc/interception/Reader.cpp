@@ -15,7 +15,6 @@
 #include "sequence/Recompute.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
-#include <unordered_set>
 
 namespace fad::eager {
 
@@ -23,16 +22,6 @@ namespace fad::eager {
 static bool isComposite(const c10::OperatorHandle &op) {
   return op.hasKernelForDispatchKey(
       c10::DispatchKey::CompositeImplicitAutograd);
-}
-
-/// Whether the result of an operator is a view that stands for the whole
-/// tensor.
-static bool isView(const c10::OperatorName &name) {
-  static const std::unordered_set<std::string> views = {
-      "aten::view",      "aten::_unsafe_view",  "aten::transpose",
-      "aten::t",         "aten::permute",       "aten::squeeze",
-      "aten::unsqueeze", "aten::_reshape_alias"};
-  return views.count(name.name) != 0;
 }
 
 namespace {
@@ -45,8 +34,9 @@ struct Reading {
 } // namespace
 
 /// Ends the sequence of one operand.
-static void read(const c10::OperatorHandle &op, size_t position,
-                 const at::Tensor &tensor, std::vector<Reading> &readings) {
+static void read(const c10::OperatorHandle &op, const Reader &reader,
+                 size_t position, const at::Tensor &tensor,
+                 c10::SmallVectorImpl<Reading> &readings) {
   Value *own = anyValueOf(tensor);
   if (!own || !own->isCurrent())
     return removeKey(tensor);
@@ -57,7 +47,7 @@ static void read(const c10::OperatorHandle &op, size_t position,
   const auto &argument = op.schema().arguments()[position];
   if (argument.alias_info()) {
     // A view that is not followed, or a write.
-    bool isFollowed = isView(op.operator_name()) && at::GradMode::is_enabled();
+    bool isFollowed = reader.isView && at::GradMode::is_enabled();
     if (!isFollowed && value)
       value->isEscaped = true;
     if (isFollowed && value)
@@ -66,8 +56,7 @@ static void read(const c10::OperatorHandle &op, size_t position,
   }
   if (!at::GradMode::is_enabled() || !value)
     return;
-  bool isSaved =
-      savesArgument(op.operator_name(), position) && valueOf(base) == value;
+  bool isSaved = reader.saves(position) && valueOf(base) == value;
   if (value->isDeferred ? !value->isRead : !value->isFinished)
     (value->isDeferred ? finishDeferred : finishInteractive)(base, *value,
                                                              isSaved);
@@ -100,14 +89,15 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
          std::string(components(State::YN)),
          {},
          {}});
-  std::vector<Reading> readings;
+  const Reader &reader = findReader(op);
+  c10::SmallVector<Reading, 2> readings;
   size_t count = op.schema().arguments().size();
   for (size_t i = 0; i < count; ++i) {
     visitTensors((*stack)[stack->size() - count + i],
                  [&](const at::Tensor &tensor) {
                    if (!tensor.key_set().has(tensorKey))
                      return;
-                   read(op, i, tensor, readings);
+                   read(op, reader, i, tensor, readings);
                    compute(tensor);
                  });
   }
@@ -118,7 +108,7 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     return;
   const at::Tensor &result = (*stack)[stack->size() - returns].toTensor();
   for (const Reading &reading : readings) {
-    if (isView(op.operator_name()))
+    if (reader.isView)
       follow(result, reading);
     else if (reading.isSaved && result.defined() && result.grad_fn())
       replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);

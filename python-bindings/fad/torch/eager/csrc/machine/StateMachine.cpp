@@ -13,6 +13,9 @@ namespace fad::eager {
 /// The sources that all operands depend on together, but no more than three. An
 /// operand that is no fad tensor is a source itself.
 static Sources unite(Operands operands) {
+  // Most operators have one operand.
+  if (const Operand &first = operands.front(); operands.size() == 1)
+    return first.isFAD ? first.sources : Sources{first.self};
   Sources all;
   auto add = [&](const Source &source) {
     if (all.size() < 3 &&
@@ -69,9 +72,11 @@ static Derivative chain(Policy policy, Kind kind, Operands operands,
 
 Decision decide(Policy policy, Kind kind, Operands operands) {
   Decision decision;
-  bool hasFAD =
-      std::any_of(operands.begin(), operands.end(),
-                  [](const Operand &operand) { return operand.isFAD; });
+  bool hasFAD = false, isPiecewise = true;
+  for (const Operand &operand : operands) {
+    hasFAD |= operand.isFAD;
+    isPiecewise &= !operand.isFAD || operand.isPiecewise;
+  }
   decision.state = hasFAD ? State::YN : State::NN;
   if (kind == Kind::Other || operands.empty())
     return decision;
@@ -82,9 +87,8 @@ Decision decide(Policy policy, Kind kind, Operands operands) {
 
   decision.state = hasFAD ? State::YY : State::NY;
   decision.sources = sources;
-  decision.isPiecewise = kind == Kind::Linear || kind == Kind::Piecewise;
-  for (const Operand &operand : operands)
-    decision.isPiecewise &= !operand.isFAD || operand.isPiecewise;
+  decision.isPiecewise =
+      isPiecewise && (kind == Kind::Linear || kind == Kind::Piecewise);
   if (hasFAD)
     decision.derivative = chain(policy, kind, operands, decision);
   else

@@ -31,15 +31,21 @@ SequenceNode::~SequenceNode() {
   --live;
 }
 
-void SequenceNode::addSource(const Edge &edge) {
+void SequenceNode::addSource(Edge edge) {
   sources.push_back(sourceOf(edge));
-  add_next_edge(edge);
+  add_next_edge(std::move(edge));
 }
 
-void SequenceNode::skip(const Edge &edge) {
+void SequenceNode::skip(Edge edge) {
   if (auto *other = castTo<SequenceNode>(edge.function.get()))
     ++other->skips;
-  add_next_edge(edge);
+  add_next_edge(std::move(edge));
+}
+
+void SequenceNode::replace(const Node &own, const at::Tensor &tensor) {
+  // To describe the tensor anew takes as long as several calls.
+  input_metadata_.emplace_back(own.input_metadata(tensor.output_nr()));
+  impl::set_gradient_edge(tensor, {getptr(), 0});
 }
 
 void SequenceNode::releaseSkipped() {
@@ -63,12 +69,14 @@ bool SequenceNode::holdsNothing() const {
 }
 
 void SequenceNode::drop() {
-  if (isTraced() && held.form == Derivative::Tensor && held.tensor.defined())
-    trace.release({"derivative of " + held.label(),
-                   static_cast<int64_t>(held.tensor.nbytes())});
-  if (isTraced() && held.form == Derivative::Operator && held.own &&
-      held.own.use_count() == 1)
-    trace.release({"what " + held.label() + " saved", 0});
+  if (isTraced()) {
+    if (held.form == Derivative::Tensor && held.tensor.defined())
+      trace.release({"derivative of " + held.label(),
+                     static_cast<int64_t>(held.tensor.nbytes())});
+    if (held.form == Derivative::Operator && held.own &&
+        held.own.use_count() == 1)
+      trace.release({"what " + held.label() + " saved", 0});
+  }
   isReleased = !holdsNothing();
   handle.reset();
   held.drop();

@@ -39,8 +39,10 @@ struct SequenceNode final : torch::autograd::Node {
   SequenceNode();
   ~SequenceNode() override;
 
-  void addSource(const torch::autograd::Edge &edge);
-  void skip(const torch::autograd::Edge &edge);
+  void addSource(torch::autograd::Edge edge);
+  void skip(torch::autograd::Edge edge);
+  /// Takes the place of PyTorch's node `own` of a tensor.
+  void replace(const torch::autograd::Node &own, const at::Tensor &tensor);
   /// Releases what the derivative takes.
   void drop();
   bool holdsNothing() const;

@@ -108,13 +108,20 @@ Value *valueOf(const at::Tensor &tensor) {
   return hasHooks(*value->node) ? nullptr : value;
 }
 
-torch::autograd::Edge edgeOf(const at::Tensor &tensor) {
-  // A view gets its node anew where its base was written to, and a leaf has
-  // none.
+bool isView(const at::Tensor &tensor) {
+  // Most tensors are no view of any kind, which is quick to see.
   auto *meta = metaOf(tensor.unsafeGetTensorImpl());
-  if (meta && meta->grad_fn_ && !meta->is_view_)
+  return meta && meta->is_view_ && tensor.is_view();
+}
+
+torch::autograd::Edge edgeOf(const at::Tensor &tensor) {
+  // A view gets its node anew where its base was written to.
+  auto *meta = metaOf(tensor.unsafeGetTensorImpl());
+  if (!meta || meta->is_view_)
+    return impl::gradient_edge(tensor);
+  if (meta->grad_fn_)
     return {meta->grad_fn_, meta->output_nr_};
-  return impl::gradient_edge(tensor);
+  return {impl::grad_accumulator(tensor), 0};
 }
 
 KeepEscaped::KeepEscaped(const at::Tensor &tensor) {

@@ -146,6 +146,9 @@ void removeKey(const at::Tensor &tensor);
 /// What a tensor's graph starts with, or null. The tensor is no view.
 torch::autograd::Node *nodeOf(const at::Tensor &tensor);
 
+/// Whether backward sees a tensor as a view of another.
+bool isView(const at::Tensor &tensor);
+
 /// Where a gradient of a tensor goes.
 torch::autograd::Edge edgeOf(const at::Tensor &tensor);
 
