@@ -9,7 +9,8 @@ they were run, and one fenced as `LANGUAGE from FILE` what that file says; a lin
 `...` stands for any lines. Blocks fenced as `sh cuda` need a CUDA toolkit and are run
 with --cuda; those fenced as `python torch` need PyTorch, torch-mlir and IREE and are
 run with --torch; those fenced as `sh install` are not run here, because they install
-packages, nor those fenced as `sh gpu`, because they need one."""
+packages, nor those fenced as `sh gpu`, because they need one. What takes long is fenced as
+`sh nightly`, and run with --nightly."""
 
 import argparse
 import contextlib
@@ -132,12 +133,13 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--cuda", action="store_true")
     parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--nightly", action="store_true")
     options = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
     options.folder.mkdir(parents=True)
     for name in ("benchmarks", "docs", "examples", "include", "lib", "test", "utils"):
         (options.folder / name).symlink_to(root / name)
-    runnable = ["sh", "sh cuda"] if options.cuda else ["sh"]
+    runnable = ["sh"] + ["sh cuda"] * options.cuda + ["sh nightly"] * options.nightly
     python = ["python", "python torch"] if options.torch else ["python"]
     check(options.page, options.folder, options.tools, runnable, python)
 

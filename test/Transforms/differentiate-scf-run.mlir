@@ -1,6 +1,7 @@
 // Gradients through control flow against differences: each function under every
-// policy, and so are tensors without elements and loops without iterations. Other sizes
-// and trip counts are spread over the policies.
+// policy, and so are tensors without elements and loops without iterations; under
+// recompute, in check-fad-nightly, and three of them here. Other sizes and trip counts are
+// spread over the policies.
 
 // DEFINE: %{policy} =
 // DEFINE: %{run} = fad-runner %s --policy=%{policy} --check-gradients
@@ -21,7 +22,7 @@
 // RUN: %{run} --entry=dynamic --size=3 --arg=1 --arg=9 --arg=3
 // RUN: %{run} --entry=nested --arg=1 --arg=4
 // REDEFINE: %{policy} = recompute
-// RUN: %{all}
+// RUN: %if nightly %{ %{all} %}
 // RUN: %{run} --entry=captured --arg=1
 // RUN: %{run} --entry=nested --arg=0 --arg=0
 // RUN: %{run} --entry=anew --size=2 --arg=3

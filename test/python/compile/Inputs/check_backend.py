@@ -1,7 +1,13 @@
 """What torch.compile(backend="fad") does where PyTorch's own backends go wrong, or where a
-tensor has no elements."""
+tensor has no elements.
+
+usage: check_backend.py [--every]
+
+Without --every, one case of most checks has all policies under the engine `eager`, and one
+has Inductor; the others have one policy under `eager`."""
 
 import itertools
+import sys
 import unittest
 import warnings
 from unittest import mock
@@ -21,6 +27,17 @@ OPTIONS = [
     )
 ]
 OPTIONS.append({"fad.engine": "eager", "fad.budget": 0.3})
+EVERY = "--every" in sys.argv
+
+
+def choose_options(is_first, inductor=False):
+    """The options of a case of a check: all of them, or in the sample those of the engine
+    `eager` for the first case, or the first of them, and one of Inductor's with `inductor`."""
+    if EVERY:
+        return OPTIONS
+    eager = [options for options in OPTIONS if options["fad.engine"] == "eager"]
+    chosen = eager if is_first else eager[:1]
+    return chosen + [OPTIONS[3]] * inductor
 
 
 def compile_with(function, options):
@@ -41,9 +58,13 @@ class DoubleBackward(unittest.TestCase):
     }
 
     def test_refused(self):
-        for (name, function), options in itertools.product(self.FUNCTIONS.items(), OPTIONS):
-            if options["fad.engine"] == "inductor" and name != "sources":
-                continue
+        cases = [
+            (name, function, options)
+            for name, function in self.FUNCTIONS.items()
+            for options in choose_options(name == "sources", name == "sources")
+            if options["fad.engine"] == "eager" or name == "sources"
+        ]
+        for name, function, options in cases:
             with self.subTest(name, **options):
                 x = torch.linspace(-1, 1, 4).requires_grad_()
                 results = compile_with(function, options)(x)
@@ -58,7 +79,7 @@ class DoubleBackward(unittest.TestCase):
         """By the input alone, though backward reads a parameter."""
         torch.manual_seed(0)
         model = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid())
-        for options in OPTIONS:
+        for options in choose_options(False):
             with self.subTest(**options):
                 x = torch.randn(2, 4, requires_grad=True)
                 loss = compile_with(model, options)(x.sin()).sum()
@@ -123,7 +144,10 @@ class Halves(unittest.TestCase):
 
             x, h = torch.ones(4, 4).half().requires_grad_(), torch.ones(4, 4).half()
             (expected,) = torch.autograd.grad(function(x, h), x, torch.full_like(x, scale))
-            for engine, policy in itertools.product(("eager", "inductor"), ("auto", "bp")):
+            engines = ("eager", "inductor") if EVERY or weight < 1 else ("eager",)
+            for engine, policy in itertools.product(engines, ("auto", "bp")):
+                if engine == "inductor" and policy == "auto" and not EVERY:
+                    continue
                 with self.subTest(engine=engine, policy=policy, weight=weight):
                     options = {"fad.engine": engine, "fad.policy": policy}
                     y = compile_with(function, options)(x, h)
@@ -184,7 +208,12 @@ class NoElements(unittest.TestCase):
         def function(x):
             return F.dropout(F.relu(x), 0.5).softmax(-1)
 
-        for shape, options in itertools.product([(4, 0), (0, 4), (0,)], OPTIONS):
+        cases = [
+            (shape, options)
+            for shape in [(4, 0), (0, 4), (0,)]
+            for options in choose_options(shape == (4, 0), shape == (4, 0))
+        ]
+        for shape, options in cases:
             with self.subTest(shape=shape, **options):
                 x = torch.randn(shape, requires_grad=True)
                 y = compile_with(function, options)(x)
@@ -193,4 +222,4 @@ class NoElements(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[each for each in sys.argv if each != "--every"])

@@ -1,7 +1,12 @@
-"""Trains modules within four budgets for the peak of memory, or ten with --every: the allocator's peak is the
+"""Trains modules within budgets for the peak of memory: the allocator's peak is the
 estimate, no more than the budget, and falls with it, as do the bytes saved. Gradients
 are those without a budget, bit for bit. Kernels of convolutions take memory for
-themselves, which no graph shows: there the estimate is compared with the graphs."""
+themselves, which no graph shows: there the estimate is compared with the graphs.
+
+usage: check_budget.py [--every]
+
+Without --every, three of the modules are trained within three budgets each; with it, all
+of them within ten."""
 
 import sys
 import warnings
@@ -112,6 +117,10 @@ CASES = {
     "chain": (Chain, (256, 64)),
     "cells": (Cells, (256, 64)),
 }
+
+
+# One with few-bit numbers, one of which the graphs are compared, and one that is exact.
+SAMPLE = "masks", "convolutions", "chain"
 
 
 class Recorder(Partitioner):
@@ -241,15 +250,16 @@ def check_options():
 
 def main():
     wrong = 0
-    points = 10 if "--every" in sys.argv else 4
-    for case in CASES:
+    every = "--every" in sys.argv
+    cases, points = (CASES, 10) if every else (SAMPLE, 3)
+    for case in cases:
         for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
     for message in (*check_residuals(), *check_options()):
         wrong += 1
         print(message)
-    print(f"{len(CASES)} modules, {wrong} wrong")
+    print(f"{len(cases)} modules, {wrong} wrong")
     return wrong != 0
 
 

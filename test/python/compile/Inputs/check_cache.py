@@ -2,7 +2,10 @@
 fad again, and one with another policy or option does. So does one for which fad has
 warned, so that it warns again.
 
-usage: check_cache.py [CASE ...]"""
+usage: check_cache.py [--every | CASE ...]
+
+Without --every, the second process has one case of each kind: one that is found, one with
+another option, and one that has warned."""
 
 import os
 import subprocess
@@ -18,7 +21,8 @@ CASES = {
     "failing": {"fad.policy": "bp"},
 }
 # What each process compiles.
-PROCESSES = [
+SAMPLE = [("default", "budget"), ("default", "option", "budget")]
+EVERY = [
     ("default", "policy", "budget", "failing"),
     ("policy", "default", "option", "budget", "failing"),
 ]
@@ -62,7 +66,7 @@ def work(names):
         )
 
 
-def main():
+def main(processes):
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             **os.environ,
@@ -72,7 +76,7 @@ def main():
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             "OMP_NUM_THREADS": "1",
         }
-        for names in PROCESSES:
+        for names in processes:
             output = subprocess.run(
                 [sys.executable, __file__, *names],
                 env=environment,
@@ -86,4 +90,7 @@ def main():
 
 
 if __name__ == "__main__":
-    work(sys.argv[1:]) if len(sys.argv) > 1 else main()
+    if sys.argv[1:] in ([], ["--every"]):
+        main(EVERY if sys.argv[1:] else SAMPLE)
+    else:
+        work(sys.argv[1:])

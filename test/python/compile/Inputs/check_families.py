@@ -1,7 +1,7 @@
 """Trains families of `transformers` for three steps with `torch.compile(backend="fad")`.
 
-usage: check_families.py [--every N | FAMILY ...] [--engine ENGINE] [--times]
-       [--limit SECONDS]"""
+usage: check_families.py [--every N | FAMILY ...] [--engine ENGINE]
+       [--inductor FAMILY ...] [--times] [--limit SECONDS]"""
 
 import sys
 

@@ -1,7 +1,7 @@
 """Compares ways to train with `torch.compile(backend="fad")` with PyTorch alone.
 
-usage: check_features.py [--every N | FEATURE ...] [--engine ENGINE] [--times]
-       [--limit SECONDS]"""
+usage: check_features.py [--every N | FEATURE ...] [--engine ENGINE]
+       [--inductor FEATURE ...] [--times] [--limit SECONDS]"""
 
 import sys
 

@@ -1,7 +1,7 @@
 """Trains layers and losses for three steps with `torch.compile(backend="fad")`.
 
-usage: check_layers.py [--every N | LAYER ...] [--engine ENGINE] [--times]
-       [--limit SECONDS]
+usage: check_layers.py [--every N | LAYER ...] [--engine ENGINE]
+       [--inductor LAYER ...] [--times] [--limit SECONDS]
 
 Losses and parameters have to be those of PyTorch without `torch.compile`: bit for
 bit under the engine `eager`, unless AOTAutograd has other bits without fad. No graph may

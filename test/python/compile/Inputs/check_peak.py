@@ -150,13 +150,14 @@ def check(case, partition):
 
 
 def main():
+    every = "--every" in sys.argv
     partitions = (
         Partitioner(),
-        Partitioner("recompute"),
+        *(Partitioner("recompute") for _ in range(every)),
         partitioners.min_cut_rematerialization_partition,
     )
     wrong = 0
-    for case in sys.argv[1:] or CASES:
+    for case in [each for each in sys.argv[1:] if each != "--every"] or CASES:
         messages, peaks = zip(*(check(case, partition) for partition in partitions))
         # Only one checkpoint is repeated at a time.
         if case == "checkpointed" and peaks[0] > 1.01 * peaks[-1]:

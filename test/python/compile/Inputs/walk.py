@@ -23,6 +23,7 @@ def main(what, cases, check):
     parser.add_argument("names", nargs="*")
     parser.add_argument("--every", type=int, default=1, help="of so many, one")
     parser.add_argument("--engine", default="eager")
+    parser.add_argument("--inductor", nargs="+", default=[], help="names, for Inductor after these")
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--limit", type=int, default=0, help="the seconds that each may take")
     arguments = parser.parse_args()
@@ -34,12 +35,14 @@ def main(what, cases, check):
     signal.signal(signal.SIGALRM, _stop)
     names = arguments.names or list(cases)[:: arguments.every]
     failed = []
-    for name in names:
+    walked = [(name, arguments.engine) for name in names]
+    walked += [(name, "inductor") for name in arguments.inductor]
+    for name, engine in walked:
         start = time.process_time()
         torch.manual_seed(0)
         signal.alarm(arguments.limit)
         try:
-            wrong = check(name, arguments.engine)
+            wrong = check(name, engine)
         except Exception as error:
             wrong = f"{type(error).__name__}: {str(error).strip()[:300]}"
         finally:
@@ -50,7 +53,7 @@ def main(what, cases, check):
         if arguments.times:
             print(f"{name}: {time.process_time() - start:.1f} s", flush=True)
     print(
-        f"{len(names)} {what}, {len(failed)} failed; values differ by PyTorch's own compilation "
+        f"{len(walked)} {what}, {len(failed)} failed; values differ by PyTorch's own compilation "
         f"in {len(train.OTHER)}; {len(train.REFUSED)} are errors without fad, too"
     )
     return bool(failed)

@@ -1,12 +1,13 @@
 """Gradients of exported layers against PyTorch's.
 
-usage: check_layers.py GROUP [--some | LAYER ...]
+usage: check_layers.py GROUP ... [--some]
+       check_layers.py GROUP LAYER ...
        check_layers.py --every
 
 A group is `activations`, `blocks` or one of layers.py. Layers are differentiated under
-`auto` and one of the other policies, in turn; with --some, one of two layers is; with
---every, all layers are, under every policy. Every tensor of floats that a layer takes is a parameter, so that each has a
-gradient that is compared."""
+`auto` and one of the other policies, in turn; with --some, one of three layers is; with
+--every, all layers are, under every policy. Every tensor of floats that a layer takes is
+a parameter, so that each has a gradient that is compared."""
 
 import logging
 import sys
@@ -50,18 +51,22 @@ def check(name, case, policies):
 def main():
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    group, *names = sys.argv[1:]
-    if group == "--every":
-        cases = [case for each in GROUPS.values() for case in each.items()]
-    elif names == ["--some"]:
-        cases = list(GROUPS[group].items())[::2]
-    else:
-        cases = [(name, GROUPS[group][name]) for name in names or GROUPS[group]]
+    options = {each for each in sys.argv[1:] if each.startswith("--")}
+    groups = [each for each in sys.argv[1:] if each in GROUPS]
+    names = [each for each in sys.argv[1:] if each not in options and each not in groups]
+    if "--every" in options:
+        groups = list(GROUPS)
+    stride = 3 if "--some" in options else 1
+    cases = [
+        (name, GROUPS[group][name])
+        for group in groups
+        for name in names or list(GROUPS[group])[::stride]
+    ]
     *others, auto = POLICIES
     failed = []
     for number, (name, case) in enumerate(cases):
         some = (others[number % len(others)], auto)
-        if not check(name, case, POLICIES if group == "--every" else some):
+        if not check(name, case, POLICIES if "--every" in options else some):
             failed.append(name)
     print(f"{len(cases)} layers, {len(failed)} failed: {', '.join(failed)}")
     return 1 if failed else 0
