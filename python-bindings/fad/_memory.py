@@ -138,8 +138,9 @@ class MemoryReport(AsDict):
 
     `report["fad"]` is the part on one policy, `str(report)`, which is `report.table()`, a
     table of all, and `report.json` the text that `fad-memory-report --format=json` prints.
-    A loop over the report goes over the names of its policies. `symbols` says what names such as "d0" in sizes stand for. `report.to_dict()` has the
-    attributes of all parts as plain values."""
+    A loop over the report goes over the names of its policies. `symbols` says what names
+    such as "d0" in sizes stand for. `report.to_dict()` has the attributes of all parts as
+    plain values."""
 
     _left_out = "_table", "json"
 
