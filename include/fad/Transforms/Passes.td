@@ -340,11 +340,12 @@ def FadSplit : FadPass<"fad-split", "::mlir::ModuleOp"> {
 def FadShortenLifetimes : FadPass<"fad-shorten-lifetimes", "::mlir::func::FuncOp"> {
   let summary = "Order forward and backward to shorten lifetimes";
   let description = [{
-    In a backward function, operations that depend on no cotangent, or only on the
-    sizes of one, move from the beginning of the function to their first reader. They
-    are those that `fad-select-residuals` repeats. In a forward function, operations that only residuals
-    need, such as derivatives and `fad.pack`, move up to the last other reader of
-    the first of their operand tensors that dies. So tensors have shorter lifetimes,
+    In a backward function, operations that depend on no cotangent, or on no more
+    of one than its size, move from the beginning of the function to their first
+    reader. These are the operations that `fad-select-residuals` repeats. In a
+    forward function, operations that only residuals need, such as derivatives and
+    `fad.pack`, move up to the last other reader of the first of their operand
+    tensors that dies. So tensors have shorter lifetimes,
     and results of the same size can overwrite dead operands.
 
     Operations with side effects stay in place. Functions of several blocks stay as

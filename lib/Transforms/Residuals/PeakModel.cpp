@@ -96,8 +96,12 @@ unsigned PeakModel::getNumber(Value value) {
 void PeakModel::addNode(Operation *op, CostModel &costs) {
   Node node{op};
   forEachReadOperand(op, [&](Value operand) {
-    if (isa<TensorType>(operand.getType()))
-      node.reads.push_back(getNumber(operand));
+    if (!isa<TensorType>(operand.getType()))
+      return;
+    // A square reads its operand once.
+    if (unsigned number = getNumber(operand);
+        !llvm::is_contained(node.reads, number))
+      node.reads.push_back(number);
   });
   node.isInPlace = isInPlace(op);
   for (Value result : op->getResults()) {

@@ -23,7 +23,9 @@ struct InliningLimits {
   /// The most buffers that its computation reads, and the most scalar
   /// operations that it has.
   unsigned reads, operations;
-  /// The same, if several operations read the value.
+  /// The most buffers, if several operations read the value; and the most
+  /// scalar operations, if they do, or if the computation reads several
+  /// buffers.
   unsigned sharedReads, sharedOperations;
   /// Whether several operations may read a value of exponentials, logarithms,
   /// `tanh` or `sigmoid`.

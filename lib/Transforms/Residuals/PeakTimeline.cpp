@@ -141,9 +141,11 @@ void PeakModel::Timeline::findInlined() {
     if (isInMemory[copy] || computation.reads.size() > limits.reads ||
         computation.numOperations > limits.operations)
       return false;
+    if (computation.numOperations > limits.sharedOperations &&
+        (isShared[copy] || computation.reads.size() > 1))
+      return false;
     return !isShared[copy] ||
            (computation.reads.size() <= limits.sharedReads &&
-            computation.numOperations <= limits.sharedOperations &&
             (limits.sharesTranscendentals || !computation.isTranscendental));
   };
   for (auto [number, copy] : steps) {

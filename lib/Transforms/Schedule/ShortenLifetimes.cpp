@@ -33,7 +33,8 @@ static bool isMovable(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Moves operations that depend on no cotangent to their first reader.
+/// Moves operations that depend on no cotangent, or only on the size of one, to
+/// their first reader.
 class BackwardOrder {
 public:
   explicit BackwardOrder(func::FuncOp backward) : backward(backward) {}

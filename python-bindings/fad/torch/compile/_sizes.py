@@ -8,6 +8,6 @@ _ASSUMED_SIZE = 128
 
 
 def estimate_size(size: int | torch.SymInt) -> int:
-    """A number for `size`, a product of sizes, or bytes. It decides what is chosen, and no
-    code depends on it: of a dynamic size, the one that PyTorch has seen."""
+    """A number for `size`, which may be a product of sizes, or bytes: that with which PyTorch
+    traced the model, where there is one. Only choices depend on it; generated code does not."""
     return optimization_hint(size, fallback=_ASSUMED_SIZE)

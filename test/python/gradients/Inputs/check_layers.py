@@ -56,6 +56,8 @@ def main():
     names = [each for each in sys.argv[1:] if each not in options and each not in groups]
     if "--every" in options:
         groups = list(GROUPS)
+    if not groups:
+        sys.exit(__doc__)
     stride = 3 if "--some" in options else 1
     cases = [
         (name, GROUPS[group][name])

@@ -92,7 +92,8 @@ static at::Tensor deriveProduct(const Call &call) {
     const Held &held = call.description(i);
     return held.form == Derivative::Operator && held.factor * held.before == 1;
   };
-  // A tensor is multiplied as its term is added.
+  // A derivative that is a tensor comes second: `addcmul` multiplies by it and
+  // adds in one call.
   auto isAdded = [&](size_t i) {
     const Held &held = call.description(i);
     return held.form != Derivative::Number && !isMultiplied(i);
