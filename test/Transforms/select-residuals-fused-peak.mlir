@@ -114,6 +114,30 @@ func.func @shared_exponential(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotang
 
 // -----
 
+// One operation reads an exponential, and repeats its elements. A CPU computes it once, over
+// %a1, of 384 bytes, and has %k, of 128, and %c, of 512, beside it; a GPU lets %a1 and %a2 wait.
+
+// CHECK: within 1 bytes: the lowest peak is 1024 bytes
+// GPU:   within 1 bytes: the lowest peak is 1408 bytes
+func.func @broadcast_exponential(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64}) attributes {fad.fuses} {
+  %a1 = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<96xf32>
+  %a2 = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<96xf32>
+  %b = fad.elementwise ins(%a1, %a2 : tensor<96xf32>, tensor<96xf32>) -> tensor<96xf32> {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %q : f32
+    %t = math.exp %s : f32
+    fad.yield %t : f32
+  }
+  %k = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %c = fad.opaque "repeat" elementwise (%b, %k) : (tensor<96xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %d = fad.opaque "product" keep (%c) : (tensor<128xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
 // An operation may write its result over its operand, here over zeros.
 
 // CHECK: within 1 bytes: the lowest peak is 384 bytes

@@ -27,8 +27,8 @@ struct InliningLimits {
   /// scalar operations, if they do, or if the computation reads several
   /// buffers.
   unsigned sharedReads, sharedOperations;
-  /// Whether several operations may read a value of exponentials, logarithms,
-  /// `tanh` or `sigmoid`.
+  /// Whether several operations, or one that broadcasts it, may read a value of
+  /// exponentials, logarithms, `tanh` or `sigmoid`.
   bool sharesTranscendentals;
 };
 

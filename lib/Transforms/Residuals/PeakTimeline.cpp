@@ -83,7 +83,7 @@ void PeakModel::Timeline::forEachRead(
 void PeakModel::Timeline::findReaders() {
   isInMemory.clear();
   isInMemory.resize(numCopies * model.values.size());
-  isShared = isInMemory;
+  isShared = isBroadcast = isInMemory;
   llvm::BitVector isRead = isInMemory;
   for (unsigned result : model.results)
     isInMemory.set(get(result, inForward));
@@ -103,9 +103,14 @@ void PeakModel::Timeline::findReaders() {
         needsMemory |= isInMemory[get(result, copy)];
         shares |= isShared[get(result, copy)];
       }
+    Cost::Count elements = 0;
+    for (unsigned result : node.results)
+      elements = std::max<Cost::Count>(elements, model.elements[result]);
     forEachRead(node, copy, [&](unsigned used) {
       if (needsMemory)
         isInMemory.set(used);
+      if (elements > model.elements[used % model.values.size()])
+        isBroadcast.set(used);
       if (shares || isRead[used])
         isShared.set(used);
       isRead.set(used);
@@ -141,12 +146,15 @@ void PeakModel::Timeline::findInlined() {
     if (isInMemory[copy] || computation.reads.size() > limits.reads ||
         computation.numOperations > limits.operations)
       return false;
+    // An element of a broadcast value would be computed many times, too.
+    bool isRepeated = isShared[copy] || isBroadcast[copy];
     if (computation.numOperations > limits.sharedOperations &&
-        (isShared[copy] || computation.reads.size() > 1))
+        (isRepeated || computation.reads.size() > 1))
       return false;
-    return !isShared[copy] ||
-           (computation.reads.size() <= limits.sharedReads &&
-            (limits.sharesTranscendentals || !computation.isTranscendental));
+    if (computation.isTranscendental && isRepeated &&
+        !limits.sharesTranscendentals)
+      return false;
+    return !isShared[copy] || computation.reads.size() <= limits.sharedReads;
   };
   for (auto [number, copy] : steps) {
     if (copy == decoded) {

@@ -49,8 +49,8 @@ private:
   /// the part `copy`.
   void forEachRead(const Node &node, Copy copy,
                    llvm::function_ref<void(unsigned)> visit) const;
-  /// Finds the copies that have to be in memory, and those that several
-  /// operations read.
+  /// Finds the copies that have to be in memory, that several operations read,
+  /// and that are broadcast.
   void findReaders();
   /// Finds the copies that each kernel computes which reads them.
   void findInlined();
@@ -67,9 +67,10 @@ private:
   unsigned numForward = 0;
   /// For each copy, the last step that reads it; whether it is a result, or a
   /// kernel reads it that needs it in memory; whether several operations read
-  /// it; and whether kernels that read it compute it.
+  /// it; whether an operation of more elements does; and whether kernels that
+  /// read it compute it.
   SmallVector<unsigned> last;
-  llvm::BitVector isInMemory, isShared, isInlined;
+  llvm::BitVector isInMemory, isShared, isBroadcast, isInlined;
   /// The steps whose results have no buffer, and for each step, the number of
   /// kernels before it that do not fuse.
   llvm::BitVector isFusedStep;
