@@ -40,6 +40,7 @@ static bool fusesWithReaders(Operation *op) {
   return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
 }
 
+/// The limits on a device. A CPU may inline more, but repeats no exponential.
 static InliningLimits getInliningLimits(Target target) {
   bool isCPU = target == Target::cpu;
   return {/*reads=*/isCPU ? 12u : 8u, /*operations=*/100, /*sharedReads=*/4,

@@ -189,9 +189,11 @@ bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
 }
 
 void PeakModel::Timeline::findLastReads() {
-  findReaders();
-  if (model.isFused)
+  // Without fusion, each result has a buffer.
+  if (model.isFused) {
+    findReaders();
     findInlined();
+  }
   last.assign(numCopies * model.values.size(), 0);
   unsigned end = steps.size();
   isFusedStep.resize(end);
