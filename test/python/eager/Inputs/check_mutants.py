@@ -22,6 +22,11 @@ MUTANTS = {
         "return at::addcmul_out(*place, term, a, b);",
         "return at::addcmul_out(*place, term, a, b, -1);",
     ),
+    "the slope of a hyperbolic tangent": (
+        "interactive/Slope.cpp",
+        "return term + factor * (one - y * y);",
+        "return term + factor * (one - y);",
+    ),
     "constants that are modified": (
         "sequence/Steps.cpp",
         "return static_cast<uint32_t>(constant.tensor._version()) != constant.version;",

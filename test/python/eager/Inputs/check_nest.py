@@ -107,6 +107,51 @@ def check_gradients(check):
     torch.use_deterministic_algorithms(False)
 
 
+def check_slopes(check):
+    """Products of an operator's result with its operand, whose derivative `fad` computes in
+    one pass over memory: the types, shapes and orders of elements of that pass, and others."""
+    products = {
+        "sigmoid": lambda x: x * torch.sigmoid(x),
+        "tanh": lambda x: torch.tanh(x) * x,
+        "exp": lambda x: (2 - 3 * x) * torch.exp(x),
+        "result": lambda x: x * torch.sigmoid(x) + torch.tanh(x),
+        "scaled": lambda x: x * (2 * torch.tanh(x)),
+        "scaled before": lambda x: x * torch.sigmoid(1.7 * x),
+        "nested": lambda x: (x * torch.tanh(x)) * torch.sigmoid(x * torch.tanh(x)),
+    }
+    special = torch.tensor([0.0, -0.0, 1e-40, -90.0, 90.0, 1e30, float("inf"), float("nan")])
+    tensors = {
+        "numbers": torch.randn(()),
+        "vector": torch.randn(100003),
+        "transposed": torch.randn(40, 30).t(),
+        "channels last": torch.randn(2, 5, 4, 3).to(memory_format=torch.channels_last),
+        "special": torch.cat([special, -special]),
+    }
+    tensors |= {f"{name}, f64": x.double() for name, x in tensors.items()}
+    tensors["bf16"] = torch.randn(64).bfloat16()
+
+    def pull(function, tensor, policy):
+        x = tensor.detach().requires_grad_()
+        with nest(policy):
+            y = function(x).sum(0)
+        return torch.autograd.grad(y.sum(), x)[0]
+
+    for name, function in products.items():
+        for kind, tensor in tensors.items():
+            expected = pull(function, tensor, None)
+            tolerance = {torch.double: 1e-12, torch.float: 2e-6, torch.bfloat16: 3e-2}[tensor.dtype]
+            check(
+                f"slope, {name}, {kind}",
+                lambda: torch.allclose(
+                    pull(function, tensor, "fad"),
+                    expected,
+                    rtol=tolerance,
+                    atol=tolerance,
+                    equal_nan=True,
+                ),
+            )
+
+
 def check_second(check):
     x = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
     for name in ("GELU", "scaled", "quotient", "two pieces"):
@@ -271,6 +316,7 @@ def check_lives(check):
 if __name__ == "__main__":
     check = Checks()
     check_gradients(check)
+    check_slopes(check)
     check_second(check)
     check_late(check)
     check_cotangents(check)

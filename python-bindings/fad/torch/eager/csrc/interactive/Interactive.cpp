@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "interactive/Interactive.h"
+#include "interactive/Slope.h"
 #include "interception/Observer.h"
 #include "sequence/OwnNode.h"
 #include <ATen/ATen.h>
@@ -57,17 +58,6 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
                     : a.tensor * alpha + b.tensor * beta;
 }
 
-/// Whether a tensor like another is nobody else's, so that a result may have
-/// its memory.
-static bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
-  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 &&
-         tensor.is_non_overlapping_and_dense() &&
-         tensor.scalar_type() == like.scalar_type() &&
-         tensor.device() == like.device() &&
-         tensor.sizes().equals(like.sizes()) &&
-         tensor.strides().equals(like.strides());
-}
-
 /// term + a * b. Memory takes more time than the sum of a small tensor.
 static at::Tensor addProduct(at::Tensor term, const at::Tensor &a,
                              at::Tensor b) {
@@ -100,6 +90,14 @@ static at::Tensor deriveProduct(const Call &call) {
   };
   size_t first = isMultiplied(1) || isAdded(0) ? 1 : 0, second = 1 - first;
   const at::Tensor &one = call.tensor(first), &other = call.tensor(second);
+  const Held &held = call.description(first);
+  const Held &rest = call.description(second);
+  // What the node saved is the operand, if its operator was the last.
+  if (isMultiplied(first) && held.isLast && rest.form == Derivative::Number)
+    if (at::Tensor sum =
+            addSlope(scale({rest.factor, {}}, one), other, held.slope, one);
+        sum.defined())
+      return sum;
   at::Tensor term = isMultiplied(first) ? callOwn(call.own(first), other)
                                         : scale(derive(call, first), other);
   if (isMultiplied(second))
@@ -183,6 +181,7 @@ static void describeHeld(const Call &call, Held &held) {
   } else {
     held.before = operand.factor;
     held.saves = call.use.saves;
+    held.slope = call.info.slope;
     held.isFirst = !call.values[0];
     held.isLast = true;
   }

@@ -30,12 +30,17 @@ enum class Form : uint8_t {
   Divide
 };
 
+/// The derivative of an operator as a function of its result y, where that is a
+/// polynomial: y (1 - y), 1 - y^2, and y.
+enum class Slope : uint8_t { Unknown, Sigmoid, Tanh, Exp };
+
 /// A fad operator of PyTorch.
 struct Operator {
   const char *name; ///< as in "add.Tensor"
   Form form;
   Kind kind;
   Saves saves; ///< what its backward function needs
+  Slope slope = Slope::Unknown;
 };
 
 /// All of them.

@@ -10,6 +10,7 @@
 #define FAD_EAGER_VALUE_H
 
 #include "interception/Keys.h"
+#include "interception/Operators.h"
 #include "sequence/Steps.h"
 #include <c10/core/TensorImpl.h>
 #include <torch/csrc/autograd/variable.h>
@@ -32,6 +33,7 @@ struct Held {
   /// PyTorch's own node of the operator.
   NodePtr own;
   Saves saves = Saves::Nothing;
+  Slope slope = Slope::Unknown;
   bool isFirst = false, isLast = false;
   /// Of deferred steps: whether one of them alone is not linear, so that the
   /// above would be a derivative.
