@@ -83,6 +83,9 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  // A loop that updates a buffer returns it, and no longer does after this:
+  // whose buffer the loop's result is cannot be seen.
+  pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createFadUnaliasResults());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addNestedPass<func::FuncOp>(createFadFreeArguments());

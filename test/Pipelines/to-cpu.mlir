@@ -34,3 +34,23 @@ func.func @sum(%x: tensor<?xbf16>, %y: tensor<?xbf16>) -> tensor<?xbf16> {
   %0 = arith.addf %x, %y : tensor<?xbf16>
   return %0 : tensor<?xbf16>
 }
+
+// What a loop updates in place is a result without a copy, also beside another one.
+// CHECK-LABEL: llvm.func @rows_and_sum(
+// CHECK-COUNT-2: llvm.call @malloc(
+// CHECK-NOT:     llvm.call @malloc(
+// CHECK-NOT:     llvm.call @memrefCopy
+// CHECK-NOT:     llvm.intr.memcpy
+// CHECK-LABEL: llvm.func @after(
+func.func @rows_and_sum(%u: tensor<6x?xf32>, %i: tensor<6xi64>, %n: index, %x: tensor<4xf32>)
+    -> (tensor<9x?xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<9x?xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<9x?xf32>) -> tensor<9x?xf32>
+  %r = fad.scatter_add %u at (%i : tensor<6xi64>) dims [0] into %zeros : tensor<6x?xf32> -> tensor<9x?xf32>
+  %s = arith.addf %x, %x : tensor<4xf32>
+  return %r, %s : tensor<9x?xf32>, tensor<4xf32>
+}
+func.func @after() {
+  return
+}
