@@ -52,6 +52,14 @@ def choose_device(asked: str | None) -> str:
     return asked or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def name_processor() -> str:
+    """The processor's name, or its architecture where there is none."""
+    info = pathlib.Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
 def describe(device: str) -> dict[str, Any]:
     """The setting, of which all figures of a file are."""
     import torch

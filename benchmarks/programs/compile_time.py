@@ -6,11 +6,11 @@ compiles forward and backward, and the checks of sizes before them; a second one
 the code in a cache. Prints the least CPU time of the whole process (reading, compiling,
 running and printing included, on all threads) of the repetitions.
 
-Usage: compile_time.py [--fad-runner PATH] [--layers N] [--width N] [--policies NAME...]
-                       [--repetitions N]
+--out writes JSON, --table prints such a file.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import platform
@@ -18,18 +18,19 @@ import subprocess
 import sys
 import tempfile
 
-import torch
-
-import fad.torch
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "common"))
 
-from models import make_llama  # noqa: E402
+from figures import name_processor  # noqa: E402
 
 
 def export(folder, options):
     """The file of the model in MLIR, and the numbers of its parameters."""
+    import torch
+    from models import make_llama
+
+    import fad.torch
+
     torch.manual_seed(0)
     sizes = dict(layers=options.layers, width=options.width, heads=4, batch=2, length=32)
     model = make_llama(sizes)
@@ -50,6 +51,46 @@ def measure(command, environment):
     return usage.ru_utime + usage.ru_stime
 
 
+def run(options):
+    """The figures, of first and second runs under each policy."""
+    import torch
+
+    import fad
+
+    sizes = dict(layers=options.layers, width=options.width, repetitions=options.repetitions)
+    found = {
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {name_processor()}",
+        "versions": {"torch": torch.__version__, "fad": fad.__version__},
+        "sizes": sizes,
+        "seconds": {},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file, parameters = export(folder, options)
+        for policy in options.policies:
+            command = [options.fad_runner, file, f"--policy={policy}", f"--wrt={parameters}"]
+            cache = {"FAD_CACHE_DIR": folder, "FAD_CACHE_SIZE": "1GiB"}
+            found["seconds"][policy] = {}
+            for name, environment in (("first", {"FAD_CACHE_SIZE": "0"}), ("second", cache)):
+                if name == "second":
+                    measure(command, environment)
+                found["seconds"][policy][name] = min(
+                    measure(command, environment) for _ in range(options.repetitions)
+                )
+    return found
+
+
+def print_table(found):
+    print(
+        f"{found['machine']}; PyTorch {found['versions']['torch']}, fad {found['versions']['fad']}"
+    )
+    sizes = found["sizes"]
+    print(f"Llama: {sizes['layers']} layers of width {sizes['width']}, 4 heads, batch 2 x 32")
+    print(f"CPU seconds of the whole process, the least of {sizes['repetitions']}\n")
+    print(f"{'policy':<10} {'first run':>9} {'second run':>10}")
+    for policy, seconds in found["seconds"].items():
+        print(f"{policy:<10} {seconds['first']:>9.2f} {seconds['second']:>10.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fad-runner", default=ROOT / "build" / "bin" / "fad-runner")
@@ -57,23 +98,15 @@ def main():
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--policies", nargs="+", default=["bp", "recompute", "fad", "auto"])
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--out", type=pathlib.Path, help="a file for the results")
+    parser.add_argument("--table", type=pathlib.Path, help="print the table of this file")
     options = parser.parse_args()
-
-    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, {platform.platform()}")
-    print(f"PyTorch {torch.__version__}, fad {fad.__version__}")
-    print(f"Llama: {options.layers} layers of width {options.width}, 4 heads, batch 2 x 32")
-    print(f"repetitions: {options.repetitions}, the least of the whole process\n")
-    print(f"{'policy':<10} {'run':<7} {'CPU seconds':>11}")
-    with tempfile.TemporaryDirectory() as folder:
-        file, parameters = export(folder, options)
-        for policy in options.policies:
-            command = [options.fad_runner, file, f"--policy={policy}", f"--wrt={parameters}"]
-            cache = {"FAD_CACHE_DIR": folder, "FAD_CACHE_SIZE": "1GiB"}
-            for name, environment in (("first", {"FAD_CACHE_SIZE": "0"}), ("second", cache)):
-                if name == "second":
-                    measure(command, environment)
-                seconds = min(measure(command, environment) for _ in range(options.repetitions))
-                print(f"{policy:<10} {name:<7} {seconds:>11.2f}", flush=True)
+    if options.table:
+        return print_table(json.loads(options.table.read_text()))
+    found = run(options)
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+    print_table(found)
 
 
 if __name__ == "__main__":

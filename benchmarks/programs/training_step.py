@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,10 @@ import torch
 
 import fad.torch
 from fad.torch.compile._measure import measure_peak
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+
+from figures import name_processor  # noqa: E402
 
 MIB = 1 << 20
 POLICIES = {"fad": ("bp", "auto"), "iree": ("bp", "recompute", "fad")}
@@ -189,14 +192,8 @@ def measure_memory(model, batch, options):
 
 
 def describe_machine():
-    cpu = platform.processor() or platform.machine()
-    info = pathlib.Path("/proc/cpuinfo")
-    if info.exists():
-        lines = info.read_text().splitlines()
-        names = [line.split(":")[1].strip() for line in lines if "model name" in line]
-        cpu = names[0] if names else cpu
     return {
-        "processor": cpu,
+        "processor": name_processor(),
         "cores": len(os.sched_getaffinity(0)),
         "threads of PyTorch": torch.get_num_threads(),
         "fad": fad.__version__,
