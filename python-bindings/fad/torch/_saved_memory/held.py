@@ -13,6 +13,7 @@ from typing import Any
 from torch.utils._pytree import tree_leaves
 
 from .._requirements import torch
+from ..eager._held import is_sequence, read_recomputed, read_sequence
 
 _RAW = "_raw_saved_"
 # A sequence number that stands for none, which nodes of leaves have.
@@ -61,8 +62,15 @@ def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) ->
 
 
 def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """What `node` holds, by name; the names of what hooks of C++ have replaced go to
-    `unseen`."""
+    """What `node` holds, by name; the names of what other hooks of C++ than those of nested
+    sequences have replaced go to `unseen`."""
+    if is_sequence(node):
+        held, own = read_sequence(node)
+        yield from held
+        for other in own:
+            for name, tensor in _read(other, unseen):
+                yield f"{other.name()}.{name}", tensor
+        return
     for attribute in dir(node):
         if attribute.startswith(_RAW):
             saved = getattr(node, attribute)
@@ -72,7 +80,10 @@ def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
                 try:
                     data = each.data
                 except RuntimeError:
-                    unseen.add(f"{node.name()}.{name}")
+                    found = list(read_recomputed(node, name))
+                    yield from ((name, tensor) for tensor in found)
+                    if not found:
+                        unseen.add(f"{node.name()}.{name}")
                 else:
                     yield from _name(name, data)
     # What a function in Python keeps by itself.
@@ -88,9 +99,9 @@ def _name(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _is_opaque(node: Any) -> bool:
-    """Whether `node` is one of C++ that PyTorch has no attributes for, or one that
+    """Whether `node` is one of C++ that neither PyTorch nor fad can read, or one that
     replaces another node, which has changed a part of a tensor in place."""
-    return type(node).__name__ in ("CppFunction", "CopySlices")
+    return type(node).__name__ in ("CppFunction", "CopySlices") and not is_sequence(node)
 
 
 def find_storages(tensor: torch.Tensor) -> list[torch.UntypedStorage]:

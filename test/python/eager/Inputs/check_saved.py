@@ -27,7 +27,14 @@ assert eager.bytes // size == 29 and not eager.unseen, eager
 for policy, expected in (("auto", 7), ("fad", 12)):
     nested = fad.torch.nest(model, policy=policy, min_numel=0)
     saved = fad.torch.saved_memory(nested, x)
-    if saved.resident // size != expected or "FadBackward" not in saved.unseen:
+    # The allocator gives at least 64 bytes for each tensor, and the result.
+    held = {"FadBackward", "AddmmBackward0"} if policy == "fad" else {"FadBackward"}
+    if (
+        (saved.resident // size, saved.bytes) != (expected, (expected - 1) * size)
+        or saved.unseen
+        or set(saved.by_operator) != held
+        or not {"1", "3", "5"} < set(saved.by_module)
+    ):
         wrong += 1
         print(policy, saved)
     # The result is nobody's residual.
@@ -40,6 +47,43 @@ for policy, expected in (("auto", 7), ("fad", 12)):
         wrong += 1
         print(policy, made)
 print(f"2 policies, {wrong} wrong")
+
+
+def check_holders():
+    """What is held of each form, with the names that nodes have for it."""
+    gate, up = (torch.randn(64, 128, requires_grad=True) for _ in range(2))
+    half = torch.full((64, 128), 0.5)
+    other = torch.randn(128, 128, requires_grad=True)
+    for name, options, function, expected in [
+        ("derivative", {"policy": "fad"}, lambda: ComposedGELU()(1 * gate).sum(), ["derivative"]),
+        ("source", {}, lambda: ComposedGELU()(1 * gate).sum(), ["source"]),
+        ("sources", {}, lambda: (F.silu(1 * gate) * (1 * up)).sum(), ["source", "source"]),
+        ("constant", {}, lambda: (F.silu(1 * gate) * half).sum(), ["source", "constant"]),
+        ("bits", {}, lambda: F.relu(1 * gate).sum(), ["bits"]),
+        ("levels", {"derivative_bits": 2}, lambda: F.silu(1 * gate).sum(), ["bits"]),
+        ("own", {"policy": "fad"}, lambda: (2 * torch.tanh(gate)).sum(), ["TanhBackward0.result"]),
+        ("reader", {}, lambda: (2 * F.silu(1 * gate)) @ other, ["source"]),
+    ]:
+        for engine in ("interactive", "deferred"):
+            nested = fad.torch.nest(function, min_numel=0, engine=engine, **options)
+            saved = fad.torch.saved_memory(nested)
+            own = [t for t in saved.tensors if any("FadBackward" in each for each in t.holders)]
+            names = [t.name for t in own]
+            if (name, engine) == ("own", "deferred"):
+                # A kernel computes the derivative in place of what the operator saved.
+                expected = ["derivative"]
+            assert (sorted(names), saved.unseen) == (sorted(expected), ()), (name, engine, saved)
+            if name == "reader":
+                assert "MmBackward0.self" in own[0].holders, saved
+    # Gradients are there afterwards: nothing was computed or released.
+    with fad.torch.nest(min_numel=0):
+        y = F.silu(1 * gate) @ other
+    fad.torch.saved_memory(lambda: y, measure=False)
+    expected = torch.autograd.grad(F.silu(1 * gate) @ other, gate, torch.ones(64, 128))
+    assert torch.equal(torch.autograd.grad(y, gate, torch.ones(64, 128))[0], expected[0])
+
+
+check_holders()
 
 # Each decision, with its bytes and those of eager PyTorch, in tensors.
 weight = torch.randn(128, 128, requires_grad=True)

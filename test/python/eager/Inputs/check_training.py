@@ -4,6 +4,7 @@ PyTorch and nested, and compares the losses.
 usage: check_training.py ROOT STEPS"""
 
 import argparse
+import itertools
 import pathlib
 import sys
 
@@ -13,6 +14,7 @@ root = pathlib.Path(sys.argv[1])
 sys.path[:0] = [str(root / "examples" / "training"), str(root / "benchmarks" / "common")]
 import compositions
 import fad.torch
+from fad.torch.eager import _kernels
 from tasks import make_task
 
 STEPS = int(sys.argv[2])
@@ -23,14 +25,14 @@ OPTIONS = argparse.Namespace(batch=16, seed=0, dropout=0.0)
 KERNELS = {"gelu": lambda: nn.GELU("tanh"), "mish": nn.Mish}
 
 
-def train(name, make, policy=None):
-    """The losses of eager PyTorch, or nested under a policy, with activations that
-    `make` returns."""
+def train(name, make, **options):
+    """The losses of eager PyTorch, or nested with options, with activations that `make`
+    returns."""
     task = make_task(name, OPTIONS)
     model = task.model
     assert compositions.replace(model, make)
-    if policy is not None:
-        model = fad.torch.nest(model, policy=policy, min_numel=0)
+    if options:
+        model = fad.torch.nest(model, min_numel=0, **options)
     optimizer = task.make_optimizer(model.parameters())
     losses = []
     for _ in range(STEPS):
@@ -53,11 +55,17 @@ for name, activation in (("bert", "gelu"), ("resnet", "mish")):
     eager = train(name, composed)
     assert eager[-1] < eager[0], eager
     own = find_difference(train(name, KERNELS[activation]), eager)
-    for policy in ("auto", "fad"):
-        difference = find_difference(train(name, composed, policy), eager)
-        print(f"{name} {policy}: {difference:.1e}, eager's own {own:.1e}", file=sys.stderr)
-        # Under `auto`, gradients are those of eager PyTorch bit for bit. A loss is rounded
-        # to f32 in any case.
-        if difference > (0 if policy == "auto" else 4 * max(own, 1e-6)):
+    for policy, engine in itertools.product(("auto", "fad"), ("interactive", "deferred")):
+        losses = train(name, composed, policy=policy, engine=engine)
+        if engine == "deferred":
+            # By then, kernels are there.
+            assert _kernels.wait() > 0
+            losses = train(name, composed, policy=policy, engine=engine)
+        difference = find_difference(losses, eager)
+        print(f"{name} {policy} {engine}: {difference:.1e}, eager's own {own:.1e}", file=sys.stderr)
+        # Under `auto`, gradients of the interactive engine are those of eager PyTorch bit for
+        # bit. A loss is rounded to f32 in any case.
+        is_same = (policy, engine) == ("auto", "interactive")
+        if difference > (0 if is_same else 4 * max(own, 1e-6)):
             wrong += 1
-print(f"4 training curves, {wrong} wrong")
+print(f"8 training curves, {wrong} wrong")

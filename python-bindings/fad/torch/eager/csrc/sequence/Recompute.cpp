@@ -8,6 +8,7 @@
 
 #include "sequence/Recompute.h"
 #include "deferred/Fused.h"
+#include "sequence/Holdings.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/generated/Functions.h>
@@ -44,6 +45,10 @@ struct Recompute : torch::autograd::SavedVariableHooks {
   void call_pack_hook(const at::Tensor &) override {}
 
   at::Tensor call_unpack_hook() override {
+    if (C10_UNLIKELY(peek.isOn)) {
+      peek.found.add(step);
+      TORCH_CHECK(false, "fad.torch.saved_memory reads, and does not compute");
+    }
     at::Tensor value = compute().detach();
     at::AutoGradMode off(false);
     PlainGuard guard;

@@ -1,0 +1,41 @@
+"""What nested sequences hold for backward, which PyTorch shows of its own nodes only."""
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+from .._requirements import torch
+
+
+def is_sequence(node: Any) -> bool:
+    """Whether a node of autograd is that of a nested sequence. The extension is loaded, then."""
+    return type(node).__name__ == "CppFunction" and node.name() == "FadBackward"
+
+
+def read_sequence(node: Any) -> tuple[list[tuple[str, torch.Tensor]], list[Any]]:
+    """What the node of a sequence holds, by names: "source", "constant", "derivative" or
+    "bits"; and the nodes of PyTorch's that it keeps, with what they have saved."""
+    # The object of a node of C++ is a head and a pointer to the node.
+    address = ctypes.c_void_p.from_address(id(node) + object.__basicsize__).value
+    held, nodes = [], []
+    for name, tensor in zip(*torch.ops.fad._held(address)):
+        if name == "own":
+            nodes.append(tensor.grad_fn)
+        else:
+            held.append((name, tensor))
+    return held, nodes
+
+
+def read_recomputed(node: Any, name: str) -> Iterator[torch.Tensor]:
+    """What a reader's node computes `name` from, in place of what it would have saved; nothing
+    where it is not a nested sequence that has replaced that."""
+    if not hasattr(torch.ops.fad, "_peek"):
+        return
+    torch.ops.fad._peek(True)
+    try:
+        getattr(node, f"_saved_{name}", None)
+    except RuntimeError:
+        pass
+    finally:
+        found = torch.ops.fad._peek(False)[1]
+    yield from found
