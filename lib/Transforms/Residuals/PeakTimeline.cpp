@@ -209,7 +209,8 @@ void PeakModel::Timeline::findLastReads() {
   for (unsigned gradient : model.gradients)
     last[getInBackward(gradient)] = end;
   for (unsigned time = end; time-- > 0;) {
-    auto [number, copy] = steps[time];
+    unsigned number = steps[time].number;
+    Copy copy = steps[time].copy;
     unsigned until = time;
     if (copy == decoded) {
       if (model.isFused && isFused(get(number, decoded), time)) {

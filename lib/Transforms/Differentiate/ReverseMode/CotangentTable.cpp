@@ -167,7 +167,8 @@ Value CotangentTable::addSlices(Value value, const Sum &sum) {
     whole = makeZerosLike(b, loc, value);
   }
   ArrayRef<Slice> slices = sum.slices;
-  for (auto [index, slice] : llvm::enumerate(slices)) {
+  for (size_t index = 0; index < slices.size(); ++index) {
+    const Slice &slice = slices[index];
     tensor::ExtractSliceOp op = slice.op;
     bool first =
         partition ||
