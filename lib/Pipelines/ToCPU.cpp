@@ -83,8 +83,8 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
-  // A loop that updates a buffer returns it, and no longer does after this:
-  // whose buffer the loop's result is cannot be seen.
+  // Bufferization leaves loops that return the buffer which they update. This
+  // removes that result, so that FadUnaliasResults sees whose buffer it is.
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createFadUnaliasResults());
   bufferization::buildBufferDeallocationPipeline(pm);

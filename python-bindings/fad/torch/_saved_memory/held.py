@@ -12,8 +12,8 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
+from .nested import is_sequence, read_recomputed, read_sequence
 from .._requirements import torch
-from ..eager._held import is_sequence, read_recomputed, read_sequence
 
 _RAW = "_raw_saved_"
 # A sequence number that stands for none, which nodes of leaves have.

@@ -1,5 +1,6 @@
 """Which module runs, while a model is watched."""
 
+import threading
 from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +13,8 @@ class ModuleWatch:
     """The name of the innermost module that runs, while this is entered.
 
     Names are those of the given modules, followed by those of the modules inside of them.
-    The hooks are those of the modules themselves. Modules that `torch.compile` has
+    The hooks are those of the modules themselves, and see calls of the thread that entered
+    this. Modules that `torch.compile` has
     compiled get none, nor do those inside of them, as they would be compiled again."""
 
     def __init__(self, modules: Mapping[str, torch.nn.Module]) -> None:
@@ -40,6 +42,7 @@ class ModuleWatch:
         return self._stack[-1]
 
     def __enter__(self) -> "ModuleWatch":
+        self._thread = threading.get_ident()
         for module in self._names:
             self._hooks += [
                 module.register_forward_pre_hook(self._begin),
@@ -52,10 +55,12 @@ class ModuleWatch:
             hook.remove()
 
     def _begin(self, module: torch.nn.Module, _: Any) -> None:
-        self._stack.append(self._names[module])
+        if threading.get_ident() == self._thread:
+            self._stack.append(self._names[module])
 
     def _end(self, *_: Any) -> None:
-        self._stack.pop()
+        if threading.get_ident() == self._thread:
+            self._stack.pop()
 
 
 class ModuleMarks(ModuleWatch):
@@ -68,6 +73,8 @@ class ModuleMarks(ModuleWatch):
         self._marks: list[str] = []
 
     def _mark(self) -> None:
+        if threading.get_ident() != self._thread:
+            return
         self._numbers.append(torch._C._autograd._get_sequence_nr())
         self._marks.append(self.current)
 

@@ -24,8 +24,8 @@ MUTANTS = {
     ),
     "the slope of a hyperbolic tangent": (
         "interactive/Slope.cpp",
-        "return term + factor * (one - y * y);",
-        "return term + factor * (one - y);",
+        "return run([](T y) { return 1 - y * y; });",
+        "return run([](T y) { return 1 - y; });",
     ),
     "constants that are modified": (
         "sequence/Steps.cpp",

@@ -152,6 +152,39 @@ def check_slopes(check):
             )
 
 
+def check_one_pass(check):
+    """Where the derivative of a product takes one pass, PyTorch's backward functions are not
+    called for it: of few elements, or in one thread."""
+
+    def count(function, tensor, name):
+        x = tensor.requires_grad_()
+        with nest("fad"), torch.profiler.profile() as profile:
+            function(x)
+        return sum(event.name == f"aten::{name}" for event in profile.events())
+
+    threads = torch.get_num_threads()
+    try:
+        for limit, large in ((1, 0), (2, 1)):
+            torch.set_num_threads(limit)
+            for function, name in (
+                (lambda x: x * torch.sigmoid(x), "sigmoid_backward"),
+                (lambda x: torch.tanh(x) * x, "tanh_backward"),
+                (lambda x: x * torch.exp(x), "add"),
+            ):
+                for size, dtype, expected in (
+                    (100, torch.float, 0),
+                    (100, torch.half, 1),
+                    (100003, torch.double, large),
+                ):
+                    tensor = torch.randn(size).to(dtype)
+                    check(
+                        f"one pass, {name}, {size} {dtype}, {limit}",
+                        lambda: count(function, tensor, name) == expected,
+                    )
+    finally:
+        torch.set_num_threads(threads)
+
+
 def check_second(check):
     x = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
     for name in ("GELU", "scaled", "quotient", "two pieces"):
@@ -317,6 +350,7 @@ if __name__ == "__main__":
     check = Checks()
     check_gradients(check)
     check_slopes(check)
+    check_one_pass(check)
     check_second(check)
     check_late(check)
     check_cotangents(check)

@@ -1,6 +1,8 @@
 """Checks what fad.torch.saved_memory and reports of nested models say."""
 
 import json
+import threading
+import types
 
 import torch
 import torch.nn.functional as F
@@ -68,22 +70,68 @@ def check_holders():
             nested = fad.torch.nest(function, min_numel=0, engine=engine, **options)
             saved = fad.torch.saved_memory(nested)
             own = [t for t in saved.tensors if any("FadBackward" in each for each in t.holders)]
-            names = [t.name for t in own]
-            if (name, engine) == ("own", "deferred"):
-                # A kernel computes the derivative in place of what the operator saved.
-                expected = ["derivative"]
-            assert (sorted(names), saved.unseen) == (sorted(expected), ()), (name, engine, saved)
+            names = sorted(t.name for t in own)
+            # A kernel computes the derivative in place of what the operator saved.
+            is_computed = (name, engine) == ("own", "deferred")
+            expected_here = ["derivative"] if is_computed else sorted(expected)
+            assert (names, saved.unseen) == (expected_here, ()), (name, engine, saved)
             if name == "reader":
                 assert "MmBackward0.self" in own[0].holders, saved
-    # Gradients are there afterwards: nothing was computed or released.
+    # Gradients are there afterwards: nothing was computed or released. A variable of the
+    # function would count as known, and its graph as no part of the function's.
     with fad.torch.nest(min_numel=0):
-        y = F.silu(1 * gate) @ other
-    fad.torch.saved_memory(lambda: y, measure=False)
+        made = types.SimpleNamespace(y=F.silu(1 * gate) @ other)
+    saved = fad.torch.saved_memory(lambda: made.y, measure=False)
+    assert "FadBackward" in saved.by_operator and not saved.unseen, saved
     expected = torch.autograd.grad(F.silu(1 * gate) @ other, gate, torch.ones(64, 128))
-    assert torch.equal(torch.autograd.grad(y, gate, torch.ones(64, 128))[0], expected[0])
+    assert torch.equal(torch.autograd.grad(made.y, gate, torch.ones(64, 128))[0], expected[0])
+
+
+def check_shared():
+    """What an operator and its reader save is one tensor, also where few bits are asked for."""
+    gate, other = torch.randn(64, 64, requires_grad=True), torch.randn(64, 64)
+    for function in (torch.relu, torch.tanh):
+        for engine in ("interactive", "deferred"):
+            for bits in (None, 2):
+                nested = fad.torch.nest(
+                    lambda: function(1 * gate) @ other,
+                    policy="fad",
+                    min_numel=0,
+                    engine=engine,
+                    derivative_bits=bits,
+                )
+                assert fad.torch.saved_memory(nested).bytes == gate.nbytes, (function, engine, bits)
+                made = report(nested)
+                assert made.bytes == gate.nbytes, made
+
+
+def check_threads():
+    """Other threads may call the model meanwhile: their modules are not those of this one."""
+    other = nn.Sequential(nn.Linear(8, 8), ComposedGELU())
+    x, stop = torch.randn(4, 8), threading.Event()
+
+    def run():
+        while not stop.is_set():
+            other(x)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        expected = None
+        for _ in range(20):
+            found = fad.torch.saved_memory(other, x, measure=False).by_module
+            expected = expected or found
+            assert found == expected == {"1": 5 * x.nbytes + 24}, found
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 check_holders()
+check_shared()
+check_threads()
 
 # Each decision, with its bytes and those of eager PyTorch, in tensors.
 weight = torch.randn(128, 128, requires_grad=True)

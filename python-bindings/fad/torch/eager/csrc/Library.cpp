@@ -96,17 +96,15 @@ TORCH_LIBRARY_FRAGMENT(fad, m) {
         torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                         &fad::eager::evaluateDerivative));
   // For fad.torch.saved_memory: the names and tensors of what a node holds, by
-  // its address; and of what the thread's peek has found, which it turns on or
+  // its address; and what the thread's peek has found, which is turned on or
   // off.
   m.def("_held(int node) -> (str[], Tensor[])", [](int64_t node) {
     auto [names, tensors] = fad::eager::holdingsOf(
         *reinterpret_cast<torch::autograd::Node *>(node));
     return std::make_tuple(std::move(names), std::move(tensors));
   });
-  m.def("_peek(bool isOn) -> (str[], Tensor[])", [](bool isOn) {
-    auto before = std::exchange(fad::eager::peek, {isOn, {}});
-    return std::make_tuple(std::move(before.found.names),
-                           std::move(before.found.tensors));
+  m.def("_peek(bool isOn) -> Tensor[]", [](bool isOn) {
+    return std::exchange(fad::eager::peek, {isOn, {}}).found.tensors;
   });
 }
 

@@ -162,6 +162,15 @@ static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
   return true;
 }
 
+/// What `evaluate` has left of a sequence, or what linear operators do.
+static Choice findKept(const Value &value) {
+  if (!value.sequence || value.sequence->held.form == Derivative::Operator)
+    return {Kept::Operator, false};
+  return {value.sequence->held.form == Derivative::Tensor ? Kept::Tensor
+                                                          : Kept::Number,
+          false};
+}
+
 /// Does what was chosen, and returns what could be done.
 static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
                    Choice choice, const Ending &ending,
@@ -172,13 +181,20 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
   switch (choice.kept) {
   case Kept::Operator:
   case Kept::Tensor: {
-    if (value.policy == Policy::Fad) {
-      lazy.compute();
-      return choice;
-    }
     OutsideModes guard;
-    if (lazy.computeAs(
-            [&](const StepPtr &step) { return runOwn(step, lazy, value); }))
+    auto runs = [&] {
+      return lazy.computeAs(
+          [&](const StepPtr &step) { return runOwn(step, lazy, value); });
+    };
+    if (value.policy == Policy::Fad) {
+      // What computes a value without a reader takes a derivative for few bits,
+      // which this reader has no use for.
+      if (!value.bits || choice.kept != Kept::Operator || !runs())
+        lazy.compute();
+      Choice found = findKept(value);
+      return found.kept == Kept::Number ? choice : found;
+    }
+    if (runs())
       return choice;
     // A constant takes fewer bytes than the source and the constant.
     if (ending.saves != Saves::Constant)
@@ -201,15 +217,6 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
     lazy.compute();
     return choice;
   }
-}
-
-/// What `evaluate` has left of a sequence, or what linear operators do.
-static Choice findKept(const Value &value) {
-  if (!value.sequence || value.sequence->held.form == Derivative::Operator)
-    return {Kept::Operator, false};
-  return {value.sequence->held.form == Derivative::Tensor ? Kept::Tensor
-                                                          : Kept::Number,
-          false};
 }
 
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {

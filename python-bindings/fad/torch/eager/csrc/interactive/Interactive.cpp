@@ -58,6 +58,17 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
                     : a.tensor * alpha + b.tensor * beta;
 }
 
+/// Whether a tensor like another is nobody else's, so that a result may have
+/// its memory.
+static bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
+  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 &&
+         tensor.is_non_overlapping_and_dense() &&
+         tensor.scalar_type() == like.scalar_type() &&
+         tensor.device() == like.device() &&
+         tensor.sizes().equals(like.sizes()) &&
+         tensor.strides().equals(like.strides());
+}
+
 /// term + a * b. Memory takes more time than the sum of a small tensor.
 static at::Tensor addProduct(at::Tensor term, const at::Tensor &a,
                              at::Tensor b) {
@@ -94,10 +105,10 @@ static at::Tensor deriveProduct(const Call &call) {
   const Held &rest = call.description(second);
   // What the node saved is the operand, if its operator was the last.
   if (isMultiplied(first) && held.isLast && rest.form == Derivative::Number)
-    if (at::Tensor sum =
-            addSlope(scale({rest.factor, {}}, one), other, held.slope, one);
-        sum.defined())
-      return sum;
+    if (at::Tensor all =
+            deriveProductInOnePass(other, rest.factor, one, held.slope);
+        all.defined())
+      return all;
   at::Tensor term = isMultiplied(first) ? callOwn(call.own(first), other)
                                         : scale(derive(call, first), other);
   if (isMultiplied(second))

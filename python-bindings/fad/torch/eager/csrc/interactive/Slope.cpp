@@ -10,25 +10,13 @@
 #include <ATen/Dispatch.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
-#include <ATen/cpu/vec/functional.h>
-#include <ATen/cpu/vec/vec.h>
 
 namespace fad::eager {
 
-bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
-  return tensor.use_count() == 1 && tensor.storage().use_count() == 1 &&
-         tensor.is_non_overlapping_and_dense() &&
-         tensor.scalar_type() == like.scalar_type() &&
-         tensor.device() == like.device() &&
-         tensor.sizes().equals(like.sizes()) &&
-         tensor.strides().equals(like.strides());
-}
-
-/// Whether the tensor's memory is its elements in order, as of `like`, and
-/// nobody has to see what reads it.
-static bool isPlain(const at::Tensor &tensor, const at::Tensor &like) {
+/// Whether a tensor is its elements in memory, in the order of those of `like`.
+static bool isDenseLike(const at::Tensor &tensor, const at::Tensor &like) {
   return tensor.is_cpu() && tensor.layout() == at::kStrided &&
-         !tensor.is_neg() &&
+         !tensor.is_neg() && !tensor._is_zerotensor() &&
          !tensor.unsafeGetTensorImpl()->is_python_dispatch() &&
          tensor.scalar_type() == like.scalar_type() &&
          tensor.is_non_overlapping_and_dense() &&
@@ -36,57 +24,48 @@ static bool isPlain(const at::Tensor &tensor, const at::Tensor &like) {
          tensor.strides().equals(like.strides());
 }
 
-/// Calls `function` for ranges of the elements, in several threads where there
-/// are many.
+/// Optimized for itself, as the rest of the extension need not be.
 template <typename T, typename Function>
-static void map(const at::Tensor &into, const at::Tensor &term,
-                const at::Tensor &factor, const at::Tensor &result,
-                Function function) {
-  T *out = into.mutable_data_ptr<T>();
-  const T *a = term.const_data_ptr<T>(), *b = factor.const_data_ptr<T>(),
-          *c = result.const_data_ptr<T>();
-  at::parallel_for(0, into.numel(), at::internal::GRAIN_SIZE,
-                   [&](int64_t begin, int64_t end) {
-                     at::vec::map3(function, out + begin, a + begin, b + begin,
-                                   c + begin, end - begin);
-                   });
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("O3")))
+#endif
+static void map(T *__restrict into, const T *__restrict factor,
+                const T *__restrict result, int64_t count, Function slope,
+                T derivative) {
+  for (int64_t i = 0; i < count; ++i)
+    into[i] = derivative * result[i] + factor[i] * slope(result[i]);
 }
 
-at::Tensor addSlope(at::Tensor term, const at::Tensor &factor, Slope slope,
-                    const at::Tensor &result) {
+at::Tensor deriveProductInOnePass(const at::Tensor &factor, double derivative,
+                                  const at::Tensor &result, Slope slope) {
   auto type = result.scalar_type();
-  if (slope == Slope::Unknown || (type != at::kFloat && type != at::kDouble) ||
-      !isPlain(result, result) || !isPlain(term, result) ||
-      !isPlain(factor, result))
+  bool isSerial =
+      result.numel() <= at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
+  if (slope == Slope::Unknown || !isSerial ||
+      (type != at::kFloat && type != at::kDouble) ||
+      !isDenseLike(result, result) || !isDenseLike(factor, result))
     return {};
-  at::Tensor sum = isFree(term, result)
-                       ? term
-                       : at::Tensor(at::detail::empty_strided_cpu(
-                             result.sizes(), result.strides(), type));
-  AT_DISPATCH_FLOATING_TYPES(type, "fad_add_slope", [&] {
-    using Vector = at::vec::Vectorized<scalar_t>;
-    const Vector one(1);
+  at::Tensor all(
+      at::detail::empty_strided_cpu(result.sizes(), result.strides(), type));
+  AT_DISPATCH_FLOATING_TYPES(type, "deriveProductInOnePass", [&] {
+    using T = scalar_t;
+    auto run = [&](auto slope) {
+      map(all.mutable_data_ptr<T>(), factor.const_data_ptr<T>(),
+          result.const_data_ptr<T>(), result.numel(), slope,
+          static_cast<T>(derivative));
+    };
     switch (slope) {
     case Slope::Sigmoid:
-      return map<scalar_t>(sum, term, factor, result,
-                           [&](Vector term, Vector factor, Vector y) {
-                             return term + factor * (one - y) * y;
-                           });
+      return run([](T y) { return y * (1 - y); });
     case Slope::Tanh:
-      return map<scalar_t>(sum, term, factor, result,
-                           [&](Vector term, Vector factor, Vector y) {
-                             return term + factor * (one - y * y);
-                           });
+      return run([](T y) { return 1 - y * y; });
     case Slope::Exp:
-      return map<scalar_t>(sum, term, factor, result,
-                           [&](Vector term, Vector factor, Vector y) {
-                             return term + factor * y;
-                           });
+      return run([](T y) { return y; });
     case Slope::Unknown:
       return;
     }
   });
-  return sum;
+  return all;
 }
 
 } // namespace fad::eager

@@ -14,20 +14,16 @@
 
 namespace fad::eager {
 
-/// term + factor * slope(result), elementwise and in one pass over memory, with
-/// the roundings of PyTorch's backward function and sum. `result` is what the
-/// slope's operator has computed. The sum may have the memory of `term`, if
-/// that is nobody else's.
+/// The derivative of factor * result, in one pass over memory: that of `factor`
+/// is a number, and that of `result` is the slope of the operator that has
+/// computed it from the source.
 ///
-/// There is such a pass where the slope is known, and the three are tensors of
-/// f32 or f64 on the CPU, of one shape and one order of elements in memory.
-/// Elsewhere, what is returned is undefined.
-at::Tensor addSlope(at::Tensor term, const at::Tensor &factor, Slope slope,
-                    const at::Tensor &result);
-
-/// Whether a tensor like another is nobody else's, so that a result may have
-/// its memory.
-bool isFree(const at::Tensor &tensor, const at::Tensor &like);
+/// There is such a pass where the slope is known, the two are dense tensors of
+/// f32 or f64 on the CPU, of one shape and one order of elements in memory, and
+/// one thread would compute it in any case. Elsewhere, what is returned is
+/// undefined.
+at::Tensor deriveProductInOnePass(const at::Tensor &factor, double derivative,
+                                  const at::Tensor &result, Slope slope);
 
 } // namespace fad::eager
 

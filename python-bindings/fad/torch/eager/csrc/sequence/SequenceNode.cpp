@@ -68,6 +68,13 @@ bool SequenceNode::holdsNothing() const {
   return held.form == Derivative::Number && !bits.defined();
 }
 
+/// The bytes of the node's value.
+static int64_t bytesOf(const torch::autograd::Node &node) {
+  const torch::autograd::InputMetadata &metadata = node.input_metadata(0);
+  return c10::multiply_integers(metadata.shape_as_dim_vector()).expect_int() *
+         static_cast<int64_t>(metadata.dtype().itemsize());
+}
+
 void SequenceNode::drop() {
   if (isTraced()) {
     if (held.form == Derivative::Tensor && held.tensor.defined())
@@ -75,7 +82,7 @@ void SequenceNode::drop() {
                      static_cast<int64_t>(held.tensor.nbytes())});
     if (held.form == Derivative::Operator && held.own &&
         held.own.use_count() == 1)
-      trace.release({"what " + held.label() + " saved", 0});
+      trace.release({"what " + held.label() + " saved", bytesOf(*this)});
   }
   isReleased = !holdsNothing();
   handle.reset();

@@ -31,11 +31,11 @@ def read_recomputed(node: Any, name: str) -> Iterator[torch.Tensor]:
     where it is not a nested sequence that has replaced that."""
     if not hasattr(torch.ops.fad, "_peek"):
         return
-    torch.ops.fad._peek(True)
     try:
+        torch.ops.fad._peek(True)
         getattr(node, f"_saved_{name}", None)
     except RuntimeError:
         pass
     finally:
-        found = torch.ops.fad._peek(False)[1]
+        found = torch.ops.fad._peek(False)
     yield from found
