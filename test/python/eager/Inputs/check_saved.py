@@ -82,7 +82,7 @@ def check_holders():
     with fad.torch.nest(min_numel=0):
         made = types.SimpleNamespace(y=F.silu(1 * gate) @ other)
     saved = fad.torch.saved_memory(lambda: made.y, measure=False)
-    assert "FadBackward" in saved.by_operator and not saved.unseen, saved
+    assert any("FadBackward.source" in t.holders for t in saved.tensors), saved
     expected = torch.autograd.grad(F.silu(1 * gate) @ other, gate, torch.ones(64, 128))
     assert torch.equal(torch.autograd.grad(made.y, gate, torch.ones(64, 128))[0], expected[0])
 
@@ -122,7 +122,7 @@ def check_threads():
         for _ in range(20):
             found = fad.torch.saved_memory(other, x, measure=False).by_module
             expected = expected or found
-            assert found == expected == {"1": 5 * x.nbytes + 24}, found
+            assert found == expected == {"1": 4 * x.nbytes + 24}, found
     finally:
         stop.set()
         for thread in threads:
