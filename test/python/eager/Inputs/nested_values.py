@@ -7,20 +7,13 @@ import weakref
 
 import torch
 import torch.nn.functional as F
-from activations import Model, silu
+from activations import silu
 from checks import raises
+from comparisons import MODEL, X, nest
 from torch import nn
 from torch.autograd import forward_ad
 
 import fad.torch
-
-torch.manual_seed(0)
-MODEL = Model().double()
-X = torch.randn(4, 8, dtype=torch.double)
-
-
-def nest(target=None, policy="auto"):
-    return fad.torch.nest(target, policy=policy, min_numel=0)
 
 
 def check_values(check):
