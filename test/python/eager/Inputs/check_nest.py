@@ -158,7 +158,8 @@ def check_one_pass(check):
 
     def count(function, tensor, name):
         x = tensor.requires_grad_()
-        with nest("fad"), torch.profiler.profile() as profile:
+        interactive = fad.torch.nest(policy="fad", min_numel=0, engine="interactive")
+        with interactive, torch.profiler.profile() as profile:
             function(x)
         return sum(event.name == f"aten::{name}" for event in profile.events())
 
