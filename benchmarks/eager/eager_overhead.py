@@ -76,6 +76,10 @@ def measure_operators(rounds):
         "fad, without gradient: tanh": [None, lambda: torch.tanh(y)],
         "NY: tanh": [None, lambda: torch.tanh(x)],
         "YY: mul after sigmoid": [lambda: torch.sigmoid(x), lambda: x * torch.sigmoid(x)],
+        "YY: tanh after softplus": [
+            lambda: nn.functional.softplus(x),
+            lambda: torch.tanh(nn.functional.softplus(x)),
+        ],
         "YY: mul by a number after tanh": [lambda: torch.tanh(x), lambda: torch.tanh(x) * 2],
         "YN: mm after tanh": [lambda: torch.tanh(x), lambda: torch.tanh(x) @ weight],
     }
