@@ -142,7 +142,8 @@ static Expr evaluate(math::ExpOp, const Expr &x, const MathSite &site) {
     Expr bounded = mayUnderflow ? boundExponent(multiple, factor) : multiple;
     auto [shifted, r] =
         reduceByLn2(bounded, site.digits, kShift + kBias, factor);
-    return scaledExp(r, 0x1p-64, site.digits, factor) * powerOfShifted(shifted);
+    Expr power = powerOfShifted(shifted);
+    return scaledExp(r, 0x1p-64, site.digits, factor) * power;
   }
   // Otherwise the power is in two parts, each normal.
   auto [shifted, r] = reduceByLn2(clampExponent(x), site.digits);

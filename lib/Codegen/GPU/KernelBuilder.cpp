@@ -109,7 +109,8 @@ gpu::GPUFuncOp KernelBuilder::build(StringRef name) {
   Value base = mul(block, tile.getSize());
   if (variant == KernelVariant::Unaligned) {
     Value end = add(base, constant(tile.getSize()));
-    buildElements(add(base, thread), arith::MinUIOp::create(b, end, count));
+    Value last = arith::MinUIOp::create(b, end, count);
+    buildElements(add(base, thread), last);
     gpu::ReturnOp::create(b);
     return func;
   }
