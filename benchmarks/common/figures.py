@@ -130,4 +130,5 @@ def print_header(data: dict[str, Any], models: Sequence[str], counts: Iterable[i
         sizes = data["models"][name]["sizes"].items()
         print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes))
     if counts := set(counts):
-        print(f"medians of {min(counts)} to {max(counts)} repetitions, in turns")
+        span = " to ".join(map(str, sorted({min(counts), max(counts)})))
+        print(f"medians of {span} repetitions, in turns")
