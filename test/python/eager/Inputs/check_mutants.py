@@ -22,11 +22,6 @@ MUTANTS = {
         "return at::addcmul_out(*place, term, a, b);",
         "return at::addcmul_out(*place, term, a, b, -1);",
     ),
-    "the slope of a hyperbolic tangent": (
-        "interactive/Slope.cpp",
-        "return run([](T y) { return 1 - y * y; });",
-        "return run([](T y) { return 1 - y; });",
-    ),
     "constants that are modified": (
         "sequence/Steps.cpp",
         "return static_cast<uint32_t>(constant.tensor._version()) != constant.version;",
