@@ -142,6 +142,7 @@ static Expr evaluate(math::ExpOp, const Expr &x, const MathSite &site) {
     Expr bounded = mayUnderflow ? boundExponent(multiple, factor) : multiple;
     auto [shifted, r] =
         reduceByLn2(bounded, site.digits, kShift + kBias, factor);
+    // Compilers order operands that are calls as they like.
     Expr power = powerOfShifted(shifted);
     return scaledExp(r, 0x1p-64, site.digits, factor) * power;
   }

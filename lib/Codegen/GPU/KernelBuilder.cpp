@@ -109,6 +109,7 @@ gpu::GPUFuncOp KernelBuilder::build(StringRef name) {
   Value base = mul(block, tile.getSize());
   if (variant == KernelVariant::Unaligned) {
     Value end = add(base, constant(tile.getSize()));
+    // Compilers order arguments that are calls as they like.
     Value last = arith::MinUIOp::create(b, end, count);
     buildElements(add(base, thread), last);
     gpu::ReturnOp::create(b);

@@ -80,7 +80,7 @@ def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
                 try:
                     data = each.data
                 except RuntimeError:
-                    found = list(read_recomputed(node, name))
+                    found = read_recomputed(node, name)
                     yield from ((name, tensor) for tensor in found)
                     if not found:
                         unseen.add(f"{node.name()}.{name}")

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .referred import is_compiled
@@ -14,8 +14,8 @@ class ModuleWatch:
 
     Names are those of the given modules, followed by those of the modules inside of them.
     The hooks are those of the modules themselves, and see calls of the thread that entered
-    this. Modules that `torch.compile` has
-    compiled get none, nor do those inside of them, as they would be compiled again."""
+    this. Modules that `torch.compile` has compiled get none, nor do those inside of them, as
+    they would be compiled again."""
 
     def __init__(self, modules: Mapping[str, torch.nn.Module]) -> None:
         self._names: dict[torch.nn.Module, str] = {}
@@ -42,11 +42,19 @@ class ModuleWatch:
         return self._stack[-1]
 
     def __enter__(self) -> "ModuleWatch":
-        self._thread = threading.get_ident()
+        thread = threading.get_ident()
+
+        def within(hook: Callable[..., None]) -> Callable[..., None]:
+            def call(*arguments: Any) -> None:
+                if threading.get_ident() == thread:
+                    hook(*arguments)
+
+            return call
+
         for module in self._names:
             self._hooks += [
-                module.register_forward_pre_hook(self._begin),
-                module.register_forward_hook(self._end, always_call=True),
+                module.register_forward_pre_hook(within(self._begin)),
+                module.register_forward_hook(within(self._end), always_call=True),
             ]
         return self
 
@@ -55,12 +63,10 @@ class ModuleWatch:
             hook.remove()
 
     def _begin(self, module: torch.nn.Module, _: Any) -> None:
-        if threading.get_ident() == self._thread:
-            self._stack.append(self._names[module])
+        self._stack.append(self._names[module])
 
     def _end(self, *_: Any) -> None:
-        if threading.get_ident() == self._thread:
-            self._stack.pop()
+        self._stack.pop()
 
 
 class ModuleMarks(ModuleWatch):
@@ -73,8 +79,6 @@ class ModuleMarks(ModuleWatch):
         self._marks: list[str] = []
 
     def _mark(self) -> None:
-        if threading.get_ident() != self._thread:
-            return
         self._numbers.append(torch._C._autograd._get_sequence_nr())
         self._marks.append(self.current)
 

@@ -1,7 +1,6 @@
 """What nested sequences hold for backward, which PyTorch shows of its own nodes only."""
 
 import ctypes
-from collections.abc import Iterator
 from typing import Any
 
 from .._requirements import torch
@@ -26,11 +25,11 @@ def read_sequence(node: Any) -> tuple[list[tuple[str, torch.Tensor]], list[Any]]
     return held, nodes
 
 
-def read_recomputed(node: Any, name: str) -> Iterator[torch.Tensor]:
+def read_recomputed(node: Any, name: str) -> list[torch.Tensor]:
     """What a reader's node computes `name` from, in place of what it would have saved; nothing
     where it is not a nested sequence that has replaced that."""
     if not hasattr(torch.ops.fad, "_peek"):
-        return
+        return []
     try:
         torch.ops.fad._peek(True)
         getattr(node, f"_saved_{name}", None)
@@ -38,4 +37,4 @@ def read_recomputed(node: Any, name: str) -> Iterator[torch.Tensor]:
         pass
     finally:
         found = torch.ops.fad._peek(False)
-    yield from found
+    return found
