@@ -62,11 +62,7 @@ static at::Tensor add(const Factor &a, double alpha, const Factor &b,
 /// its memory.
 static bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1 &&
-         tensor.is_non_overlapping_and_dense() &&
-         tensor.scalar_type() == like.scalar_type() &&
-         tensor.device() == like.device() &&
-         tensor.sizes().equals(like.sizes()) &&
-         tensor.strides().equals(like.strides());
+         isDenseLike(tensor, like);
 }
 
 /// term + a * b. Memory takes more time than the sum of a small tensor.

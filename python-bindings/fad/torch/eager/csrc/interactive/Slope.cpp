@@ -13,15 +13,21 @@
 
 namespace fad::eager {
 
-/// Whether a tensor is its elements in memory, in the order of those of `like`.
-static bool isDenseLike(const at::Tensor &tensor, const at::Tensor &like) {
+bool isDenseLike(const at::Tensor &tensor, const at::Tensor &like) {
+  return tensor.is_non_overlapping_and_dense() &&
+         tensor.scalar_type() == like.scalar_type() &&
+         tensor.device() == like.device() &&
+         tensor.sizes().equals(like.sizes()) &&
+         tensor.strides().equals(like.strides());
+}
+
+/// Whether the tensor's elements can be read in memory, in the order of those
+/// of `like`.
+static bool isPlainLike(const at::Tensor &tensor, const at::Tensor &like) {
   return tensor.is_cpu() && tensor.layout() == at::kStrided &&
          !tensor.is_neg() && !tensor._is_zerotensor() &&
          !tensor.unsafeGetTensorImpl()->is_python_dispatch() &&
-         tensor.scalar_type() == like.scalar_type() &&
-         tensor.is_non_overlapping_and_dense() &&
-         tensor.sizes().equals(like.sizes()) &&
-         tensor.strides().equals(like.strides());
+         isDenseLike(tensor, like);
 }
 
 /// Optimized for itself, as the rest of the extension need not be.
@@ -43,7 +49,7 @@ at::Tensor deriveProductInOnePass(const at::Tensor &factor, double derivative,
       result.numel() <= at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
   if (slope == Slope::Unknown || !isSerial ||
       (type != at::kFloat && type != at::kDouble) ||
-      !isDenseLike(result, result) || !isDenseLike(factor, result))
+      !isPlainLike(result, result) || !isPlainLike(factor, result))
     return {};
   at::Tensor all(
       at::detail::empty_strided_cpu(result.sizes(), result.strides(), type));

@@ -25,6 +25,10 @@ namespace fad::eager {
 at::Tensor deriveProductInOnePass(const at::Tensor &factor, double derivative,
                                   const at::Tensor &result, Slope slope);
 
+/// Whether a tensor has the elements of `like`, in the same order in memory
+/// without gaps.
+bool isDenseLike(const at::Tensor &tensor, const at::Tensor &like);
+
 } // namespace fad::eager
 
 #endif // FAD_EAGER_SLOPE_H
