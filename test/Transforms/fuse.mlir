@@ -164,3 +164,35 @@ func.func @f_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64
   }
   return %y, %gx : tensor<4xf32>, tensor<4xf32>
 }
+
+// An operation is found among the readers of a tensor which is a result of a fused
+// operation by now.
+// CHECK-LABEL: func @replaced(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?xf32>)
+// CHECK:         %[[XS:.*]]:2 = fad.elementwise ins(%[[X]] :
+// CHECK:         %[[AS:.*]]:2 = fad.elementwise ins(%[[XS]]#0 :
+// CHECK-NOT:     fad.elementwise
+// CHECK:         return %[[AS]]#0, %[[XS]]#1, %[[AS]]#1
+func.func @replaced(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %a = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%in: f32):
+    %e = math.exp %in : f32
+    fad.yield %e : f32
+  }
+  %b = fad.elementwise ins(%a : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%in: f32):
+    %s = math.sin %in : f32
+    fad.yield %s : f32
+  }
+  %c = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%in: f32):
+    %s = math.cos %in : f32
+    fad.yield %s : f32
+  }
+  %d = fad.elementwise ins(%a : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%in: f32):
+    %t = math.tanh %in : f32
+    fad.yield %t : f32
+  }
+  return %b, %c, %d : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}

@@ -50,14 +50,11 @@ public:
     for (auto [position, op] : llvm::enumerate(block))
       positions[&op] = position;
   }
-  /// Notes that `op` takes the place of `replaced`.
-  void replace(Operation *replaced, Operation *op) {
-    unsigned position = positions.lookup(replaced);
-    positions.erase(replaced);
-    positions[op] = position;
-  }
+  unsigned get(Operation *op) const { return positions.lookup(op); }
+  void set(Operation *op, unsigned position) { positions[op] = position; }
+  void erase(Operation *op) { positions.erase(op); }
   bool isBefore(Operation *first, Operation *second) const {
-    return positions.lookup(first) < positions.lookup(second);
+    return get(first) < get(second);
   }
 
 private:
@@ -71,6 +68,9 @@ public:
   void clear() { lists.clear(); }
   void insert(ElementwiseOp op);
   void erase(ElementwiseOp op);
+  /// Lists the candidates that read `tensor` under `replacement`, which they
+  /// read from now on.
+  void rename(Value tensor, Value replacement);
   /// The first candidate in the block that reads a tensor of `op`, and the
   /// first for each number of tensors, as far as these fit into one operation.
   ElementwiseOp find(ElementwiseOp op, const Positions &positions) const;
@@ -80,14 +80,20 @@ private:
   DenseMap<Key, SmallVector<ElementwiseOp, 1>> lists;
 };
 
-/// Fuses the elementwise operations of one block.
-class Fuser {
+/// Fuses the elementwise operations of one block. As the listener of its own
+/// rewriter, it forgets operations when they are erased: a later operation may
+/// have the address of an erased one.
+class Fuser : RewriterBase::Listener {
 public:
-  explicit Fuser(Block &block) : block(block), rewriter(getContext(block)) {}
+  explicit Fuser(Block &block)
+      : block(block), rewriter(getContext(block), this) {}
 
   void run();
 
 private:
+  void notifyOperationReplaced(Operation *op, ValueRange values) override;
+  void notifyOperationErased(Operation *op) override;
+
   static MLIRContext *getContext(Block &block) {
     return block.getParentOp()->getContext();
   }
@@ -98,9 +104,8 @@ private:
   bool fuse(ElementwiseOp op, Operation *&next);
   /// The only operation that reads results of `op`, if it pays to fuse with it.
   ElementwiseOp getOnlyConsumer(ElementwiseOp op);
-  /// Records that `fused`, in the current stretch, replaces `replaced` and
-  /// `other`, which are erased.
-  void replace(Operation *replaced, Operation *other, ElementwiseOp fused);
+  /// Records `fused`, in the current stretch, at `position`.
+  void record(ElementwiseOp fused, unsigned position);
 
   Block &block;
   IRRewriter rewriter;
@@ -139,6 +144,17 @@ void Candidates::erase(ElementwiseOp op) {
   });
 }
 
+void Candidates::rename(Value tensor, Value replacement) {
+  for (unsigned count = 0; count <= kMaxTensors; ++count) {
+    auto it = lists.find({tensor, count});
+    if (it == lists.end())
+      continue;
+    SmallVector<ElementwiseOp, 1> readers = std::move(it->second);
+    lists.erase(it);
+    lists[{replacement, count}] = std::move(readers);
+  }
+}
+
 ElementwiseOp Candidates::find(ElementwiseOp op,
                                const Positions &positions) const {
   unsigned count = countTensors(op);
@@ -168,13 +184,21 @@ ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
   return pays ? elementwise : ElementwiseOp();
 }
 
-void Fuser::replace(Operation *replaced, Operation *other,
-                    ElementwiseOp fused) {
-  positions.replace(replaced, fused);
-  for (Operation *op : {replaced, other}) {
-    stretches.erase(op);
-    fusedOps.erase(op);
-  }
+void Fuser::notifyOperationReplaced(Operation *op, ValueRange values) {
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+    candidates.rename(result, value);
+}
+
+void Fuser::notifyOperationErased(Operation *op) {
+  if (auto elementwise = dyn_cast<ElementwiseOp>(op))
+    candidates.erase(elementwise);
+  stretches.erase(op);
+  positions.erase(op);
+  fusedOps.erase(op);
+}
+
+void Fuser::record(ElementwiseOp fused, unsigned position) {
+  positions.set(fused, position);
   stretches[fused] = current;
   fusedOps.insert(fused);
 }
@@ -182,10 +206,11 @@ void Fuser::replace(Operation *replaced, Operation *other,
 bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
   if (ElementwiseOp consumer = getOnlyConsumer(op)) {
     bool adjacent = next == consumer;
+    unsigned position = positions.get(consumer);
     FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
     if (failed(fused))
       return false;
-    replace(consumer, op, *fused);
+    record(*fused, position);
     if (adjacent)
       next = *fused;
     return true;
@@ -198,9 +223,9 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
     candidates.insert(op);
     return false;
   }
-  candidates.erase(sibling);
+  unsigned position = positions.get(sibling);
   ElementwiseOp fused = fuseSiblings(rewriter, sibling, op);
-  replace(sibling, op, fused);
+  record(fused, position);
   candidates.insert(fused);
   return true;
 }
