@@ -163,3 +163,52 @@ func.func @narrow() -> tensor<8xf16> {
   } -> tensor<8xf16>
   return %1 : tensor<8xf16>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Indices are as wide as i64.
+// CHECK-LABEL: func @indices
+// CHECK-COUNT-2: linalg.generic
+// CHECK-LABEL: func @to_indices
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+func.func private @places() -> tensor<8xindex>
+func.func private @other() -> tensor<8xf32>
+func.func @indices(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %empty = tensor.empty() : tensor<8xf32>
+  %p = call @places() : () -> tensor<8xindex>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%p : tensor<8xindex>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%i: index, %out: f32):
+    %e = tensor.extract %x[%i] : tensor<8xf32>
+    linalg.yield %e : f32
+  } -> tensor<8xf32>
+  %z = call @other() : () -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%0, %z : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+func.func @to_indices() -> tensor<8xindex> {
+  %places = tensor.empty() : tensor<8xindex>
+  %p = call @places() : () -> tensor<8xindex>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%p : tensor<8xindex>) outs(%places : tensor<8xindex>) {
+  ^bb0(%i: index, %out: index):
+    %t = arith.addi %i, %i : index
+    linalg.yield %t : index
+  } -> tensor<8xindex>
+  %q = call @places() : () -> tensor<8xindex>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%0, %q : tensor<8xindex>, tensor<8xindex>) outs(%places : tensor<8xindex>) {
+  ^bb0(%a: index, %b: index, %out: index):
+    %s = arith.muli %a, %b : index
+    linalg.yield %s : index
+  } -> tensor<8xindex>
+  return %1 : tensor<8xindex>
+}

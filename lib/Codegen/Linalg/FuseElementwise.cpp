@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/SizeExpr.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -43,7 +44,8 @@ static bool keepsMemory(linalg::GenericOp producer,
                              type.getNumElements() < result.getNumElements());
     if (isSmall || isa<BlockArgument>(input) || isReadFrom(input, consumer))
       continue;
-    if (type.getElementTypeBitWidth() > result.getElementTypeBitWidth())
+    if (getScalarBytes(type.getElementType()) >
+        getScalarBytes(result.getElementType()))
       return false;
     ++extended;
   }
