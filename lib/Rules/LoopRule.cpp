@@ -125,8 +125,19 @@ bool LoopAdjoint::keepsSizes(unsigned index) {
   Value next = op.getYieldedValues()[index];
   auto type = dyn_cast<RankedTensorType>(next.getType());
   auto hasSizesOf = [&](Value value) {
+    // A cast to a static size, which is undefined for others, tells the size,
+    // too.
+    auto isAssertion = [&](Operation *user) {
+      return isa<tensor::CastOp>(user) && user->getBlock() == op.getBody();
+    };
+    SmallVector<Value> same = {value};
+    for (Operation *user :
+         llvm::make_filter_range(value.getUsers(), isAssertion))
+      same.push_back(user->getResult(0));
     return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
-      return areEqual({next, dim}, {value, dim});
+      return llvm::any_of(same, [&](Value value) {
+        return areEqual({next, dim}, {value, dim});
+      });
     });
   };
   return !type || hasSizesOf(op.getRegionIterArgs()[index]) ||

@@ -9,7 +9,7 @@
 // DEFINE:   %{run} --entry=narrow --arg=5 && %{run} --entry=mixed && \
 // DEFINE:   %{run} --entry=rows --size=2 && %{run} --entry=contractions && \
 // DEFINE:   %{run} --entry=scalars --wrt=0,1 && %{run} --entry=handed_on && \
-// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4 && \
+// DEFINE:   %{run} --entry=half --arg=3 && %{run} --entry=told --size=1 --arg=3 && %{run} --entry=nested_dynamic --size=2 --arg=4 && \
 // DEFINE:   %{run} --entry=branch --size=0 --arg=1 && %{run} --entry=anew --size=2 --arg=0 && \
 // DEFINE:   %{run} --entry=dynamic --size=3 --arg=5 --arg=5 --arg=1 && \
 // DEFINE:   %{run} --entry=dynamic --size=0 --arg=1 --arg=9 --arg=3 && \
@@ -257,6 +257,21 @@ func.func @anew(%n: index, %x: tensor<?xf64>) -> tensor<?xf64> {
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf64> {
     %s = math.sin %x : tensor<?xf64>
     scf.yield %s : tensor<?xf64>
+  }
+  return %r : tensor<?xf64>
+}
+
+// The cast in the loop tells the size, without which an iteration might end with another
+// one than it began with.
+func.func @told(%n: index, %x: tensor<?xf64>, %w: tensor<1xf64>) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf64> {
+    %b = tensor.cast %a : tensor<?xf64> to tensor<1xf64>
+    %m = arith.mulf %b, %w : tensor<1xf64>
+    %s = math.sin %m : tensor<1xf64>
+    %y = tensor.cast %s : tensor<1xf64> to tensor<?xf64>
+    scf.yield %y : tensor<?xf64>
   }
   return %r : tensor<?xf64>
 }
