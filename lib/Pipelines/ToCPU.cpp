@@ -83,6 +83,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addNestedPass<func::FuncOp>(createFadMakeContiguous({alignment}));
   // Bufferization leaves loops that return the buffer which they update. This
   // removes that result, so that FadUnaliasResults sees whose buffer it is.
   pm.addPass(createCanonicalizerPass());

@@ -71,23 +71,27 @@ class Movements:
         """Offsets, sizes and strides of a part of `value`, and where its elements
         are."""
         offsets, sizes, strides = [], [], []
+        dynamic = 0.4 if self.chance(0.5) else 0
         for size, name in value.sizes:
             if self.chance(0.4) or size == 0:
                 offsets.append(0), sizes.append((size, name)), strides.append(1)
                 continue
-            start = self.random.randrange(size)
+            start = 0 if self.chance(0.3) else self.random.randrange(size)
             stride = self.random.choice([1, 1, 2])
             count = self.random.randint(
                 0 if self.chance(0.1) else 1, (size - 1 - start) // stride + 1
             )
-            offsets.append(start), sizes.append((count, None)), strides.append(stride)
+            sizes.append(self.perhaps_opaque(count, dynamic))
+            offsets.append(start), strides.append(stride)
         shown = ", ".join(name or str(size) for size, name in sizes)
+        starts = [self.perhaps_opaque(start, dynamic / 2) for start in offsets]
+        first = ", ".join(name or str(start) for start, name in starts)
         ranges = [
             start + stride * np.arange(size)
             for start, (size, _), stride in zip(offsets, sizes, strides)
         ]
         places = np.meshgrid(*ranges, indexing="ij") if ranges else []
-        return f"{offsets} [{shown}] {strides}", sizes, places
+        return f"[{first}] [{shown}] {strides}", sizes, places
 
     def pick_sliced(self):
         """No dimension that is known to be empty: offset 0 is not in it."""
@@ -117,9 +121,18 @@ class Movements:
         )
 
     def pad(self):
-        value = self.pick(lambda value: not value.dynamic)
+        value = self.pick()
+        dynamic = 0.4 if self.chance(0.5) else 0
         low, high = ([self.random.choice([0, 0, 1, 2]) for _ in value.shape] for _ in range(2))
-        sizes = [(before + s + after, None) for before, s, after in zip(low, value.shape, high)]
+        shown, names = [], []
+        for border in low, high:
+            border = [self.perhaps_opaque(count, dynamic) for count in border]
+            shown.append(", ".join(name or str(count) for count, name in border))
+            names.append([name for _, name in border])
+        sizes = []
+        for before, (size, name), after, *unknown in zip(low, value.sizes, high, *names):
+            total = before + size + after
+            sizes.append((total, self.opaque(total) if name or any(unknown) else None))
         number = self.random.choice([0.0, 0.0, 1.5])
         scalar = self.constant(number, value.element)
         indices = ", ".join(f"%d{dim}: index" for dim in range(len(low)))
@@ -137,27 +150,35 @@ class Movements:
 
         head = f"^bb0({indices}):\n" if low else ""
         text = (
-            f"tensor.pad {value.name} low{low} high{high} {{\n{head}tensor.yield {scalar} :"
+            f"tensor.pad {value.name} low[{shown[0]}] high[{shown[1]}] {{\n{head}tensor.yield {scalar} :"
             f" {value.element}\n}} : {value.type} to {kind}"
         )
         return self.add(text, sizes, value.element, compute)
 
     def concat(self):
-        value = self.pick(lambda value: value.shape and not value.dynamic)
+        value = self.pick(lambda value: value.shape)
         dim = self.random.randrange(len(value.shape))
-        rest = value.shape[:dim] + value.shape[dim + 1 :]
+
+        def rest(parts):
+            return parts[:dim] + parts[dim + 1 :]
 
         def fits(other):
-            shape = other.shape
             return (
-                not other.dynamic
-                and other.element == value.element
-                and (len(shape) == len(value.shape) and shape[:dim] + shape[dim + 1 :] == rest)
+                other.element == value.element
+                and len(other.shape) == len(value.shape)
+                and rest(other.shape) == rest(value.shape)
             )
 
-        parts = [value] + [self.pick(fits) for _ in range(self.random.randint(1, 2))]
+        parts = [value]
+        for _ in range(self.random.randint(1, 2)):
+            other = self.pick(fits)
+            sizes = list(value.sizes)
+            sizes[dim] = other.sizes[dim]
+            parts.append(self.cast(other, sizes))
+        total = sum(part.shape[dim] for part in parts)
+        known = not any(part.sizes[dim][1] for part in parts)
         sizes = list(value.sizes)
-        sizes[dim] = (sum(part.shape[dim] for part in parts), None)
+        sizes[dim] = total, None if known else self.opaque(total)
         names, types = (", ".join(getattr(v, p) for v in parts) for p in ("name", "type"))
         text = (
             f"tensor.concat dim({dim}) {names} : ({types}) -> {self.type_of(sizes, value.element)}"

@@ -94,6 +94,19 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
     def index(self, number):
         return self.emit(f"arith.constant {number} : index")
 
+    def opaque(self, number):
+        """A number of type index that only a run of the program tells, where an argument
+        has a size of which that is so."""
+        sizes = [size for value in self.arguments for size in value.sizes if size[1]]
+        if not sizes:
+            return self.index(number)
+        size, name = self.random.choice(sizes)
+        return self.emit(f"arith.addi {name}, {self.index(number - size)} : index")
+
+    def perhaps_opaque(self, number, probability):
+        """A size of a tensor, with what computes it or None."""
+        return number, self.opaque(number) if self.chance(probability) else None
+
     def constant(self, number, element):
         return self.emit(f"arith.constant {float(number)!r} : {element}")
 

@@ -78,6 +78,123 @@ func.func @loop(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   return %0 : tensor<?xf32>
 }
 
+// Columns of which the number is known at run time, and which start with the first: the
+// rows of the slice have gaps, and those of the result have none.
+func.func @columns(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+func.func @columns_of_static(%x: tensor<4x5xf32>, %n: index) -> tensor<4x?xf32> {
+  %y = arith.negf %x : tensor<4x5xf32>
+  %0 = tensor.extract_slice %y[0, 0] [4, %n] [1, 1] : tensor<4x5xf32> to tensor<4x?xf32>
+  return %0 : tensor<4x?xf32>
+}
+
+func.func @columns_and_source(%x: tensor<?x?xf32>, %m: index, %n: index) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  return %0, %y : tensor<?x?xf32>, tensor<?x?xf32>
+}
+
+// Every `s`th row.
+func.func @columns_of_steps(%x: tensor<?x?xf32>, %m: index, %n: index, %s: index) -> tensor<?x?xf32> {
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [%s, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+func.func @columns_of_plane(%x: tensor<?x?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %y = arith.negf %x : tensor<?x?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0, 0] [%m, 1, %n] [1, 1, 1] : tensor<?x?x?xf32> to tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// Some columns of `x`, from the `n`th iteration on some of `y`.
+func.func @columns_from_loop(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %m: index, %n: index, %trips: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = arith.negf %x : tensor<?x?xf32>
+  %b = arith.negf %y : tensor<?x?xf32>
+  %0 = tensor.extract_slice %a[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %1 = scf.for %i = %c0 to %trips step %c1 iter_args(%s = %0) -> tensor<?x?xf32> {
+    %2 = tensor.extract_slice %b[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+    scf.yield %2 : tensor<?x?xf32>
+  }
+  return %1 : tensor<?x?xf32>
+}
+
+func.func @columns_from_branch(%x: tensor<?x?xf32>, %m: index, %n: index, %first: i1) -> tensor<?x?xf32> {
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = scf.if %first -> tensor<?x?xf32> {
+    %1 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+    scf.yield %1 : tensor<?x?xf32>
+  } else {
+    %1 = tensor.extract_slice %y[1, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+    scf.yield %1 : tensor<?x?xf32>
+  }
+  return %0 : tensor<?x?xf32>
+}
+
+// Whole rows, which have no gaps.
+func.func @first_rows(%x: tensor<?x?xf32>, %m: index) -> tensor<?x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+func.func private @negate(%x: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {no_inline} {
+  %0 = arith.negf %x : tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+func.func @call_with_columns(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %1 = call @negate(%0) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
+
+// The callee writes to the columns, and the caller returns all of the tensor.
+func.func private @double_in_place(%x: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {no_inline} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]} outs(%x : tensor<?x?xf32>) {
+  ^bb0(%a: f32):
+    %1 = arith.addf %a, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+func.func @call_that_writes(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %1 = call @double_in_place(%0) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %2 = tensor.insert_slice %1 into %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> into tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}
+
+// One column less with each call.
+func.func @narrow(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %y = arith.negf %x : tensor<?x?xf32>
+  %0 = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %ends = arith.cmpi ule, %n, %c1 : index
+  %1 = scf.if %ends -> tensor<?x?xf32> {
+    scf.yield %0 : tensor<?x?xf32>
+  } else {
+    %next = arith.subi %n, %c1 : index
+    %2 = func.call @narrow(%0, %next) : (tensor<?x?xf32>, index) -> tensor<?x?xf32>
+    scf.yield %2 : tensor<?x?xf32>
+  }
+  return %1 : tensor<?x?xf32>
+}
+
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//

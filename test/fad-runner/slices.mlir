@@ -1,7 +1,8 @@
 // Slices without elements, and strides where nothing is stepped over: results and
 // gradients.
 
-// RUN: %python %S/Inputs/make_arrays.py %t 'none=np.ones(0)' 'four=np.arange(4.0)' 'none2=np.ones((0, 3))'
+// RUN: %python %S/Inputs/make_arrays.py %t 'none=np.ones(0)' 'four=np.arange(4.0)' 'none2=np.ones((0, 3))' \
+// RUN:   'rows=np.arange(8.0).reshape(2, 4)' 'tiles=np.arange(12.0).reshape(1, 2, 2, 3)' 'wide=np.zeros((2, 4))'
 // DEFINE: %{run} = fad-runner %s --policy=auto --check-gradients --entry
 
 // RUN: %{run}=concat --arg=%t/four.npy | FileCheck %s --check-prefix=CONCAT
@@ -128,4 +129,61 @@ func.func @step_and_drop(%x: tensor<?x1x1xf64>, %y: tensor<3x1xf64>) -> (tensor<
   %e = tensor.extract_slice %x[0, 0, 0] [3, 1, 1] [2, 1, 1] : tensor<?x1x1xf64> to tensor<3xf64>
   %t = math.exp %e : tensor<3xf64>
   return %r, %t : tensor<?x1x1xf64>, tensor<3xf64>
+}
+
+// Columns of which the number is known at run time, as a gradient: cos(x).
+// RUN: %{run}=concat_columns --arg=%t/rows.npy --arg=%t/rows.npy | FileCheck %s --check-prefix=COLUMNS
+// COLUMNS:      grad0: tensor<2x4xf64> = [1, 0.5403023, -0.4161468, -0.9899925, -0.6536436, 0.2836622, 0.9601703, 0.7539023]
+// COLUMNS-NEXT: grad1: tensor<2x4xf64> = [1, 0.5403023, -0.4161468, -0.9899925, -0.6536436, 0.2836622, 0.9601703, 0.7539023]
+// COLUMNS-NOT:  FAIL
+func.func @concat_columns(%x: tensor<?x?xf64>, %y: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %c = tensor.concat dim(1) %x, %y : (tensor<?x?xf64>, tensor<?x?xf64>) -> tensor<?x?xf64>
+  %s = math.sin %c : tensor<?x?xf64>
+  return %s : tensor<?x?xf64>
+}
+
+// RUN: %{run}=pad_columns --arg=%t/rows.npy --arg=2 | FileCheck %s --check-prefix=PAD-COLUMNS
+// PAD-COLUMNS:      out0: tensor<2x6xf64>
+// PAD-COLUMNS-NEXT: grad0: tensor<2x4xf64> = [1, 0.5403023, -0.4161468, -0.9899925, -0.6536436, 0.2836622, 0.9601703, 0.7539023]
+// PAD-COLUMNS-NOT:  FAIL
+func.func @pad_columns(%x: tensor<?x?xf64>, %n: index) -> tensor<?x?xf64> {
+  %z = arith.constant 0.0 : f64
+  %s = tensor.pad %x low[0, 0] high[0, %n] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f64
+  } : tensor<?x?xf64> to tensor<?x?xf64>
+  %r = math.sin %s : tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// As a residual.
+// DEFINE: %{policy} = bp
+// DEFINE: %{columns} = fad-runner %s --policy=%{policy} --check-gradients --entry=columns \
+// DEFINE:   --arg=%t/rows.npy --arg=3 | FileCheck %s --check-prefix=RESIDUAL
+// RUN: %{columns}
+// REDEFINE: %{policy} = recompute
+// RUN: %{columns}
+// REDEFINE: %{policy} = fad
+// RUN: %{columns}
+// REDEFINE: %{policy} = auto
+// RUN: %{columns}
+// RESIDUAL:      out0: tensor<2x3xf64> = [0.841471, 0.4107813, 0.893855, -0.9287679, -0.6876914, 0.9648662]
+// RESIDUAL-NEXT: grad0: tensor<2x4xf64> = [0.5403023, -2.47835, 3.312929, 0, -20.23744, -107.7484, 105.9975, 0]
+// RESIDUAL-NOT:  FAIL
+func.func @columns(%x: tensor<?x?xf64>, %n: index) -> tensor<?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf64>
+  %y = math.exp %x : tensor<?x?xf64>
+  %s = tensor.extract_slice %y[0, 0] [%m, %n] [1, 1] : tensor<?x?xf64> to tensor<?x?xf64>
+  %r = math.sin %s : tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// And as a result: the last tiles are cut off.
+// RUN: %{run}=unpack_columns --arg=%t/tiles.npy --arg=%t/wide.npy | FileCheck %s --check-prefix=UNPACK
+// UNPACK:     out0: tensor<2x4xf64> = [0, 1, 2, 6, 3, 4, 5, 9]
+// UNPACK-NOT: FAIL
+func.func @unpack_columns(%x: tensor<?x?x2x3xf64>, %d: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %r = linalg.unpack %x inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %d : tensor<?x?x2x3xf64> -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
 }

@@ -469,6 +469,30 @@ def FadFuseElementwise : FadPass<"fad-fuse-elementwise", "::mlir::func::FuncOp">
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def FadMakeContiguous : FadPass<"fad-make-contiguous", "::mlir::func::FuncOp"> {
+  let summary = "Copy buffers that have gaps where none are expected";
+  let description = [{
+    Replaces each `memref.cast` to the identity layout by a copy, unless the elements
+    of its source are known to lie one behind the other. Bufferization makes such casts
+    for what functions, calls, loops and branches pass on. It takes a dynamic stride for
+    that of the identity layout, so that the rows of
+
+    ```mlir
+    %s = tensor.extract_slice %x[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+    return %s : tensor<?x?xf32>
+    ```
+
+    would be read as if `%x` had `%n` columns. The pass goes right behind bufferization.
+    The cast remains where types, or the sizes of a slice and of its source, tell that
+    the slice has no gaps, as for rows of `%x`.
+  }];
+  let options = [
+    Option<"alignment", "alignment", "uint64_t", /*default=*/"64",
+           "Alignment of the copies in bytes; 0 is the natural one">
+  ];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def FadUnaliasResults : FadPass<"fad-unalias-results", "::mlir::func::FuncOp"> {
   let summary = "Return each buffer once";
   let description = [{

@@ -59,6 +59,30 @@ def check_buffers(check):
     check("loop", x, 3, expect=[8 * x])
 
 
+def check_columns(check):
+    x, y = random(4, 5), random(4, 5)
+    for m, n in (3, 2), (1, 4), (4, 5), (0, 3), (3, 0):
+        part = -x[:m, :n]
+        check("columns", x, m, n, expect=[part])
+        check("columns_and_source", x, m, n, expect=[part, -x])
+        check("call_with_columns", x, m, n, expect=[-part])
+        twice = -x
+        twice[:m, :n] *= 2
+        check("call_that_writes", x, m, n, expect=[twice])
+        for trips in 0, 1, 3:
+            last = -(y if trips else x)[:m, :n]
+            check("columns_from_loop", x, y, m, n, trips, expect=[last])
+        solid = random(4, 3, 5)
+        check("columns_of_plane", solid, m, n, expect=[-solid[:m, 0, :n]])
+    for first in 0, 1:
+        start = 1 - first
+        check("columns_from_branch", x, 3, 2, first, expect=[-x[start : start + 3, :2]])
+    check("columns_of_static", x, 3, expect=[-x[:, :3]])
+    check("columns_of_steps", x, 2, 3, 2, expect=[-x[::2, :3]])
+    check("first_rows", x, 3, expect=[-x[:3]])
+    check("narrow", x, 4, expect=[x[:, :1]])
+
+
 def check_shapes(check):
     for n in 0, 1, 5, 16384, 16385, 50000:
         x = random(n)
@@ -114,6 +138,7 @@ def main(*arguments):
     for options in "", "check-shapes":
         checker = Checker(HostModule(tools, source, options))
         check_buffers(checker.check)
+        check_columns(checker.check)
         check_shapes(checker.check)
         check_reductions(checker.check)
         failures += checker.failures

@@ -146,3 +146,16 @@ func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @scale(%x, %s) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Columns of which the number is known at run time: the rows have gaps.
+func.func @columns(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %half = arith.shrui %n, %c1 : index
+  %0 = arith.mulf %x, %y : tensor<?x?xf32>
+  %1 = tensor.extract_slice %0[0, 0] [%m, %half] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  %2 = math.sin %1 : tensor<?x?xf32>
+  return %1, %2 : tensor<?x?xf32>, tensor<?x?xf32>
+}
