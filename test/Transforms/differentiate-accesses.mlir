@@ -201,3 +201,21 @@ func.func @two_windows(%x: tensor<9xf64>, %y: tensor<8xf64>, %j: tensor<3xf64>, 
   } -> tensor<4xf64>
   return %r : tensor<4xf64>
 }
+
+// -----
+
+// linalg.transpose takes no static size for a dynamic one: the gradient has unknown sizes.
+
+// CHECK-LABEL: func @unknown_sizes_joint(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<3x4xf64>) outs(%{{.*}} : tensor<4x?xf64>)
+func.func @unknown_sizes(%x: tensor<?x?xf64>, %i: tensor<3x4xf64>) -> tensor<3x4xf64> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (3 - d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf64>) outs(%i : tensor<3x4xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %s = arith.addf %a, %o : f64
+    linalg.yield %s : f64
+  } -> tensor<3x4xf64>
+  return %r : tensor<3x4xf64>
+}

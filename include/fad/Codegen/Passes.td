@@ -469,6 +469,17 @@ def FadFuseElementwise : FadPass<"fad-fuse-elementwise", "::mlir::func::FuncOp">
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def FadPoisonToEmpty : FadPass<"fad-poison-to-empty", "::mlir::func::FuncOp"> {
+  let summary = "Make ub.poison of tensors tensor.empty, which has a buffer";
+  let description = [{
+    Canonicalization replaces values that no run reads, such as those that the body of
+    a loop without iterations ends with, by `ub.poison`, for which bufferization has no
+    buffer. The pass replaces those of tensor types by `tensor.empty`, with no elements
+    where sizes are dynamic. It goes before bufferization.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FadMakeContiguous : FadPass<"fad-make-contiguous", "::mlir::func::FuncOp"> {
   let summary = "Copy buffers that have gaps where none are expected";
   let description = [{

@@ -62,6 +62,24 @@ SPREAD_ARGUMENT = numpy.arange(1, 7, dtype="f4").reshape(2, 3)
 SPREAD_RESULT = numpy.zeros((4, 7), "f4")
 SPREAD_RESULT[1:3, 1:7:2] = SPREAD_ARGUMENT
 
+# The slice has gaps between its rows, and so has the gradient of `x`.
+COLUMNS = """
+func.func @columns(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %n: index)
+    -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %c = tensor.concat dim(1) %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = tensor.pad %c low[0, 0] high[0, %n] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<?x?xf32> to tensor<?x?xf32>
+  %s = math.sin %p : tensor<?x?xf32>
+  %e = tensor.extract_slice %s[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  return %s, %e : tensor<?x?xf32>, tensor<?x?xf32>
+}
+"""
+
 SCALED_SUM = """
 #full = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #last = affine_map<(d0, d1, d2) -> (d2)>
@@ -229,6 +247,18 @@ class Modules(unittest.TestCase):
                 dx, dw = executable.backward(residuals, numpy.ones_like(y))
                 numpy.testing.assert_allclose(dx, 32 * numpy.ones_like(dx), 1e-5)
                 numpy.testing.assert_allclose(dw, rows * numpy.ones_like(dw), 1e-5)
+
+    def test_columns(self):
+        x = numpy.arange(8, dtype="f4").reshape(2, 4)
+        y = numpy.arange(6, dtype="f4").reshape(2, 3)
+        executable = fad.iree.compile(fad.nest(fad.parse(COLUMNS)))
+        (whole, part), residuals = executable.forward(x, y, 2)
+        expected = numpy.sin(numpy.pad(numpy.concatenate([x, y], 1), ((0, 0), (0, 2))))
+        numpy.testing.assert_allclose(whole, expected, 1e-6)
+        numpy.testing.assert_allclose(part, expected[:, :2], 1e-6)
+        ones = numpy.ones_like(whole), numpy.zeros_like(part)
+        for gradient, argument in zip(executable.backward(residuals, *ones), (x, y), strict=True):
+            numpy.testing.assert_allclose(gradient, numpy.cos(argument), 1e-5)
 
     def test_insertions_among_zeros(self):
         (got,) = fad.iree.compile(fad.parse(SPREAD)).call("f", SPREAD_ARGUMENT)

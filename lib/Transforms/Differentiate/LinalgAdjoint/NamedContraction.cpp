@@ -10,6 +10,7 @@
 #include "NamedConvolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -200,6 +201,12 @@ static LinalgOp nameTranspose(RewriterBase &rewriter, GenericOp op) {
   SmallVector<int64_t> permutation;
   for (AffineExpr expr : maps[1].getResults())
     permutation.push_back(*maps[0].getResultPosition(expr));
+  // Unlike other operations, this one takes no static size for a dynamic one.
+  auto input = cast<RankedTensorType>(op.getInputs()[0].getType());
+  auto init = cast<RankedTensorType>(op.getOutputs()[0].getType());
+  if (applyPermutation(input.getShape(), permutation) !=
+      SmallVector<int64_t>(init.getShape()))
+    return {};
   rewriter.setInsertionPoint(op);
   auto named = TransposeOp::create(rewriter, op.getLoc(), op.getInputs()[0],
                                    op.getOutputs()[0], permutation);
