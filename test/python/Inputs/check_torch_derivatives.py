@@ -124,6 +124,10 @@ OTHERWISE = {
         lambda x: F.embedding(WORDS, x.reshape(4, 2), padding_idx=0, scale_grad_by_freq=True),
         X,
     ),
+    # Elements of the storage beside those of the view that as_strided is given.
+    "beside_a_view": (lambda x: x.reshape(2, 4)[:, ::2].as_strided((2, 3), (3, 1)), X),
+    "before_a_view": (lambda x: x.sin()[4:].as_strided((2, 2), (2, 3), 2), X),
+    "beside_nothing": (lambda x: x * x[3:3].as_strided((8,), (1,), 0), X),
     "layer_norm_mean": (
         lambda x: sum(each.sum() for each in torch.native_layer_norm(x, [8], None, None, 1e-5)),
         X,

@@ -38,6 +38,11 @@ CASES = {
     "nonzero": (lambda y: y[y > 0], "has a result whose size depends on values; keep"),
     "inverse": (torch.linalg.inv, "_linalg_check_errors.default may fail, depending"),
     "branch": (branch, "torch.cond has no form in torch-mlir; compute both branches"),
+    "strides": (
+        lambda y: y[1:].detach().t().as_strided((2, 2), (1, 2), 0) * y.sum(),
+        "error: as_strided reads the memory of a detached tensor, which is another one in the "
+        "exported program; detach the result of as_strided instead",
+    ),
     "special": (
         lambda y: torch.special.airy_ai(y),
         "torch-mlir cannot lower aten.special_airy_ai; write it in terms of other",

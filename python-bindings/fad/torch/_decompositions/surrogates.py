@@ -3,8 +3,11 @@
 `docs/PyTorch.md` lists them. A surrogate has the value of the operation and the
 derivative that PyTorch gives it; what has none is an error."""
 
+import contextvars
 import math
 import struct
+
+import numpy as np
 
 from .idioms import along, find_operations, reduce, share, widen
 from .operations import detach
@@ -247,6 +250,63 @@ def _safe_softmax(x, dim, dtype=None):
     return torch.where(masked, 0, torch.softmax(torch.where(masked, 0, x), dim))
 
 
+#
+# Storage
+#
+
+# Whether `as_strided` is left to torch-mlir.
+_AS_IT_IS = contextvars.ContextVar("as_it_is", default=False)
+
+
+def _find_places(library, sizes, strides, start):
+    """The place of each element in the storage, as an array of `library`."""
+    places = start
+    for dim, (size, stride) in enumerate(zip(sizes, strides)):
+        steps = library.arange(size) * stride
+        places = places + steps.reshape(-1, *[1] * (len(sizes) - dim - 1))
+    return places
+
+
+def _is_held(places, sizes, strides, start):
+    """Which `places` are those of elements of a tensor, where the steps along each of its
+    dimensions are longer than all of those along dimensions of smaller strides."""
+    rest, held = places - start, places == places
+    for stride, size in sorted(zip(strides, sizes), reverse=True):
+        if stride > 0 and size > 1:
+            index = rest // stride
+            held = held & (index >= 0) & (index < size)
+            rest = rest - index * stride
+    return held & (rest == 0)
+
+
+def _as_strided(x, size, stride, storage_offset=None):
+    """What it reads beside the elements of `x`, of the same storage, has no gradient."""
+    start = x.storage_offset() if storage_offset is None else storage_offset
+    held = list(x.shape), x.stride(), x.storage_offset()
+    numbers = [*size, *stride, start, *held[0], *held[1], held[2]]
+    is_known = all(isinstance(each, int) for each in numbers)
+    if _AS_IT_IS.get() or not is_known or 0 in size:
+        return NotImplemented
+    places = np.asarray(_find_places(np, size, stride, start))
+    inside = np.isin(places, _find_places(np, *held))
+    if inside.all():
+        return NotImplemented
+    if inside.any() and not np.array_equal(inside, _is_held(places, *held)):
+        raise NotImplementedError(
+            "as_strided reads elements beside those of its operand, whose own elements overlap;"
+            " give it the tensor that has all elements"
+        )
+    token = _AS_IT_IS.set(True)
+    try:
+        value = torch.as_strided(x, size, stride, start)
+    finally:
+        _AS_IT_IS.reset(token)
+    if not inside.any():
+        return detach(value)
+    places = _find_places(torch, size, stride, torch.zeros_like(value, dtype=torch.int64) + start)
+    return torch.where(_is_held(places, *held), value, detach(value))
+
+
 def get_surrogates() -> dict:
     table = {
         "fake_quantize_per_tensor_affine_cachemask": _fake_quantize,
@@ -265,5 +325,6 @@ def get_surrogates() -> dict:
         "_embedding_bag": _embedding_bag,
         "embedding_bag.padding_idx": _embedding_bag_padded,
         "_safe_softmax": _safe_softmax,
+        "as_strided": _as_strided,
     }
     return find_operations(table)

@@ -22,7 +22,8 @@ _DIALECTS = ("tm_tensor", "torch", "torch_c")
 
 def check_graph(graph) -> None:
     """Raises ExportError with all operations of `graph` that have an effect, or
-    results whose size depends on values: torch-mlir may run forever on those."""
+    results whose size depends on values, on which torch-mlir may run forever, and with
+    those that read memory which the exported program does not have."""
     errors: List[Diagnostic] = []
     for node in graph.nodes:
         if node.op != "call_function":
@@ -42,11 +43,28 @@ def check_graph(graph) -> None:
                 f"{node.target} has a result whose size depends on values; keep the "
                 "size and use a mask, as torch.where does"
             )
+        elif node.target is torch.ops.aten.as_strided.default and _is_detached(node.args[0]):
+            message = (
+                "as_strided reads the memory of a detached tensor, which is another one in "
+                "the exported program; detach the result of as_strided instead"
+            )
         else:
             continue
         errors.append(Diagnostic("error", message, find_node_location(node)))
     if errors:
         raise ExportError(*errors)
+
+
+def _is_detached(node) -> bool:
+    """Whether `node` is a view of a detached tensor."""
+    while node.op == "call_function" and hasattr(node.target, "_schema"):
+        if node.target is torch.ops.aten.detach.default:
+            return True
+        returned = node.target._schema.returns
+        if not returned or returned[0].alias_info is None:
+            return False
+        node = node.args[0]
+    return False
 
 
 def _makes_size(node) -> bool:
