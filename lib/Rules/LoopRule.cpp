@@ -124,21 +124,23 @@ void LoopAdjoint::findActive() {
 bool LoopAdjoint::keepsSizes(unsigned index) {
   Value next = op.getYieldedValues()[index];
   auto type = dyn_cast<RankedTensorType>(next.getType());
+  // In an iteration, `value` has the size to which the body casts a tensor of
+  // equal size: the cast is undefined for others.
+  auto isCastTo = [&](tensor::CastOp cast, Value value, int64_t dim) {
+    auto target = dyn_cast<RankedTensorType>(cast.getType());
+    return target && dim < target.getRank() && !target.isDynamicDim(dim) &&
+           areEqual({next, dim}, {cast, dim}) &&
+           areEqual({cast.getSource(), dim}, {value, dim});
+  };
+  auto hasSize = [&](Value value, int64_t dim) {
+    return areEqual({next, dim}, {value, dim}) ||
+           llvm::any_of(
+               op.getBody()->getOps<tensor::CastOp>(),
+               [&](tensor::CastOp cast) { return isCastTo(cast, value, dim); });
+  };
   auto hasSizesOf = [&](Value value) {
-    // A cast to a static size, which is undefined for others, tells the size,
-    // too.
-    auto isAssertion = [&](Operation *user) {
-      return isa<tensor::CastOp>(user) && user->getBlock() == op.getBody();
-    };
-    SmallVector<Value> same = {value};
-    for (Operation *user :
-         llvm::make_filter_range(value.getUsers(), isAssertion))
-      same.push_back(user->getResult(0));
-    return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
-      return llvm::any_of(same, [&](Value value) {
-        return areEqual({next, dim}, {value, dim});
-      });
-    });
+    return llvm::all_of(llvm::seq(type.getRank()),
+                        [&](int64_t dim) { return hasSize(value, dim); });
   };
   return !type || hasSizesOf(op.getRegionIterArgs()[index]) ||
          hasSizesOf(op.getInitArgs()[index]);

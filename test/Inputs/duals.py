@@ -188,8 +188,12 @@ def add_up(dual, kept):
 
 
 def multiply_up(dual, kept):
-    """Products over the dimensions after the first `kept`."""
+    """Products over the dimensions after the first `kept`. The slope of a factor is the
+    product over the factor, here as in PyTorch: of one that is not finite, NaN."""
     dual = flatten_last(dual, kept)
+    unknown = ~np.isfinite(dual.error) & (dual.tangent != 0)
+    slack = np.where(unknown, np.inf, dual.slack)
+    dual = Dual(dual.element, dual.value, dual.tangent, dual.error, slack)
     total = constant(dual.element, np.ones(dual.shape[:-1]), dual.tangent.shape[0])
     for index in range(dual.shape[-1]):
         factor = dual.apply(lambda array: array[..., index])

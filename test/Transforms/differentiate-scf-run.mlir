@@ -267,7 +267,8 @@ func.func @told(%n: index, %x: tensor<?xf64>, %w: tensor<1xf64>) -> tensor<?xf64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?xf64> {
-    %b = tensor.cast %a : tensor<?xf64> to tensor<1xf64>
+    %p = arith.mulf %a, %x : tensor<?xf64>
+    %b = tensor.cast %p : tensor<?xf64> to tensor<1xf64>
     %m = arith.mulf %b, %w : tensor<1xf64>
     %s = math.sin %m : tensor<1xf64>
     %y = tensor.cast %s : tensor<1xf64> to tensor<?xf64>
