@@ -1,14 +1,16 @@
 """Holds the policy auto against others on random programs.
 
-usage: random_residuals.py --fad-opt PATH [--count N] [--seed N]
+usage: random_residuals.py --fad-opt PATH [--count N] [--seed N] [FILE...]
 
 At every level of recomputation, `auto` keeps as few bytes as the best of all choices,
 and no more than other policies and than a minimum cut without derivatives, and
 computes the same. Prints where it does not, and exits with 1 then. A seed names a
-program whatever the count.
+program whatever the count. With files, each of which has one function of the name of the
+file, their programs take the place of random ones.
 """
 
 import argparse
+import pathlib
 import sys
 import threading
 from functools import partial
@@ -42,18 +44,23 @@ class Totals:
             self.more[level] += plain > found["bytes"]
 
 
-def check(fad_opt, totals, seeds):
-    """What is wrong with the programs of `seeds`, or nothing."""
-    texts = {f"f{seed}": Program(seed, name=f"f{seed}").text() for seed in seeds}
+def make(seeds):
+    """The texts of the programs of `seeds`, by the names of their functions."""
+    return {f"f{seed}": Program(seed, name=f"f{seed}").text() for seed in seeds}
+
+
+def check(fad_opt, totals, make):
+    """What is wrong with the programs that `make` returns, or nothing."""
+    texts = make()
     modules = "\n".join(f"module {{\n{program}}}" for program in texts.values())
     # A module that stands alone would be the outermost.
     text = f"module {{\n{modules}}}"
     try:
         measures = measure(fad_opt, text, nested=True)
     except Failure as failure:
-        return f"programs {seeds}: {failure}"
+        return f"programs {', '.join(texts)}: {failure}"
     if set(measures) != set(texts):
-        return f"programs {seeds}: not all were measured"
+        return f"programs {', '.join(texts)}: not all were measured"
     faults = []
     for function, found in measures.items():
         totals.add(found)
@@ -68,13 +75,18 @@ def main():
     parser.add_argument("--fad-opt", required=True)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="the first")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     totals = Totals()
     end = options.seed + options.count
-    failed = run_checks(
-        partial(check, options.fad_opt, totals, range(start, min(start + BATCH, end)))
+    batches = [
+        partial(make, range(start, min(start + BATCH, end)))
         for start in range(options.seed, end, BATCH)
-    )
+    ]
+    if options.files:
+        options.count = len(options.files)
+        batches = [lambda: {each.stem: each.read_text() for each in options.files}]
+    failed = run_checks(partial(check, options.fad_opt, totals, each) for each in batches)
     for level in LEVELS:
         print(
             f"recompute={level}: a cut without derivatives keeps more in"
