@@ -44,10 +44,13 @@ class Movements:
         """Two dimensions as one, or a unit dimension more."""
         value = self.pick(lambda value: len(value.shape) < 4)
         rank = len(value.shape)
-        if rank > 1 and not value.dynamic and self.chance(0.5):
+        if rank > 1 and self.chance(0.5):
             dim = self.random.randrange(rank - 1)
             sizes = list(value.sizes)
-            sizes[dim : dim + 2] = [(value.shape[dim] * value.shape[dim + 1], None)]
+            (size, name), (other, other_name) = sizes[dim : dim + 2]
+            product = size * other
+            known = not (name or other_name)
+            sizes[dim : dim + 2] = [(product, None if known else self.opaque(product))]
             groups = [[d] for d in range(dim)] + [[dim, dim + 1]]
             groups += [[d] for d in range(dim + 2, rank)]
             text, between = "tensor.collapse_shape", ""
