@@ -516,6 +516,18 @@ def FadUnaliasResults : FadPass<"fad-unalias-results", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def FadMoveBF16AsInteger : FadPass<"fad-move-bf16-as-integer", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Load, choose and store numbers of bf16 as i16";
+  let description = [{
+    Gives operations of the LLVM dialect that move numbers of bf16 the type i16, with
+    a bitcast where something computes with one. LLVM 22 ends the process for some
+    shuffles of vectors of bf16 that its own vectorizers make of such operations, on
+    processors with AVX2 and without instructions for bf16 ("Cannot select"). The pass
+    goes at the end of a pipeline to the LLVM dialect.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def FadExpandBuffers : FadPass<"fad-expand-buffers", "::mlir::func::FuncOp"> {
   let summary = "Write views of several dynamic sizes with strides";
   let description = [{
