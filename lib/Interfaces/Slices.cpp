@@ -58,6 +58,16 @@ Value fad::insertSlice(OpBuilder &b, Location loc, Value slice, Value tensor,
                        ArrayRef<OpFoldResult> strides) {
   if (isOfNothing(slice.getType(), tensor.getType(), sizes))
     return tensor;
+  // The type of the slice is static where sizes are, and nowhere else.
+  auto type = cast<RankedTensorType>(slice.getType());
+  auto whole = cast<RankedTensorType>(tensor.getType());
+  if (isRankReducedType(tensor::ExtractSliceOp::inferResultType(whole, sizes),
+                        type) == SliceVerificationResult::SizeMismatch) {
+    auto known = tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
+        type.getRank(), whole, sizes);
+    if (tensor::CastOp::areCastCompatible(type, known))
+      slice = tensor::CastOp::create(b, loc, known, slice);
+  }
   return tensor::InsertSliceOp::create(b, loc, slice, tensor, offsets, sizes,
                                        strides);
 }

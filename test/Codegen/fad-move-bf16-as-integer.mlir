@@ -50,3 +50,15 @@ llvm.func @compute(%p: !llvm.ptr) -> bf16 {
   %d = llvm.call @outside(%r) : (bf16) -> bf16
   llvm.return %d : bf16
 }
+
+// Nor are there integers in a structure.
+// CHECK-LABEL: llvm.func @structure(
+// CHECK:         llvm.mlir.poison : !llvm.struct<(bf16, i64)>
+// CHECK:         %[[F:.*]] = llvm.bitcast %{{.*}} : i16 to bf16
+// CHECK:         llvm.insertvalue %[[F]], %{{.*}}[0] : !llvm.struct<(bf16, i64)>
+llvm.func @structure(%p: !llvm.ptr) -> !llvm.struct<(bf16, i64)> {
+  %s = llvm.mlir.poison : !llvm.struct<(bf16, i64)>
+  %x = llvm.load %p : !llvm.ptr -> bf16
+  %r = llvm.insertvalue %x, %s[0] : !llvm.struct<(bf16, i64)>
+  llvm.return %r : !llvm.struct<(bf16, i64)>
+}

@@ -6,6 +6,7 @@ off by: anything, where an infinity or NaN has a part in it. Everything is made 
 elementwise functions, reads at given places, and reductions. Nothing here is fad's.
 """
 
+import contextvars
 import itertools
 
 import numpy as np
@@ -60,6 +61,10 @@ class Dual:
         return Dual(self.element, value[0], tangent, error[0], slack)
 
 
+# Whether an element of infinite error may be NaN, and not only infinite.
+MAY_BE_NAN = contextvars.ContextVar("may_be_nan", default=False)
+
+
 def or_unknown(off):
     """What is not a number as an error is an infinite one."""
     return np.where(np.isnan(off), np.inf, off)
@@ -70,6 +75,11 @@ def constant(element, value, directions):
     value = np.asarray(value, np.float64)
     zeros = np.zeros((directions, *value.shape))
     return Dual(element, value, zeros, np.zeros(value.shape), zeros)
+
+
+def move(sign, error):
+    """An end of the error; NaN is that of an infinite one alone."""
+    return np.where(np.isinf(error), sign * error, 0) if np.isnan(sign) else sign * error
 
 
 def elementwise(element, function, partials, *arguments, exact=False):
@@ -83,8 +93,9 @@ def elementwise(element, function, partials, *arguments, exact=False):
         # Slopes at the values that the program may have instead.
         wobbles = [np.zeros(shape) for _ in slopes]
         if any(np.any(argument.error) for argument in arguments):
-            for signs in itertools.product((-1, 1), repeat=len(arguments)):
-                near = [a.value + sign * a.error for a, sign in zip(arguments, signs)]
+            ends = (-1, 1, np.nan) if MAY_BE_NAN.get() else (-1, 1)
+            for signs in itertools.product(ends, repeat=len(arguments)):
+                near = [a.value + move(sign, a.error) for a, sign in zip(arguments, signs)]
                 for wobble, slope, other in zip(wobbles, slopes, partials(*near)):
                     np.maximum(wobble, or_unknown(np.abs(other - slope)), out=wobble)
         unit, least = (0, 0) if exact else (ULPS * UNITS[element], LEAST[element])

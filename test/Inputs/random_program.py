@@ -59,7 +59,10 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
         self.element = self.random.choice(["f64", "f64", "f32", "f32", "f16", "bf16"])
         self.mixed = self.chance(0.3)
         self.exact = self.chance(0.4)
-        self.special = self.chance(0.15)
+        self.special = []
+        if self.chance(0.15):
+            self.special = [np.nan] if self.chance(0.3) else [np.inf, -np.inf]
+        duals.MAY_BE_NAN.set(np.nan in self.special)
         self.make_arguments()
         for _ in range(operations or self.random.randint(1, 14)):
             self.grow()
@@ -230,7 +233,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
             error = np.zeros(array.shape)
             if self.special and array.size and self.chance(0.5):
                 place = self.random.randrange(array.size)
-                self.given[-1].flat[place] = self.random.choice([np.inf, -np.inf, np.nan])
+                self.given[-1].flat[place] = self.random.choice(self.special)
                 error.flat[place] = np.inf
             self.env[value.name] = duals.Dual(value.element, array, tangent, error, 0 * tangent)
         self.values = list(self.arguments)

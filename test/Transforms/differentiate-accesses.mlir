@@ -219,3 +219,22 @@ func.func @unknown_sizes(%x: tensor<?x?xf64>, %i: tensor<3x4xf64>) -> tensor<3x4
   } -> tensor<3x4xf64>
   return %r : tensor<3x4xf64>
 }
+
+// -----
+
+// The gradient of row 1, which has the size of the other operand, is cast to that of the
+// row.
+
+// CHECK-LABEL: func @row_of_dynamic_size_joint(
+// CHECK:         %[[ROW:.*]] = tensor.cast %{{.*}} : tensor<?xf64> to tensor<4xf64>
+// CHECK:         tensor.insert_slice %[[ROW]] into %{{.*}}[1, 0] [1, 4] [1, 1]
+func.func @row_of_dynamic_size(%x: tensor<2x4xf64>, %i: tensor<?xf64>) -> tensor<?xf64> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (1, d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%x : tensor<2x4xf64>) outs(%i : tensor<?xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %s = arith.addf %a, %o : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}

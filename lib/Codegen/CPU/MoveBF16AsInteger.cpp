@@ -66,7 +66,8 @@ struct MoveBF16AsIntegerPass
       for (BlockArgument argument : block.getArguments())
         argument.setType(asInteger.replace(argument.getType()));
     function.walk([&](Operation *op) {
-      if (moves(op) && !casts.contains(op))
+      if (moves(op) && !casts.contains(op) &&
+          llvm::any_of(op->getResultTypes(), isBF16))
         asInteger.replaceElementsIn(op, /*replaceAttrs=*/true,
                                     /*replaceLocs=*/false,
                                     /*replaceTypes=*/true);
