@@ -164,12 +164,18 @@ FailureOr<FunctionPeak> BlockPeak::compute(Block &block) {
 // Pairs
 //===----------------------------------------------------------------------===//
 
-/// The value that forward gives for each argument of backward.
-static SmallVector<Value>
-getSources(func::FuncOp forward, func::FuncOp backward, unsigned numResults) {
+static unsigned countPrimalResults(func::FuncOp forward) {
+  unsigned count = 0;
+  for (unsigned i = 0, end = forward.getNumResults(); i < end; ++i)
+    count += !forward.getResultAttr(i, FadDialect::kResidualAttr);
+  return count;
+}
+
+SmallVector<Value> fad::getBackwardSources(func::FuncOp forward,
+                                           func::FuncOp backward) {
   SmallVector<Value> sources;
   ValueRange returned = forward.front().getTerminator()->getOperands();
-  unsigned nextResidual = numResults;
+  unsigned nextResidual = countPrimalResults(forward);
   for (unsigned i = 0, end = backward.getNumArguments(); i < end; ++i) {
     auto cotangent =
         backward.getArgAttrOfType<IntegerAttr>(i, FadDialect::kCotangentAttr);
@@ -177,13 +183,6 @@ getSources(func::FuncOp forward, func::FuncOp backward, unsigned numResults) {
         returned[cotangent ? cotangent.getInt() : nextResidual++]);
   }
   return sources;
-}
-
-static unsigned countPrimalResults(func::FuncOp forward) {
-  unsigned count = 0;
-  for (unsigned i = 0, end = forward.getNumResults(); i < end; ++i)
-    count += !forward.getResultAttr(i, FadDialect::kResidualAttr);
-  return count;
 }
 
 namespace {
@@ -194,7 +193,7 @@ public:
                 SizeFunction sizeOf, ScaleFunction scale)
       : forward(forward), backward(backward), sizeOf(sizeOf), scale(scale),
         numResults(countPrimalResults(forward)),
-        sources(getSources(forward, backward, numResults)),
+        sources(getBackwardSources(forward, backward)),
         forwardSizes(sizeOf, scale) {}
 
   FailureOr<PeakEstimate> run(bool ownsResiduals);

@@ -122,15 +122,15 @@ void SizeExpr::print(raw_ostream &os,
 //===----------------------------------------------------------------------===//
 
 SizeExpr SizeSymbols::getArgumentDim(unsigned argument, unsigned dim) {
-  for (auto [number, symbol] : llvm::enumerate(symbols))
-    if (symbol.argumentDim == std::pair(argument, dim))
-      return SizeExpr::getSymbol(number);
-  unsigned number = symbols.size();
-  std::string name = llvm::formatv("d{0}", numArgumentDims++);
-  std::string description =
-      llvm::formatv("dimension {0} of argument {1}", dim, argument);
-  symbols.push_back({name, description, std::pair(argument, dim), 0, {}});
-  return SizeExpr::getSymbol(number);
+  std::pair<unsigned, unsigned> key(argument, dim);
+  auto [it, isNew] = argumentDims.try_emplace(key, symbols.size());
+  if (isNew) {
+    std::string name = llvm::formatv("d{0}", argumentDims.size() - 1);
+    std::string description =
+        llvm::formatv("dimension {0} of argument {1}", dim, argument);
+    symbols.push_back({name, description, key, 0, {}});
+  }
+  return SizeExpr::getSymbol(it->second);
 }
 
 SizeExpr SizeSymbols::getUnknownDim(Value value, std::optional<unsigned> dim) {
@@ -188,13 +188,17 @@ SizeExpr SizeSymbols::getIndexValue(OpFoldResult index) {
     return dim;
   if (dim != kIndex)
     return getDimSize(value, dim);
+  if (Value source = sources.lookup(value))
+    return getIndexValue(source);
   if (auto add = value.getDefiningOp<arith::AddIOp>()) {
     SizeExpr result = getIndexValue(add.getLhs());
-    return result += getIndexValue(add.getRhs());
+    result += getIndexValue(add.getRhs());
+    return result;
   }
   if (auto mul = value.getDefiningOp<arith::MulIOp>()) {
     SizeExpr result = getIndexValue(mul.getLhs());
-    return result *= getIndexValue(mul.getRhs());
+    result *= getIndexValue(mul.getRhs());
+    return result;
   }
   if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())
     return getAffineValue(apply, apply.getAffineMap().getResult(0));
@@ -221,8 +225,13 @@ SizeExpr SizeSymbols::getAffineValue(affine::AffineApplyOp apply,
     auto binary = cast<AffineBinaryOpExpr>(expr);
     SizeExpr result = getAffineValue(apply, binary.getLHS());
     SizeExpr rhs = getAffineValue(apply, binary.getRHS());
-    return expr.getKind() == AffineExprKind::Add ? result += rhs
-                                                 : result *= rhs;
+    // A sum of many sizes is deep: copies of its terms would take quadratic
+    // time.
+    if (expr.getKind() == AffineExprKind::Add)
+      result += rhs;
+    else
+      result *= rhs;
+    return result;
   }
   case AffineExprKind::CeilDiv: {
     auto binary = cast<AffineBinaryOpExpr>(expr);
@@ -252,6 +261,8 @@ SizeExpr SizeSymbols::computeSize(Size origin) {
     return dim;
   if (dim == kIndex)
     return getIndexValue(value);
+  if (Value source = sources.lookup(value))
+    return getDimSize(source, dim);
   if (auto argument = dyn_cast<BlockArgument>(value);
       argument && argument.getOwner()->isEntryBlock())
     return getArgumentDim(argument.getArgNumber(), dim);

@@ -88,7 +88,10 @@ FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
     if (failed(added))
       return failure();
     FailureOr<NestedPair> pair = NestedPair::split(selected->joint);
-    if (failed(pair) || failed(addFootprint(**added, request, *pair)))
+    if (failed(pair) ||
+        failed(report.addRepeated(**added, pair->forward, pair->backward,
+                                  selected->options)) ||
+        failed(addFootprint(**added, request, *pair)))
       return failure();
   }
   return report;

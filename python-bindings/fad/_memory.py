@@ -65,11 +65,11 @@ class KeptValue(AsDict):
 
 @dataclass(frozen=True)
 class RecomputedOperation(AsDict):
-    """An operation that backward executes again.
+    """An operation of backward that computes something without a cotangent.
 
-    `bytes` and `size` are those of its results, of which the last one has the
-    type `type`. `time` is an estimate: the bytes that memory and
-    processor can exchange in that time."""
+    `bytes` and `size` are those of its results that depend on no cotangent, of
+    which the last one has the type `type`. `time` is an estimate for that part:
+    the bytes that memory and processor can exchange in that time."""
 
     operation: str
     location: str
@@ -108,8 +108,8 @@ class Footprint(AsDict):
 class PolicyReport(AsDict):
     """What one policy keeps; `bytes` and `size` are of all `values`.
 
-    `recomputed` are the operations that backward executes again and
-    `recompute_time` the sum of their times. `peak` is the most bytes that
+    `recomputed` are the operations of backward that compute something without a
+    cotangent and `recompute_time` the sum of their times. `peak` is the most bytes that
     forward and backward make and have at once; it and `footprint` are None where
     sizes are not known. With a memory budget, `largest_batch` is the largest that fits
     (0: none does; None: any does), and `batch_bytes` what it takes, or what a

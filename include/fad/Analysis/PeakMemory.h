@@ -82,6 +82,11 @@ FailureOr<PeakEstimate> estimatePeak(func::FuncOp forward,
                                      bool ownsResiduals = true,
                                      ScaleFunction scale = nullptr);
 
+/// The value that `forward` returns for each argument of `backward`: a
+/// residual, or the result that a cotangent belongs to.
+SmallVector<Value> getBackwardSources(func::FuncOp forward,
+                                      func::FuncOp backward);
+
 /// The memory of `function` alone, without a backward function.
 FailureOr<PeakEstimate> estimatePeak(func::FuncOp function,
                                      SizeFunction sizeOf);

@@ -96,11 +96,18 @@ public:
   /// dimensions of the entry block's arguments if it follows from them.
   SizeExpr getDimSize(Value tensor, unsigned dim);
 
-  /// Clears the caches, whose keys are addresses of values. Required between
-  /// the erasure of values and further queries.
+  /// Lets the sizes of `argument`, an argument of another function than that of
+  /// `source`, be those of `source`.
+  void bind(BlockArgument argument, Value source) {
+    sources[argument] = source;
+  }
+
+  /// Clears the caches and the bindings, whose keys are addresses of values.
+  /// Required between the erasure of values and further queries.
   void forgetValues() {
     origins.clear();
     known.clear();
+    sources.clear();
   }
 
 private:
@@ -113,10 +120,14 @@ private:
   SizeExpr getAffineValue(affine::AffineApplyOp apply, AffineExpr expr);
 
   SmallVector<Symbol> symbols;
+  /// The symbols of dimensions of arguments.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> argumentDims;
   SizeOrigins origins;
   /// The sizes of origins.
   llvm::DenseMap<Size, SizeExpr> known;
-  unsigned numArgumentDims = 0, numUnknown = 0;
+  /// The value that each bound argument stands for.
+  llvm::DenseMap<Value, Value> sources;
+  unsigned numUnknown = 0;
 };
 
 /// The bytes of one value of `type` in a buffer: 1 for i1, 8 for index.

@@ -11,6 +11,7 @@
 
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/Transforms/Residuals/Explanation.h"
+#include "fad/Transforms/Residuals/RepeatedWork.h"
 
 namespace mlir::fad {
 
@@ -52,9 +53,10 @@ struct ResidualInfo : ValueInfo {
   bool isOfActivation = false;
 };
 
-/// An operation that backward executes again; `bytes` are those of its results.
+/// An operation of the backward function that computes something without a
+/// cotangent; `bytes` are those of its results that depend on no cotangent.
 struct RecomputedInfo : ValueInfo {
-  /// The estimated time, as the bytes that memory moves in that time.
+  /// The estimated time of that, as the bytes that memory moves in that time.
   uint64_t time = 0;
 };
 
@@ -88,8 +90,8 @@ struct PolicyReport {
   std::vector<ResidualInfo> residuals;
   std::vector<RecomputedInfo> recomputed;
   SizeExpr total;
-  /// The estimated time of the repeated operations, as the bytes that memory
-  /// moves in that time.
+  /// The estimated time of what backward computes without a cotangent, as the
+  /// bytes that memory moves in that time.
   uint64_t recomputeTime = 0;
   /// The most bytes of tensors that forward and backward have at once. Unknown
   /// where sizes are unknown; the same holds for the footprint.
@@ -130,6 +132,13 @@ public:
   FailureOr<PolicyReport *> add(func::FuncOp joint,
                                 const SelectionOptions &options);
 
+  /// Adds to `report`, the last one, what `backward` computes without a
+  /// cotangent. The two functions are the last form of those of the policy, so
+  /// that equal programs take equal times.
+  LogicalResult addRepeated(PolicyReport &report, func::FuncOp forward,
+                            func::FuncOp backward,
+                            const SelectionOptions &options);
+
   StringRef getEntry() const { return entry; }
   ArrayRef<PolicyReport> getPolicies() const { return policies; }
   ArrayRef<SizeSymbols::Symbol> getSymbols() const {
@@ -147,7 +156,7 @@ private:
   FailureOr<SizeExpr> getBytes(Value value, Operation *reader);
   FailureOr<ValueInfo> describe(Value value, Operation *reader);
   FailureOr<ResidualInfo> describe(const KeptValue &kept);
-  FailureOr<RecomputedInfo> describe(const RecomputedOp &recomputed);
+  FailureOr<RecomputedInfo> describe(const RepeatedWork &work);
   void printLegend(raw_ostream &os) const;
   void printSummary(raw_ostream &os) const;
   void printFootprints(raw_ostream &os) const;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Pipelines/MemoryReport.h"
+#include "fad/Analysis/PeakMemory.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -134,16 +135,16 @@ FailureOr<ResidualInfo> MemoryReport::describe(const KeptValue &kept) {
   return info;
 }
 
-FailureOr<RecomputedInfo>
-MemoryReport::describe(const RecomputedOp &recomputed) {
-  Operation *op = recomputed.op;
+FailureOr<RecomputedInfo> MemoryReport::describe(const RepeatedWork &work) {
   RecomputedInfo info;
-  info.operation = op->getName().getStringRef();
-  info.location = describeLocation(op->getLoc());
-  info.time = recomputed.time / 8;
-  for (Value value : op->getResults()) {
+  info.operation = work.op->getName().getStringRef();
+  info.location = describeLocation(work.op->getLoc());
+  info.time = work.time / 8;
+  // A kernel whose results all depend on a cotangent has the size of those.
+  info.type = work.op->getResult(0).getType();
+  for (Value value : work.results) {
     info.type = value.getType();
-    FailureOr<SizeExpr> bytes = getBytes(value, op);
+    FailureOr<SizeExpr> bytes = getBytes(value, work.op);
     if (failed(bytes))
       return failure();
     info.bytes += *bytes;
@@ -172,12 +173,28 @@ FailureOr<PolicyReport *> MemoryReport::add(func::FuncOp function,
              failure();
     result.residuals.push_back(std::move(*info));
   }
-  for (const RecomputedOp &recomputed : explanation.recomputed) {
-    FailureOr<RecomputedInfo> info = describe(recomputed);
+  return &result;
+}
+
+LogicalResult MemoryReport::addRepeated(PolicyReport &report,
+                                        func::FuncOp forward,
+                                        func::FuncOp backward,
+                                        const SelectionOptions &options) {
+  // Those of the joint function are gone.
+  symbols.forgetValues();
+  for (auto [argument, source] : llvm::zip_equal(
+           backward.getArguments(), getBackwardSources(forward, backward)))
+    symbols.bind(argument, source);
+  auto sizeOf = [&](const SizeSymbols::Symbol &symbol) {
+    return sizes.lookup(symbol).value_or(options.assumedSize);
+  };
+  for (const RepeatedWork &work :
+       findRepeatedWork(forward, backward, options.target, sizeOf)) {
+    FailureOr<RecomputedInfo> info = describe(work);
     if (failed(info))
       return failure();
-    result.recomputeTime += info->time;
-    result.recomputed.push_back(std::move(*info));
+    report.recomputeTime += info->time;
+    report.recomputed.push_back(std::move(*info));
   }
-  return &result;
+  return success();
 }

@@ -435,7 +435,6 @@ void fad::prepareForCut(
   // More values are live than in a function with all alternatives.
   JointFunction joint = JointFunction::getVerified(function);
   Recomputation afterChoice(joint);
-  costs.setRecomputation(afterChoice);
-  costs.setApproximations({});
+  costs.restart(afterChoice);
   cut(joint, costs, reasons);
 }

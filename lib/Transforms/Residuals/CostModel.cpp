@@ -26,55 +26,6 @@ static constexpr Cost::Count kProhibitiveTime = Cost::Count(1) << 80;
 // Kinds of operations
 //===----------------------------------------------------------------------===//
 
-bool fad::isElementwise(Operation *op) {
-  if (isa<ElementwiseOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
-    return true;
-  if (auto opaque = dyn_cast<OpaqueOp>(op))
-    return opaque.getKind() == OpaqueKind::elementwise;
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  return structured && structured.hasPureTensorSemantics() &&
-         structured.getNumReductionLoops() == 0;
-}
-
-/// Whether `op` computes more than it reads: it sums products, and reads some
-/// elements more than once.
-static bool isContraction(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0)
-    return false;
-  if (linalg::isaContractionOpInterface(op))
-    return true;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  unsigned numRead = 0;
-  bool readsEachIteration = false;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    if (!op.payloadUsesValueFromOperand(input))
-      continue;
-    ++numRead;
-    readsEachIteration |=
-        mentionsAllLoops(op.getMatchingIndexingMap(input), ranges);
-  }
-  // A window operation that compares its operands sums no products; its
-  // products of indices compute positions in the window.
-  auto isProduct = [](Operation &inner) {
-    return isa<arith::MulFOp, arith::MulIOp>(inner) &&
-           !inner.getResult(0).getType().isIndex();
-  };
-  return !readsEachIteration ||
-         (numRead > 1 && linalg::isaConvolutionOpInterface(op) &&
-          (!isa<linalg::GenericOp>(op) ||
-           llvm::any_of(*op.getBlock(), isProduct)));
-}
-
-/// Whether `op`, or something in it, is a contraction.
-static bool hasContraction(Operation *op) {
-  return op
-      ->walk([](linalg::LinalgOp nested) {
-        return isContraction(nested) ? WalkResult::interrupt()
-                                     : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Whether repeating `op` has no effect besides its results. Its assertions
 /// have held before, and hold again.
 static bool isRepeatable(Operation *op) {
@@ -125,25 +76,6 @@ bool CostModel::mayRecompute(Operation *op) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-std::optional<int64_t> CostModel::getBytes(Value value) {
-  auto [it, isNew] = bytesOf.try_emplace(value);
-  if (!isNew)
-    return it->second;
-  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
-  if (!bytes)
-    return std::nullopt;
-  SizeExpr assumed = bytes->substitute(
-      [&](unsigned) -> std::optional<uint64_t> { return assumedSize; });
-  return bytesOf[value] =
-             std::min<uint64_t>(*assumed.getConstant(), kUnknownBytes);
-}
-
-int64_t CostModel::getElements(Value tensor) {
-  Type element = getElementTypeOrSelf(tensor);
-  std::optional<int64_t> bytes = getBytes(tensor);
-  return bytes ? *bytes / std::max<int64_t>(1, *getScalarBytes(element)) : 0;
-}
-
 std::optional<Encoding> CostModel::findEncoding(Value value) {
   return recomputation->isKept(value) ? std::nullopt : encodings.find(value);
 }
@@ -169,8 +101,8 @@ Cost CostModel::getSaveCost(Value value) {
   if (std::optional<Encoding> encoding = findEncoding(value)) {
     Cost::Count elements = getElements(value);
     cost.bytes = (elements * encoding->getBits() + 7) / 8;
-    cost.time =
-        16 * cost.bytes + times.arithmetic * encoding->levels.size() * elements;
+    cost.time = 16 * cost.bytes + times.getTarget().arithmetic *
+                                      encoding->levels.size() * elements;
   }
   return cost;
 }
@@ -183,51 +115,9 @@ bool CostModel::isCheap(Operation *op) {
   return getRecomputeTime(op) < 8 * Cost::Count(bytes);
 }
 
-/// Whether `op` reads at most one element of `operand`, at computed indices or
-/// in a slice, in each of its iterations.
-static bool picksElements(Operation *op, Value operand) {
-  return isa<RankedTensorType>(operand.getType()) &&
-         (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(op) ||
-          !llvm::is_contained(op->getOperands(), operand));
-}
-
 Cost::Count CostModel::getRecomputeTime(Operation *op) {
-  if (isView(op))
-    return 0;
-  int64_t elements = 0;
-  Cost::Count traffic = 0;
-  auto count = [&](Value value) {
-    if (!isa<RankedTensorType>(value.getType()))
-      return;
-    elements = std::max(elements, getElements(value));
-    traffic += getBytes(value).value_or(0);
-  };
-  SmallVector<Value> picked;
-  forEachReadOperand(op, [&](Value operand) {
-    if (picksElements(op, operand))
-      picked.push_back(operand);
-    else
-      count(operand);
-  });
-  llvm::for_each(op->getResults(), count);
-  for (Value tensor : picked) {
-    int64_t bytes = getBytes(tensor).value_or(0);
-    int64_t all = std::max<int64_t>(1, getElements(tensor));
-    traffic += Cost::Count(bytes / all) * std::min(all, elements);
-  }
-  Cost::Count iterations = elements;
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op);
-      structured && isContraction(structured)) {
-    iterations = 1;
-    for (int64_t size : structured.getStaticLoopRanges())
-      iterations *= ShapedType::isDynamic(size) ? assumedSize : size;
-  }
-  Cost::Count time = getArithmeticTime(op, times) * iterations;
-  if (auto opaque = dyn_cast<OpaqueOp>(op))
-    time += opaque.getTime();
-  if (isApproximation(op))
-    time += kProhibitiveTime;
-  return isElementwise(op) ? time : time + 8 * traffic;
+  Cost::Count time = times.getTime(op);
+  return isApproximation(op) ? time + kProhibitiveTime : time;
 }
 
 /// Whether `a` and `b` read the same tensors.
@@ -241,8 +131,6 @@ static bool haveSameInputs(ElementwiseOp a, ElementwiseOp b) {
 }
 
 SharedWork CostModel::findSharedWork(Operation *op) {
-  // So many readers are the parts of a network, not a value and its derivative.
-  constexpr unsigned kManyReaders = 16;
   auto elementwise = dyn_cast<ElementwiseOp>(op);
   if (!elementwise || elementwise.getInputs().empty())
     return {};
@@ -252,7 +140,7 @@ SharedWork CostModel::findSharedWork(Operation *op) {
       [](Operation *user) { return !isa<tensor::DimOp>(user); });
   if (llvm::hasNItemsOrMore(readers, kManyReaders))
     return {};
-  const TargetTimes transcendental = {0, 0, times.transcendental};
+  const TargetTimes transcendental = {0, 0, times.getTarget().transcendental};
   int64_t least = getArithmeticTime(op, transcendental);
   if (least == 0)
     return {};

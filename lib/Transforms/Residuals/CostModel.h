@@ -10,20 +10,12 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_COSTMODEL_H
 
 #include "Encoding.h"
-#include "fad/Analysis/MinCut.h"
-#include "fad/Analysis/SizeExpr.h"
+#include "OperationTimes.h"
 #include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::fad {
 class Recomputation;
-
-/// The bytes of a value whose type does not determine its size.
-inline constexpr int64_t kUnknownBytes = std::numeric_limits<int64_t>::max();
-
-/// Whether each element of the results of `op` depends on few elements of the
-/// operands, so that the operation fuses with its readers.
-bool isElementwise(Operation *op);
 
 /// Whether `op` reduces tensors, and is no contraction.
 bool isReduction(Operation *op);
@@ -46,16 +38,24 @@ public:
   /// recomputation.
   CostModel(const Recomputation &recomputation, const SelectionOptions &options,
             RecomputeLevel level)
-      : recomputation(&recomputation), level(level),
-        assumedSize(options.assumedSize), target(options.target),
-        times(getTargetTimes(options.target)),
+      : recomputation(&recomputation), level(level), target(options.target),
+        times(getTargetTimes(options.target),
+              [size = options.assumedSize](const SizeSymbols::Symbol &) {
+                return uint64_t(size);
+              }),
         encodings(options.derivativeBits) {}
   CostModel(const Recomputation &recomputation, const SelectionOptions &options)
       : CostModel(recomputation, options, options.recompute) {}
 
-  /// Keeps the cached costs after a change of the function.
-  void setRecomputation(const Recomputation &changed) {
+  /// Starts anew after a change of the function, whose recomputation is
+  /// `changed`: the address of an erased value may be reused. What was found
+  /// for a function of scalars stays.
+  void restart(const Recomputation &changed) {
     recomputation = &changed;
+    times.forgetValues();
+    encodings.forgetValues();
+    approximations.clear();
+    kept.clear();
   }
 
   /// Declares operations that approximate other operations. These have
@@ -73,9 +73,9 @@ public:
   Target getTarget() const { return target; }
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.
-  std::optional<int64_t> getBytes(Value value);
+  std::optional<int64_t> getBytes(Value value) { return times.getBytes(value); }
   /// Elements of `tensor`; 0 if its type does not determine them.
-  int64_t getElements(Value tensor);
+  int64_t getElements(Value tensor) { return times.getElements(tensor); }
 
   /// The cost of saving `value`: its bytes, zero for live values; the time to
   /// read it in backward, and to write it if forward would not. A value whose
@@ -100,14 +100,11 @@ private:
 
   const Recomputation *recomputation;
   RecomputeLevel level;
-  int64_t assumedSize;
   Target target;
-  TargetTimes times;
+  OperationTimes times;
   Encodings encodings;
   DenseSet<Operation *> approximations;
   DenseSet<Value> kept;
-  SizeSymbols symbols;
-  llvm::DenseMap<Value, std::optional<int64_t>> bytesOf;
 };
 
 } // namespace mlir::fad

@@ -51,6 +51,10 @@ public:
   /// none.
   std::optional<Encoding> find(Value tensor);
 
+  /// Clears the encodings of values, whose addresses may be reused after an
+  /// erasure; those of functions stay.
+  void forgetValues() { encodingOf.clear(); }
+
 private:
   std::optional<Encoding> quantize(Value derivative);
 

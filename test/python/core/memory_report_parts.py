@@ -80,10 +80,33 @@ class Reasons(unittest.TestCase):
         self.assertEqual(policy.recompute_time, sum(each.time for each in policy.recomputed))
         for each in policy.recomputed:
             self.assertEqual(each.operation, "fad.elementwise")
-            self.assertEqual(each.bytes, 512)
+        # The kernel of the derivative returns its product with the cotangent alone.
+        self.assertEqual([each.bytes for each in policy.recomputed], [512, 0])
         # At least a sine and a cosine of each element, eight bytes each.
         self.assertGreaterEqual(policy.recompute_time, 2 * 8 * 8 * WIDTH)
         self.assertEqual(report(sizes=8)["fad"].recomputed, ())
+
+    def test_time_of_sizes(self):
+        # Each of the eight sums takes a sine and an exponential of eight bytes for the
+        # value and a cosine and a product for the derivative.
+        sums = """func.func @sums(%x: tensor<?x?xf32>) -> tensor<f32> {
+          %zero = arith.constant 0.0 : f32
+          %c1 = arith.constant 1 : index
+          %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+          %e = tensor.empty(%n) : tensor<?xf32>
+          %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+          %s = linalg.reduce { arith.addf } ins(%x : tensor<?x?xf32>)
+            outs(%i : tensor<?xf32>) dimensions = [0]
+          %sine = math.sin %s : tensor<?xf32>
+          %y = math.exp %sine : tensor<?xf32>
+          %z = arith.constant dense<0.0> : tensor<f32>
+          %r = linalg.dot ins(%y, %y : tensor<?xf32>, tensor<?xf32>) outs(%z : tensor<f32>)
+            -> tensor<f32>
+          return %r : tensor<f32>
+        }"""
+        sizes = {(0, 0): 4, (0, 1): 8}
+        part = fad.memory_report(fad.parse(sums), policies=["recompute"], sizes=sizes)["recompute"]
+        self.assertEqual([each.time for each in part.recomputed], [8 * 16, 8 * 8 + 1])
 
     def test_json(self):
         result = report(sizes=8)
