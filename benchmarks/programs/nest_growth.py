@@ -2,7 +2,7 @@
 """Time of `fad-opt --fad-nest` against the size of the program.
 
 Programs are those of shapes.py: layers of a network (normalizations, matmuls,
-biases, activations, residual connections), residual blocks, one long chain, one
+biases, activations, residual connections), residual blocks, long chains, loops, one
 value that everything reads, many arguments, many functions, one concatenation of
 many tensors. Prints, for each policy and size, the operations that come out
 (lines of text), the median over the repetitions of the CPU time of the whole

@@ -149,6 +149,30 @@ def activations(operations):
     return "\n".join([*lines, f"return %v{operations} : {TENSOR}", "}"])
 
 
+def bodies(operations):
+    """One chain of activations whose derivatives have long bodies."""
+    lines = [f"func.func @f(%v0: {TENSOR}) -> {TENSOR} {{"]
+    lines += [f"%v{i + 1} = fad.gelu %v{i} : {TENSOR}" for i in range(operations)]
+    return "\n".join([*lines, f"return %v{operations} : {TENSOR}", "}"])
+
+
+def loops(operations):
+    """Short loops, one after the other."""
+    lines = [f"func.func @f(%x: {TENSOR}, %u: {TENSOR}) -> {TENSOR} {{"]
+    lines += [f"%c{i} = arith.constant {i} : index" for i in (0, 1, 4)]
+    x = "%x"
+    for i in range(max(1, operations // 3)):
+        lines += [
+            f"%v{i} = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = {x}) -> ({TENSOR}) {{",
+            f"%t = math.tanh %a : {TENSOR}",
+            f"%y = arith.mulf %t, %u : {TENSOR}",
+            f"scf.yield %y : {TENSOR}",
+            "}",
+        ]
+        x = f"%v{i}"
+    return "\n".join([*lines, f"return {x} : {TENSOR}", "}"])
+
+
 def wide(operations):
     """One value that half of the operations read; the others add them up."""
     lines = [f"func.func @f(%x: {TENSOR}) -> {TENSOR} {{", f"%v0 = math.exp %x : {TENSOR}"]
@@ -216,5 +240,16 @@ def concatenation(operations):
 
 SHAPES = {
     shape.__name__: shape
-    for shape in [network, blocks, chain, activations, wide, arguments, functions, concatenation]
+    for shape in [
+        network,
+        blocks,
+        chain,
+        activations,
+        bodies,
+        loops,
+        wide,
+        arguments,
+        functions,
+        concatenation,
+    ]
 }

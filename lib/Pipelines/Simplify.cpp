@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/IR/Fad.h"
 #include "fad/Pipelines/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -17,6 +18,7 @@ namespace mlir::fad {
 } // namespace mlir::fad
 
 using namespace mlir;
+using namespace mlir::fad;
 
 namespace {
 struct FadSimplifyPass : fad::impl::FadSimplifyBase<FadSimplifyPass> {
@@ -41,15 +43,30 @@ struct FadSimplifyPass : fad::impl::FadSimplifyBase<FadSimplifyPass> {
   }
 
 private:
+  /// Simplifies the bodies of elementwise operations without these. The driver
+  /// visits an operation again after each change in its regions, and a visit of
+  /// one that reads many tensors is long.
+  bool canonicalizeBodies(GreedyRewriteConfig config) {
+    SmallVector<Operation *> inner;
+    getOperation()->walk([&](ElementwiseOp op) {
+      for (Operation &nested : op.getBodyBlock()->without_terminator())
+        inner.push_back(&nested);
+    });
+    bool changed = false;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    (void)applyOpPatternsGreedily(inner, patterns, config, &changed);
+    return changed;
+  }
+
   bool canonicalize() {
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal()
         .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
         .setMaxIterations(1);
-    bool changed = false;
-    // Whether this is a fixpoint does not matter.
+    // Whether these are fixpoints does not matter.
+    bool inBodies = canonicalizeBodies(config), changed = false;
     (void)applyPatternsGreedily(getOperation(), patterns, config, &changed);
-    return changed;
+    return changed || inBodies;
   }
 
   bool merge() {

@@ -54,7 +54,9 @@ class Materializer {
 public:
   Materializer(const JointFunction &joint, const ResidualChoice &choice)
       : joint(joint), choice(choice),
-        rewriter(joint.getFunction().getContext()) {}
+        rewriter(joint.getFunction().getContext()),
+        arguments(llvm::from_range, joint.getArguments()),
+        results(llvm::from_range, joint.getResults()) {}
 
   void run();
 
@@ -85,6 +87,7 @@ private:
   const JointFunction &joint;
   const ResidualChoice &choice;
   IRRewriter rewriter;
+  DenseSet<Value> arguments, results;
   /// The last operation of the forward part, residuals included; null if there
   /// is none.
   Operation *forwardEnd = nullptr;
@@ -98,9 +101,9 @@ private:
 } // namespace
 
 Value Materializer::save(Value value, ResidualReason reason) {
-  if (llvm::is_contained(joint.getArguments(), value))
+  if (arguments.contains(value))
     reason.text = "argument";
-  else if (llvm::is_contained(joint.getResults(), value))
+  else if (results.contains(value))
     reason.text = "result";
   FloatAttr largest, meanSquare;
   if (reason.error) {
@@ -270,23 +273,36 @@ void Materializer::resolveSizes() {
 }
 
 void Materializer::nameConsumers() {
-  for (ResidualOp residual : residuals) {
-    llvm::SetVector<Operation *> readers;
-    llvm::SetVector<StringRef> names;
-    SmallVector<Value> worklist = {residual.getResult()};
-    while (!worklist.empty()) {
-      for (Operation *user : worklist.pop_back_val().getUsers()) {
-        user = joint.getFunction().front().findAncestorOpInBlock(*user);
-        if (!readers.insert(user))
-          continue;
-        if (auto name =
-                user->getAttrOfType<StringAttr>(FadDialect::kAdjointOfAttr))
-          names.insert(name);
-        else
-          llvm::append_range(worklist, user->getResults());
-      }
+  // Of each operation of backward that is no adjoint: the names of the adjoints
+  // that read it, by way of others. A size of many tensors is part of as many
+  // sums.
+  DenseMap<Operation *, llvm::SetVector<Attribute>> readersOf;
+  auto addReaders = [&](Value value, llvm::SetVector<Attribute> &names) {
+    SmallVector<Operation *> others;
+    for (Operation *user : value.getUsers()) {
+      user = boundary->getBlock()->findAncestorOpInBlock(*user);
+      if (Attribute name = user->getAttr(FadDialect::kAdjointOfAttr))
+        names.insert(name);
+      else
+        others.push_back(user);
     }
-    residual.setNeededByAttr(rewriter.getStrArrayAttr(names.getArrayRef()));
+    for (Operation *other : llvm::reverse(others))
+      if (auto it = readersOf.find(other); it != readersOf.end())
+        names.insert(it->second.begin(), it->second.end());
+  };
+  for (Operation *op = joint.getReturn()->getPrevNode(); op && op != forwardEnd;
+       op = op->getPrevNode())
+    if (!op->hasAttr(FadDialect::kAdjointOfAttr)) {
+      llvm::SetVector<Attribute> names;
+      for (Value result : llvm::reverse(op->getResults()))
+        addReaders(result, names);
+      if (!names.empty())
+        readersOf.try_emplace(op, std::move(names));
+    }
+  for (ResidualOp residual : residuals) {
+    llvm::SetVector<Attribute> names;
+    addReaders(residual.getResult(), names);
+    residual.setNeededByAttr(rewriter.getArrayAttr(names.getArrayRef()));
   }
 }
 
