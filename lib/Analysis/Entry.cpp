@@ -116,6 +116,14 @@ getRequested(func::FuncOp function, ArrayRef<int64_t> option,
   return option.empty() && request ? (request.*getNumbers)() : option;
 }
 
+/// Whether an argument or a result of `function` is a buffer.
+static bool hasBuffer(func::FuncOp function) {
+  FunctionType type = function.getFunctionType();
+  return llvm::any_of(
+      llvm::concat<const Type>(type.getInputs(), type.getResults()),
+      llvm::IsaPred<BaseMemRefType>);
+}
+
 FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
                                                  ArrayRef<int64_t> wrt) {
   wrt = getRequested(function, wrt, &RequestAttr::getWrt);
@@ -124,13 +132,16 @@ FailureOr<SmallVector<unsigned>> fad::resolveWrt(func::FuncOp function,
     for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
       if (isa<RankedTensorType>(type) && isDifferentiable(type))
         arguments.push_back(index);
-    if (arguments.empty())
-      return function.emitError("@")
-             << function.getSymName()
-             << " has no argument that is a ranked tensor of f16, bf16, f32 or "
-                "f64, so there is nothing to differentiate with respect to; "
-                "list scalars in 'wrt'";
-    return arguments;
+    if (!arguments.empty())
+      return arguments;
+    auto diagnostic = function.emitError("@")
+                      << function.getSymName()
+                      << " has no argument that is a ranked tensor of f16, "
+                         "bf16, f32 or f64, so there is nothing to "
+                         "differentiate with respect to; ";
+    if (hasBuffer(function))
+      return diagnostic << kTakesTensors;
+    return diagnostic << "list scalars in 'wrt'";
   }
   SmallVector<unsigned> arguments;
   llvm::SmallDenseSet<int64_t> seen;
@@ -168,12 +179,15 @@ fad::resolveResults(func::FuncOp function, ArrayRef<int64_t> results) {
     for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
       if (isDifferentiable(type))
         numbers.push_back(index);
-    if (numbers.empty())
-      return function.emitError("cannot differentiate @")
-             << function.getSymName()
-             << ": no result is f16, bf16, f32 or f64, or a ranked tensor of "
-                "them";
-    return numbers;
+    if (!numbers.empty())
+      return numbers;
+    auto diagnostic = function.emitError("cannot differentiate @")
+                      << function.getSymName()
+                      << ": no result is f16, bf16, f32 or f64, or a ranked "
+                         "tensor of them";
+    if (hasBuffer(function))
+      diagnostic << "; " << kTakesTensors;
+    return diagnostic;
   }
   SmallVector<unsigned> numbers;
   llvm::SmallDenseSet<int64_t> seen;

@@ -22,6 +22,7 @@ template <typename List> static SmallVector<int64_t> copy(const List &list) {
 
 void fad::addPreparation(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadCheckSizes());
+  pm.addPass(createFadCheckInits());
   // Functions of another frontend have the attributes, or get them here.
   pm.addPass(createFadMarkJoint(
       {options.entry, copy(options.cotangents), copy(options.gradients),

@@ -75,6 +75,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadPoisonToEmpty());
+  pm.addPass(createFadCheckBufferization());
   pm.addPass(createFadSnapshotGlobals());
   pm.addNestedPass<func::FuncOp>(createFadReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createFadProtectArguments());

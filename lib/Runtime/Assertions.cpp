@@ -27,7 +27,11 @@ namespace {
 /// Asserts conditions of one operation, before it.
 class OperationAsserter {
 public:
-  explicit OperationAsserter(Operation *op) : builder(op), loc(op->getLoc()) {}
+  explicit OperationAsserter(Operation *op) : builder(op), loc(op->getLoc()) {
+    // Its region takes no other operations.
+    if (auto parallel = dyn_cast_or_null<scf::InParallelOp>(op->getParentOp()))
+      builder.setInsertionPoint(parallel);
+  }
 
   void check(Value condition, StringRef message) {
     cf::AssertOp::create(builder, loc, condition, message);
@@ -40,10 +44,10 @@ public:
   void checkReshape(tensor::ReshapeOp op);
   /// Checks that a slice of `whole` is inside of it.
   void checkSlice(OffsetSizeAndStrideOpInterface slice, Value whole);
-  void checkInsertion(tensor::InsertSliceOp op);
+  template <typename Op> void checkInsertion(Op op);
   void checkPadding(tensor::PadOp op);
   void checkConcatenation(tensor::ConcatOp op);
-  void checkStep(scf::ForOp op);
+  void checkStep(Value step, bool isUnsigned);
   /// Checks indices that do not grow with each loop: upstream compares only
   /// those of the first and of the last iteration.
   void checkAccesses(linalg::LinalgOp op);
@@ -188,7 +192,7 @@ void OperationAsserter::checkSlice(OffsetSizeAndStrideOpInterface slice,
   }
 }
 
-void OperationAsserter::checkInsertion(tensor::InsertSliceOp op) {
+template <typename Op> void OperationAsserter::checkInsertion(Op op) {
   SmallVector<Value> sizes = values(op.getMixedSizes());
   llvm::SmallBitVector dropped = op.getDroppedDims();
   int64_t sourceDim = 0;
@@ -265,12 +269,11 @@ void OperationAsserter::checkConcatenation(tensor::ConcatOp op) {
   checkSizes(sizes, op.getResultType().getShape());
 }
 
-void OperationAsserter::checkStep(scf::ForOp op) {
-  Value step = op.getStep();
+void OperationAsserter::checkStep(Value step, bool isUnsigned) {
   Value zero = arith::ConstantOp::create(builder, loc,
                                          builder.getZeroAttr(step.getType()));
   CmpIPredicate isGreater =
-      op.getUnsignedCmp() ? CmpIPredicate::ugt : CmpIPredicate::sgt;
+      isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt;
   // Such a loop would not end.
   check(compare(isGreater, step, zero), "the step of the loop is not positive");
 }
@@ -393,9 +396,20 @@ void fad::addAssertions(ModuleOp module) {
           asserter.checkSizes(op.getSizes(), op.getStaticSizes());
           asserter.checkSlice(op, op.getSource());
         })
-        .Case([&](tensor::InsertSliceOp op) { asserter.checkInsertion(op); })
+        .Case<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp>(
+            [&](auto op) { asserter.checkInsertion(op); })
         .Case([&](tensor::ConcatOp op) { asserter.checkConcatenation(op); })
-        .Case([&](scf::ForOp op) { asserter.checkStep(op); })
+        .Case([&](scf::ForOp op) {
+          asserter.checkStep(op.getStep(), op.getUnsignedCmp());
+        })
+        .Case([&](scf::ForallOp op) {
+          for (Value step : op.getDynamicStep())
+            asserter.checkStep(step, /*isUnsigned=*/false);
+        })
+        .Case([&](scf::ParallelOp op) {
+          for (Value step : op.getStep())
+            asserter.checkStep(step, /*isUnsigned=*/false);
+        })
         .Case([&](linalg::LinalgOp op) { asserter.checkAccesses(op); });
   }
 }

@@ -12,6 +12,7 @@
 #include "HostSymbols.h"
 #include "Library/Contract.h"
 #include "ObjectCode.h"
+#include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/CompileCache.h"
@@ -49,10 +50,14 @@ static std::string getCompiledName(StringRef function) {
 
 static InFlightDiagnostic emitTypeError(Location loc, StringRef what,
                                         unsigned index, Type type) {
-  return emitError(loc) << what << " " << index << " has the type " << type
-                        << ", which cannot be passed; pass ranked tensors or "
-                           "scalars of i1, i8, i16, i32, i64, index, f16, "
-                           "bf16, f32 or f64";
+  InFlightDiagnostic diagnostic =
+      emitError(loc) << what << " " << index << " has the type " << type
+                     << ", which cannot be passed; pass ranked tensors or "
+                        "scalars of i1, i8, i16, i32, i64, index, f16, "
+                        "bf16, f32 or f64";
+  if (isa<BaseMemRefType>(type))
+    diagnostic << "; " << kTakesTensors;
+  return diagnostic;
 }
 
 LogicalResult fad::checkSignature(func::FuncOp function) {

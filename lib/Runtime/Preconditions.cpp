@@ -11,6 +11,7 @@
 #include "GlobalState.h"
 #include "IndexRange.h"
 #include "fad/Codegen/Passes.h"
+#include "fad/Codegen/RuntimeVerification.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -54,13 +55,14 @@ void fad::eraseAssertions(ModuleOp module) {
   module.walk([](cf::AssertOp op) { op.erase(); });
 }
 
-/// Asserts the preconditions of each operation that upstream can verify at run
-/// time.
-static void addVerification(ModuleOp module) {
+/// Asserts the preconditions of each operation that can be verified at run
+/// time, of those that the lowering to linalg replaces or of the others.
+static void addVerification(ModuleOp module, bool beforeLowering) {
   SmallVector<RuntimeVerifiableOpInterface> ops;
   module.walk([&](RuntimeVerifiableOpInterface op) {
     // Upstream's computation of the ends of slices may wrap.
-    if (!isa<tensor::ExtractSliceOp>(op))
+    if (!isa<tensor::ExtractSliceOp>(op) &&
+        isVerifiedBeforeLowering(op) == beforeLowering)
       ops.push_back(op);
   });
   auto getMessage = [](Operation *, StringRef detail) {
@@ -77,6 +79,7 @@ static void addVerification(ModuleOp module) {
 static LogicalResult makeExplicit(ModuleOp module) {
   PassManager inlining(module.getContext());
   inlining.addPass(createFadCheckSizes());
+  inlining.addPass(createFadCheckInits());
   inlining.addPass(createFadCheckCalls());
   inlining.addPass(createInlinerPass());
   if (failed(inlining.run(module)))
@@ -85,13 +88,14 @@ static LogicalResult makeExplicit(ModuleOp module) {
     op.setMsg(("assertion failed: " + op.getMsg()).str());
   });
   addPaddingAssertions(module);
+  addVerification(module, /*beforeLowering=*/true);
   PassManager normalize(module.getContext());
   normalize.addNestedPass<func::FuncOp>(createFadNormalize());
   normalize.addPass(createFadToLinalg());
   normalize.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   if (failed(normalize.run(module)))
     return failure();
-  addVerification(module);
+  addVerification(module, /*beforeLowering=*/false);
   addAssertions(module);
   return success();
 }
@@ -145,6 +149,9 @@ static void addRemovalOfUnread(PassManager &pm, ModuleOp module) {
 }
 
 LogicalResult fad::reduceToPreconditions(ModuleOp module) {
+  DialectRegistry registry;
+  registerRuntimeVerification(registry);
+  module.getContext()->appendDialectRegistry(registry);
   if (failed(makeExplicit(module)))
     return failure();
   OpBuilder builder(module.getContext());

@@ -14,6 +14,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -53,6 +54,16 @@ LogicalResult fad::runOnFile(StringRef path, const DialectRegistry &registry,
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(input), SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context, escapedErrors());
+  // Passes that run on several copies of the program say the same of each.
+  llvm::StringSet<> warnings;
+  ScopedDiagnosticHandler once(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Warning)
+      return failure();
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << diagnostic.getLocation() << ' ' << diagnostic;
+    return success(!warnings.insert(text).second);
+  });
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   return module ? run(*module) : failure();
 }

@@ -59,6 +59,11 @@ func::FuncOp findForward(ModuleOp module, StringRef name);
 /// attribute. Fails, with an error, if there is no such function.
 FailureOr<func::FuncOp> findPullback(func::FuncOp forward);
 
+/// The advice for a function that has buffers.
+inline constexpr StringLiteral kTakesTensors(
+    "fad takes tensors, not memrefs: give it the program as it is before "
+    "bufferization");
+
 /// Whether `type` is f16, bf16, f32 or f64, or a ranked tensor of them.
 bool isDifferentiable(Type type);
 

@@ -263,6 +263,16 @@ def FadKernelsToBinary : FadPass<"fad-kernels-to-binary", "::mlir::ModuleOp"> {
 // To the CPU
 //===----------------------------------------------------------------------===//
 
+def FadCheckBufferization : FadPass<"fad-check-bufferization"> {
+  let summary = "Report operations that bufferization does not know";
+  let description = [{
+    Reports each operation on tensors that does not implement upstream's
+    `BufferizableOpInterface`, by its name. Upstream's message has only its place.
+    What is reported of `linalg.pack` and `linalg.unpack` is the tile whose size is a
+    value: `fad-normalize` lowers all others.
+  }];
+}
+
 def FadProtectArguments : FadPass<"fad-protect-arguments", "::mlir::func::FuncOp"> {
   let summary = "Keep bufferization from writing to arguments";
   let description = [{

@@ -47,6 +47,12 @@ void populateGatherPatterns(RewritePatternSet &patterns);
 /// Adds the pattern that rewrites tensor.scatter to loops of insertions.
 void populateScatterPatterns(RewritePatternSet &patterns);
 
+/// The number of the first tile whose size is a value, if `op` is a linalg.pack
+/// or linalg.unpack that has one: `fad-normalize` leaves such operations as
+/// they are. `describeTile` says so, and how to proceed.
+std::optional<unsigned> findDynamicTile(Operation *op);
+std::string describeTile(unsigned number);
+
 #define GEN_PASS_REGISTRATION
 #include "fad/Transforms/Passes.h.inc"
 

@@ -12,6 +12,17 @@
 include "fad/Analysis/OptionPass.td"
 include "fad/Transforms/SelectionOptions.td"
 
+def FadCheckInits : FadPass<"fad-check-inits"> {
+  let summary = "Warn of sums into undefined elements";
+  let description = [{
+    Warns where an operation adds to, or reads in another way, the elements of an
+    init that is a `tensor.empty`, or a tensor slice or reshape of one: a product of
+    matrices whose result nobody has filled with zeros, for instance. The elements
+    are whatever is in the memory. Operations that read `linalg.index` may leave
+    these elements out, and no warning is given.
+  }];
+}
+
 def FadCheckSizes : FadPass<"fad-check-sizes"> {
   let summary = "Refuse sizes that no memory holds";
   let description = [{
@@ -63,6 +74,7 @@ def FadNormalize : FadPass<"fad-normalize", "::mlir::func::FuncOp"> {
     - `tensor.pad` with a computed border into an insertion, and one with a
       negative border into an insertion of a tensor slice;
     - `linalg.pack` and `linalg.unpack` into pad, reshape and transpose;
+    - `bufferization.materialize_in_destination` into `linalg.copy`;
     - an `scf.execute_region` of one block into the operations of the block.
 
     `tensor.gather` becomes a `linalg.generic` that extracts elements. In a

@@ -10,6 +10,7 @@
 #include "ConvolveInterface.h"
 #include "Lowerings.h"
 #include "fad/Codegen/Passes.h"
+#include "fad/Codegen/RuntimeVerification.h"
 #include "fad/IR/Detach.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -104,6 +105,7 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
     FadToLinalgBase::getDependentDialects(registry);
     // Convolutions stay, and what follows verifies their sizes.
     registerConvolveInterfaces(registry);
+    registerRuntimeVerification(registry);
   }
 
   void runOnOperation() override {

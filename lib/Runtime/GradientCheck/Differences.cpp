@@ -94,6 +94,24 @@ static SmallVector<double> getSteps(double magnitude) {
   return steps;
 }
 
+llvm::Expected<double> WeightedFunction::getSlope(unsigned argument,
+                                                  int64_t element) const {
+  auto plus = arguments[argument].clone();
+  if (!plus)
+    return plus.takeError();
+  auto minus = arguments[argument].clone();
+  if (!minus)
+    return minus.takeError();
+  double at = arguments[argument].getF64()[element];
+  double step = getSteps(std::abs(at)).front();
+  plus->getF64()[element] = at + step;
+  minus->getF64()[element] = at - step;
+  auto difference = getDifference(argument, *plus, *minus);
+  if (!difference)
+    return difference.takeError();
+  return *difference / (2 * step);
+}
+
 llvm::Expected<double> WeightedFunction::getError(unsigned argument,
                                                   const HostTensor &gradient,
                                                   double scale,
@@ -116,7 +134,7 @@ llvm::Expected<double> WeightedFunction::getError(unsigned argument,
       changed.push_back(i);
       magnitude = std::max(magnitude, std::abs(value));
     }
-  double least = INFINITY;
+  double least = NAN;
   for (double step : getSteps(magnitude)) {
     double derivative = 0, terms = 0;
     for (size_t i : changed) {
@@ -134,8 +152,7 @@ llvm::Expected<double> WeightedFunction::getError(unsigned argument,
     if (error != 0)
       error /= std::max(std::sqrt(terms), scale);
     // NaN is no agreement.
-    if (error < least)
-      least = error;
+    least = std::fmin(error, least);
     if (least <= bound)
       break;
   }

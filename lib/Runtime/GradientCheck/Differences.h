@@ -35,10 +35,14 @@ public:
   /// The least error of `gradient`, that with respect to `argument`, in
   /// `direction` over several step lengths; the search ends once it is below
   /// `bound`. Errors are relative to the larger of `scale` and the terms of the
-  /// directional derivative.
+  /// directional derivative. The error is NaN if the differences are so for all
+  /// steps.
   llvm::Expected<double> getError(unsigned argument, const HostTensor &gradient,
                                   double scale, const Direction &direction,
                                   double bound) const;
+
+  /// The central difference with respect to one element of `argument`.
+  llvm::Expected<double> getSlope(unsigned argument, int64_t element) const;
 
   /// Euclidean norm of the weighted results that are finite.
   double getNorm() const { return norm; }

@@ -13,6 +13,7 @@
 #include "fad/Runtime/Random.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace mlir;
@@ -47,6 +48,11 @@ private:
 
   const NestedFunction &getNested() const { return own ? *own : *given; }
 
+  /// Says of `gradient`, `numInfinite` elements of which are not finite, where
+  /// and what the first one is, and what differences say.
+  llvm::Expected<std::string> describeInfinite(const HostTensor &gradient,
+                                               int64_t numInfinite,
+                                               unsigned argument) const;
   /// Fails if the forward function computes other results.
   llvm::Error checkResults(const ForwardResults &values);
   /// Compares with differences, along directions that fit the size.
@@ -156,6 +162,29 @@ llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
   return checkResults(*values);
 }
 
+static std::string printNumber(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.4g", value);
+  return text;
+}
+
+/// The indices of element `number` of `tensor`, such as "[1, 2]".
+static std::string describePlace(const HostTensor &tensor, int64_t number) {
+  SmallVector<int64_t> indices;
+  for (int64_t size : llvm::reverse(tensor.getShape())) {
+    indices.push_back(number % size);
+    number /= size;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '[';
+  llvm::interleaveComma(llvm::reverse(indices), os);
+  os << ']';
+  return text;
+}
+
+static bool isInfinite(double value) { return !std::isfinite(value); }
+
 /// Greatest magnitude of a finite element.
 static double getGreatest(const HostTensor &tensor) {
   double greatest = 0;
@@ -172,12 +201,15 @@ llvm::Error GradientChecker::checkResults(const ForwardResults &values) {
   for (unsigned index : getNested().getCotangentResults()) {
     const HostTensor &exact = (*expected)[index];
     double bound = GradientCheck::kDifferenceBound * getGreatest(exact);
-    for (auto [a, b] :
-         llvm::zip(values.results[index].getF64(), exact.getF64()))
+    for (auto [i, a, b] :
+         llvm::enumerate(values.results[index].getF64(), exact.getF64()))
       if (std::isfinite(b) && !(std::abs(a - b) <= bound))
         return llvm::createStringError(
             "result " + Twine(index) +
-            " of the forward function is not that of the function itself");
+            " of the forward function is not that of the function itself: "
+            "element " +
+            describePlace(exact, i) + " is " + printNumber(a) + ", and " +
+            printNumber(b) + " in the function");
   }
   return llvm::Error::success();
 }
@@ -221,6 +253,20 @@ static double getRootMeanSquare(const HostTensor &tensor) {
   return tensor.size() ? std::sqrt(sum / tensor.size()) : 0;
 }
 
+/// Says where differences are NaN, along `direction`.
+static std::string describeUndefined(const HostTensor &gradient,
+                                     const Direction &direction) {
+  auto isMoved = [](double component) { return component != 0; };
+  if (llvm::count_if(direction, isMoved) != 1)
+    return "differences in a direction of random signs are nan, so there is "
+           "nothing to compare with";
+  int64_t element = llvm::find_if(direction, isMoved) - direction.begin();
+  return "differences at " + describePlace(gradient, element) +
+         " are nan, where the gradient is " +
+         printNumber(gradient.getF64()[element]) +
+         ", so there is nothing to compare with";
+}
+
 llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
                                               const HostTensor &signs,
                                               GradientCheck &result) {
@@ -233,7 +279,11 @@ llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
                                     GradientCheck::kDifferenceBound);
     if (!error)
       return error.takeError();
-    result.differenceError = std::max(result.differenceError, *error);
+    if (std::isnan(*error) && result.note.empty())
+      result.note = describeUndefined(gradient, direction);
+    // Of a NaN and a number, the NaN remains.
+    result.differenceError =
+        std::isnan(*error) ? *error : std::max(result.differenceError, *error);
   }
   return llvm::Error::success();
 }
@@ -270,18 +320,37 @@ void GradientChecker::checkType(const Gradient &given,
     result.typeBound = std::max(result.typeBound, getTypeBound(type));
   }
   int64_t numWrong = 0;
+  std::string first;
   for (auto [i, exact] : llvm::enumerate(gradient.getF64())) {
     if (!(std::abs(exact) <= most))
       continue;
     double value = given.value.getFloat(i);
-    numWrong += !std::isfinite(value);
+    if (isInfinite(value) && numWrong++ == 0)
+      first = "; the first is " + describePlace(gradient, i) + ", which is " +
+              printNumber(value) + ", and " + printNumber(exact) + " in f64";
     if (std::isfinite(value))
       result.typeError =
           std::max(result.typeError, std::abs(value - exact) / scale);
   }
   if (numWrong)
-    result.note +=
-        std::to_string(numWrong) + " elements are not finite but are so in f64";
+    result.note += (result.note.empty() ? "" : "; ") +
+                   std::to_string(numWrong) +
+                   " elements are not finite but are so in f64" + first;
+}
+
+llvm::Expected<std::string> GradientChecker::describeInfinite(
+    const HostTensor &gradient, int64_t numInfinite, unsigned argument) const {
+  ArrayRef<double> elements = gradient.getF64();
+  int64_t first = llvm::find_if(elements, isInfinite) - elements.begin();
+  auto slope = function->getSlope(argument, first);
+  if (!slope)
+    return slope.takeError();
+  return std::to_string(numInfinite) +
+         " elements are not finite, so there is nothing to compare; the first "
+         "is " +
+         describePlace(gradient, first) + ", which is " +
+         printNumber(elements[first]) + ", where a difference is " +
+         printNumber(*slope);
 }
 
 llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
@@ -290,13 +359,15 @@ llvm::Expected<GradientCheck> GradientChecker::check(const Gradient &gradient,
   const HostTensor &signs = signGradients[position].value;
   RankedTensorType type = gradient.value.getType();
   GradientCheck result = {gradient.argument, type, 0, 0, 0, ""};
-  int64_t numInfinite = llvm::count_if(
-      wide.getF64(), [](double element) { return !std::isfinite(element); });
-  if (numInfinite)
-    result.note = std::to_string(numInfinite) +
-                  " elements are not finite, so there is nothing to compare";
-  else if (llvm::Error error = checkDifferences(wide, signs, result))
+  if (int64_t numInfinite = llvm::count_if(wide.getF64(), isInfinite)) {
+    auto note = describeInfinite(wide, numInfinite, gradient.argument);
+    if (!note)
+      return note.takeError();
+    result.note = *note;
+    result.differenceError = NAN;
+  } else if (llvm::Error error = checkDifferences(wide, signs, result)) {
     return error;
+  }
   checkType(gradient, wide, signs, result);
   return result;
 }

@@ -10,6 +10,8 @@
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ChangeListener.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -167,15 +169,59 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
 
   LogicalResult matchAndRewrite(linalg::PackOp op,
                                 PatternRewriter &rewriter) const override {
+    if (findDynamicTile(op))
+      return rewriter.notifyMatchFailure(op, "the size of a tile is a value");
+    // Upstream takes the sizes of what is transposed from the destination. So
+    // the transposition into it would not see that these are not its own.
+    Value dest = op.getDest();
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getDestMutable().assign(createFitting(rewriter, op)); });
     FailureOr<linalg::LowerPackResult> lowered =
         linalg::lowerPack(rewriter, op);
     if (failed(lowered))
       return failure();
+    if (linalg::TransposeOp transpose = lowered->transposeOp)
+      rewriter.modifyOpInPlace(
+          transpose, [&] { transpose.getInitMutable().assign(dest); });
     // The walk does not visit new operations.
     if (tensor::PadOp pad = lowered->padOp) {
       rewriter.setInsertionPoint(pad);
       (void)lowerComputedPad(rewriter, pad);
     }
+    return success();
+  }
+
+private:
+  /// A destination that has the sizes which `op` needs where the type of its
+  /// own does not tell them.
+  static Value createFitting(PatternRewriter &rewriter, linalg::PackOp op) {
+    RankedTensorType type = op.getDestType();
+    if (type.hasStaticShape())
+      return op.getDest();
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes = linalg::PackOp::getResultShape(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getSource()),
+        op.getMixedTiles(), op.getInnerDimsPos(), op.getOuterDimsPerm());
+    SmallVector<Value> dynamic;
+    for (auto [known, size] : llvm::zip_equal(type.getShape(), sizes))
+      if (ShapedType::isDynamic(known))
+        dynamic.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
+    return tensor::EmptyOp::create(rewriter, loc, type, dynamic);
+  }
+};
+
+/// Rewrites bufferization.materialize_in_destination, which has no adjoint, to
+/// a copy.
+struct LowerMaterialize
+    : OpRewritePattern<bufferization::MaterializeInDestinationOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(bufferization::MaterializeInDestinationOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<RankedTensorType>(op.getDest().getType()))
+      return rewriter.notifyMatchFailure(op, "is not on tensors");
+    rewriter.replaceOpWithNewOp<linalg::CopyOp>(op, op.getSource(),
+                                                op.getDest());
     return success();
   }
 };
@@ -190,6 +236,23 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
 };
 } // namespace
 
+std::optional<unsigned> fad::findDynamicTile(Operation *op) {
+  SmallVector<int64_t> tiles;
+  if (auto pack = dyn_cast<linalg::PackOp>(op))
+    tiles = pack.getStaticTiles();
+  else if (auto unpack = dyn_cast<linalg::UnPackOp>(op))
+    tiles = unpack.getStaticTiles();
+  auto *dynamic = llvm::find_if(tiles, ShapedType::isDynamic);
+  if (dynamic == tiles.end())
+    return std::nullopt;
+  return dynamic - tiles.begin();
+}
+
+std::string fad::describeTile(unsigned number) {
+  return "tile #" + std::to_string(number) +
+         ", whose size is a value; write the size as a number in 'inner_tiles'";
+}
+
 namespace {
 struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
   using FadNormalizeBase::FadNormalizeBase;
@@ -197,7 +260,8 @@ struct FadNormalizePass : fad::impl::FadNormalizeBase<FadNormalizePass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet formPatterns(context);
     formPatterns.add<DecomposeAggregate, InlineRegion, LowerComputedPad,
-                     LowerGenerate, LowerPack, LowerUnPack>(context);
+                     LowerGenerate, LowerMaterialize, LowerPack, LowerUnPack>(
+        context);
     // Before the border is looked at.
     formPatterns.add<CutOff>(context, /*benefit=*/2);
     populateGatherPatterns(formPatterns);

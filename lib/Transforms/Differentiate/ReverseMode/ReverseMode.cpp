@@ -11,6 +11,7 @@
 #include "fad/IR/Detach.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Interfaces/UnregisteredRules.h"
+#include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -119,6 +120,21 @@ static InFlightDiagnostic emitCall(CallOpInterface call) {
             "calls itself: write a recursion as scf.for)";
 }
 
+/// The first operation in `op`, or `op` itself, that has a buffer as operand or
+/// result.
+static Operation *findUserOfBuffer(Operation *op) {
+  Operation *user = nullptr;
+  op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    auto isBuffer = llvm::IsaPred<BaseMemRefType>;
+    if (llvm::none_of(nested->getOperandTypes(), isBuffer) &&
+        llvm::none_of(nested->getResultTypes(), isBuffer))
+      return WalkResult::advance();
+    user = nested;
+    return WalkResult::interrupt();
+  });
+  return user;
+}
+
 bool ReverseMode::hasEffectOnPath(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
     return false;
@@ -153,10 +169,20 @@ LogicalResult ReverseMode::checkEffects(Operation *op) {
           valid = failure();
     return valid;
   }
-  if (!hasEffectOnPath(op))
-    return success();
-  if (auto call = dyn_cast<CallOpInterface>(op))
+  bool hasEffect = hasEffectOnPath(op);
+  if (auto call = dyn_cast<CallOpInterface>(op); call && hasEffect)
     return emitCall(call);
+  // As far as is known here, no element that is read from a buffer depends on
+  // those that were written to it.
+  auto isVaried = [&](Value value) { return this->isVaried(value); };
+  if (hasEffect || (!op->hasTrait<OpTrait::IsTerminator>() &&
+                    llvm::any_of(op->getOperands(), isVaried)))
+    if (Operation *user = findUserOfBuffer(op))
+      return user->emitOpError(
+                 "has a memref on the path that is differentiated; ")
+             << kTakesTensors;
+  if (!hasEffect)
+    return success();
   return op->emitOpError("has side effects on the path that is differentiated; "
                          "remove it or move it out of the function");
 }
@@ -194,6 +220,8 @@ static bool isOnScalars(Operation *op) {
 static LogicalResult emitNoRule(Operation *op) {
   if (emitIfRulesAreUnregistered(op))
     return failure();
+  if (std::optional<unsigned> tile = findDynamicTile(op))
+    return op->emitOpError("has no reverse rule for ") << describeTile(*tile);
   InFlightDiagnostic diagnostic = op->emitOpError("has no reverse rule; ");
   if (isa<scf::ForallOp>(op))
     return diagnostic << "write it as scf.for that carries the tensor, with "

@@ -1,0 +1,202 @@
+//===- VectorVerification.cpp - Vectors of tensors at run time ------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VectorVerification.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+using arith::CmpIPredicate;
+
+namespace {
+/// Asserts that the elements that one operation accesses are inside of its
+/// tensor, before it.
+class AccessVerifier {
+public:
+  AccessVerifier(Operation *op, OpBuilder &builder, Location loc,
+                 function_ref<std::string(Operation *, StringRef)> getMessage)
+      : op(op), builder(builder), loc(loc), getMessage(getMessage) {
+    // A region of vector.mask holds a single operation.
+    if ((masking = dyn_cast<vector::MaskOp>(op->getParentOp())))
+      builder.setInsertionPoint(masking);
+  }
+
+  /// The lanes that the operation accesses; null for all. `own` is its operand.
+  Value getMask(Value own) {
+    if (!masking)
+      return own;
+    Value outer = masking.getMask();
+    return own ? arith::AndIOp::create(builder, loc, own, outer) : outer;
+  }
+  /// Checks that `index` is inside of dimension `dim` of `base`.
+  void checkIndex(Value base, int64_t dim, Value index) {
+    check(compare(CmpIPredicate::ult, index, getSize(base, dim)), dim);
+  }
+  void checkStart(int64_t dim, Value index) {
+    check(compare(CmpIPredicate::sge, index, getConstant(0)), dim);
+  }
+  /// Checks that `length` elements from `index` on are inside.
+  void checkRange(Value base, int64_t dim, Value index, int64_t length) {
+    Value last = arith::SubIOp::create(builder, loc, getSize(base, dim),
+                                       getConstant(length));
+    checkStart(dim, index);
+    check(compare(CmpIPredicate::sle, index, last), dim);
+  }
+  /// Checks each lane of `indices`, counted from `start`, that `mask` selects.
+  void checkLanes(Value base, int64_t dim, Value start, Value indices,
+                  Value mask);
+  /// The numbers of the lanes along dimension `dim` of `type`.
+  Value getLanes(VectorType type, int64_t dim);
+
+private:
+  void check(Value condition, int64_t dim) {
+    cf::AssertOp::create(builder, loc, condition,
+                         getMessage(op, "the vector is not inside of dimension "
+                                        "#" +
+                                            std::to_string(dim) +
+                                            " of the tensor"));
+  }
+  Value getConstant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value getSize(Value base, int64_t dim) {
+    return linalg::createOrFoldDimOp(builder, loc, base, dim);
+  }
+  Value compare(CmpIPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);
+  }
+
+  Operation *op;
+  OpBuilder &builder;
+  Location loc;
+  function_ref<std::string(Operation *, StringRef)> getMessage;
+  vector::MaskOp masking;
+};
+} // namespace
+
+Value AccessVerifier::getLanes(VectorType type, int64_t dim) {
+  Type index = builder.getIndexType();
+  SmallVector<int64_t> shape(type.getRank(), 1);
+  shape[dim] = type.getDimSize(dim);
+  Value lanes =
+      vector::StepOp::create(builder, loc, VectorType::get(shape[dim], index));
+  lanes = vector::ShapeCastOp::create(builder, loc,
+                                      VectorType::get(shape, index), lanes);
+  return vector::BroadcastOp::create(
+      builder, loc, VectorType::get(type.getShape(), index), lanes);
+}
+
+void AccessVerifier::checkLanes(Value base, int64_t dim, Value start,
+                                Value indices, Value mask) {
+  auto type = cast<VectorType>(indices.getType())
+                  .cloneWith(std::nullopt, builder.getIndexType());
+  auto spread = [&](Value value) {
+    return vector::BroadcastOp::create(builder, loc, type, value);
+  };
+  if (indices.getType() != type)
+    indices = arith::IndexCastOp::create(builder, loc, type, indices);
+  Value places = arith::AddIOp::create(builder, loc, indices, spread(start));
+  Value inside =
+      compare(CmpIPredicate::ult, places, spread(getSize(base, dim)));
+  auto all = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(cast<ShapedType>(mask.getType()), true));
+  Value isUnused = arith::XOrIOp::create(builder, loc, mask, all);
+  Value fits = arith::OrIOp::create(builder, loc, inside, isUnused);
+  Value flat = vector::ShapeCastOp::create(
+      builder, loc, VectorType::get(type.getNumElements(), builder.getI1Type()),
+      fits);
+  check(vector::ReductionOp::create(builder, loc, vector::CombiningKind::AND,
+                                    flat),
+        dim);
+}
+
+/// The position of the vector dimension that runs along dimension `dim` of the
+/// tensor, if any.
+static std::optional<unsigned> findVectorDim(AffineMap map, int64_t dim) {
+  return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
+}
+
+namespace {
+template <typename Op>
+struct TransferVerification
+    : RuntimeVerifiableOpInterface::ExternalModel<TransferVerification<Op>,
+                                                  Op> {
+  void generateRuntimeVerification(
+      Operation *op, OpBuilder &builder, Location loc,
+      function_ref<std::string(Operation *, StringRef)> getMessage) const {
+    auto transfer = cast<Op>(op);
+    if (transfer.getVectorType().isScalable())
+      return;
+    AccessVerifier verifier(op, builder, loc, getMessage);
+    Value base = transfer.getBase();
+    Value mask = verifier.getMask(transfer.getMask());
+    AffineMap map = transfer.getPermutationMap();
+    // The dimensions of a mask are in the order of those of the tensor.
+    int64_t maskDim = 0;
+    for (auto [dim, index] : llvm::enumerate(transfer.getIndices())) {
+      std::optional<unsigned> vectorDim = findVectorDim(map, dim);
+      if (!vectorDim) {
+        verifier.checkIndex(base, dim, index);
+        continue;
+      }
+      int64_t length = transfer.getVectorType().getDimSize(*vectorDim);
+      if (!transfer.isDimInBounds(*vectorDim))
+        // Elements behind the end are left out, but none before the beginning.
+        verifier.checkStart(dim, index);
+      else if (mask)
+        verifier.checkLanes(
+            base, dim, index,
+            verifier.getLanes(cast<VectorType>(mask.getType()), maskDim), mask);
+      else
+        verifier.checkRange(base, dim, index, length);
+      ++maskDim;
+    }
+  }
+};
+
+template <typename Op>
+struct IndexedVerification
+    : RuntimeVerifiableOpInterface::ExternalModel<IndexedVerification<Op>, Op> {
+  void generateRuntimeVerification(
+      Operation *op, OpBuilder &builder, Location loc,
+      function_ref<std::string(Operation *, StringRef)> getMessage) const {
+    auto access = cast<Op>(op);
+    if (access.getVectorType().isScalable())
+      return;
+    AccessVerifier verifier(op, builder, loc, getMessage);
+    Value base = access.getBase();
+    OperandRange offsets = access.getOffsets();
+    int64_t last = int64_t(offsets.size()) - 1;
+    for (auto [dim, offset] : llvm::enumerate(offsets.drop_back()))
+      verifier.checkIndex(base, dim, offset);
+    verifier.checkLanes(base, last, offsets.back(), access.getIndices(),
+                        verifier.getMask(access.getMask()));
+  }
+};
+} // namespace
+
+void fad::registerVectorVerification(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {
+    vector::TransferReadOp::attachInterface<
+        TransferVerification<vector::TransferReadOp>>(*context);
+    vector::TransferWriteOp::attachInterface<
+        TransferVerification<vector::TransferWriteOp>>(*context);
+    vector::GatherOp::attachInterface<IndexedVerification<vector::GatherOp>>(
+        *context);
+    vector::ScatterOp::attachInterface<IndexedVerification<vector::ScatterOp>>(
+        *context);
+    context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                         tensor::TensorDialect>();
+  });
+}

@@ -1,0 +1,504 @@
+# RUN: %python %s %mlir_lib_dir/../include/mlir/Dialect %fad_obj_root/include/fad/IR
+"""Sizes of destinations are checked before a function runs.
+
+Every operation that writes into a tensor is here: the names come from the headers of
+the installed LLVM and of the dialect, and one that is missing is an error. Compiled
+for dynamic sizes, it gets destinations that are too small and too large by one, along
+each dimension. Upstream's verifier, given the same sizes as types, says which of
+them fit.
+"""
+
+import itertools
+import os
+import re
+import sys
+import unittest
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+import fad
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "Transforms"))
+import named_ops  # noqa: E402
+
+MESSAGE = "these sizes do not fit together"
+HEADERS = [
+    "Bufferization/IR/BufferizationOps.h.inc",
+    "Linalg/IR/LinalgOps.h.inc",
+    "Linalg/IR/LinalgRelayoutOps.h.inc",
+    "Linalg/IR/LinalgStructuredOps.h.inc",
+    "SCF/IR/SCFOps.h.inc",
+    "Tensor/IR/TensorOps.h.inc",
+    "Vector/IR/VectorOps.h.inc",
+]
+# Of vectors or buffers alone, or with a `dest` that is the result.
+WITHOUT_DESTINATION = {
+    "bufferization.dealloc_tensor",
+    "tensor.bitcast",
+    "tensor.cast",
+    "vector.compressstore",
+    "vector.from_elements",
+    "vector.insert",
+    "vector.insert_strided_slice",
+    "vector.maskedstore",
+    "vector.multi_reduction",
+    "vector.reduction",
+    "vector.scalable.insert",
+    "vector.scan",
+    "vector.store",
+}
+# Compiled for static sizes, which upstream verifies, or not at all.
+REFUSED = {
+    name: "was not bufferized"
+    for name in (
+        "linalg.winograd_filter_transform",
+        "linalg.winograd_input_transform",
+        "linalg.winograd_output_transform",
+    )
+}
+
+
+def find_names(dialects, own):
+    """The operations that have a destination, or write by their name."""
+    names = set()
+    paths = [os.path.join(dialects, header) for header in HEADERS]
+    for path in [*paths, os.path.join(own, "FadOps.h.inc")]:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for found in re.finditer(r"\nclass \w+ : public ::mlir::Op<(.*?)\n\};", text, re.S):
+            name = re.search(r'StringLiteral\("([a-z0-9_.]+)"\)', found[1])[1]
+            traits = found[1].split("{")[0]
+            if (
+                "DestinationStyleOpInterface" in traits
+                or re.search(r"\bgetDest\(\)", found[1])
+                or re.search("insert|scatter|store|write", name)
+            ):
+                names.add(name)
+    return names - WITHOUT_DESTINATION
+
+
+@dataclass
+class Program:
+    """A function of dynamic sizes, arguments for it, and others that do not fit."""
+
+    text: str
+    good: list
+    wrong: list = field(default_factory=list)
+    message: str = MESSAGE
+
+
+def ones(*shape):
+    return np.ones(shape, np.float32)
+
+
+def index(*values):
+    return np.array(values, np.int64) if len(values) != 1 else np.int64(values[0])
+
+
+def column(*values):
+    return index(*values).reshape(-1, 1)
+
+
+PACK = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?x8x2xf32>) -> tensor<?x?x8x2xf32> {{
+  %c = arith.constant 0.0 : f32
+  %r = linalg.pack %x {} outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 2]
+    into %y : tensor<?x?xf32> -> tensor<?x?x8x2xf32>
+  return %r : tensor<?x?x8x2xf32>
+}}"""
+UNPACK = """func.func @f(%x: tensor<?x?x?x8xf32>, %y: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %r = linalg.unpack %x inner_dims_pos = [1] inner_tiles = [8]
+    into %y : tensor<?x?x?x8xf32> -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}"""
+GENERIC = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%y : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+SCATTER_ADD = """func.func @f(%x: tensor<?x?xf32>, %i: tensor<?xi64>, %j: tensor<?xi64>,
+    %y: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %r = fad.scatter_add %x at(%i, %j : tensor<?xi64>, tensor<?xi64>) dims [0, 2]
+    into %y : tensor<?x?xf32> -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}"""
+CONVOLVE = """func.func @f(%x: tensor<?x?x?xf32>, %w: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>)
+    -> tensor<?x?x?xf32> {
+  %r = fad.convolve %x, %w into %y by [
+      affine_map<(n, o, u, c, i) -> (n, c, u + i - 1)>,
+      affine_map<(n, o, u, c, i) -> (o, c, i)>, affine_map<(n, o, u, c, i) -> (n, o, u)>]
+    : tensor<?x?x?xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32> -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}"""
+SCATTER = """func.func @f(%x: tensor<?x?x1xf32>, %i: tensor<?x1xindex>, %y: tensor<?x?xf32>)
+    -> tensor<?x?xf32> {
+  %r = tensor.scatter %x into %y[%i] scatter_dims([1]) unique
+    : (tensor<?x?x1xf32>, tensor<?x?xf32>, tensor<?x1xindex>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+INSERT = """func.func @f(%x: f32, %y: tensor<?x?xf32>, %i: index, %j: index) -> tensor<?x?xf32> {
+  %r = tensor.insert %x into %y[%i, %j] : tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+INSERT_SLICE = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %i: index, %n: index)
+    -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %r = tensor.insert_slice %x into %y[%i, 0] [%m, %n] [1, 2]
+    : tensor<?x?xf32> into tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+PARALLEL_INSERT = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %n: index, %s: index)
+    -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %r = scf.forall (%i) = (0) to (%m) step (%s) shared_outs(%o = %y) -> tensor<?x?xf32> {
+    %c1 = arith.constant 1 : index
+    %k = tensor.dim %x, %c1 : tensor<?x?xf32>
+    %row = tensor.extract_slice %x[%i, 0] [1, %k] [1, 1]
+      : tensor<?x?xf32> to tensor<?xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %row into %o[%i, 0] [1, %n] [1, 1]
+        : tensor<?xf32> into tensor<?x?xf32>
+    }
+  }
+  return %r : tensor<?x?xf32>
+}"""
+MATERIALIZE = """func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = bufferization.materialize_in_destination %x in %y
+    : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}"""
+WRITE = """func.func @f(%x: f32, %y: tensor<?x?x?xf32>, %i: index, %j: index, %k: index)
+    -> tensor<?x?x?xf32> {
+  %v = vector.broadcast %x : f32 to vector<2x4xf32>
+  %r = vector.transfer_write %v, %y[%i, %j, %k] {in_bounds = [true, false],
+      permutation_map = affine_map<(d0, d1, d2) -> (d2, d0)>}
+    : vector<2x4xf32>, tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}"""
+# The last two lanes are masked.
+WRITE_MASKED = """func.func @f(%x: f32, %y: tensor<?x?xf32>, %i: index, %j: index)
+    -> tensor<?x?xf32> {
+  %v = vector.broadcast %x : f32 to vector<2x4xf32>
+  %m = vector.constant_mask [2, 2] : vector<2x4xi1>
+  %r = vector.mask %m {
+    vector.transfer_write %v, %y[%i, %j] {in_bounds = [true, true]}
+      : vector<2x4xf32>, tensor<?x?xf32>
+  } : vector<2x4xi1> -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+READ = """func.func @f(%y: tensor<?x?xf32>, %i: index, %j: index) -> f32 {
+  %c = arith.constant 0.0 : f32
+  %v = vector.transfer_read %y[%i, %j], %c {in_bounds = [true]}
+    : tensor<?x?xf32>, vector<4xf32>
+  %r = vector.reduction <add>, %v : vector<4xf32> into f32
+  return %r : f32
+}"""
+VECTOR_SCATTER = """func.func @f(%x: f32, %y: tensor<?x?xf32>, %i: index, %j: index, %k: i32)
+    -> tensor<?x?xf32> {
+  %v = vector.broadcast %x : f32 to vector<4xf32>
+  %steps = arith.constant dense<[0, 1, 2, 100]> : vector<4xi32>
+  %start = vector.broadcast %k : i32 to vector<4xi32>
+  %places = arith.addi %start, %steps : vector<4xi32>
+  %m = vector.constant_mask [3] : vector<4xi1>
+  %r = vector.scatter %y[%i, %j] [%places], %m, %v
+    : tensor<?x?xf32>, vector<4xi32>, vector<4xi1>, vector<4xf32> -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+FORALL = PARALLEL_INSERT
+
+PROGRAMS = {
+    "linalg.pack": [
+        Program(
+            PACK.format(""),
+            [ones(16, 6), ones(3, 2, 8, 2)],
+            # Two of them are tiles that nothing fills.
+            [[ones(16, 6), ones(*sizes, 8, 2)] for sizes in [(2, 2), (4, 2), (3, 1), (3, 3)]]
+            + [[ones(15, 6), ones(3, 2, 8, 2)], [ones(16, 5), ones(3, 2, 8, 2)]],
+        ),
+        Program(
+            PACK.format("padding_value(%c : f32)"),
+            [ones(13, 5), ones(3, 2, 8, 2)],
+            [[ones(13, 5), ones(*sizes, 8, 2)] for sizes in [(2, 2), (4, 2), (3, 1), (3, 3)]],
+        ),
+    ],
+    "linalg.unpack": [
+        Program(
+            UNPACK,
+            [ones(2, 3, 4, 8), ones(2, 21, 4)],
+            [
+                [ones(2, 3, 4, 8), ones(*sizes)]
+                for sizes in [(1, 21, 4), (3, 21, 4), (2, 16, 4), (2, 25, 4), (2, 21, 3), (2, 21, 5)]
+            ],
+        )
+    ],
+    "linalg.generic": [
+        Program(
+            GENERIC,
+            [ones(3, 4), ones(4, 3)],
+            [[ones(3, 4), ones(*sizes)] for sizes in [(3, 3), (5, 3), (4, 2), (4, 4)]],
+        )
+    ],
+    "fad.scatter_add": [
+        Program(
+            SCATTER_ADD,
+            [ones(2, 5), index(0, 3), index(1, 7), ones(3, 5, 4)],
+            [
+                [ones(3, 5), index(0, 3), index(1, 7), ones(3, 5, 4)],
+                [ones(1, 5), index(0, 3), index(1, 7), ones(3, 5, 4)],
+                [ones(2, 6), index(0, 3), index(1, 7), ones(3, 5, 4)],
+                [ones(2, 4), index(0, 3), index(1, 7), ones(3, 5, 4)],
+                [ones(2, 5), index(0, 3), index(1, 7, 0), ones(3, 5, 4)],
+                [ones(2, 5), index(0, 3), index(1, 7), ones(3, 6, 4)],
+                [ones(2, 5), index(0, 3), index(1, 7), ones(3, 4, 4)],
+            ],
+        )
+    ],
+    "fad.convolve": [
+        Program(
+            CONVOLVE,
+            [ones(2, 3, 6), ones(5, 3, 2), ones(2, 5, 9)],
+            [
+                [ones(2, 3, 6), ones(5, 3, 2), ones(*sizes)]
+                for sizes in [(1, 5, 9), (3, 5, 9), (2, 4, 9), (2, 6, 9)]
+            ],
+        )
+    ],
+    "tensor.scatter": [
+        Program(
+            SCATTER,
+            [ones(2, 3, 1), column(0, 4), ones(3, 5)],
+            [
+                [ones(2, 3, 1), column(0, 4, 1), ones(3, 5)],
+                [ones(3, 3, 1), column(0, 4), ones(3, 5)],
+                [ones(2, 3, 1), column(0, 4), ones(2, 5)],
+                [ones(2, 3, 1), column(0, 4), ones(4, 5)],
+            ],
+        ),
+        Program(
+            SCATTER,
+            [ones(2, 3, 1), column(0, 4), ones(3, 5)],
+            [
+                [ones(2, 3, 1), column(0, 5), ones(3, 5)],
+                [ones(2, 3, 1), column(-1, 4), ones(3, 5)],
+            ],
+            "the slice is not inside of the tensor",
+        ),
+    ],
+    "tensor.insert": [
+        Program(
+            INSERT,
+            [np.float32(2), ones(3, 4), index(2), index(3)],
+            [
+                [np.float32(2), ones(3, 4), index(i), index(j)]
+                for i, j in [(3, 3), (2, 4), (-1, 0), (0, -1)]
+            ],
+        )
+    ],
+    "tensor.insert_slice": [
+        Program(
+            INSERT_SLICE,
+            [ones(2, 3), ones(3, 5), index(1), index(3)],
+            [
+                [ones(2, 3), ones(3, 5), index(2), index(3)],
+                [ones(2, 3), ones(3, 5), index(-1), index(3)],
+                [ones(2, 3), ones(3, 4), index(1), index(3)],
+                [ones(3, 3), ones(3, 5), index(1), index(3)],
+            ],
+            "the slice is not inside of the tensor",
+        ),
+        Program(
+            INSERT_SLICE,
+            [ones(2, 3), ones(3, 5), index(1), index(3)],
+            [
+                [ones(2, 3), ones(3, 5), index(1), index(2)],
+                [ones(2, 3), ones(3, 9), index(1), index(4)],
+            ],
+            "the slice has another size than what is inserted",
+        ),
+    ],
+    "tensor.parallel_insert_slice": [
+        Program(
+            PARALLEL_INSERT,
+            [ones(3, 4), ones(3, 5), index(4), index(1)],
+            [
+                [ones(3, 4), ones(2, 5), index(4), index(1)],
+                [ones(3, 4), ones(3, 3), index(4), index(1)],
+            ],
+            "the slice is not inside of the tensor",
+        ),
+        Program(
+            PARALLEL_INSERT,
+            [ones(3, 4), ones(3, 5), index(4), index(2)],
+            [
+                [ones(3, 4), ones(3, 5), index(3), index(1)],
+                [ones(3, 4), ones(3, 5), index(5), index(1)],
+            ],
+            "the slice has another size than what is inserted",
+        ),
+    ],
+    "scf.forall": [
+        Program(
+            FORALL,
+            [ones(3, 4), ones(3, 5), index(4), index(1)],
+            [
+                [ones(3, 4), ones(3, 5), index(4), index(0)],
+                [ones(3, 4), ones(3, 5), index(4), index(-1)],
+            ],
+            "the step of the loop is not positive",
+        )
+    ],
+    "bufferization.materialize_in_destination": [
+        Program(MATERIALIZE, [ones(4), ones(4)], [[ones(4), ones(3)], [ones(4), ones(5)]])
+    ],
+    "vector.transfer_write": [
+        Program(
+            WRITE,
+            # Of four lanes along the first dimension, the last one is outside.
+            [np.float32(2), ones(3, 2, 4), index(0), index(1), index(2)],
+            [
+                [np.float32(2), ones(3, 2, 4), *map(index, at)]
+                for at in [(-1, 1, 2), (0, 2, 2), (0, -1, 2), (0, 1, 3), (0, 1, -1)]
+            ],
+        ),
+        Program(
+            WRITE_MASKED,
+            [np.float32(2), ones(3, 4), index(1), index(2)],
+            [
+                [np.float32(2), ones(3, 4), *map(index, at)]
+                for at in [(2, 2), (1, 3), (-1, 2), (1, -1)]
+            ],
+        ),
+    ],
+    "vector.transfer_read": [
+        Program(
+            READ,
+            [ones(3, 6), index(2), index(2)],
+            [
+                [ones(3, 6), *map(index, at)]
+                for at in [(3, 2), (-1, 2), (2, 3), (2, -1), (2, 2**63 - 1)]
+            ],
+        )
+    ],
+    "vector.scatter": [
+        Program(
+            VECTOR_SCATTER,
+            [np.float32(2), ones(3, 6), index(2), index(1), np.int32(2)],
+            [
+                [np.float32(2), ones(3, 6), index(i), index(j), np.int32(k)]
+                for i, j, k in [(3, 1, 2), (2, 2, 2), (2, 1, 3), (2, 1, -2), (-1, 1, 2)]
+            ],
+        )
+    ],
+}
+
+
+def get_case(name):
+    """The first case of a named operation of linalg, with elements of a type that
+    it takes."""
+    case = named_ops.CASES.get(name) or named_ops.convolution(name)
+    return case[0] if case else named_ops.UNSUPPORTED[name][0]
+
+
+class Sized:
+    """A named operation for the sizes of `case`."""
+
+    def __init__(self, name):
+        self.case = get_case(name)
+        self.type = "i32" if name.endswith("unsigned") else "f64"
+
+    def parse(self, case, dynamic):
+        text = named_ops.build_function([case], dynamic)
+        return fad.parse(text.replace("f64", self.type))
+
+    def get_arrays(self, case):
+        return [array.astype(self.type.replace("f64", "float64").replace("i32", "int32")) for array in case.arrays()]
+
+    def fits(self, case):
+        """What upstream's verifier says of static sizes."""
+        try:
+            self.parse(case, False)
+        except fad.Error:
+            return False
+        return True
+
+    def get_others(self):
+        """The case with each size of the destination less or greater by one."""
+        shapes = self.case.shapes
+        for dim, step in itertools.product(range(len(shapes[-1])), (-1, 1)):
+            sizes = list(shapes[-1])
+            sizes[dim] += step
+            yield replace(self.case, shapes=[*shapes[:-1], sizes])
+
+
+class Destinations(unittest.TestCase):
+    dialects = own = None
+
+    def call(self, executable, name, arguments):
+        """What is said about the arguments, or nothing."""
+        try:
+            executable.call(name, *arguments)
+        except fad.Error as error:
+            return str(error)
+        return None
+
+    def get_named(self):
+        return [
+            name
+            for name in sorted(find_names(self.dialects, self.own))
+            if name not in PROGRAMS and name not in REFUSED
+        ]
+
+    def check_sized(self, sized, executable, function, message):
+        self.assertIsNone(
+            self.call(executable, function, sized.get_arrays(sized.case)), sized.case.text
+        )
+        for case in sized.get_others():
+            said = self.call(executable, function, sized.get_arrays(case))
+            with self.subTest(operation=case.text, shapes=case.shapes):
+                if sized.fits(case):
+                    self.assertIsNone(said)
+                else:
+                    self.assertIn(message, said or "")
+
+    def test_list(self):
+        names = find_names(self.dialects, self.own)
+        self.assertGreater(len(names), 100)
+        # Each operation of the lists is still there.
+        self.assertEqual((set(PROGRAMS) | set(REFUSED)) - names - {"linalg.generic"}, set())
+        for name in self.get_named():
+            self.assertTrue(name.startswith("linalg."), f"{name} has no program here")
+
+    def test_named(self):
+        for name in self.get_named():
+            sized = Sized(name.removeprefix("linalg."))
+            executable = fad.compile(sized.parse(sized.case, True))
+            self.check_sized(sized, executable, "f", MESSAGE)
+
+    def test_programs(self):
+        for name, programs in PROGRAMS.items():
+            for program in programs:
+                executable = fad.compile(fad.parse(program.text))
+                self.assertIsNone(self.call(executable, "f", program.good), name)
+                for number, arguments in enumerate(program.wrong):
+                    with self.subTest(name, number=number):
+                        self.assertIn(
+                            program.message, self.call(executable, "f", arguments) or ""
+                        )
+
+    def test_refused(self):
+        for name, message in REFUSED.items():
+            case = get_case(name.removeprefix("linalg."))
+            with self.assertRaisesRegex(fad.Error, f"'{name}' op {message}"):
+                fad.compile(fad.parse(named_ops.build_function([case], True)))
+
+
+if __name__ == "__main__":
+    Destinations.dialects, Destinations.own = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1])
