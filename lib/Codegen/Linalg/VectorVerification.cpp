@@ -25,19 +25,8 @@ class AccessVerifier {
 public:
   AccessVerifier(Operation *op, OpBuilder &builder, Location loc,
                  function_ref<std::string(Operation *, StringRef)> getMessage)
-      : op(op), builder(builder), loc(loc), getMessage(getMessage) {
-    // A region of vector.mask holds a single operation.
-    if ((masking = dyn_cast<vector::MaskOp>(op->getParentOp())))
-      builder.setInsertionPoint(masking);
-  }
+      : op(op), builder(builder), loc(loc), getMessage(getMessage) {}
 
-  /// The lanes that the operation accesses; null for all. `own` is its operand.
-  Value getMask(Value own) {
-    if (!masking)
-      return own;
-    Value outer = masking.getMask();
-    return own ? arith::AndIOp::create(builder, loc, own, outer) : outer;
-  }
   /// Checks that `index` is inside of dimension `dim` of `base`.
   void checkIndex(Value base, int64_t dim, Value index) {
     check(compare(CmpIPredicate::ult, index, getSize(base, dim)), dim);
@@ -80,7 +69,6 @@ private:
   OpBuilder &builder;
   Location loc;
   function_ref<std::string(Operation *, StringRef)> getMessage;
-  vector::MaskOp masking;
 };
 } // namespace
 
@@ -121,6 +109,12 @@ void AccessVerifier::checkLanes(Value base, int64_t dim, Value start,
         dim);
 }
 
+/// Whether `op` is in a vector.mask, whose region takes no other operations,
+/// and which upstream does not bufferize.
+static bool isMasked(Operation *op) {
+  return isa<vector::MaskOp>(op->getParentOp());
+}
+
 /// The position of the vector dimension that runs along dimension `dim` of the
 /// tensor, if any.
 static std::optional<unsigned> findVectorDim(AffineMap map, int64_t dim) {
@@ -136,11 +130,11 @@ struct TransferVerification
       Operation *op, OpBuilder &builder, Location loc,
       function_ref<std::string(Operation *, StringRef)> getMessage) const {
     auto transfer = cast<Op>(op);
-    if (transfer.getVectorType().isScalable())
+    if (transfer.getVectorType().isScalable() || isMasked(op))
       return;
     AccessVerifier verifier(op, builder, loc, getMessage);
     Value base = transfer.getBase();
-    Value mask = verifier.getMask(transfer.getMask());
+    Value mask = transfer.getMask();
     AffineMap map = transfer.getPermutationMap();
     // The dimensions of a mask are in the order of those of the tensor.
     int64_t maskDim = 0;
@@ -172,7 +166,7 @@ struct IndexedVerification
       Operation *op, OpBuilder &builder, Location loc,
       function_ref<std::string(Operation *, StringRef)> getMessage) const {
     auto access = cast<Op>(op);
-    if (access.getVectorType().isScalable())
+    if (access.getVectorType().isScalable() || isMasked(op))
       return;
     AccessVerifier verifier(op, builder, loc, getMessage);
     Value base = access.getBase();
@@ -181,7 +175,7 @@ struct IndexedVerification
     for (auto [dim, offset] : llvm::enumerate(offsets.drop_back()))
       verifier.checkIndex(base, dim, offset);
     verifier.checkLanes(base, last, offsets.back(), access.getIndices(),
-                        verifier.getMask(access.getMask()));
+                        access.getMask());
   }
 };
 } // namespace

@@ -163,6 +163,9 @@ llvm::Error GradientChecker::setPoint(ArrayRef<HostTensor> narrowArguments,
 }
 
 static std::string printNumber(double value) {
+  // A NaN has no sign that matters.
+  if (std::isnan(value))
+    return "nan";
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.4g", value);
   return text;
