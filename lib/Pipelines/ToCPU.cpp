@@ -75,8 +75,8 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
   pm.addNestedPass<func::FuncOp>(createFadPoisonToEmpty());
-  pm.addPass(createFadCheckBufferization());
   pm.addPass(createFadSnapshotGlobals());
+  pm.addPass(createFadCheckBufferization());
   pm.addNestedPass<func::FuncOp>(createFadReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createFadProtectArguments());
   bufferization::OneShotBufferizePassOptions options;

@@ -133,6 +133,47 @@ func.func @pack(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
 
 // -----
 
+// The number of tiles follows from the source, not from the destination, which the
+// transposition is then compared with. Without a border, nothing is padded.
+// CHECK-LABEL: func @pack_dynamic(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x4xf32>, %[[N:[^:]*]]: index
+// CHECK:         %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?x4x8xf32>
+// CHECK:         %[[SIZE:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[TILES:.*]] = affine.apply {{.*}}%[[SIZE]]
+// CHECK:         tensor.empty(%[[TILES]]) : tensor<?x4x8xf32>
+// CHECK-NOT:     tensor.pad
+// CHECK:         %[[EXPANDED:.*]] = tensor.expand_shape %[[X]]
+// CHECK:         linalg.transpose ins(%[[EXPANDED]] : tensor<?x8x4xf32>) outs(%[[E]] : tensor<?x4x8xf32>)
+func.func @pack_dynamic(%x: tensor<?x4xf32>, %n: index) -> tensor<?x4x8xf32> {
+  %e = tensor.empty(%n) : tensor<?x4x8xf32>
+  %0 = linalg.pack %x inner_dims_pos = [0] inner_tiles = [8] into %e : tensor<?x4xf32> -> tensor<?x4x8xf32>
+  return %0 : tensor<?x4x8xf32>
+}
+
+// -----
+
+// A tile whose size is a value stays.
+// CHECK-LABEL: func @pack_tile(
+// CHECK:         linalg.pack
+func.func @pack_tile(%x: tensor<?x4xf32>, %e: tensor<?x4x?xf32>, %m: index) -> tensor<?x4x?xf32> {
+  %0 = linalg.pack %x inner_dims_pos = [0] inner_tiles = [%m] into %e : tensor<?x4xf32> -> tensor<?x4x?xf32>
+  return %0 : tensor<?x4x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @materialize(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<4xf32>, %[[Y:[^:]*]]: tensor<?xf32>, %[[M:[^:]*]]: memref<4xf32>
+// CHECK:         linalg.copy ins(%[[X]] : tensor<4xf32>) outs(%[[Y]] : tensor<?xf32>) -> tensor<?xf32>
+// CHECK:         bufferization.materialize_in_destination %[[X]] in restrict writable %[[M]]
+func.func @materialize(%x: tensor<4xf32>, %y: tensor<?xf32>, %m: memref<4xf32>) -> tensor<?xf32> {
+  %0 = bufferization.materialize_in_destination %x in %y : (tensor<4xf32>, tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %x in restrict writable %m : (tensor<4xf32>, memref<4xf32>) -> ()
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
 // Whole slices along the dimensions that are not gathered.
 
 // CHECK-LABEL: func @gather(

@@ -33,19 +33,58 @@ func.func @kink(%x: tensor<?xf32>) -> tensor<?xf32> {
 // RUN: fad-runner %s --entry=root --size=500 --arg=1e-6 --check-gradients | FileCheck %s --check-prefix=ROOT
 // RUN: fad-runner %s --entry=root --size=500 --arg=1e12 --check-gradients | FileCheck %s --check-prefix=ROOT
 // ROOT: 0 {{.*}} ok
-// Where it is not finite there is nothing to compare.
+// Where it is not finite there is nothing to compare, and a NaN is called one.
 // RUN: not fad-runner %s --entry=root --size=5 --arg=0 --check-gradients | FileCheck %s --check-prefix=INFINITE
-// INFINITE: 0 {{.*}} FAIL: 5 elements are not finite, so there is nothing to compare
+// INFINITE: 0 {{.*}}  nan {{.*}} FAIL: 5 elements are not finite, so there is nothing to compare; the first is [0], which is inf, where a difference is nan{{$}}
+// RUN: %python %S/Inputs/make_arrays.py %t 'roots=np.array([1, 4, -1, -2], "f4")' 'zeros=np.array([[1, 4], [0, 2]], "f4")' \
+// RUN:   'pole=np.array([2, -1], "f4")'
+// RUN: not fad-runner %s --entry=root --arg=%t/roots.npy --check-gradients | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: 0 {{.*}}  nan {{.*}} FAIL: 2 elements are not finite, so there is nothing to compare; the first is [2], which is nan, where a difference is nan{{$}}
 func.func @root(%x: tensor<?xf32>) -> tensor<?xf32> {
   %y = math.sqrt %x : tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+// A gradient that is NaN where the function is constant.
+// RUN: not fad-runner %s --entry=nothing --arg=%t/zeros.npy --policy=bp --check-gradients | FileCheck %s --check-prefix=NOTHING
+// NOTHING: 0 {{.*}}  nan {{.*}} FAIL: 1 elements are not finite, so there is nothing to compare; the first is [1, 0], which is nan, where a difference is 0{{$}}
+func.func @nothing(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %zero = arith.constant dense<0.0> : tensor<2x2xf32>
+  %a = arith.mulf %x, %x : tensor<2x2xf32>
+  %b = math.sqrt %a : tensor<2x2xf32>
+  %c = arith.mulf %b, %zero : tensor<2x2xf32>
+  return %c : tensor<2x2xf32>
+}
+
+// A finite gradient where the function is NaN, so that there are no differences.
+// RUN: not fad-runner %s --entry=logarithm --arg=%t/pole.npy --check-gradients | FileCheck %s --check-prefix=POLE
+// POLE: 0 {{ *}}tensor<2xf32>  nan {{.*}} FAIL: result 0 is nan at [1], so there are no differences to compare with{{$}}
+func.func @logarithm(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = math.log %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// It is so on one side.
+// RUN: not fad-runner %s --entry=power --arg=%t/zeros.npy --check-gradients | FileCheck %s --check-prefix=SIDE
+// SIDE: 0 {{ *}}tensor<2x2xf32>  nan {{.*}} FAIL: differences at [1, 0] are nan, where the gradient is 0, so there is nothing to compare with{{$}}
+// RUN: not fad-runner %s --entry=power --arg=0 --size=9 --check-gradients | FileCheck %s --check-prefix=SIGNS
+// SIGNS: 0 {{ *}}tensor<9x9xf32>  nan {{.*}} FAIL: differences in a direction of random signs are nan, so there is nothing to compare with{{$}}
+func.func @power(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %exponent = arith.constant 1.5 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.splat %exponent[%m, %n] : tensor<?x?xf32>
+  %r = math.powf %x, %e : tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
 }
 
 // f16 overflows on the way where f64 does not.
 // RUN: fad-runner %s --entry=overflow --arg=2 --check-gradients | FileCheck %s --check-prefix=NARROW
 // NARROW: 0 {{ *}}tensor<4xf16> {{.*}} ok
 // RUN: not fad-runner %s --entry=overflow --arg=12 --check-gradients | FileCheck %s --check-prefix=OVERFLOW
-// OVERFLOW: 0 {{ *}}tensor<4xf16> {{.*}} FAIL: 4 elements are not finite but are so in f64
+// OVERFLOW: 0 {{ *}}tensor<4xf16> {{.*}} FAIL: 4 elements are not finite but are so in f64; the first is [0], which is {{inf|nan}}, and 1 in f64{{$}}
 func.func @overflow(%x: tensor<4xf16>) -> tensor<4xf16> {
   %one = arith.constant dense<1.0> : tensor<4xf16>
   %a = math.exp %x : tensor<4xf16>

@@ -3,7 +3,7 @@
 // has every operation.
 
 // RUN: %python %S/Inputs/make_arrays.py %t 'x=np.ones((16, 4), "f4")' 'odd=np.ones((15, 4), "f4")' \
-// RUN:   'p=np.ones((2, 4, 8, 1), "f4")' 'a4=np.arange(4, dtype="f4")' 'a8=np.arange(8, dtype="f4")' \
+// RUN:   'p=np.ones((2, 4, 8, 1), "f4")' 'q=np.arange(16, dtype="f4").reshape(2, 8)' 'a4=np.arange(4, dtype="f4")' 'a8=np.arange(8, dtype="f4")' \
 // RUN:   'm24=np.ones((2, 4), "f4")' 'm34=np.ones((3, 4), "f4")' 'm35=np.ones((3, 5), "f4")' \
 // RUN:   'i2=np.array([0, 2])' 'c2=np.array([[0], [2]])'
 
@@ -16,7 +16,7 @@
 // RUN: not fad-runner %s --entry=pack --arg=%t/x.npy --arg=100 --policy=bp 2>&1 | FileCheck %s --check-prefix=TILES
 // TILES: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: dimension #0 of operand #1 is not the number of tiles of 8 that hold dimension #0 of operand #0
 // RUN: not fad-runner %s --entry=pack --arg=%t/odd.npy --arg=2 2>&1 | FileCheck %s --check-prefix=FULL
-// FULL: destinations.mlir:[[#@LINE+3]]:8: error: these sizes do not fit together: dimension #0 of operand #0 is no multiple of the tile, 8, and there is no padding_value
+// FULL: destinations.mlir:[[#@LINE+3]]:8: error: these sizes do not fit together: dimension #0 of operand #0 does not consist of whole tiles of 8, and there is no padding_value
 func.func @pack(%x: tensor<?x4xf32>, %n: index) -> tensor<?x4x8x1xf32> {
   %e = tensor.empty(%n) : tensor<?x4x8x1xf32>
   %r = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [8, 1] into %e : tensor<?x4xf32> -> tensor<?x4x8x1xf32>
@@ -50,6 +50,21 @@ func.func @unpack(%x: tensor<?x4x8x1xf32>, %n: index) -> tensor<?x4xf32> {
   %e = tensor.empty(%n) : tensor<?x4xf32>
   %r = linalg.unpack %x inner_dims_pos = [0, 1] inner_tiles = [8, 1] into %e : tensor<?x4x8x1xf32> -> tensor<?x4xf32>
   return %r : tensor<?x4xf32>
+}
+
+// A tile whose size is a value, which has to be that of the source.
+// RUN: fad-runner %s --entry=unpack_tile --arg=%t/q.npy --arg=8 --size=15 --policy=auto --check-gradients | FileCheck %s --check-prefix=UNPACK-TILE
+// UNPACK-TILE: out0: tensor<15xf32> min 0 max 14
+// RUN: not fad-runner %s --entry=unpack_tile --arg=%t/q.npy --arg=4 --size=8 2>&1 | FileCheck %s --check-prefix=UNPACK-SIZE
+// UNPACK-SIZE: destinations.mlir:[[#@LINE+6]]:8: error: these sizes do not fit together: the tile does not have the size of dimension #1 of operand #0
+// RUN: not fad-runner %s --entry=unpack_tile --arg=%t/q.npy --arg=0 --size=8 2>&1 | FileCheck %s --check-prefix=UNPACK-NONE
+// UNPACK-NONE: destinations.mlir:[[#@LINE+4]]:8: error: these sizes do not fit together: the tile that is dimension #1 of operand #0 has no element
+// RUN: not fad-runner %s --entry=unpack_tile --arg=%t/q.npy --arg=8 --size=8 --policy=fad 2>&1 | FileCheck %s --check-prefix=UNPACK-NUMBER
+// UNPACK-NUMBER: destinations.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: dimension #0 of operand #0 is not the number of tiles that hold dimension #0 of operand #1
+func.func @unpack_tile(%x: tensor<2x8xf32>, %m: index, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %s = tensor.cast %x : tensor<2x8xf32> to tensor<?x?xf32>
+  %r = linalg.unpack %s inner_dims_pos = [0] inner_tiles = [%m] into %y : tensor<?x?xf32> -> tensor<?xf32>
+  return %r : tensor<?xf32>
 }
 
 // Updates of another number, and of another size, than the indices and the sum have.

@@ -53,7 +53,7 @@
 // RUN: %{run} --entry=unranked --policy=fad %{check}=UNRANKED
 // UNRANKED: invalid.mlir:[[#@LINE+39]]:21: error: argument 0 has the type 'tensor<*xf32>', which cannot be passed; pass ranked tensors or scalars of i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64
 // RUN: %{run} --entry=buffer %{check}=BUFFER
-// BUFFER: error: argument 0 has the type 'memref<2xf32>', which cannot be passed
+// BUFFER: error: argument 0 has the type 'memref<2xf32>', which cannot be passed; pass ranked tensors or scalars of i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64; fad takes tensors, not memrefs: give it the program as it is before bufferization
 // RUN: %{run} --entry=complex %{check}=COMPLEX
 // COMPLEX: error: result 0 has the type 'complex<f32>', which cannot be passed
 // RUN: %{run} --entry=external %{check}=EXTERNAL

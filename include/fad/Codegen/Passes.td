@@ -267,9 +267,9 @@ def FadCheckBufferization : FadPass<"fad-check-bufferization"> {
   let summary = "Report operations that bufferization does not know";
   let description = [{
     Reports each operation on tensors that does not implement upstream's
-    `BufferizableOpInterface`, by its name. Upstream's message has only its place.
-    What is reported of `linalg.pack` and `linalg.unpack` is the tile whose size is a
-    value: `fad-normalize` lowers all others.
+    `BufferizableOpInterface`, by its name. Upstream's message has only its place. Of a
+    `linalg.pack`, the tile whose size is a value is named: `fad-normalize` lowers all
+    others.
   }];
 }
 

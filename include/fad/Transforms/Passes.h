@@ -48,8 +48,8 @@ void populateGatherPatterns(RewritePatternSet &patterns);
 void populateScatterPatterns(RewritePatternSet &patterns);
 
 /// The number of the first tile whose size is a value, if `op` is a linalg.pack
-/// or linalg.unpack that has one: `fad-normalize` leaves such operations as
-/// they are. `describeTile` says so, and how to proceed.
+/// that has one: `fad-normalize` leaves such operations as they are.
+/// `describeTile` says so, and how to proceed.
 std::optional<unsigned> findDynamicTile(Operation *op);
 std::string describeTile(unsigned number);
 

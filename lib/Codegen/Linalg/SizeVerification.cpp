@@ -9,6 +9,7 @@
 #include "VectorVerification.h"
 #include "fad/Codegen/RuntimeVerification.h"
 #include "fad/IR/Fad.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -38,25 +39,35 @@ public:
       : op(op), builder(builder), loc(loc), getMessage(getMessage) {}
 
   void checkEqual(Extent given, Extent expected) {
-    check(isEqual(getSize(given), getSize(expected)),
+    check(compare(arith::CmpIPredicate::eq, getSize(given), getSize(expected)),
           given.describe() + " is not " + expected.describe());
+  }
+  /// Checks that `inner`, the size of a tile, is `tile` and at least 1.
+  void checkTile(Extent inner, OpFoldResult tile) {
+    auto value = dyn_cast<Value>(tile);
+    if (!value)
+      return;
+    check(compare(arith::CmpIPredicate::sgt, value, getConstant(0)),
+          "the tile that is " + inner.describe() + " has no element");
+    check(compare(arith::CmpIPredicate::eq, value, getSize(inner)),
+          "the tile does not have the size of " + inner.describe());
   }
   /// Checks that `given` is the number of tiles of `tile` elements that hold
   /// `whole`.
-  void checkTiles(Extent given, Extent whole, int64_t tile) {
+  void checkTiles(Extent given, Extent whole, OpFoldResult tile) {
     Value tiles = arith::CeilDivUIOp::create(builder, loc, getSize(whole),
-                                             getConstant(tile));
-    check(isEqual(getSize(given), tiles),
-          given.describe() + " is not the number of tiles of " +
-              std::to_string(tile) + " that hold " + whole.describe());
+                                             getValue(tile));
+    check(compare(arith::CmpIPredicate::eq, getSize(given), tiles),
+          given.describe() + " is not the number of tiles" + describe(tile) +
+              " that hold " + whole.describe());
   }
   /// Checks that tiles of `tile` elements fill `whole`.
-  void checkFull(Extent whole, int64_t tile) {
+  void checkFull(Extent whole, OpFoldResult tile) {
     Value rest =
-        arith::RemUIOp::create(builder, loc, getSize(whole), getConstant(tile));
-    check(isEqual(rest, getConstant(0)),
-          whole.describe() + " is no multiple of the tile, " +
-              std::to_string(tile) + ", and there is no padding_value");
+        arith::RemUIOp::create(builder, loc, getSize(whole), getValue(tile));
+    check(compare(arith::CmpIPredicate::eq, rest, getConstant(0)),
+          whole.describe() + " does not consist of whole tiles" +
+              describe(tile) + ", and there is no padding_value");
   }
 
 private:
@@ -70,9 +81,16 @@ private:
     return linalg::createOrFoldDimOp(builder, loc, extent.operand.get(),
                                      extent.dim);
   }
-  Value isEqual(Value lhs, Value rhs) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lhs,
-                                 rhs);
+  Value getValue(OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);
+  }
+  /// The size of `tile` as part of a message, if it is known.
+  static std::string describe(OpFoldResult tile) {
+    std::optional<int64_t> size = getConstantIntValue(tile);
+    return size ? " of " + std::to_string(*size) : "";
   }
 
   Operation *op;
@@ -93,14 +111,15 @@ struct SizeVerification
   }
 };
 
-/// Checks the dimensions of `packed` that count tiles, or that are not tiled,
-/// against those of `whole`. Tiles whose size is a value have no lowering.
+/// Checks the sizes of `packed` against those of `whole`.
 template <typename Op>
 void verifyTiles(Op op, OpOperand &packed, OpOperand &whole, bool isPadded,
                  SizeVerifier &verifier) {
+  int64_t rank = cast<RankedTensorType>(whole.get().getType()).getRank();
+  for (auto [number, tile] : llvm::enumerate(op.getMixedTiles()))
+    verifier.checkTile({packed, rank + int64_t(number)}, tile);
   DenseMap<int64_t, OpFoldResult> tiles = op.getDimAndTileMapping();
   ArrayRef<int64_t> order = op.getOuterDimsPerm();
-  int64_t rank = cast<RankedTensorType>(whole.get().getType()).getRank();
   for (int64_t position : llvm::seq(rank)) {
     int64_t dim = order.empty() ? position : order[position];
     Extent outer{packed, position}, all{whole, dim};
@@ -109,12 +128,9 @@ void verifyTiles(Op op, OpOperand &packed, OpOperand &whole, bool isPadded,
       verifier.checkEqual(outer, all);
       continue;
     }
-    std::optional<int64_t> size = getConstantIntValue(tile->second);
-    if (!size)
-      continue;
     if (!isPadded)
-      verifier.checkFull(all, *size);
-    verifier.checkTiles(outer, all, *size);
+      verifier.checkFull(all, tile->second);
+    verifier.checkTiles(outer, all, tile->second);
   }
 }
 

@@ -70,6 +70,8 @@ private:
 
   SmallVector<HostTensor> arguments;
   std::optional<WeightedFunction> function;
+  /// Where a result of the function is NaN, so that all differences are.
+  std::string undefinedResult;
   /// For the given cotangents, and for those with random signs.
   SmallVector<Gradient> gradients, signGradients;
 };
@@ -205,7 +207,10 @@ llvm::Error GradientChecker::checkResults(const ForwardResults &values) {
     const HostTensor &exact = (*expected)[index];
     double bound = GradientCheck::kDifferenceBound * getGreatest(exact);
     for (auto [i, a, b] :
-         llvm::enumerate(values.results[index].getF64(), exact.getF64()))
+         llvm::enumerate(values.results[index].getF64(), exact.getF64())) {
+      if (std::isnan(b) && undefinedResult.empty())
+        undefinedResult = "result " + std::to_string(index) + " is nan at " +
+                          describePlace(exact, i);
       if (std::isfinite(b) && !(std::abs(a - b) <= bound))
         return llvm::createStringError(
             "result " + Twine(index) +
@@ -213,6 +218,7 @@ llvm::Error GradientChecker::checkResults(const ForwardResults &values) {
             "element " +
             describePlace(exact, i) + " is " + printNumber(a) + ", and " +
             printNumber(b) + " in the function");
+    }
   }
   return llvm::Error::success();
 }
@@ -273,6 +279,12 @@ static std::string describeUndefined(const HostTensor &gradient,
 llvm::Error GradientChecker::checkDifferences(const HostTensor &gradient,
                                               const HostTensor &signs,
                                               GradientCheck &result) {
+  if (!undefinedResult.empty()) {
+    result.note = undefinedResult + ", so there are no differences to compare "
+                                    "with";
+    result.differenceError = NAN;
+    return llvm::Error::success();
+  }
   double scale =
       std::max({getRootMeanSquare(gradient), getRootMeanSquare(signs),
                 1e-6 * function->getNorm()});

@@ -173,7 +173,7 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
       return rewriter.notifyMatchFailure(op, "the size of a tile is a value");
     // Upstream takes the sizes of what is transposed from the destination. So
     // the transposition into it would not see that these are not its own.
-    Value dest = op.getDest();
+    Value dest = op.getDest(), padding = op.getPaddingValue();
     rewriter.modifyOpInPlace(
         op, [&] { op.getDestMutable().assign(createFitting(rewriter, op)); });
     FailureOr<linalg::LowerPackResult> lowered =
@@ -183,15 +183,26 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
     if (linalg::TransposeOp transpose = lowered->transposeOp)
       rewriter.modifyOpInPlace(
           transpose, [&] { transpose.getInitMutable().assign(dest); });
-    // The walk does not visit new operations.
-    if (tensor::PadOp pad = lowered->padOp) {
-      rewriter.setInsertionPoint(pad);
-      (void)lowerComputedPad(rewriter, pad);
-    }
+    if (tensor::PadOp pad = lowered->padOp)
+      lowerPad(rewriter, pad, /*fillsTiles=*/bool(padding));
     return success();
   }
 
 private:
+  static void lowerPad(PatternRewriter &rewriter, tensor::PadOp pad,
+                       bool fillsTiles) {
+    rewriter.setInsertionPoint(pad);
+    if (fillsTiles || pad.getResultType().hasStaticShape())
+      // The walk does not visit new operations.
+      return (void)lowerComputedPad(rewriter, pad);
+    // Without a border, tiles have to be full: the reshape requires it.
+    Value source = pad.getSource();
+    if (source.getType() != pad.getResultType())
+      source = tensor::CastOp::create(rewriter, pad.getLoc(),
+                                      pad.getResultType(), source);
+    rewriter.replaceOp(pad, source);
+  }
+
   /// A destination that has the sizes which `op` needs where the type of its
   /// own does not tell them.
   static Value createFitting(PatternRewriter &rewriter, linalg::PackOp op) {
@@ -237,11 +248,10 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
 } // namespace
 
 std::optional<unsigned> fad::findDynamicTile(Operation *op) {
-  SmallVector<int64_t> tiles;
-  if (auto pack = dyn_cast<linalg::PackOp>(op))
-    tiles = pack.getStaticTiles();
-  else if (auto unpack = dyn_cast<linalg::UnPackOp>(op))
-    tiles = unpack.getStaticTiles();
+  auto pack = dyn_cast<linalg::PackOp>(op);
+  if (!pack)
+    return std::nullopt;
+  SmallVector<int64_t> tiles = pack.getStaticTiles();
   auto *dynamic = llvm::find_if(tiles, ShapedType::isDynamic);
   if (dynamic == tiles.end())
     return std::nullopt;

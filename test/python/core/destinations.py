@@ -1,4 +1,5 @@
-# RUN: %python %s %mlir_lib_dir/../include/mlir/Dialect %fad_obj_root/include/fad/IR
+# RUN: %python %s %mlir_lib_dir/../include/mlir/Dialect %fad_obj_root/include/fad/IR \
+# RUN:   %if nightly %{ --every %}
 """Sizes of destinations are checked before a function runs.
 
 Every operation that writes into a tensor is here: the names come from the headers of
@@ -407,6 +408,16 @@ PROGRAMS = {
     ],
 }
 
+# Of these, the forward function that fad.nest makes has the same conditions.
+NESTED = {
+    "fad.scatter_add",
+    "linalg.generic",
+    "linalg.pack",
+    "tensor.insert",
+    "tensor.insert_slice",
+    "tensor.scatter",
+}
+
 
 def get_case(name):
     """The first case of a named operation of linalg, with elements of a type that
@@ -452,6 +463,7 @@ class Sized:
 
 class Destinations(unittest.TestCase):
     dialects = own = None
+    every = False
 
     def call(self, executable, name, arguments):
         """What is said about the arguments, or nothing."""
@@ -503,6 +515,30 @@ class Destinations(unittest.TestCase):
                     with self.subTest(name, number=number):
                         self.assertIn(program.message, self.call(executable, "f", arguments) or "")
 
+    def test_nested(self):
+        """Forward has the same conditions, but for the destination of an elementwise
+        operation, which it does not have; a sample of all, if not every one is asked for."""
+        operations = [Sized(name.removeprefix("linalg.")) for name in self.get_named()]
+        operations = [
+            sized
+            for sized in operations
+            if sized.type == "f64" and sized.case.shapes[-1] != sized.case.shapes[0]
+        ]
+        for sized in operations if self.every else operations[::8]:
+            nested = fad.nest(sized.parse(sized.case, True), policy="fad")
+            executable = fad.compile(nested.module)
+            self.check_sized(sized, executable, "f_forward", MESSAGE)
+
+    def test_nested_programs(self):
+        for name in sorted(NESTED):
+            for program in PROGRAMS[name]:
+                nested = fad.nest(fad.parse(program.text), policy="fad")
+                executable = fad.compile(nested.module)
+                self.assertIsNone(self.call(executable, "f_forward", program.good), name)
+                for number, arguments in enumerate(program.wrong):
+                    with self.subTest(name, number=number):
+                        self.assertIsNotNone(self.call(executable, "f_forward", arguments))
+
     def test_refused(self):
         for name, message in REFUSED.items():
             case = get_case(name.removeprefix("linalg."))
@@ -511,5 +547,6 @@ class Destinations(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Destinations.dialects, Destinations.own = sys.argv[1:]
+    Destinations.dialects, Destinations.own, *options = sys.argv[1:]
+    Destinations.every = options == ["--every"]
     unittest.main(argv=sys.argv[:1])

@@ -304,8 +304,26 @@ class Reports(unittest.TestCase):
             module.run("transform-interpreter")
         self.assertEqual(logs.output, ["INFO:fad:r.mlir:1:1: remark: noted"])
 
+    SUM = """func.func @sum(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
+      %e = tensor.empty() : tensor<2xf32>
+      %r = linalg.matvec ins(%x, %y : tensor<2x3xf32>, tensor<3xf32>)
+        outs(%e : tensor<2xf32>) -> tensor<2xf32>
+      return %r : tensor<2xf32>
+    }"""
+
+    def test_undefined_sum(self):
+        expected = (
+            "s.mlir:3:12: warning: 'linalg.matvec' op adds to tensor.empty, whose elements "
+            "are undefined; fill it with zeros"
+        )
+        for call in fad.nest, fad.compile, fad.memory_report:
+            with self.subTest(call.__name__), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("default")
+                call(fad.parse(self.SUM, "s.mlir"))
+                self.assertEqual([str(warning.message) for warning in caught], [expected])
+
     def test_warnings(self):
-        # No pass at hand warns, so this is what C++ would call.
+        # With a note, as no pass at hand has one, so this is what C++ would call.
         said = [("warning", "odd", "w.mlir", 3, 4, [("note", "see", "", 0, 0, [])])]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -172,19 +172,24 @@ LogicalResult ReverseMode::checkEffects(Operation *op) {
   bool hasEffect = hasEffectOnPath(op);
   if (auto call = dyn_cast<CallOpInterface>(op); call && hasEffect)
     return emitCall(call);
+  Operation *user = findUserOfBuffer(op);
+  if (hasEffect) {
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("has side effects on the path that is differentiated; "
+                        "remove it or move it out of the function");
+    if (user)
+      diagnostic << "; " << kTakesTensors;
+    return diagnostic;
+  }
   // As far as is known here, no element that is read from a buffer depends on
   // those that were written to it.
   auto isVaried = [&](Value value) { return this->isVaried(value); };
-  if (hasEffect || (!op->hasTrait<OpTrait::IsTerminator>() &&
-                    llvm::any_of(op->getOperands(), isVaried)))
-    if (Operation *user = findUserOfBuffer(op))
-      return user->emitOpError(
-                 "has a memref on the path that is differentiated; ")
-             << kTakesTensors;
-  if (!hasEffect)
-    return success();
-  return op->emitOpError("has side effects on the path that is differentiated; "
-                         "remove it or move it out of the function");
+  if (user && !op->hasTrait<OpTrait::IsTerminator>() &&
+      llvm::any_of(op->getOperands(), isVaried))
+    return user->emitOpError("has a memref on the path that is "
+                             "differentiated; ")
+           << kTakesTensors;
+  return success();
 }
 
 LogicalResult ReverseMode::checkEffects(Block &block) {
