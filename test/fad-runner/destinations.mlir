@@ -61,9 +61,8 @@ func.func @unpack(%x: tensor<?x4x8x1xf32>, %n: index) -> tensor<?x4xf32> {
 // UNPACK-NONE: destinations.mlir:[[#@LINE+4]]:8: error: these sizes do not fit together: the tile that is dimension #1 of operand #0 has no element
 // RUN: not fad-runner %s --entry=unpack_tile --arg=%t/q.npy --arg=8 --size=8 --policy=fad 2>&1 | FileCheck %s --check-prefix=UNPACK-NUMBER
 // UNPACK-NUMBER: destinations.mlir:[[#@LINE+2]]:8: error: these sizes do not fit together: dimension #0 of operand #0 is not the number of tiles that hold dimension #0 of operand #1
-func.func @unpack_tile(%x: tensor<2x8xf32>, %m: index, %y: tensor<?xf32>) -> tensor<?xf32> {
-  %s = tensor.cast %x : tensor<2x8xf32> to tensor<?x?xf32>
-  %r = linalg.unpack %s inner_dims_pos = [0] inner_tiles = [%m] into %y : tensor<?x?xf32> -> tensor<?xf32>
+func.func @unpack_tile(%x: tensor<?x?xf32>, %m: index, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [%m] into %y : tensor<?x?xf32> -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
 

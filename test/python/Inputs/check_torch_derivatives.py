@@ -349,6 +349,19 @@ class Normalized(nn.Module):
         return self.norm(self.linear(x).sin())
 
 
+class Outside(nn.Module):
+    """Reads elements that are outside of a view, through it."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(4, 5))
+        self.register_buffer("weights", torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+
+    def forward(self):
+        read = torch.as_strided(self.table[1:], (2, 3), (5, 1), 0)
+        return (read * self.weights).sum()
+
+
 class Checked(unittest.TestCase):
     """The step is held against PyTorch's when it is made."""
 
@@ -379,6 +392,16 @@ class Checked(unittest.TestCase):
             self.make(half)
         step = self.make(half, check=False)
         self.assertIsNone(step.seconds)
+
+    def test_outside(self):
+        # PyTorch has a gradient for the elements of the view alone. The buffer, which
+        # stays as it is, is not compared.
+        with self.assertRaisesRegex(fad.Error, "^error: the gradient of 'table' differs"):
+            fad.torch.train_step(Outside(), ())
+        step = fad.torch.train_step(Outside(), (), check=False)
+        gradient = torch.zeros(4, 5)
+        gradient[:2, :3] = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        torch.testing.assert_close(step()[1]["table"], gradient)
 
     def test_right(self):
         self.make(lambda x: torch.cos(x - math.pi / 2))
