@@ -137,6 +137,21 @@ func.func @write(%x: tensor<?xf32>, %v: f32, %i: index) -> tensor<?xf32> {
   return %r : tensor<?xf32>
 }
 
+// Lanes that the mask leaves out may be anywhere.
+// RUN: fad-runner %s --entry=gather --arg=%t/a8.npy --arg=5 | FileCheck %s --check-prefix=LANES
+// LANES: out0: tensor<f32> = 18
+// RUN: not fad-runner %s --entry=gather --arg=%t/a8.npy --arg=6 2>&1 | FileCheck %s --check-prefix=LANES-PLACE
+// RUN: not fad-runner %s --entry=gather --arg=%t/a8.npy --arg=-1 2>&1 | FileCheck %s --check-prefix=LANES-PLACE
+// LANES-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of dimension #0 of the tensor
+func.func @gather(%x: tensor<?xf32>, %i: index) -> f32 {
+  %places = arith.constant dense<[0, 1, 2, 99]> : vector<4xi64>
+  %mask = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+  %none = arith.constant dense<0.0> : vector<4xf32>
+  %v = vector.gather %x[%i] [%places], %mask, %none : tensor<?xf32>, vector<4xi64>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %r = vector.reduction <add>, %v : vector<4xf32> into f32
+  return %r : f32
+}
+
 // The size of a tile has to be known.
 // RUN: not fad-runner %s --entry=tile --size=4 --arg=1 --arg=2 --arg=2 2>&1 | FileCheck %s --check-prefix=TILE
 // TILE: destinations.mlir:[[#@LINE+5]]:8: error: 'linalg.pack' op was not bufferized, because it has no form on buffers with tile #0, whose size is a value; write the size as a number in 'inner_tiles'
