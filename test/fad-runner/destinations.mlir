@@ -152,6 +152,19 @@ func.func @gather(%x: tensor<?xf32>, %i: index) -> f32 {
   return %r : f32
 }
 
+// RUN: fad-runner %s --entry=gather_one --arg=3 --arg=0 | FileCheck %s --check-prefix=ONE
+// ONE: out0: tensor<f32> = 12
+// RUN: not fad-runner %s --entry=gather_one --arg=3 --arg=1 2>&1 | FileCheck %s --check-prefix=ONE-PLACE
+// ONE-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of dimension #0 of the tensor
+func.func @gather_one(%x: tensor<f32>, %i: index) -> f32 {
+  %places = vector.broadcast %i : index to vector<4xindex>
+  %mask = arith.constant dense<true> : vector<4xi1>
+  %none = arith.constant dense<0.0> : vector<4xf32>
+  %v = vector.gather %x[] [%places], %mask, %none : tensor<f32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %r = vector.reduction <add>, %v : vector<4xf32> into f32
+  return %r : f32
+}
+
 // The size of a tile has to be known.
 // RUN: not fad-runner %s --entry=tile --size=4 --arg=1 --arg=2 --arg=2 2>&1 | FileCheck %s --check-prefix=TILE
 // TILE: destinations.mlir:[[#@LINE+5]]:8: error: 'linalg.pack' op was not bufferized, because it has no form on buffers with tile #0, whose size is a value; write the size as a number in 'inner_tiles'

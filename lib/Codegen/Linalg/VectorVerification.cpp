@@ -46,6 +46,9 @@ public:
                   Value mask);
   /// The numbers of the lanes along dimension `dim` of `type`.
   Value getLanes(VectorType type, int64_t dim);
+  Value getConstant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
 
 private:
   void check(Value condition, int64_t dim) {
@@ -55,10 +58,10 @@ private:
                                             std::to_string(dim) +
                                             " of the tensor"));
   }
-  Value getConstant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
+  /// The size of dimension `dim`; 1 for a tensor of rank 0.
   Value getSize(Value base, int64_t dim) {
+    if (cast<ShapedType>(base.getType()).getRank() == 0)
+      return getConstant(1);
     return linalg::createOrFoldDimOp(builder, loc, base, dim);
   }
   Value compare(CmpIPredicate predicate, Value lhs, Value rhs) {
@@ -170,11 +173,13 @@ struct IndexedVerification
       return;
     AccessVerifier verifier(op, builder, loc, getMessage);
     Value base = access.getBase();
-    OperandRange offsets = access.getOffsets();
-    int64_t last = int64_t(offsets.size()) - 1;
-    for (auto [dim, offset] : llvm::enumerate(offsets.drop_back()))
+    SmallVector<Value> offsets(access.getOffsets());
+    // A tensor of rank 0 has the place 0.
+    Value start =
+        offsets.empty() ? verifier.getConstant(0) : offsets.pop_back_val();
+    for (auto [dim, offset] : llvm::enumerate(offsets))
       verifier.checkIndex(base, dim, offset);
-    verifier.checkLanes(base, last, offsets.back(), access.getIndices(),
+    verifier.checkLanes(base, offsets.size(), start, access.getIndices(),
                         access.getMask());
   }
 };
