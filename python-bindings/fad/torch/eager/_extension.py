@@ -201,7 +201,9 @@ def _load() -> ctypes.PyDLL:
     library.fad_eager_live_values.argtypes = [ctypes.c_void_p]
     library.fad_eager_live_nodes.restype = ctypes.c_int64
     library.fad_eager_observe.argtypes = [ctypes.c_void_p]
+    from ._garbage import watch
     from ._levels import register
 
     register()
+    watch(library)
     return library

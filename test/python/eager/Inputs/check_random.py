@@ -8,8 +8,10 @@ operands. Bugs that are planted have to be found."""
 import argparse
 import collections
 import contextlib
+import gc
 import sys
 import threading
+import time
 import traceback
 
 import torch
@@ -212,6 +214,24 @@ def finds(spoil, policy, seeds):
     return False
 
 
+@contextlib.contextmanager
+def collecting():
+    """Meanwhile, a thread collects garbage all the time."""
+    is_over = threading.Event()
+
+    def collect():
+        while not is_over.is_set():
+            gc.collect(0)
+
+    thread = threading.Thread(target=collect)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
 class Tally:
     """What came of the programs of a policy."""
 
@@ -221,13 +241,14 @@ class Tally:
         numbers = range(arguments.seed, arguments.seed + arguments.count)
         self.seeds = ((seed, arguments.plain) for seed in numbers)
         self.lock = threading.Lock()
+        self.end = time.monotonic() + arguments.seconds if arguments.seconds else None
 
     def work(self):
         """Checks programs until there are no more. Several threads may call this."""
         while True:
             with self.lock:
                 seed, plain = next(self.seeds, (None, None))
-            if seed is None:
+            if seed is None or (self.end is not None and time.monotonic() > self.end):
                 return
             try:
                 name = check_seed(self.policy, seed, plain)
@@ -248,11 +269,12 @@ class Tally:
 
     def run(self):
         others = [threading.Thread(target=self.work) for _ in range(self.arguments.threads - 1)]
-        for thread in others:
-            thread.start()
-        self.work()
-        for thread in others:
-            thread.join()
+        with collecting() if self.arguments.collect else contextlib.nullcontext():
+            for thread in others:
+                thread.start()
+            self.work()
+            for thread in others:
+                thread.join()
 
 
 def main():
@@ -262,6 +284,10 @@ def main():
     parser.add_argument("--policies", nargs="+", default=["auto", "fad"])
     parser.add_argument("--failures", type=int, default=5, help="so many are printed")
     parser.add_argument("--threads", type=int, default=1, help="that run programs at once")
+    parser.add_argument(
+        "--collect", action="store_true", help="another thread collects garbage all the time"
+    )
+    parser.add_argument("--seconds", type=float, help="a policy begins no program after these")
     parser.add_argument(
         "--plain", action="store_true", help="one policy, one thread and small values in a program"
     )

@@ -91,7 +91,9 @@ class Program:
     the name of an operator, and the numbers of the values that it reads; -1 and -2 are a
     row and a number that are leaves, too. `inner` are values whose gradients are asked
     for, `used` those that the loss consists of. Matrices have `size` rows, and tensors of
-    fewer than `min_numel` elements are not nested; None stands for the default."""
+    fewer than `min_numel` elements are not nested; None stands for the default. Of a
+    `cyclic` program, values refer to themselves, so that a collection of garbage frees
+    them."""
 
     seed: int
     leaves: list[bool]
@@ -102,6 +104,7 @@ class Program:
     backward_nested: bool = False
     size: int = SMALL
     min_numel: int | None = 0
+    cyclic: bool = False
 
 
 def generate(seed, plain=False):
@@ -114,7 +117,7 @@ def generate(seed, plain=False):
 
 
 def _vary(program, rng):
-    """Other sizes and limits; changes of the policy and of the thread."""
+    """Other sizes and limits; changes of the policy and of the thread; cycles."""
     if rng.random() < 0.1:
         program.size, program.min_numel = LARGE, rng.choice((0, None, None))
     elif rng.random() < 0.2:
@@ -127,6 +130,7 @@ def _vary(program, rng):
         if rng.random() < 0.1:
             place = rng.randrange(len(program.instructions) + 1)
             program.instructions.insert(place, (kind, "", ()))
+    program.cyclic = rng.random() < 0.3
 
 
 def _generate(seed):
@@ -195,7 +199,10 @@ def _generate(seed):
 
 def describe(program):
     """The program as text, to repeat it by hand."""
-    lines = [f"size {program.size}, min_numel {program.min_numel}, leaves {program.leaves}"]
+    lines = [
+        f"size {program.size}, min_numel {program.min_numel}, leaves {program.leaves}"
+        + ", cyclic" * program.cyclic
+    ]
     number = len(program.leaves)
     for kind, name, operands in program.instructions:
         made = f"v{number} = " if kind in _MAKING else ""
@@ -239,8 +246,14 @@ class _Execution:
         return value.clone() if self.copies else value
 
     def write(self, value):
-        self.values.append(value.clone() if self.copies else value)
+        self.add(value.clone() if self.copies else value)
         self.touch(value)
+
+    def add(self, value):
+        self.values.append(value)
+        if self.program.cyclic:
+            cycle = [value]
+            cycle.append(cycle)
 
     def touch(self, value):
         if any(reference() is value for reference in self.sharing):
@@ -283,10 +296,10 @@ class _Execution:
             IN_PLACE[name](self.values[operands[0]])
         elif kind == "view":
             # Views of what is changed later see the change.
-            self.values.append(VIEWS[name](self.values[operands[0]]))
+            self.add(VIEWS[name](self.values[operands[0]]))
             self.share(self.values[-1])
         elif kind == "detach":
-            self.values.append(self.values[operands[0]].detach())
+            self.add(self.values[operands[0]].detach())
             self.share(self.values[-1])
         elif kind == "no_grad":
             with torch.no_grad():

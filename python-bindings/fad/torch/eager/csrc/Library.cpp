@@ -14,6 +14,7 @@
 #include "sequence/FewBits.h"
 #include "sequence/Holdings.h"
 #include "sequence/SequenceNode.h"
+#include "sequence/Weak.h"
 #include <algorithm>
 #include <mutex>
 #include <torch/library.h>
@@ -204,6 +205,20 @@ FAD_EAGER_API const char *fad_eager_take_trace() {
   for (const std::string &line : fad::eager::trace.take())
     text += line + "\n";
   return text.c_str();
+}
+
+/// What `lock` calls, which is a function of Python.
+FAD_EAGER_API void fad_eager_set_locker(fad::eager::Locker locker) {
+  fad::eager::locker = locker;
+}
+
+FAD_EAGER_API int fad_eager_try_lock(const fad::eager::WeakTensor *tensor,
+                                     at::Tensor *found) {
+  return fad::eager::tryLock(*tensor, *found);
+}
+
+FAD_EAGER_API void fad_eager_note_collection(int isBeginning) {
+  fad::eager::noteCollection(isBeginning != 0);
 }
 
 /// How many nodes of sequences the process has.

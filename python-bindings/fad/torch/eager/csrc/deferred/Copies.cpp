@@ -69,16 +69,13 @@ StepPtr Copies::replace(const StepPtr &end,
   return found == steps.end() ? end : found->second;
 }
 
-void Copies::keepFor(LazyTensor &lazy) {
-  // Another thread that writes may compute the tensor meanwhile.
-  StepPtr before;
-  lazy.guard([&] {
-    SequenceNode *node = openNodeOf(lazy);
-    if (!node || !readsMemoryOf(node->step, written))
-      return;
-    before = node->step;
-    node->step = replace(before, lazy.getStream());
-  });
+StepPtr Copies::keepFor(LazyTensor &lazy) {
+  SequenceNode *node = openNodeOf(lazy);
+  if (!node || !readsMemoryOf(node->step, written))
+    return {};
+  StepPtr before = node->step;
+  node->step = replace(before, lazy.getStream());
+  return before;
 }
 
 } // namespace fad::eager

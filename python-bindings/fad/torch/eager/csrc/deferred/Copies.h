@@ -20,8 +20,9 @@ public:
   explicit Copies(const at::Tensor &written) : written(written) {}
 
   /// Lets backward run the sequence of a computed tensor on copies, if no
-  /// operator has ended the sequence yet. It may then need its sources.
-  void keepFor(LazyTensor &lazy);
+  /// operator has ended the sequence yet. It may then need its sources. Within
+  /// a visit; what is returned goes after that.
+  StepPtr keepFor(LazyTensor &lazy);
 
 private:
   StepPtr replace(const StepPtr &end, const std::optional<c10::Stream> &stream);

@@ -73,10 +73,7 @@ static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
   if (isReplaceable(step, node)) {
     value.sequence = nullptr;
     value.node = own.get();
-    at::Tensor self(
-        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-            &tensor));
-    impl::set_gradient_edge(self, {std::move(own), 0});
+    impl::set_gradient_edge(*Borrowed(&tensor), {std::move(own), 0});
   } else {
     Held held = node.held;
     held.form = Derivative::Operator;

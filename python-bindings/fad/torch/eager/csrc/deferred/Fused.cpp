@@ -72,8 +72,7 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
     return {};
   at::AutoGradMode off(false);
   at::Tensor dense = gradient;
-  if (!gradient.strides().equals(like.strides()) || gradient.is_neg() ||
-      gradient._is_zerotensor())
+  if (!gradient.strides().equals(like.strides()) || !isMaterial(gradient))
     dense = at::empty_strided(like.sizes(), like.strides(), like.options())
                 .copy_(gradient);
   // What the gradient depends on, in the order of its residuals, which may have

@@ -9,6 +9,7 @@
 #include "deferred/LazyTensor.h"
 #include "deferred/Copies.h"
 #include "deferred/Defer.h"
+#include "sequence/Bits.h"
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/TensorOptions.h>
 
@@ -24,7 +25,8 @@ static c10::DispatchKeySet keysOf(const at::Tensor &like) {
 LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like,
                        c10::IntArrayRef strides)
     : TensorImpl(keysOf(like), like.dtype(), like.device()),
-      step(std::move(step)), stream(getCurrentStream(like.device())) {
+      step(std::move(step)), stream(getCurrentStream(like.device())),
+      place(std::make_shared<LazyPlace>(this)) {
   set_sizes_and_strides(like.sizes(), strides);
   storage_access_should_throw_ = true;
   ++live;
@@ -34,20 +36,31 @@ void LazyTensor::readsFrom(const at::Tensor &operand) {
   LazyTensor *lazy = lazyOf(operand);
   if (!lazy)
     return;
-  std::lock_guard<std::mutex> lock(lazy->mutex);
-  if (lazy->isComputed())
+  bool isComputed = false;
+  lazy->place->visit([&](LazyTensor &) {
+    isComputed = lazy->isComputed();
+    if (!isComputed)
+      operands.insert(operands.end(), lazy->operands.begin(),
+                      lazy->operands.end());
+  });
+  // The reference may wait for Python's lock.
+  if (isComputed)
     operands.push_back(operand);
-  else
-    operands.insert(operands.end(), lazy->operands.begin(),
-                    lazy->operands.end());
 }
 
 LazyTensor::~LazyTensor() {
+  disappear();
   leave();
   forget();
 }
 
+void LazyTensor::disappear() {
+  std::lock_guard<std::mutex> lock(place->mutex);
+  place->tensor = nullptr;
+}
+
 void LazyTensor::release_resources() {
+  disappear();
   leave();
   forget();
   // The value lets go of its node while the tensor has that.
@@ -56,7 +69,7 @@ void LazyTensor::release_resources() {
 }
 
 void LazyTensor::leave() {
-  if (auto tensors = std::move(owner))
+  if (auto tensors = std::move(list))
     tensors->remove(*this);
 }
 
@@ -75,17 +88,16 @@ void LazyTensor::compute() {
 
 void LazyTensor::computeOnce() {
   Dropped dropped;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (isComputed())
-    return;
-  OnRecordedStream there(stream);
-  evaluate(*this);
-  dropped = forget();
+  std::lock_guard<std::mutex> lock(place->mutex);
+  dropped = computeVisited();
 }
 
-StepPtr LazyTensor::findStep() {
-  std::lock_guard<std::mutex> lock(mutex);
-  return step;
+LazyTensor::Dropped LazyTensor::computeVisited() {
+  if (isComputed())
+    return {};
+  OnRecordedStream there(stream);
+  evaluate(*this);
+  return forget();
 }
 
 std::string_view name(Computed computed) {
@@ -102,7 +114,8 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
     trace.compute(std::string(name(how)), step->length,
                   static_cast<int64_t>(numel() * itemsize()));
   at::Tensor dense = value;
-  if (!value.strides().equals(strides()) || value.storage_offset())
+  if (!value.strides().equals(strides()) || value.storage_offset() ||
+      !isMaterial(value))
     dense = at::empty_strided(sizes(), strides(), value.options()).copy_(value);
   storage_ = dense.storage();
   // What an operator's node has saved of the result sees writes to this tensor.
@@ -115,9 +128,9 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
     work = LateWork::record(*stream);
   }
   computed.store(true, std::memory_order_release);
-  step->setComputed(at::Tensor(
-      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-          this)));
+  step->setComputed({place,
+                     static_cast<uint32_t>(version_counter().current_version()),
+                     storage_.getWeakStorageImpl(), strides().vec()});
 }
 
 const c10::Storage &LazyTensor::storage() const {
@@ -174,33 +187,20 @@ std::shared_ptr<LazyTensors> LazyTensors::ofThread() {
 void LazyTensors::add(LazyTensor &tensor,
                       const std::shared_ptr<LazyTensors> &self) {
   std::lock_guard<std::mutex> lock(mutex);
-  tensors.emplace_back(
-      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-          &tensor));
+  tensor.listed = places.insert(places.end(), tensor.place);
   ++count;
-  tensor.place = std::prev(tensors.end());
-  tensor.owner = self;
+  tensor.list = self;
 }
 
 void LazyTensors::remove(LazyTensor &tensor) {
   std::lock_guard<std::mutex> lock(mutex);
-  tensors.erase(tensor.place);
+  places.erase(tensor.listed);
   --count;
 }
 
-std::vector<c10::intrusive_ptr<c10::TensorImpl>> LazyTensors::getAlive() {
-  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> all;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    all.assign(tensors.begin(), tensors.end());
-  }
-  // A strong reference may wait for Python's lock, whose owner may wait for
-  // `mutex` to remove a tensor.
-  std::vector<c10::intrusive_ptr<c10::TensorImpl>> alive;
-  for (const auto &tensor : all)
-    if (auto strong = tensor.lock())
-      alive.push_back(std::move(strong));
-  return alive;
+std::vector<std::shared_ptr<LazyPlace>> LazyTensors::getAll() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return {places.begin(), places.end()};
 }
 
 void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
@@ -216,19 +216,27 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
   }
   Copies copies(tensor);
   for (const auto &tensors : all)
-    for (const auto &each : tensors->getAlive()) {
-      auto *lazy = static_cast<LazyTensor *>(each.get());
-      StepPtr step = lazy->findStep();
-      if (step && readsMemoryOf(step, tensor))
-        lazy->compute();
-      if (isWritten && tensors == ofThread())
-        copies.keepFor(*lazy);
+    for (const auto &place : tensors->getAll()) {
+      LazyTensor::Dropped dropped;
+      StepPtr replaced;
+      place->visit([&](LazyTensor &lazy) {
+        if (const StepPtr &step = lazy.getStep();
+            step && readsMemoryOf(step, tensor)) {
+          dropped = lazy.computeVisited();
+          if (lazy.work)
+            lazy.work->wait();
+        }
+        if (isWritten && tensors == ofThread())
+          replaced = copies.keepFor(lazy);
+      });
     }
 }
 
 void LazyTensors::computeAll() {
-  for (const auto &tensor : getAlive())
-    static_cast<LazyTensor *>(tensor.get())->computeOnce();
+  for (const auto &place : getAll()) {
+    LazyTensor::Dropped dropped;
+    place->visit([&](LazyTensor &lazy) { dropped = lazy.computeVisited(); });
+  }
 }
 
 LazyTensor *lazyOf(const at::Tensor &tensor) {

@@ -18,7 +18,41 @@
 
 namespace fad::eager {
 
+class LazyTensor;
 class LazyTensors;
+
+/// Where a lazy tensor is, for those that do not own it: the thread's list of
+/// open tensors, and steps that have been computed. A reference would be
+/// another owner. Python's garbage collection, which may leave Python's lock to
+/// other threads, aborts where a tensor that it frees has got one meanwhile.
+struct LazyPlace {
+  explicit LazyPlace(LazyTensor *tensor) : tensor(tensor) {}
+
+  /// Calls a function with the tensor, if it is there, while no other thread
+  /// computes or frees it. The number of its owners may be none already, so the
+  /// function makes no reference to it, not even a weak one.
+  template <typename Function> void visit(Function function) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (tensor)
+      function(*tensor);
+  }
+
+  std::mutex mutex;
+  LazyTensor *tensor;
+};
+
+/// A tensor whose owners do not become more.
+class Borrowed {
+public:
+  explicit Borrowed(c10::TensorImpl *tensor)
+      : tensor(c10::intrusive_ptr<c10::TensorImpl>::reclaim(tensor)) {}
+  ~Borrowed() { tensor.unsafeReleaseIntrusivePtr().release(); }
+  Borrowed(const Borrowed &) = delete;
+  const at::Tensor &operator*() const { return tensor; }
+
+private:
+  at::Tensor tensor;
+};
 
 /// How a value was computed.
 enum class Computed : uint8_t {
@@ -51,7 +85,7 @@ public:
   /// Does so by a function of its step. False where it was done before.
   template <typename Function> bool computeAs(Function function) {
     Dropped dropped;
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard<std::mutex> lock(place->mutex);
     if (isComputed())
       return false;
     OnRecordedStream there(stream);
@@ -60,20 +94,14 @@ public:
     dropped = forget();
     return true;
   }
-  /// Calls a function while no other thread computes the tensor.
-  template <typename Function> void guard(Function function) {
-    std::lock_guard<std::mutex> lock(mutex);
-    function();
-  }
   /// No write to what the sequence reads is waited for any more.
   void leave();
   /// Takes the elements of a tensor. Within `evaluate`.
   void fill(const at::Tensor &value, Computed how);
   /// Of a computed one.
   Computed how() const { return computedHow; }
-  /// The operators that lead to the value, or null once it is computed.
-  StepPtr findStep();
-  /// The same, within `evaluate`.
+  /// The operators that lead to the value, or null once it is computed. Within
+  /// `evaluate`, or a visit.
   const StepPtr &getStep() const { return step; }
   /// What was current when the last operator was recorded.
   const std::optional<c10::Stream> &getStream() const { return stream; }
@@ -94,14 +122,18 @@ public:
 private:
   friend class LazyTensors;
   /// What may go once the tensor is computed. The last reference to a tensor
-  /// may wait for Python's lock, whose owner may wait for `mutex`: it goes
+  /// may wait for Python's lock, whose owner may wait for the tensor's: it goes
   /// outside of that.
   struct Dropped {
     StepPtr step;
     std::vector<at::Tensor> operands;
   };
   Dropped forget();
+  /// Nobody visits the tensor any more.
+  void disappear();
   void computeOnce();
+  /// The same within a visit.
+  Dropped computeVisited();
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;
@@ -111,11 +143,11 @@ private:
   std::vector<at::Tensor> operands;
   std::atomic<bool> computed{false};
   Computed computedHow = Computed::AtOnce;
-  std::mutex mutex;
+  const std::shared_ptr<LazyPlace> place;
   /// Those of the thread, where this one is until an operator has ended its
   /// sequence.
-  std::shared_ptr<LazyTensors> owner;
-  std::list<c10::weak_intrusive_ptr<c10::TensorImpl>>::iterator place;
+  std::shared_ptr<LazyTensors> list;
+  std::list<std::shared_ptr<LazyPlace>>::iterator listed;
 };
 
 /// The tensors of a thread that are not computed yet, or whose sequences no
@@ -135,10 +167,10 @@ public:
   void computeAll();
 
 private:
-  std::vector<c10::intrusive_ptr<c10::TensorImpl>> getAlive();
+  std::vector<std::shared_ptr<LazyPlace>> getAll();
 
   std::mutex mutex;
-  std::list<c10::weak_intrusive_ptr<c10::TensorImpl>> tensors;
+  std::list<std::shared_ptr<LazyPlace>> places;
 };
 
 /// The lazy tensor that a tensor is, whether computed or not, or null.

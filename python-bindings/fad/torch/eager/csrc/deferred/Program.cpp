@@ -8,6 +8,7 @@
 
 #include "deferred/Program.h"
 #include "deferred/Call.h"
+#include "sequence/Bits.h"
 #include "sequence/Text.h"
 
 namespace fad::eager {
@@ -21,8 +22,7 @@ static bool hasOneLayout(const SequenceText &text) {
     return tensor.device() == first.device() &&
            tensor.scalar_type() == first.scalar_type() &&
            tensor.sizes().equals(first.sizes()) &&
-           tensor.strides().equals(first.strides()) && !tensor.is_neg() &&
-           !tensor._is_zerotensor();
+           tensor.strides().equals(first.strides()) && isMaterial(tensor);
   };
   return hasCode(first.device()) &&
          std::all_of(text.sources.begin(), text.sources.end(), isLike) &&

@@ -25,7 +25,7 @@ bool isDenseLike(const at::Tensor &tensor, const at::Tensor &like) {
 /// of `like`.
 static bool isPlainLike(const at::Tensor &tensor, const at::Tensor &like) {
   return tensor.is_cpu() && tensor.layout() == at::kStrided &&
-         !tensor.is_neg() && !tensor._is_zerotensor() &&
+         isMaterial(tensor) &&
          !tensor.unsafeGetTensorImpl()->is_python_dispatch() &&
          isDenseLike(tensor, like);
 }

@@ -16,6 +16,10 @@
 
 namespace fad::eager {
 
+bool isMaterial(const at::Tensor &tensor) {
+  return !tensor.is_neg() && !tensor._is_zerotensor();
+}
+
 at::Tensor denseOf(const at::Tensor &tensor) {
   return tensor._is_zerotensor() ? tensor.clone(at::MemoryFormat::Contiguous)
                                  : tensor.resolve_neg().contiguous();
@@ -60,7 +64,7 @@ static bool pack(const T *data, int64_t count, uint8_t *bytes,
 
 at::Tensor packBits(const at::Tensor &tensor, double values[2]) {
   if (!tensor.device().is_cpu() || !tensor.is_contiguous() ||
-      tensor.numel() == 0)
+      tensor.numel() == 0 || !isMaterial(tensor))
     return {};
   at::Tensor bits =
       at::empty({(tensor.numel() + 7) / 8}, tensor.options().dtype(at::kByte));

@@ -13,9 +13,11 @@
 
 namespace fad::eager {
 
-/// A contiguous tensor whose memory has the elements of another: that of
-/// PyTorch's tensors of zeros may be none, and that of views may have the
-/// negatives.
+/// Whether a tensor's memory has its elements: that of PyTorch's tensors of
+/// zeros may be none, and that of views may have the negatives.
+bool isMaterial(const at::Tensor &tensor);
+
+/// A contiguous tensor whose memory has the elements of another.
 at::Tensor denseOf(const at::Tensor &tensor);
 
 /// Whether a tensor's memory has all of its elements, and they are all there is

@@ -151,9 +151,9 @@ at::Tensor SequenceNode::multiply(const at::Tensor &gradient,
     // The second derivative of eager PyTorch leads to these, too.
     if (held.constants)
       for (const auto &constant : *held.constants)
-        if (auto found = constant.lock())
-          if (at::Tensor tensor(std::move(found)); tensor.requires_grad())
-            edges.push_back(impl::gradient_edge(tensor));
+        if (at::Tensor tensor = lock(constant);
+            tensor.defined() && tensor.requires_grad())
+          edges.push_back(impl::gradient_edge(tensor));
     NodePtr node;
     if (held.isPiecewise)
       node = c10::make_intrusive<Zero>(std::move(edges));

@@ -8,6 +8,7 @@
 
 #include "sequence/Steps.h"
 #include "deferred/Fused.h"
+#include "deferred/LazyTensor.h"
 #include "sequence/Value.h"
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
@@ -51,12 +52,9 @@ StepPtr Step::copy() {
   return made;
 }
 
-void Step::setComputed(const at::Tensor &tensor) {
+void Step::setComputed(Computed found) {
   std::lock_guard<std::mutex> lock(access);
-  computed = Computed{
-      c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
-      static_cast<uint32_t>(tensor._version()),
-      tensor.storage().getWeakStorageImpl(), tensor.strides().vec()};
+  computed = std::move(found);
 }
 
 at::Tensor Step::findComputed() {
@@ -67,19 +65,21 @@ at::Tensor Step::findComputed() {
   }
   if (!expected)
     return {};
-  // A strong reference may wait for Python's lock, whose owner may wait for
-  // `access`.
-  at::Tensor tensor;
-  if (auto found = expected->tensor.lock())
-    tensor = at::Tensor(std::move(found));
-  // The weak reference keeps the memory's address from being another's.
-  bool isSame = tensor.defined() &&
-                static_cast<uint32_t>(tensor._version()) == expected->version &&
-                tensor.storage().unsafeGetStorageImpl() ==
-                    expected->memory._unsafe_get_target() &&
-                !tensor.storage_offset() &&
-                tensor.strides().equals(expected->strides);
-  return isSame ? aliasOf(tensor) : at::Tensor();
+  // A mode of Python's would get a reference to the tensor.
+  c10::impl::ExcludeDispatchKeyGuard outsideModes(c10::DispatchKeySet(
+      {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}));
+  at::Tensor alias;
+  expected->place->visit([&](LazyTensor &lazy) {
+    Borrowed borrowed(&lazy);
+    const at::Tensor &tensor = *borrowed;
+    // The weak reference keeps the memory's address from being another's.
+    if (static_cast<uint32_t>(tensor._version()) == expected->version &&
+        tensor.storage().unsafeGetStorageImpl() ==
+            expected->memory._unsafe_get_target() &&
+        !tensor.storage_offset() && tensor.strides().equals(expected->strides))
+      alias = aliasOf(tensor);
+  });
+  return alias;
 }
 
 at::Tensor aliasOf(const at::Tensor &tensor) {
@@ -217,14 +217,11 @@ static std::vector<at::Tensor> putOriginals(const Step &step,
                                             torch::jit::Stack &arguments) {
   std::vector<at::Tensor> late;
   for (const Step::Constant &constant : step.constants) {
-    c10::intrusive_ptr<c10::TensorImpl> found;
+    at::Tensor original;
     if (constant.original)
-      found = constant.original->lock();
-    if (!found)
-      continue;
-    at::Tensor original(std::move(found));
-    if (!original.has_storage() || !constant.tensor.has_storage() ||
-        !isSame(original, constant.tensor))
+      original = lock(*constant.original);
+    if (!original.defined() || !original.has_storage() ||
+        !constant.tensor.has_storage() || !isSame(original, constant.tensor))
       continue;
     for (c10::IValue &argument : arguments)
       if (argument.isTensor() && argument.toTensor().is_same(constant.tensor))

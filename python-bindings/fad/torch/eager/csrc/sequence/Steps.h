@@ -11,6 +11,7 @@
 
 #include "interception/SilentWrites.h"
 #include "machine/StateMachine.h"
+#include "sequence/Weak.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/SmallVector.h>
 #include <mutex>
@@ -20,6 +21,7 @@
 namespace fad::eager {
 
 class Replay;
+struct LazyPlace;
 struct Program;
 struct Step;
 using StepPtr = c10::intrusive_ptr<Step>;
@@ -37,7 +39,7 @@ struct Step : c10::intrusive_ptr_target {
     uint64_t silentWrites = countSilentWrites();
     /// Of an operator: what it got, of which `tensor` is an alias. Somebody may
     /// call its `requires_grad_` later.
-    std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> original = {};
+    std::optional<WeakTensor> original = {};
   };
 
   /// Orders steps as they were executed.
@@ -63,7 +65,7 @@ struct Step : c10::intrusive_ptr_target {
   /// The tensor that has the value, as long as there is one, and the tensor's
   /// version and memory, which `.data = ` replaces.
   struct Computed {
-    c10::weak_intrusive_ptr<c10::TensorImpl> tensor;
+    std::shared_ptr<LazyPlace> place;
     uint32_t version;
     c10::weak_intrusive_ptr<c10::StorageImpl> memory;
     std::vector<int64_t> strides;
@@ -83,8 +85,8 @@ struct Step : c10::intrusive_ptr_target {
 
   /// The same operator on the same tensors, at the same place in the order.
   StepPtr copy();
-  /// Remembers the value, which a tensor has now.
-  void setComputed(const at::Tensor &tensor);
+  /// Remembers the tensor that has the value now.
+  void setComputed(Computed found);
   /// The value, if a tensor still has it.
   at::Tensor findComputed();
 };

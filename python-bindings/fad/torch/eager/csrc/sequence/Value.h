@@ -12,6 +12,7 @@
 #include "interception/Keys.h"
 #include "interception/Operators.h"
 #include "sequence/Steps.h"
+#include "sequence/Weak.h"
 #include <c10/core/TensorImpl.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -21,7 +22,7 @@ using NodePtr = c10::intrusive_ptr<torch::autograd::Node>;
 struct SequenceNode;
 
 /// Tensors without a gradient by which operators have multiplied or divided.
-using Constants = std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>>;
+using Constants = std::vector<WeakTensor>;
 using ConstantsPtr = std::shared_ptr<const Constants>;
 
 /// The derivative of a value with respect to its source.
@@ -63,11 +64,11 @@ struct Held {
 /// tensor's node, as operators in place change a tensor's place in the graph. A
 /// tensor that several threads read at once has to be read by an operator that
 /// ends its sequence before. What threads share without knowing has locks of
-/// its own: the elements and the step of a lazy tensor (LazyTensor::mutex,
-/// which is held while they are computed), the list of those that are open
-/// (LazyTensors::mutex), what is found of a step (Step::access), and the replay
-/// that a reader leaves for a sequence's node (Step::mutex). Python's lock is
-/// never waited for while one of them is held.
+/// its own: the elements and the step of a lazy tensor, and whether it is there
+/// (LazyPlace::mutex, which is held while it is computed), the list of those
+/// that are open (LazyTensors::mutex), what is found of a step (Step::access),
+/// and the replay that a reader leaves for a sequence's node (Step::mutex).
+/// Python's lock is never waited for while one of them is held.
 struct Value final : c10::BackendMeta {
   c10::TensorImpl *tensor;
   /// What the tensor's graph starts with, and the tensor's version; a tensor
