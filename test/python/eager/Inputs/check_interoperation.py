@@ -9,7 +9,7 @@ from activations import Model, gelu
 from checks import Checks, raises
 from comparisons import MODEL, X, agrees, nest
 from nested_compilation import check_compile
-from nested_transforms import check_transformed_backward, check_transforms
+from nested_transforms import check_traces, check_transformed_backward
 from nested_values import check_values
 from torch import nn
 from torch._higher_order_ops.map import map as map_rows
@@ -253,7 +253,7 @@ if __name__ == "__main__":
     check = Checks()
     for part in (
         check_backward,
-        check_transforms,
+        check_traces,
         check_transformed_backward,
         check_higher_order,
         check_jagged,

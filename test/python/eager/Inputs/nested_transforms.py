@@ -7,29 +7,13 @@ import torch
 import torch.func as functional
 from activations import gelu
 from comparisons import MODEL, X, nest
-from torch.autograd import forward_ad
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import fad.torch
 
 
-def check_transforms(check):
+def check_traces(check):
     x = X[0].clone()
-
-    def batched(function):
-        return functional.vmap(functional.grad(lambda x: function(x).sum()))(X)
-
-    transforms = {
-        "grad": lambda f: functional.grad(lambda x: f(x).sum())(x),
-        "jvp": lambda f: functional.jvp(f, (x,), (x,))[1],
-        "hessian": lambda f: functional.hessian(lambda x: f(x).sum())(x),
-        "vmap": batched,
-    }
-
-    def dual(function):
-        with forward_ad.dual_level():
-            made = forward_ad.make_dual(x.clone().requires_grad_(), x)
-            return forward_ad.unpack_dual(function(made)).tangent
 
     def traced(function, mode="real"):
         made = make_fx(lambda x: torch.autograd.grad(function(x).sum(), x)[0], None, mode)
@@ -40,7 +24,7 @@ def check_transforms(check):
         return traced(function, "symbolic")
 
     traces = {"make_fx": traced, "make_fx of sizes": symbolic}
-    for name, transform in {**transforms, "dual numbers": dual, **traces}.items():
+    for name, transform in traces.items():
 
         def both(policy):
             with nest(policy=policy):

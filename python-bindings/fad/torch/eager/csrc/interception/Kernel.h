@@ -50,16 +50,21 @@ struct Call {
   }
 };
 
-/// Keys of others that have to see every operator.
-constexpr c10::DispatchKeySet foreignKeys(
-    {c10::DispatchKey::Python, c10::DispatchKey::Fake,
-     c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchBatched,
-     c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-     c10::DispatchKey::FuncTorchDynamicLayerBackMode,
-     c10::DispatchKey::Functionalize, c10::DispatchKey::Tracer,
-     c10::DispatchKey::PythonTLSSnapshot, c10::DispatchKey::PreDispatch,
-     c10::DispatchKey::PythonDispatcher,
-     c10::DispatchKey::AutogradNestedTensor});
+/// Keys of plain dense tensors, with or without autograd and autocast.
+constexpr c10::DispatchKeySet plainKeys =
+    c10::autograd_dispatch_keyset | c10::autocast_dispatch_keyset |
+    c10::DispatchKeySet(
+        {c10::DispatchKey::Dense, c10::DispatchKey::BackendSelect,
+         c10::DispatchKey::ADInplaceOrView, c10::DispatchKey::Conjugate,
+         c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor, modeKey,
+         tensorKey});
+/// Keys of others, which have to see every operator: those of transforms,
+/// modes, subclasses and other layouts. Backends have none.
+constexpr c10::DispatchKeySet foreignKeys =
+    ((c10::DispatchKeySet(c10::DispatchKeySet::FULL) ^
+      c10::DispatchKeySet(c10::DispatchKeySet::RAW, c10::full_backend_mask)) -
+     plainKeys) |
+    c10::DispatchKeySet(c10::DispatchKey::AutogradNestedTensor);
 
 /// Whether an operator of the given keys is nobody's but autograd's.
 inline bool hasOurKeys(c10::DispatchKeySet keys) {
