@@ -16,7 +16,8 @@ _DTYPES = {
 
 class SequenceBody:
     """The scalar body of a sequence. Numbers of 16 bits are computed in f32 and rounded
-    once, at the end."""
+    once, at the end. Of the numbers that operators have besides tensors, PyTorch rounds some
+    to the type of the tensor before, which a rule says; the others are numbers of f32."""
 
     def __init__(self, key: str) -> None:
         head, *lines = key.split("\n")
@@ -43,6 +44,14 @@ class SequenceBody:
         if argument[0] == "$":
             return self.read[int(argument[1:])]
         return None if argument == "=none" else argument
+
+    def round(self, value: str) -> str:
+        """A number in the type of the tensors. Values of tensors stay as they are."""
+        if value not in self.read:
+            return value
+        return self.body.convert(
+            self.body.convert(value, self.wide, self.dtype), self.dtype, self.wide
+        )
 
     def constant(self, value: float) -> str:
         return self.body.constant(value, self.wide)
@@ -89,11 +98,19 @@ def _plain(op: str) -> Rule:
 
 
 def _scaled(op: str) -> Rule:
+    """A sum. On a GPU, PyTorch rounds nothing before. Of `alpha`, see `SequenceText`."""
+
     def rule(body: SequenceBody, a: str, b: str, alpha: str) -> str:
+        if body.device is None:
+            a, b = body.round(a), body.round(b)
         scaled = b if alpha[0] == "=" else body.apply("arith.mulf", b, alpha)
         return body.apply(op, a, scaled)
 
     return rule
+
+
+def _divide(body: SequenceBody, a: str, b: str) -> str:
+    return body.apply("arith.divf", body.round(a), b)
 
 
 def _reverse(body: SequenceBody, a: str, b: str, alpha: str) -> str:
@@ -160,22 +177,27 @@ def _leaky_relu(body: SequenceBody, x: str, slope: str) -> str:
     return body.select(positive, x, body.apply("arith.mulf", x, slope))
 
 
-def _bounded(below: str, above: str) -> Rule:
+def _bounded(below: str, above: str, is_rounded: bool) -> Rule:
     """Between two bounds, where comparisons say which derivative the bounds have. The one
-    with the lower bound is true of NaN, so that a bound that is NaN is the value."""
+    with the lower bound is true of NaN, so that a bound that is NaN is the value. A value is a
+    bound in the type of the tensor, and comparisons are with that or with the number."""
 
     def rule(body: SequenceBody, x: str, low: str | None = None, high: str | None = None) -> str:
         value = x
         if low is not None:
-            value = body.select(body.compare(below, x, low), low, value)
+            bound = body.round(low)
+            is_below = body.compare(below, x, bound if is_rounded else low)
+            value = body.select(is_below, bound, value)
         if high is not None:
-            value = body.select(body.compare(above, value, high), high, value)
+            bound = body.round(high)
+            is_above = body.compare(above, value, bound if is_rounded else high)
+            value = body.select(is_above, bound, value)
         return _still_nan(body, x, value, high)
 
     return rule
 
 
-_clamp = _bounded("ult", "ogt")
+_clamp = _bounded("ult", "ogt", is_rounded=True)
 
 
 def _clamp_max(body: SequenceBody, x: str, high: str) -> str:
@@ -221,13 +243,13 @@ _RULES: dict[str, Rule] = {
     "clamp": _clamp,
     "clamp_max": _clamp_max,
     "clamp_min": _clamp,
-    "div.Scalar": _plain("arith.divf"),
-    "div.Tensor": _plain("arith.divf"),
+    "div.Scalar": _divide,
+    "div.Tensor": _divide,
     "elu": _elu,
     "gelu": _gelu,
     "hardsigmoid": _hardsigmoid,
     "hardswish": _hardswish,
-    "hardtanh": _bounded("ule", "oge"),
+    "hardtanh": _bounded("ule", "oge", is_rounded=False),
     "leaky_relu": _leaky_relu,
     "mish": _plain("fad.mish"),
     "mul.Scalar": _plain("arith.mulf"),

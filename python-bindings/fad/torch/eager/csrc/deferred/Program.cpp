@@ -29,12 +29,44 @@ static bool hasOneLayout(const SequenceText &text) {
          std::all_of(text.constants.begin(), text.constants.end(), isLike);
 }
 
+/// A number in a type. PyTorch rounds to 16 bits by way of 32.
+static double round(double number, c10::ScalarType type) {
+  auto single = static_cast<float>(number);
+  switch (type) {
+  case at::kHalf:
+    return static_cast<at::Half>(single);
+  case at::kBFloat16:
+    return static_cast<at::BFloat16>(single);
+  case at::kFloat:
+    return single;
+  default:
+    return number;
+  }
+}
+
+/// Whether a kernel does with the numbers what PyTorch does.
+static bool hasKernelNumbers(const SequenceText &text) {
+  const at::Tensor &first = text.sources[0].tensor;
+  auto isExact = [&](double number) {
+    return std::isnan(number) || round(number, first.scalar_type()) == number;
+  };
+  auto fits = [&](double number) {
+    return !std::isfinite(number) ||
+           std::isfinite(round(number, first.scalar_type()));
+  };
+  return (first.itemsize() != 2 || !first.is_cpu() ||
+          std::all_of(text.halfRounded.begin(), text.halfRounded.end(),
+                      isExact)) &&
+         std::all_of(text.bounds.begin(), text.bounds.end(), fits);
+}
+
 static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
                                       Values *computed) {
   PlainGuard guard;
   auto program = std::make_shared<Program>();
   SequenceText text = describe(end, computed);
-  if (text.lines.empty() || !text.hasKernel || !hasOneLayout(text))
+  if (text.lines.empty() || !text.hasKernel || !hasOneLayout(text) ||
+      !hasKernelNumbers(text))
     return program;
   program->key = policy == Policy::Fad ? "fad " : "auto ";
   program->key += c10::toString(text.sources[0].tensor.scalar_type());

@@ -47,14 +47,34 @@ void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
   slots[&step] = {Kind::Source, i};
 }
 
+static bool isSum(const std::string &name) {
+  return name == "aten::add" || name == "aten::sub" || name == "aten::rsub";
+}
+
 /// Whether a number is a part of the key: another one makes another function.
 static bool isStructural(const c10::OperatorHandle &op, size_t position,
                          double value) {
   const std::string &name = op.operator_name().name;
   // The third of a sum is what its second operand is multiplied by.
-  bool isSum =
-      name == "aten::add" || name == "aten::sub" || name == "aten::rsub";
-  return (isSum && position == 2 && value == 1) || name == "aten::pow";
+  return (isSum(name) && position == 2 && value == 1) || name == "aten::pow";
+}
+
+/// See `SequenceText::halfRounded`: what a sum multiplies its second operand
+/// by, and the first factor.
+static bool isHalfRounded(const c10::OperatorHandle &op, size_t position) {
+  return op.operator_name().name == "aten::mul" ? position == 0 : position == 2;
+}
+
+/// Whether all numbers of an operator are bounds.
+static bool hasBounds(const c10::OperatorHandle &op) {
+  const std::string &name = op.operator_name().name;
+  return name.rfind("aten::clamp", 0) == 0 || name == "aten::hardtanh";
+}
+
+/// Whether an operator is one of arithmetic.
+static bool isArithmetic(const c10::OperatorHandle &op) {
+  const std::string &name = op.operator_name().name;
+  return isSum(name) || name == "aten::mul" || name == "aten::div";
 }
 
 static bool isExponent(double value) {
@@ -79,6 +99,10 @@ bool Builder::addArgument(const Step &step, size_t position,
     }
     arguments.push_back({"$" + std::to_string(numbers.size()), {}});
     numbers.push_back(value);
+    if (hasBounds(*step.op))
+      bounds.push_back(value);
+    if (isArithmetic(*step.op) && isHalfRounded(*step.op, position))
+      halfRounded.push_back(value);
     return true;
   };
   for (auto &[place, operand] : step.operands)

@@ -28,6 +28,10 @@ struct SequenceText {
   /// The sources' places in the graph of backward.
   std::vector<Source> places;
   std::vector<double> numbers;
+  /// Those of numbers that PyTorch on the CPU rounds to the type of the tensors
+  /// for the value, and not for the gradient; and those that it fails with
+  /// where the type has none that large.
+  std::vector<double> halfRounded, bounds;
   /// The tensors without dimensions that some of the numbers come from.
   std::vector<Step::Constant> scalars;
   /// Whether fad has kernels for the exponents.
