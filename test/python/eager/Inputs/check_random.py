@@ -163,7 +163,8 @@ def spoil_forward(execution, loss):
     raise RuntimeError("a tensor from which a sequence is computed has been modified")
 
 
-# Programs that were wrong once: the seed, and whether the program is plain.
+# Programs that were wrong once, without activations in place: the seed, and whether the program
+# is plain.
 FORMER = {
     # A backward with create_graph reads a value whose derivative could be bits.
     104530: True,
@@ -199,8 +200,8 @@ def make_nest(policy, program):
     return nest, met
 
 
-def check_seed(policy, seed, plain, spoil=None):
-    program = generate(seed, plain)
+def check_seed(policy, seed, plain, active, spoil=None):
+    program = generate(seed, plain, active)
     return check(program, *make_nest(policy, program), spoil)
 
 
@@ -208,7 +209,7 @@ def finds(spoil, policy, seeds):
     """Whether one of the programs shows the bug that `spoil` plants."""
     for seed in seeds:
         try:
-            check_seed(policy, seed, False, spoil)
+            check_seed(policy, seed, False, True, spoil)
         except Wrong:
             return True
     return False
@@ -240,6 +241,7 @@ class Tally:
         self.counts = collections.Counter()
         numbers = range(arguments.seed, arguments.seed + arguments.count)
         self.seeds = ((seed, arguments.plain) for seed in numbers)
+        self.active = True
         self.lock = threading.Lock()
         self.end = time.monotonic() + arguments.seconds if arguments.seconds else None
 
@@ -251,7 +253,7 @@ class Tally:
             if seed is None or (self.end is not None and time.monotonic() > self.end):
                 return
             try:
-                name = check_seed(self.policy, seed, plain)
+                name = check_seed(self.policy, seed, plain, self.active)
             except Exception as error:
                 name = "wrong"
                 self.show(seed, plain, error)
@@ -262,7 +264,7 @@ class Tally:
         with self.lock:
             if self.counts["wrong"] < self.arguments.failures:
                 kind = "" if isinstance(error, Wrong) else traceback.format_exc()
-                program = describe(generate(seed, plain))
+                program = describe(generate(seed, plain, self.active))
                 print(
                     f"policy {self.policy}, seed {seed}{', plain' * plain}: {error}\n{kind}{program}\n"
                 )
@@ -311,7 +313,7 @@ def main():
                 print(f"{policy}: a planted bug, {name}, is not found")
     if arguments.former:
         tally = Tally("auto", arguments)
-        tally.seeds = iter(FORMER.items())
+        tally.seeds, tally.active = iter(FORMER.items()), False
         tally.run()
         failed += tally.counts["wrong"]
         print(f"former: {len(FORMER)} programs, {tally.counts['wrong']} wrong")

@@ -82,6 +82,15 @@ IN_PLACE = {
     "tanh_": torch.tanh_,
     "transpose_": lambda x: x.t().mul_(1.1),
 }
+# Activations in place, of which PyTorch keeps a copy of what they overwrite.
+ACTIVATIONS_IN_PLACE = {
+    "clamp_": lambda x: x.clamp_(-0.5, 0.75),
+    "gelu_": torch.ops.aten.gelu_,
+    "hardswish_": lambda x: F.hardswish(x, inplace=True),
+    "hardtanh_": lambda x: F.hardtanh(x, -0.5, 0.75, inplace=True),
+    "mish_": lambda x: F.mish(x, inplace=True),
+    "silu_": lambda x: F.silu(x, inplace=True),
+}
 REQUESTS = ("backward", "grad", "grad_inner", "twice", "second", "backward_inputs")
 
 
@@ -107,12 +116,14 @@ class Program:
     cyclic: bool = False
 
 
-def generate(seed, plain=False):
+def generate(seed, plain=False, active=True):
     """The program with this number; a plain one has one thread, one policy, and small
-    values."""
+    values, and an active one has activations in place."""
     program = _generate(seed)
     if not plain:
         _vary(program, random.Random(f"{seed} varied"))
+        if active:
+            _activate(program, random.Random(f"{seed} active"))
     return program
 
 
@@ -131,6 +142,15 @@ def _vary(program, rng):
             place = rng.randrange(len(program.instructions) + 1)
             program.instructions.insert(place, (kind, "", ()))
     program.cyclic = rng.random() < 0.3
+
+
+def _activate(program, rng):
+    """Activations in place, which mostly write to what no sequence has computed."""
+    for place, (kind, name, operands) in enumerate(program.instructions):
+        if rng.random() < {"in_place": 0.5, "unary": 0.1}.get(kind, 0):
+            kind = "in_place" if kind == "in_place" else "activation"
+            name = rng.choice(list(ACTIVATIONS_IN_PLACE))
+            program.instructions[place] = (kind, name, operands)
 
 
 def _generate(seed):
@@ -212,7 +232,7 @@ def describe(program):
     return "\n".join(lines)
 
 
-_MAKING = ("unary", "binary", "consumer", "matmul", "view", "detach", "no_grad")
+_MAKING = ("unary", "activation", "binary", "consumer", "matmul", "view", "detach", "no_grad")
 
 
 class _Execution:
@@ -293,7 +313,7 @@ class _Execution:
         elif kind == "delete":
             self.values[operands[0]] = None
         elif kind == "in_place":
-            IN_PLACE[name](self.values[operands[0]])
+            {**IN_PLACE, **ACTIVATIONS_IN_PLACE}[name](self.values[operands[0]])
         elif kind == "view":
             # Views of what is changed later see the change.
             self.add(VIEWS[name](self.values[operands[0]]))
@@ -304,6 +324,9 @@ class _Execution:
         elif kind == "no_grad":
             with torch.no_grad():
                 self.write(UNARY[name](self.read(operands[0])))
+        elif kind == "activation":
+            value = self.read(operands[0]) @ self.weights[-1]
+            self.write(ACTIVATIONS_IN_PLACE[name](value))
         elif kind == "matmul":
             product = self.read(operands[0]) @ self.read(operands[1])
             self.write(product * (1.5 / self.program.size))

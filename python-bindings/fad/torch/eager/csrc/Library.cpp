@@ -9,6 +9,7 @@
 #include "deferred/Fused.h"
 #include "deferred/LazyTensor.h"
 #include "deferred/Writes.h"
+#include "interactive/Interactive.h"
 #include "interception/Kernel.h"
 #include "interception/Observer.h"
 #include "sequence/FewBits.h"
@@ -30,6 +31,17 @@ struct Kernel final : c10::OperatorKernel {
     runKernel(info, op, keys, stack);
   }
   const Operator &info;
+};
+
+struct InPlaceKernel final : c10::OperatorKernel {
+  explicit InPlaceKernel(const c10::OperatorHandle &pure)
+      : info(*findOperator(pure.operator_name())), pure(pure) {}
+  void operator()(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                  torch::jit::Stack *stack) {
+    runInPlace(info, pure, op, keys, stack);
+  }
+  const Operator &info;
+  const c10::OperatorHandle pure;
 };
 
 /// A kernel for an operator of the given arguments.
@@ -85,6 +97,12 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
   for (const fad::eager::Operator &op : fad::eager::operators())
     m.impl(op.name, fad::eager::makeKernel(op));
+  for (const char *name : fad::eager::inPlaceOperators())
+    m.impl((std::string(name) + "_").c_str(),
+           torch::CppFunction::makeFromBoxedFunctor(
+               std::make_unique<fad::eager::InPlaceKernel>(
+                   c10::Dispatcher::singleton().findSchemaOrThrow(
+                       (std::string("aten::") + name).c_str(), ""))));
 }
 
 // Operators, and no functions of ctypes, as exceptions of Python go through

@@ -10,6 +10,7 @@
 #include "deferred/LazyTensor.h"
 #include "interception/Arguments.h"
 #include "interception/Keys.h"
+#include "interception/Operators.h"
 #include "interception/SilentWrites.h"
 #include <ATen/core/stack.h>
 #include <atomic>
@@ -33,28 +34,33 @@ static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   redispatch(op, keys, stack);
 }
 
+void prepareWrites(const c10::OperatorHandle &op,
+                   const torch::jit::Stack &stack) {
+  bool hasLazy = LazyTensors::count;
+  if (!hasLazy && !LateWork::exists)
+    return;
+  bool takesMemory = op.operator_name().name == kTakesMemory;
+  const auto &arguments = op.schema().arguments();
+  auto values = torch::jit::last(stack, arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const c10::AliasInfo *alias = arguments[i].alias_info();
+    visitTensors(values[i], [&](const at::Tensor &tensor) {
+      bool isWritten = alias && alias->isWrite();
+      if (hasLazy) {
+        if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
+          LazyTensors::computeReadersOf(tensor, isWritten);
+        else if (takesMemory)
+          compute(tensor);
+      }
+      if (isWritten)
+        LateWork::waitForAll(tensor.device());
+    });
+  }
+}
+
 static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  bool hasLazy = LazyTensors::count;
-  if (hasLazy || LateWork::exists) {
-    bool takesMemory = op.operator_name().name == kTakesMemory;
-    const auto &arguments = op.schema().arguments();
-    auto values = torch::jit::last(*stack, arguments.size());
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const c10::AliasInfo *alias = arguments[i].alias_info();
-      visitTensors(values[i], [&](const at::Tensor &tensor) {
-        bool isWritten = alias && alias->isWrite();
-        if (hasLazy) {
-          if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
-            LazyTensors::computeReadersOf(tensor, isWritten);
-          else if (takesMemory)
-            compute(tensor);
-        }
-        if (isWritten)
-          LateWork::waitForAll(tensor.device());
-      });
-    }
-  }
+  prepareWrites(op, *stack);
   callBelow(op, keys, stack);
 }
 
@@ -72,8 +78,9 @@ static void writeSilently(const c10::OperatorHandle &op,
 static bool mayWrite(const c10::OperatorHandle &op) {
   const std::string &name = op.operator_name().name;
   // A tensor without a graph is what arrays of other libraries are made of.
-  return op.schema().is_mutable() || name == "aten::detach" ||
-         name == kTakesMemory;
+  // Activations in place have kernels of their own.
+  return (op.schema().is_mutable() && !isInPlaceOperator(op.operator_name())) ||
+         name == "aten::detach" || name == kTakesMemory;
 }
 
 /// Has the mode call `function` for an operator. There is one lock for all

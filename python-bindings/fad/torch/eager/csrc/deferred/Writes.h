@@ -9,6 +9,9 @@
 #ifndef FAD_EAGER_WRITES_H
 #define FAD_EAGER_WRITES_H
 
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
 namespace fad::eager {
 
 /// Lets operators in the mode that write to a tensor, or hand out its memory,
@@ -17,6 +20,10 @@ void watchWrites();
 
 /// The same for operators that were registered since.
 void watchNewOperators();
+
+/// Computes what an operator's writes have to wait for.
+void prepareWrites(const c10::OperatorHandle &op,
+                   const torch::jit::Stack &stack);
 
 /// Notes the silent writes of operators in the mode, and lets them wait as
 /// well.

@@ -22,6 +22,14 @@ void deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result,
 /// operator whose derivative cannot be computed keeps PyTorch's graph.
 void conclude(Call &call, const at::Tensor &result);
 
+/// Runs an activation in place in the mode. PyTorch's own operator keeps a copy
+/// of what it overwrites, from which the result is a sequence, computed at once
+/// by both engines. `info` and `pure` are of the operator that writes to
+/// nothing.
+void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
+                const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                torch::jit::Stack *stack);
+
 /// C: what a sequence leaves, once an operator that is no part of it reads its
 /// value.
 void finishInteractive(const at::Tensor &tensor, Value &value,

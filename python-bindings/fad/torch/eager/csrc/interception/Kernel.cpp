@@ -31,7 +31,7 @@ bool isOurThread() {
          at::SavedTensorDefaultHooks::get_tls_state().stack.empty();
 }
 
-static bool isSupported(const at::Tensor &tensor, const Options &mode) {
+bool isSupported(const at::Tensor &tensor, const Options &mode) {
   auto *meta = impl::get_autograd_meta(tensor);
   return tensor.layout() == at::kStrided &&
          at::isFloatingType(tensor.scalar_type()) &&

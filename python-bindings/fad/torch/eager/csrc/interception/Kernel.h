@@ -89,6 +89,8 @@ c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
 at::Tensor defer(Call &call, c10::DispatchKeySet keys);
 /// See interactive/Interactive.h.
 void conclude(Call &call, const at::Tensor &result);
+/// Whether sequences may have a differentiable operand.
+bool isSupported(const at::Tensor &tensor, const Options &mode);
 
 /// Notes on a value what its sequence has left.
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,

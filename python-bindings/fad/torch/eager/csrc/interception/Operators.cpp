@@ -58,6 +58,21 @@ static constexpr Operator table[] = {
 
 c10::ArrayRef<Operator> operators() { return table; }
 
+c10::ArrayRef<const char *> inPlaceOperators() {
+  static constexpr const char *names[] = {
+      "silu",     "gelu",  "mish",      "hardswish", "hardsigmoid",
+      "hardtanh", "clamp", "clamp_min", "clamp_max"};
+  return names;
+}
+
+bool isInPlaceOperator(const c10::OperatorName &name) {
+  auto names = inPlaceOperators();
+  return name.overload_name.empty() &&
+         std::any_of(names.begin(), names.end(), [&](const char *each) {
+           return name.name == std::string("aten::") + each + "_";
+         });
+}
+
 const Operator *findOperator(const c10::OperatorName &name) {
   static const auto *all = [] {
     auto *all = new std::unordered_map<std::string, const Operator *>();

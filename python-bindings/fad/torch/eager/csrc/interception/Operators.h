@@ -46,6 +46,14 @@ struct Operator {
 /// All of them.
 c10::ArrayRef<Operator> operators();
 
+/// Activations that write to their operand, as the names of those that do not.
+/// PyTorch's nodes of these save a copy of the operand from before. Those of
+/// others save the result, which takes no memory of its own.
+c10::ArrayRef<const char *> inPlaceOperators();
+
+/// Whether a name of PyTorch's, as "aten::silu_", is one of those.
+bool isInPlaceOperator(const c10::OperatorName &name);
+
 /// The fad operator of a name of PyTorch's, as "aten::add.Tensor", or null.
 const Operator *findOperator(const c10::OperatorName &name);
 
