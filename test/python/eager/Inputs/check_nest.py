@@ -152,6 +152,20 @@ def check_slopes(check):
             )
 
 
+def check_overflow(check):
+    """A derivative that overflows before the gradient comes, which makes the product small."""
+    x = torch.linspace(0, 1, 64, dtype=torch.float16)
+
+    def pull(policy):
+        leaf = x.clone().requires_grad_()
+        with nest(policy):
+            y = torch.sin(torch.sin(leaf * 1000) * 1000)
+        return torch.autograd.grad(y, leaf, torch.full_like(y, 1e-4))[0]
+
+    for policy, is_finite in ((None, True), ("auto", True), ("fad", False)):
+        check(f"overflow, {policy}", lambda: pull(policy).isfinite().all() == is_finite)
+
+
 def check_one_pass(check):
     """Where the derivative of a product takes one pass, PyTorch's backward functions are not
     called for it: of few elements, or in one thread."""
@@ -351,6 +365,7 @@ if __name__ == "__main__":
     check = Checks()
     check_gradients(check)
     check_slopes(check)
+    check_overflow(check)
     check_one_pass(check)
     check_second(check)
     check_late(check)

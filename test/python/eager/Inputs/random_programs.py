@@ -102,7 +102,7 @@ class Program:
     for, `used` those that the loss consists of. Matrices have `size` rows, and tensors of
     fewer than `min_numel` elements are not nested; None stands for the default. Of a
     `cyclic` program, values refer to themselves, so that a collection of garbage frees
-    them."""
+    them. Numbers have the type `dtype`."""
 
     seed: int
     leaves: list[bool]
@@ -114,6 +114,7 @@ class Program:
     size: int = SMALL
     min_numel: int | None = 0
     cyclic: bool = False
+    dtype: torch.dtype = torch.float64
 
 
 def generate(seed, plain=False, active=True):
@@ -222,6 +223,7 @@ def describe(program):
     lines = [
         f"size {program.size}, min_numel {program.min_numel}, leaves {program.leaves}"
         + ", cyclic" * program.cyclic
+        + f", {program.dtype}" * (program.dtype is not torch.float64)
     ]
     number = len(program.leaves)
     for kind, name, operands in program.instructions:
@@ -240,14 +242,16 @@ class _Execution:
     returns a copy, so that no change in place reaches what is saved. `facts` are what has
     happened that may explain an error: "hooked" and "hooked after use" of a value's
     gradient, "inner" of gradients asked for, "second" of derivatives, and "written" of a
-    value that an operator had read before, or made, and "backward" once that has begun."""
+    value that an operator had read before, or made, and "backward" once that has begun. A
+    `dtype` is one to compute in, with the program's numbers."""
 
-    def __init__(self, program, copies, facts):
+    def __init__(self, program, copies, facts, dtype=None):
         self.program, self.copies, self.facts = program, copies, facts
         generator = torch.Generator().manual_seed(program.seed)
 
         def make(*shape):
-            return torch.rand(*shape, generator=generator, dtype=torch.float64) * 2 - 1
+            number = torch.rand(*shape, generator=generator, dtype=torch.float64) * 2 - 1
+            return number.to(program.dtype).to(dtype or program.dtype)
 
         size = program.size
         self.leaves = [make(size, size).requires_grad_(each) for each in program.leaves]
@@ -428,11 +432,12 @@ def _execute(execution, nest):
                     execution.execute(kind, name, operands)
 
 
-def run(program, nest=_no_nest, copies=False, spoil=None, facts=None):
+def run(program, nest=_no_nest, copies=False, spoil=None, facts=None, dtype=None):
     """The loss, and then all gradients, of `program`, whose instructions are within
     `nest()` as `_execute` says. `spoil` may change an execution before gradients are
-    asked for. What may explain an error is put into the set `facts`."""
-    execution = _Execution(program, copies, set() if facts is None else facts)
+    asked for. What may explain an error is put into the set `facts`. It is computed in the
+    type `dtype`, or else in the program's."""
+    execution = _Execution(program, copies, set() if facts is None else facts, dtype)
     _execute(execution, nest)
     with nest() if program.backward_nested else contextlib.nullcontext():
         loss = execution.make_loss()
