@@ -193,8 +193,9 @@ def nest(
     again; "fad" keeps the derivative, which forward computes on the way. In 16 bits,
     gradients of "fad" have up to 1.11 times the rounding error of eager PyTorch's, and a
     derivative that overflows float16 gives infinities or NaN where those may be finite:
-    take "auto" there. Tensors with fewer than `min_numel` elements are left to PyTorch. With `derivative_bits`, 1 to 8, a
-    bounded derivative may be kept in that many bits an element, approximately.
+    take "auto" there. Tensors with fewer than `min_numel` elements are left to PyTorch. With
+    `derivative_bits`, 1 to 8, a bounded derivative may be kept in that many bits an element,
+    approximately.
 
     The engine "interactive" computes each operator at once. "deferred" records them, and
     computes a sequence as a whole where its value is read."""

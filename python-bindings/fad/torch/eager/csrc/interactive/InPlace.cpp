@@ -15,9 +15,9 @@ namespace fad::eager {
 
 namespace generated = torch::autograd::generated;
 
-/// Whether a tensor that an activation is going to write to may be the value of
-/// a sequence. A value that is none yet and whose memory nothing else has:
-/// other writes would not be seen.
+/// Whether a tensor that an activation is going to write to may become the
+/// value of a sequence. It is none yet, and nothing else has its memory,
+/// through which writes would not be seen.
 static bool mayBecomeValue(const at::Tensor &tensor) {
   if (!tensor.requires_grad() || !isOurThread() ||
       !isSupported(tensor, options) || isView(tensor) || lazyOf(tensor) ||
