@@ -145,7 +145,13 @@ def compile_eager(
     # A derivative in place of PyTorch's own gradient rounds otherwise, which only the
     # policy that is about derivatives may.
     table = decompose_gradients() if getattr(partitioner, "policy", "") == "fad" else {}
+    # Changes of inputs are part of the graphs: PyTorch knows no other form of those that
+    # backward makes.
     compiler = aot_autograd(
-        fw_compiler=run, bw_compiler=run, partition_fn=partitioner, decompositions=table
+        fw_compiler=run,
+        bw_compiler=run,
+        partition_fn=partitioner,
+        decompositions=table,
+        keep_inference_input_mutations=True,
     )
     return compiler(graph, inputs)

@@ -1,4 +1,4 @@
-"""The place of saved values in forward."""
+"""The place of saved values in forward, and of writes in backward."""
 
 import torch
 from torch import fx

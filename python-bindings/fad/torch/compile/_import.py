@@ -17,6 +17,10 @@ from ._kinds import find_kind, find_memory, is_bound, is_part
 from ._sizes import estimate_size
 from ._times import estimate_time
 from ._scalars import LINEAR, RULES, Operand
+from ._writes import find_late_readers, is_of_backward, is_write
+
+# A cotangent without elements, on which backward's effects depend, and its type.
+_BACKWARD, _NOTHING = "%backward", "tensor<0xf32>"
 
 
 def is_tangent(node: fx.Node) -> bool:
@@ -55,9 +59,15 @@ class _Importer:
     dependent: set[fx.Node] = field(default_factory=set)
     empty: dict[str, str] = field(default_factory=dict)
     operands: dict[str, list[fx.Node]] = field(default_factory=dict)
+    # What forward and backward do besides computing results.
+    forward_effects: list[str] = field(default_factory=list)
+    backward_effects: list[str] = field(default_factory=list)
     num_cotangents: int = 0
+    # Operations that read what backward changes, when backward runs.
+    late: set[fx.Node] = field(default_factory=set)
 
     def run(self) -> Imported:
+        self.late = find_late_readers(self.graph, self.num_forward_outputs, self.mutated)
         for node in self.graph.nodes:
             if node.op == "placeholder":
                 self.add_argument(node)
@@ -109,12 +119,16 @@ class _Importer:
     # Operations
 
     def add_node(self, node: fx.Node) -> None:
-        if any(used in self.dependent for used in node.all_input_nodes):
+        if node in self.late or any(used in self.dependent for used in node.all_input_nodes):
             self.dependent.add(node)
         if is_part(node) or node.op == "get_attr":
             return
+        if is_write(node):
+            # It does not read its destination.
+            self.add_effect(node, node.args[1:2], is_of_backward(node))
+            return
         is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
-        if is_tensor and self.add_elementwise(node):
+        if is_tensor and node not in self.late and self.add_elementwise(node):
             return
         # The results of several, of which some may be parts of parts.
         results, worklist = [], [node]
@@ -150,8 +164,7 @@ class _Importer:
     ) -> None:
         if not results:
             return
-        values = ", ".join(self.values[operand] for operand in operands)
-        before = ", ".join(self.types[operand] for operand in operands)
+        values, before = self.write_operands(operands, node in self.late)
         for number, result in enumerate(results):
             if node in self.dependent:
                 self.dependent.add(result)
@@ -168,6 +181,29 @@ class _Importer:
             f"{{{marks}}} : ({before}) -> ({after})"
         )
         self.operands[results[0].name] = operands
+
+    def add_effect(self, node: fx.Node, operands: Iterable[Any], is_backward: bool) -> None:
+        """Adds what `node` reads, as the operands of an operation of forward or of backward,
+        whose result has no elements."""
+        operands = self.tensors(operands)
+        values, types = self.write_operands(operands, is_backward)
+        self.lines.append(
+            f'%{node.name}.effect = fad.opaque "{node.target}" keep ({values}) '
+            f'{{fad.nodes = ["{node.name}"]}} : ({types}) -> {_NOTHING}'
+        )
+        self.operands[node.name] = operands
+        effects = self.backward_effects if is_backward else self.forward_effects
+        effects.append(f"%{node.name}.effect")
+
+    def write_operands(self, operands: list[fx.Node], is_backward: bool) -> tuple[str, str]:
+        """The lists of the values and the types of `operands`. What depends on a cotangent is
+        backward's, whatever else it reads."""
+        values = [self.values[operand] for operand in operands]
+        types = [self.types[operand] for operand in operands]
+        if is_backward:
+            values.append(_BACKWARD)
+            types.append(_NOTHING)
+        return ", ".join(values), ", ".join(types)
 
     def add_elementwise(self, node: fx.Node) -> bool:
         """Adds `node` as an operation with a scalar body, where it has one."""
@@ -262,11 +298,22 @@ class _Importer:
     # Results
 
     def finish(self) -> Imported:
-        outputs = tree_leaves(self.graph.output_node().args)
+        output = self.graph.output_node()
+        outputs = tree_leaves(output.args)
         results = list(dict.fromkeys(self.tensors(outputs[: self.num_forward_outputs])))
-        values = [self.values[node] for node in results]
-        types = [self.types[node] for node in results]
-        marks = [""] * len(results)
+        gradients = list(dict.fromkeys(self.tensors(outputs[self.num_forward_outputs :])))
+        others = [node for node in gradients if node not in self.dependent]
+        if others:
+            # Forward values that backward returns.
+            self.add_effect(output, others, is_backward=True)
+        gradients = [node for node in gradients if node in self.dependent]
+        if self.backward_effects:
+            self.arguments.append(
+                f"{_BACKWARD}: {_NOTHING} {{fad.cotangent = {self.num_cotangents} : i64}}"
+            )
+        values = [self.values[node] for node in results] + self.forward_effects
+        types = [self.types[node] for node in results] + [_NOTHING] * len(self.forward_effects)
+        marks = [""] * len(values)
         cotangents = [a for a in self.arguments if "fad.cotangent" in a]
         # Cotangents belong to results and gradients to arguments of their types;
         # those of the graph may have others, so each has one of its own.
@@ -278,17 +325,13 @@ class _Importer:
             marks.insert(index, "")
         # Arguments are numbered without cotangents.
         number = len(self.arguments) - len(cotangents)
-        gradients = [
-            node
-            for node in dict.fromkeys(self.tensors(outputs[self.num_forward_outputs :]))
-            if node in self.dependent
-        ]
-        for index, node in enumerate(gradients):
-            self.arguments.append(f"%argument.{index}: {self.types[node]}")
-            values.append(self.values[node])
-            types.append(self.types[node])
-            marks.append(f" {{fad.gradient = {number} : i64}}")
-            number += 1
+        made = [(self.values[node], self.types[node]) for node in gradients]
+        made += [(effect, _NOTHING) for effect in self.backward_effects]
+        for index, (value, type) in enumerate(made):
+            self.arguments.append(f"%argument.{index}: {type}")
+            values.append(value)
+            types.append(type)
+            marks.append(f" {{fad.gradient = {number + index} : i64}}")
         typed = ", ".join(t + mark for t, mark in zip(types, marks))
         head = [f"{name} = tensor.empty() : {t}" for t, name in self.empty.items()]
         fuses = "attributes {fad.fuses} " if self.is_fused else ""
@@ -301,7 +344,11 @@ class _Importer:
         return Imported(
             text,
             self.operands,
-            [None] * len(cotangents) + results + gradients,
+            [None] * len(cotangents)
+            + results
+            + [None] * len(self.forward_effects)
+            + gradients
+            + [None] * len(self.backward_effects),
             sum(map(self.count_bytes, gradients)),
         )
 

@@ -16,7 +16,6 @@ from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.compile_utils import raise_getitems
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
-from torch.utils._pytree import tree_leaves
 
 from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
@@ -29,6 +28,7 @@ from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
 from ._masks import find_masks, read_packed
 from ._regions import merge_equal
+from ._writes import check_versions, find_mutated, write_last
 
 
 # A budget that every selection keeps.
@@ -172,7 +172,8 @@ class Partitioner(CustomPartitionerFn):
 
     def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
         with _without_collection():
-            mutated = _find_mutated(graph, num_fwd_outputs)
+            mutated = find_mutated(graph, num_fwd_outputs)
+            check_versions(graph, mutated)
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
             module = parse(imported.text, filename="joint graph")
             options = {
@@ -305,30 +306,6 @@ def _find_target(graph: fx.Graph) -> str:
     return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
 
 
-def _find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
-    """The inputs that forward changes: by an operation of the graph, or afterwards,
-    as the descriptions of its outputs say."""
-    mutated = set()
-    placeholders = {}
-    for node in graph.nodes:
-        if node.op == "placeholder":
-            placeholders[node.meta.get("desc")] = node
-        elif isinstance(node.target, torch._ops.OpOverload):
-            schema = node.target._schema
-            values = dict(zip((a.name for a in schema.arguments), node.args))
-            values.update(node.kwargs)
-            for argument in schema.arguments:
-                if argument.is_write:
-                    leaves = tree_leaves(values.get(argument.name))
-                    mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
-    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
-    for output in outputs[:num_fwd_outputs]:
-        changed = getattr(output, "mutated_input", None)
-        if changed is not None and changed in placeholders:
-            mutated.add(placeholders[changed])
-    return {node for node in mutated if node.op == "placeholder"}
-
-
 def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     """PyTorch's partition, with `choose` in the place of its choice, and `copies` for
     `keep_layouts`. The joint graph is never executed, so it is not compiled after each
@@ -381,6 +358,7 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     if is_checkpointed and partitioners.has_recomputable_rng_ops(gm):
         forward, backward = partitioners.functionalize_rng_ops(gm, forward, backward, len(numbers))
     backward = partitioners.reordering_to_mimic_autograd_engine(backward)
+    write_last(backward.graph)
     if functorch_config.enable_activation_offloading:
         from torch._functorch._activation_offloading import activation_offloading
 
@@ -398,7 +376,8 @@ def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
     """`saved`, in the order of the graph, with the numbers and objects that backward
     reads beside them: sizes, for example, which fad does not see."""
     closed = set(saved)
-    worklist = list(info.required_bw_nodes)
+    # PyTorch counts the output among them, which has the results of forward, too.
+    worklist = [node for node in info.required_bw_nodes if node.op != "output"]
     seen = set(worklist)
     while worklist:
         for used in worklist.pop().all_input_nodes:

@@ -1,0 +1,99 @@
+"""Inputs that forward or backward changes in place.
+
+AOTAutograd's joint graph computes new values, and writes each of them to its input at the
+end. The value of an input that forward changes is therefore that before forward, and what
+backward reads of it has to be a copy. An input that backward alone changes has its value
+from before this, which backward reads when it runs: other steps may have changed it since
+forward."""
+
+import torch
+from torch import fx
+from torch._functorch import partitioners
+from torch.utils._pytree import tree_leaves
+
+from ._kinds import find_kind
+
+aten = torch.ops.aten
+
+
+def is_write(node: fx.Node) -> bool:
+    """Whether `node` does nothing but write a value to an input."""
+    return node.target is aten.copy_.default and not node.users
+
+
+def is_of_backward(node: fx.Node) -> bool:
+    """Whether `node` changes memory, and has to do so in backward."""
+    return partitioners._must_be_in_backward(node)
+
+
+def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
+    """The inputs that forward changes: by an operation of the graph, or afterwards,
+    as the descriptions of its outputs say."""
+    mutated = set()
+    placeholders = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            placeholders[node.meta.get("desc")] = node
+        elif isinstance(node.target, torch._ops.OpOverload) and not is_of_backward(node):
+            schema = node.target._schema
+            values = dict(zip((a.name for a in schema.arguments), node.args))
+            values.update(node.kwargs)
+            for argument in schema.arguments:
+                if argument.is_write:
+                    leaves = tree_leaves(values.get(argument.name))
+                    mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
+    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
+    for output in outputs[:num_fwd_outputs]:
+        changed = getattr(output, "mutated_input", None)
+        if changed is not None and changed in placeholders:
+            mutated.add(placeholders[changed])
+    return {node for node in mutated if node.op == "placeholder"}
+
+
+def _find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
+    writes = graph.find_nodes(op="call_function", target=aten.copy_.default)
+    return {node.args[0] for node in writes if is_of_backward(node)}
+
+
+def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:
+    """Lets backward raise RuntimeError where it changes one of `mutated`, and another step
+    has changed that since forward: backward computes the new value from the one that forward
+    has left. PyTorch does not compare versions of what a function keeps as an attribute of
+    its context."""
+    for node in _find_written_in_backward(graph) & mutated:
+        node.meta["saved_tensor_with_no_vc_check"] = False
+
+
+def find_late_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -> set[fx.Node]:
+    """The operations of backward that read an input which backward alone changes. They run
+    in backward, whether or not they depend on a cotangent."""
+    memory = _find_written_in_backward(graph) - mutated
+    if not memory:
+        return set()
+    results = tree_leaves(graph.output_node().args)[:num_fwd_outputs]
+    worklist = [node for node in results if isinstance(node, fx.Node)]
+    worklist += [node for node in graph.nodes if is_write(node) and not is_of_backward(node)]
+    of_forward: set[fx.Node] = set()
+    while worklist:
+        node = worklist.pop()
+        if node not in of_forward:
+            of_forward.add(node)
+            worklist.extend(node.all_input_nodes)
+    readers = set()
+    for node in graph.nodes:
+        if memory.isdisjoint(node.all_input_nodes):
+            continue
+        if find_kind(node) == "view":
+            memory.add(node)
+        elif node not in of_forward and not partitioners._has_tag_is_forward(node):
+            readers.add(node)
+    return readers
+
+
+def write_last(backward: fx.Graph) -> None:
+    """Moves writes to inputs to the end of `backward`, where AOTAutograd has put them: what
+    PyTorch's order has behind them may read the old values."""
+    output = backward.output_node()
+    for node in backward.find_nodes(op="call_function", target=aten.copy_.default):
+        if is_write(node):
+            output.prepend(node)

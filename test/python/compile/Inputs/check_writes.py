@@ -1,0 +1,317 @@
+"""Buffers that forward, backward or both change in place.
+
+usage: check_writes.py [--every]
+
+The reference is eager PyTorch: the buffer after each pass, results and gradients. Without
+--every, each case has one set of options under the engine `eager`, and one case has Inductor."""
+
+import itertools
+import sys
+import unittest
+import warnings
+from unittest import mock
+
+import torch
+import torch.nn.functional as F
+
+import fad.torch.compile
+from fad.torch.compile._partitioner import FALLBACK, Partitioner
+
+CHOICES = [
+    {},
+    {"fad.policy": "bp"},
+    {"fad.policy": "recompute"},
+    {"fad.policy": "fad"},
+    {"fad.budget": 0.5},
+    {"fad.residual_budget": 10000},
+]
+EVERY = "--every" in sys.argv
+
+
+def choose_options(number, inductor=False):
+    """The options of the case with this number; in the sample, one of CHOICES."""
+    if EVERY:
+        engines = ("eager", "inductor")
+        return [{"fad.engine": e, **o} for e, o in itertools.product(engines, CHOICES)]
+    options = [{"fad.engine": "eager", **CHOICES[number % len(CHOICES)]}]
+    return options + [{"fad.engine": "inductor"}] * inductor
+
+
+def make(forward, backward):
+    """A function with a buffer `h`, which `forward` and `backward` may change."""
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x, h):
+            context.h = h
+            return forward(context, x, h)
+
+        @staticmethod
+        def backward(context, gradient):
+            return backward(context, gradient), None
+
+    return Function.apply
+
+
+def keep(_, x, *h):
+    return x * 1
+
+
+def count_forward(_, x, h):
+    h[0] += 1
+    return x * 1
+
+
+def count_backward(context, gradient):
+    context.h[1] += 1
+    return gradient * 1
+
+
+def find_maximum(_, x, h):
+    h[0].copy_(x.detach().abs().amax())
+    return x * 1
+
+
+def find_maximum_backward(context, gradient):
+    context.h[1].copy_(gradient.abs().amax())
+    return gradient * 1
+
+
+def change_slices(_, x, h):
+    h[:2].mul_(0.5)
+    h[1:].add_(x.detach().sin().sum())
+    return x * 2
+
+
+def change_slices_backward(context, gradient):
+    context.h[:2].mul_(3)
+    context.h[1:].add_(gradient.abs().sum())
+    context.h[0] += context.h[1]
+    return gradient * 2
+
+
+def read_old(context, x, h):
+    context.old = h.clone()
+    h.mul_(0.9).add_(0.1 * x.detach().mean())
+    return x * context.old[0]
+
+
+def read_old_backward(context, gradient):
+    context.h.add_(gradient.sum())
+    return gradient * context.old[0]
+
+
+def roll(_, x, h):
+    h.copy_(torch.roll(h, 1))
+    h[0] = x.detach().tanh().abs().amax()
+    return x * h[0]
+
+
+def use(context, gradient):
+    first = gradient * context.h[0]
+    context.h[0].mul_(0.5)
+    return first * context.h[0]
+
+
+def save_mask(context, x, h):
+    context.mask = (torch.rand_like(x) > 0.5).to(x.dtype)
+    h[0].copy_(context.mask.sum())
+    return x * context.mask
+
+
+def sum_mask(context, gradient):
+    context.h[1].copy_(context.mask.sum())
+    return gradient * context.mask
+
+
+def read_sine(context, x, h):
+    context.sine = x.sin()
+    h[0] += context.sine.sum()
+    return context.sine * 1
+
+
+def read_sine_backward(context, gradient):
+    context.h[1] += context.sine.cos().sum()
+    return gradient * context.sine
+
+
+CASES = {
+    "counters": (count_forward, count_backward),
+    "maxima": (find_maximum, find_maximum_backward),
+    "slices, twice": (change_slices, change_slices_backward),
+    "old value": (read_old, read_old_backward),
+    "history": (roll, use),
+    "mask": (save_mask, sum_mask),
+    "saved value": (read_sine, read_sine_backward),
+    "mask as gradient": (save_mask, lambda context, _: context.mask),
+    "forward alone": (read_old, lambda context, gradient: gradient * context.old[0]),
+    "backward alone": (keep, change_slices_backward),
+    "backward alone, read": (keep, use),
+}
+
+
+def compile_with(function, options, **more):
+    torch._dynamo.reset()
+    return torch.compile(function, backend="fad", options=options, **more)
+
+
+def make_step(name):
+    function = make(*CASES[name])
+    return lambda x, h: function(F.gelu(x), h).sin()
+
+
+def run(step, sizes=(4, 4), at_once=False):
+    """The buffer after each pass, the results and the gradients. With `at_once`, all forward
+    passes come before the backward passes."""
+    torch.manual_seed(0)
+    h, states, open_passes = torch.linspace(1, 2, 4), [], []
+
+    def finish():
+        for x, y in open_passes:
+            y.square().sum().backward()
+            states.extend([x.grad, h.clone()])
+        open_passes.clear()
+
+    for size in sizes:
+        x = torch.randn(size, 8, requires_grad=True)
+        y = step(x, h)
+        states.extend([y.detach().clone(), h.clone()])
+        open_passes.append((x, y))
+        if not at_once:
+            finish()
+    finish()
+    return states
+
+
+class Writes(unittest.TestCase):
+    def compare(self, got, expected):
+        self.assertEqual(len(got), len(expected))
+        for number, (one, other) in enumerate(zip(got, expected)):
+            torch.testing.assert_close(one, other, msg=lambda text, i=number: f"{i}: {text}")
+
+    def check(self, name, options, **more):
+        step = make_step(name)
+        if options["fad.engine"] == "inductor" and "mask" in name:
+            return  # Inductor draws other random numbers.
+        with self.subTest(name, **options, **more), warnings.catch_warnings():
+            # A small graph cannot keep a budget.
+            warnings.filterwarnings("ignore", message="no selection that fad tries")
+            warnings.filterwarnings("error", message=FALLBACK)
+            compiled = compile_with(step, options, dynamic="sizes" in more)
+            self.compare(run(compiled, **more), run(step, **more))
+
+    def test_alternating(self):
+        for number, name in enumerate(CASES):
+            for options in choose_options(number, inductor=name == "counters"):
+                self.check(name, options)
+
+    def test_sizes(self):
+        for number, name in enumerate(CASES):
+            for options in choose_options(number + 3)[: None if EVERY else 1]:
+                self.check(name, options, sizes=(4, 6, 5))
+
+    def test_two_forward_passes(self):
+        """Backward reads a buffer that it alone changes when it runs. Where forward changes it,
+        too, backward has the value of its own forward, and refuses another one."""
+        for number, name in enumerate(CASES):
+            if "alone" in name:
+                for options in choose_options(number + 1):
+                    self.check(name, options, at_once=True)
+        for name in ("counters", "maxima"):
+            for options in choose_options(0):
+                with self.subTest(name, **options), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                        run(compile_with(make_step(name), options), at_once=True)
+
+    def test_fallback(self):
+        """PyTorch's partitioner has the graph that fad has not touched, and one warning says so."""
+        for name in ("counters", "maxima"):
+            step = make_step(name)
+            for options in choose_options(0):
+                with (
+                    self.subTest(name, **options),
+                    mock.patch("fad.torch.compile._partitioner.write_last", side_effect=KeyError),
+                    warnings.catch_warnings(record=True) as caught,
+                ):
+                    warnings.simplefilter("always")
+                    self.compare(run(compile_with(step, options)), run(step))
+                messages = [str(each.message) for each in caught]
+                self.assertEqual(sum(each.startswith(FALLBACK) for each in messages), 1)
+
+    def test_mask(self):
+        """A random mask that is itself the gradient is drawn once."""
+        function = make(*CASES["mask as gradient"])
+        for options in choose_options(0, inductor=True):
+            with self.subTest(**options):
+                x = torch.ones(8, 8, requires_grad=True)
+                y = compile_with(lambda x, h: function(x, h), options)(x, torch.zeros(4))
+                y.sum().backward()
+                torch.testing.assert_close(x.grad, y.detach())
+
+
+def choose_nearest(x, book):
+    z = x.tanh()
+    place = (z.unsqueeze(1) - book).square().sum(-1).argmin(1)
+    loss = (z - book[place]).square().mean()
+    with torch.no_grad():
+        book.copy_(book * 0.9 + F.one_hot(place, 16).float().t() @ z * 0.1)
+    return loss
+
+
+def choose_fixed(x, book):
+    z = x.tanh()
+    loss = (z - book[torch.arange(x.shape[0]) % 16]).square().mean()
+    with torch.no_grad():
+        book.copy_(z[:16])
+    return loss
+
+
+def multiply(x, book):
+    """Autograd saves the codebook as forward has left it."""
+    book.mul_(0.5)
+    return (x.tanh() * book.exp().sum()).square().mean()
+
+
+class Codebooks(unittest.TestCase):
+    """A codebook that forward reads, and then changes."""
+
+    def test_gradients(self):
+        for function in (choose_nearest, choose_fixed, multiply):
+            results = []
+            every = [
+                options for number in range(len(CHOICES)) for options in choose_options(number)
+            ]
+            for options in [None, *(every if not EVERY else choose_options(0))]:
+                torch.manual_seed(0)
+                x, book = torch.randn(64, 8, requires_grad=True), torch.randn(16, 8)
+                call = compile_with(function, options, fullgraph=True) if options else function
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", message="no selection that fad tries")
+                    call(x, book).backward()
+                results.append((options, x.grad, book))
+            _, gradient, changed = results[0]
+            for options, *got in results[1:]:
+                with self.subTest(function.__name__, **options):
+                    torch.testing.assert_close(got, [gradient, changed])
+
+    def test_saved(self):
+        """What only forward reads is not saved, though forward computes a check of it."""
+        saved = []
+
+        def keep_parts(*arguments, **options):
+            parts = split(*arguments, **options)
+            placeholders = parts[1].graph.find_nodes(op="placeholder")
+            saved.append([node.name for node in placeholders if not node.users])
+            return parts
+
+        split = Partitioner.__call__
+        with mock.patch.object(Partitioner, "__call__", keep_parts):
+            options = {"fad.engine": "eager", "fad.policy": "bp"}
+            x, book = torch.randn(64, 8, requires_grad=True), torch.randn(16, 8)
+            compile_with(choose_nearest, options)(x, book).backward()
+        self.assertEqual(saved, [[]])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[each for each in sys.argv if each != "--every"])
