@@ -13,6 +13,7 @@ from torch import fx
 from torch.utils._pytree import tree_leaves
 
 from .._body import FLOAT_TYPES, MLIR_TYPES, Body, Unsupported
+from ._decisions import is_decision
 from ._kinds import find_kind, find_memory, is_bound, is_part
 from ._sizes import estimate_size
 from ._times import estimate_time
@@ -147,7 +148,7 @@ class _Importer:
 
     def describe(self, node: fx.Node) -> tuple[str, list[fx.Node]]:
         operands = [used for used in node.all_input_nodes if used in self.values]
-        kind = find_kind(node)
+        kind = "keep" if self.is_fused and is_decision(node) else find_kind(node)
         if not operands:
             # A view of nothing, such as that of an integer, is no view. A tensor that
             # no tensor determines, such as one of zeros, never has to be saved.
@@ -210,6 +211,8 @@ class _Importer:
         target: Any = node.target
         rule = RULES.get(getattr(target, "overloadpacket", None))
         if rule is None or is_bound(node) or not self.is_linear(node):
+            return False
+        if self.is_fused and is_decision(node):
             return False
         value = node.meta["val"]
         body, operands, inputs = Body(), [], []

@@ -23,6 +23,7 @@ from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
 from ..._progress import step
 from ._apply import apply_plan
+from ._decisions import round_operands
 from ._hoist import hoist
 from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
@@ -186,6 +187,8 @@ class Partitioner(CustomPartitionerFn):
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)
             read_packed(graph, masks)
+            if self.is_fused:
+                round_operands(graph)
             return saved
 
     def _find_reassociation(self) -> str:

@@ -14,9 +14,11 @@ from unittest import mock
 
 import torch
 import torch.nn.functional as F
+import torch.utils.checkpoint
 from torch import nn
 from torch._functorch import config as functorch_config
 
+import fad.torch
 import fad.torch.compile
 from fad.torch.compile._backend import backend
 
@@ -153,6 +155,71 @@ class Halves(unittest.TestCase):
                     y = compile_with(function, options)(x, h)
                     (gradient,) = torch.autograd.grad(y, x, torch.full_like(x, scale))
                     torch.testing.assert_close(gradient, expected, rtol=2e-3, atol=0)
+
+
+class Comparisons(unittest.TestCase):
+    """What Inductor computes with 32 bits and compares with what it has rounded to 16."""
+
+    VALUES = {
+        "quotient": lambda x, y: x / (y.abs() + 1.3),
+        "chain": lambda x, y: torch.tanh(x * 1.1) * torch.exp(-y * 0.3) + 0.7 * x,
+    }
+    MAXIMA = {
+        "amax": lambda v: v.amax(1),
+        "max": lambda v: v.max(1).values,
+        "argmax": lambda v: v.gather(1, v.argmax(1, keepdim=True)),
+        "threshold": lambda v: (v * (v >= v.topk(1, dim=1).values)).sum(1),
+        "norm": lambda v: torch.linalg.vector_norm(v, float("inf"), dim=1),
+        "of all": lambda v: v.max(),
+    }
+    EVERY = itertools.product(
+        VALUES,
+        MAXIMA,
+        (torch.bfloat16, torch.float16),
+        ({}, {"fad.policy": "fad"}, {"fad.policy": "recompute"}, {"fad.recompute": "all"}),
+    )
+    SAMPLE = [
+        ("chain", "amax", torch.bfloat16, {}),
+        ("quotient", "of all", torch.float16, {"fad.policy": "fad"}),
+        ("chain", "argmax", torch.bfloat16, {"fad.recompute": "all"}),
+    ]
+
+    def test_maxima(self):
+        """The gradient of a maximum adds up to its cotangent, and is that of largest elements."""
+        for value, maximum, dtype, options in self.EVERY if EVERY else self.SAMPLE:
+            with self.subTest(f"{maximum} of {value}", dtype=dtype, **options):
+                torch.manual_seed(0)
+                make, choose = self.VALUES[value], self.MAXIMA[maximum]
+                x, y = (torch.randn(64, 40).to(dtype).requires_grad_() for _ in range(2))
+                offset = torch.zeros(64, 40, dtype=dtype, requires_grad=True)
+                compiled = compile_with(lambda x, y, z: choose(make(x, y) + z), options)
+                compiled(x, y, offset).float().sum().backward()
+                v = make(x, y).detach()
+                v = v.abs() if maximum == "norm" else v
+                rows = (0, 1) if maximum == "of all" else 1
+                gradient = offset.grad.float().abs()
+                self.assertTrue(((gradient == 0) | (v >= 0.98 * v.amax(rows, keepdim=True))).all())
+                total = gradient.sum(rows)
+                if maximum == "threshold":
+                    # Equal elements count each.
+                    total = total.clamp(max=1)
+                torch.testing.assert_close(total, torch.ones_like(total), rtol=0, atol=0.02)
+
+    def test_saved(self):
+        """A comparison is saved in bits, and is not what a checkpoint repeats."""
+        x, w = (torch.randn(n, 40).bfloat16().requires_grad_() for n in (64, 40))
+
+        def function(x, w):
+            v = x @ w
+            return (v + v.tanh() * 0.3).amax(1)
+
+        def repeat(x, w):
+            return torch.utils.checkpoint.checkpoint(function, x, w, use_reentrant=False)
+
+        for each, masks in ((function, 1), (repeat, 0)):
+            tensors = fad.torch.explain(each, x, w).graphs[0].fad.tensors
+            bits = [tensor for tensor in tensors if tensor.bytes == 64 * 40 // 8]
+            self.assertEqual(len(bits), masks, tensors)
 
 
 class OfPyTorch(unittest.TestCase):

@@ -14,7 +14,6 @@ from unittest import mock
 import torch
 import torch.nn.functional as F
 
-import fad.torch.compile
 from fad.torch.compile._partitioner import FALLBACK, Partitioner
 
 CHOICES = [
