@@ -8,7 +8,7 @@ from torch import fx
 from ._build import Builder, Values
 from ._import import Imported, NotPlanned
 from ._kinds import is_part
-from ._packing import can_pack, pack, unpack
+from ._packing import can_pack, list_sizes, pack, unpack
 from ._scalars import SIGNS, TARGETS, TORCH_TYPES, read_number
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -40,7 +40,7 @@ def apply_plan(
         return names[argument]
 
     values = Values(graph)
-    whole: set[fx.Node] = set()
+    shapes: dict[fx.Node, list[Any] | None] = {}
     types = _widen_codes(plan)
     for entry in plan["new"]:
         args = [read(argument) for argument in entry["args"]]
@@ -51,7 +51,7 @@ def apply_plan(
             Builder(graph, values, max(nodes)),
             {**entry, "type": types[entry["name"]]},
             args,
-            whole,
+            shapes,
             is_fused,
         )
 
@@ -116,23 +116,30 @@ def _find_operation(node: fx.Node) -> fx.Node:
 
 
 def _build(
-    build: Builder, entry: dict[str, Any], args: list, whole: set[fx.Node], is_fused: bool
+    build: Builder,
+    entry: dict[str, Any],
+    args: list,
+    shapes: dict[fx.Node, list[Any] | None],
+    is_fused: bool,
 ) -> fx.Node:
-    """The node of `entry`. Few-bit numbers of an unknown number, or of one that fills no
-    bytes, take a byte each: these are `whole`."""
+    """The node of `entry`. Where few-bit numbers are packed, `shapes` has their shape by the
+    packed node, and otherwise none: they take a byte each."""
     op, dtype = entry["op"], TORCH_TYPES.get(entry["type"])
     if op == "fad.pack":
         if can_pack(args[0], entry["bits"]):
-            return pack(build, args[0], entry["bits"])
+            shape = list_sizes(build, args[0])
+            packed = pack(build, args[0], entry["bits"])
+            shapes[packed] = shape
+            return packed
         is_wide = args[0].meta["val"].dtype is torch.int32
         node = _convert(build, args[0], torch.uint8) if is_wide else args[0]
-        whole.add(node)
+        shapes[node] = None
         return node
     if op == "fad.unpack":
-        if args[0] in whole:
+        shape = shapes[args[0]]
+        if shape is None:
             return args[0]
-        codes = unpack(build, args[0], entry["bits"], entry["shape"])
-        return _convert(build, codes, dtype)
+        return _convert(build, unpack(build, args[0], entry["bits"], shape), dtype)
     kinds = {arg.meta["val"].dtype for arg in args if isinstance(arg, fx.Node)}
     if op in SIGNS or kinds >= {torch.int8, torch.uint8}:
         args = [_read_bytes(build, arg, SIGNS.get(op, torch.uint8)) for arg in args]

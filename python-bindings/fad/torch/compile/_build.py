@@ -103,8 +103,8 @@ class Builder:
     def __call__(self, target: Any, *args: Any, **kwargs: Any) -> fx.Node:
         with self.graph.inserting_after(self.last):
             node = self.graph.call_function(target, args, kwargs)
-        values = (a.meta["val"] if isinstance(a, fx.Node) else a for a in args)
         node.meta.update(self.place)
-        node.meta["val"] = self.values.compute(target, tuple(values), kwargs)
+        values = fx.map_arg(args, lambda operand: operand.meta["val"])
+        node.meta["val"] = self.values.compute(target, values, kwargs)
         self.last = node
         return node
