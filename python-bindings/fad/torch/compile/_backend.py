@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 from typing import Any, Callable, Mapping, TypeVar
 
 import torch
@@ -12,6 +13,7 @@ from ._activations import decompose_gradients, make_decompositions
 from ._double_backward import refuse_double_backward
 from ._fallback import warn_of_inductor
 from ._partitioner import Partitioner
+from ._sizes import find_sizes
 
 _ENGINES = ("inductor", "eager")
 
@@ -31,6 +33,7 @@ def backend(
     "inductor" (the default), which takes all other options and `mode` too, or "eager",
     which runs the operations of PyTorch as they are."""
     partitioner, engine, others = read_options(options or {}, mode, Partitioner)
+    partitioner.sizes = find_sizes(graph, repr((options, mode)))
     with step("compiling a graph of PyTorch"):
         if engine == "eager":
             compiled = compile_eager(graph, inputs, partitioner)
@@ -99,8 +102,10 @@ def read_options(
     check_choice("fad.engine is", engine, _ENGINES)
     try:
         partitioner = make(**own)
-    except TypeError as error:
-        raise ValueError(f"options of the backend fad: {error}") from None
+    except (TypeError, ValueError) as error:
+        # A message begins with the names of the partitioner's arguments.
+        message = re.sub(rf"\b({'|'.join(known)})(?= (is|and|are)\b)", r"fad.\1", str(error))
+        raise ValueError(f"options of the backend fad: {message}") from None
     if "custom_partitioner_fn" in others:
         raise ValueError(
             "the backend fad is a partitioner itself, and does not take custom_partitioner_fn; "

@@ -8,7 +8,7 @@ import pathlib
 import re
 import warnings
 from fractions import Fraction
-from typing import Any, Iterator, Sequence, get_args
+from typing import Any, Iterator, Mapping, Sequence, get_args
 
 import torch
 from torch import fx
@@ -29,6 +29,7 @@ from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
 from ._masks import find_masks, read_packed
 from ._regions import merge_equal
+from ._sizes import assume_sizes
 from ._writes import check_versions, find_mutated, write_last
 
 
@@ -75,6 +76,8 @@ class Partitioner(CustomPartitionerFn):
     buffer_reuse: bool | None = None
     # Whether there was a warning of the graph that is split.
     has_warned = False
+    # Sizes in the place of PyTorch's hints, by the names of symbols.
+    sizes: Mapping[str, int] = {}
 
     def __init__(
         self,
@@ -101,13 +104,19 @@ class Partitioner(CustomPartitionerFn):
             raise ValueError("budget is an option of the policy 'auto', which is not chosen")
         if budget is not None and residual_budget is not None:
             raise ValueError("budget and residual_budget are alternatives; give one of them")
+        peak = ANY_PEAK if self.fraction else check_budget("budget", budget)
+        if peak == 0:
+            raise ValueError(
+                f"budget is {budget!r}, and no step takes nothing; give a fraction between 0 and 1 "
+                "as a number, such as 0.5, or a number of bytes"
+            )
         self.options = check_options(
             [policy],
             recompute=recompute,
             # 0 bits: no derivative is rounded.
             derivative_bits=derivative_bits or None,
             residual_budget=residual_budget,
-            peak_budget=ANY_PEAK if self.fraction else check_budget("budget", budget),
+            peak_budget=peak,
         )
 
     def uuid(self) -> Any:
@@ -122,6 +131,7 @@ class Partitioner(CustomPartitionerFn):
             self.is_fused,
             self.has_decompositions,
             self.buffer_reuse,
+            sorted(self.sizes.items()),
         )
         return get_hash_for_files(files, repr(options))
 
@@ -149,7 +159,7 @@ class Partitioner(CustomPartitionerFn):
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
         try:
-            with step("partitioning"):
+            with step("partitioning"), assume_sizes(self.sizes):
                 parts = _partition(
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
@@ -376,8 +386,9 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
 
 
 def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
-    """`saved`, in the order of the graph, with the numbers and objects that backward
-    reads beside them: sizes, for example, which fad does not see."""
+    """`saved`, with the numbers and objects that backward reads beside them: sizes, for
+    example, which fad does not see. The order is that of the plan, which is the same for
+    static sizes and for dynamic ones."""
     closed = set(saved)
     # PyTorch counts the output among them, which has the results of forward, too.
     worklist = [node for node in info.required_bw_nodes if node.op != "output"]
@@ -395,4 +406,4 @@ def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
                 closed.add(used)
             else:
                 worklist.append(used)
-    return [node for node in graph.nodes if node in closed]
+    return list(dict.fromkeys([*saved, *(node for node in graph.nodes if node in closed)]))

@@ -1,13 +1,81 @@
-"""Numbers for sizes that are known only when a step runs."""
+"""Numbers for sizes that are known only when a step runs.
+
+A checkpoint around a compiled function repeats it, and may find another graph than forward
+had: when a second size of a batch comes, PyTorch makes a graph with dynamic sizes, which
+it also takes for the first size. Both have to save the same tensors. So a graph that is
+made where hooks pack saved tensors, as a checkpoint's do, is planned with the sizes of the
+graph of the same program before it."""
+
+import contextlib
+import hashlib
+from collections import OrderedDict
+from contextvars import ContextVar
+from typing import Any, Iterator, Mapping
 
 import torch
+from torch import fx
 from torch.fx.experimental.symbolic_shapes import optimization_hint
+from torch.utils._pytree import tree_leaves
 
 # The size of a dimension of which nothing is known, such as the number of nonzero elements.
 _ASSUMED_SIZE = 128
+
+# The sizes in the place of PyTorch's hints, by the names of symbols.
+_sizes: ContextVar[Mapping[str, int]] = ContextVar("fad_sizes", default={})
+
+# The shapes that inputs had in the last graph of a program, and of how many programs.
+_shapes: OrderedDict[bytes, list[tuple[int, ...]]] = OrderedDict()
+_PROGRAMS = 1000
 
 
 def estimate_size(size: int | torch.SymInt) -> int:
     """A number for `size`, which may be a product of sizes, or bytes: that with which PyTorch
     traced the model, where there is one. Only choices depend on it; generated code does not."""
+    sizes = _sizes.get()
+    if sizes and isinstance(size, torch.SymInt):
+        symbols = size.node.expr.free_symbols
+        known = {each: sizes[each.name] for each in symbols if each.name in sizes}
+        if len(known) == len(symbols):
+            return int(size.node.expr.xreplace(known))
     return optimization_hint(size, fallback=_ASSUMED_SIZE)
+
+
+@contextlib.contextmanager
+def assume_sizes(sizes: Mapping[str, int]) -> Iterator[None]:
+    """Lets `estimate_size` take `sizes`, by the names of symbols, in the place of hints."""
+    token = _sizes.set(sizes)
+    try:
+        yield
+    finally:
+        _sizes.reset(token)
+
+
+def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
+    """The sizes to plan `graph`, Dynamo's graph of a program, with, besides PyTorch's hints,
+    where it is compiled with `options`."""
+    program = [
+        str(node.target)
+        for node in graph.graph.nodes
+        if node.op.startswith("call") and _has_tensors(node.meta.get("example_value"))
+    ]
+    inputs = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
+    tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+    types = [(value.dtype, value.dim()) for value in tensors]
+    key = hashlib.sha256(repr((program, types, options)).encode()).digest()
+    sizes: dict[str, int] = {}
+    if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
+        for value, shape in zip(tensors, _shapes.get(key, ())):
+            for size, known in zip(value.shape, shape):
+                if isinstance(size, torch.SymInt) and size.node.expr.is_symbol:
+                    sizes[size.node.expr.name] = known
+    with assume_sizes(sizes):
+        _shapes[key] = [tuple(map(estimate_size, value.shape)) for value in tensors]
+    _shapes.move_to_end(key)
+    if len(_shapes) > _PROGRAMS:
+        _shapes.popitem(last=False)
+    return sizes
+
+
+def _has_tensors(value: Any) -> bool:
+    leaves = tree_leaves(value)
+    return any(isinstance(leaf, torch.Tensor) for leaf in leaves)

@@ -268,6 +268,72 @@ class OfPyTorch(unittest.TestCase):
             backend(None, [], options={"fad.engine": "eager", "policy": "auto"})
 
 
+class Options(unittest.TestCase):
+    """PyTorch gives options to the backend when it compiles a graph."""
+
+    ZERO = "and no step takes nothing; give a fraction between 0 and 1 as a number, such as 0.5, "
+    MESSAGES = {
+        ("budget", 0): f"fad.budget is 0, {ZERO}or a number of bytes",
+        ("budget", "0 MB"): f"fad.budget is '0 MB', {ZERO}or a number of bytes",
+        ("budget", -1): "fad.budget is -1; give a number of bytes",
+        ("budget", 1.5): "fad.budget is 1.5; give a fraction between 0 and 1, or a number of bytes",
+        ("budget", True): "fad.budget is True; give a number of bytes",
+        ("residual_budget", -1): "fad.residual_budget is -1; give a number of bytes",
+        ("policy", "best"): "fad.policy is 'best'; ",
+        ("recompute", "some"): "fad.recompute is 'some'; ",
+    }
+
+    def test_messages(self):
+        for (name, value), message in self.MESSAGES.items():
+            with self.subTest(name, value=value):
+                with self.assertRaises(ValueError) as caught:
+                    backend(None, [], options={f"fad.{name}": value})
+                expected = f"options of the backend fad: {message}"
+                self.assertEqual(str(caught.exception)[: len(expected)], expected)
+
+    def test_compile(self):
+        message = (
+            r"ValueError: options of the backend fad: fad.budget is 0, and no step takes nothing"
+        )
+        with self.assertRaisesRegex(torch._dynamo.exc.BackendCompilerFailed, message):
+            compile_with(torch.sigmoid, {"fad.budget": 0})(torch.ones(2, requires_grad=True))
+
+
+class Checkpoints(unittest.TestCase):
+    """A checkpoint around a compiled module whose graph has dynamic sizes when backward repeats
+    the first batch."""
+
+    def check(self, model, shape, options):
+        torch._dynamo.reset()
+        with self.subTest(model, **options), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="no selection that fad tries")
+            torch.manual_seed(0)
+            compiled = torch.compile(model, backend="fad", options=options)
+            batches = [torch.randn(n, *shape, requires_grad=True) for n in (8, 16, 24)]
+            results = [
+                torch.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False) for x in batches
+            ]
+            sum(y.square().sum() for y in results).backward()
+            if not any(isinstance(module, nn.Dropout) for module in model.modules()):
+                for x in batches:
+                    (expected,) = torch.autograd.grad(model(x).square().sum(), x)
+                    torch.testing.assert_close(x.grad, expected)
+
+    def test_sizes(self):
+        def make(layer):
+            return nn.Sequential(nn.Linear(32, 128), layer, nn.LayerNorm(128), nn.Linear(128, 31))
+
+        self.check(make(nn.Dropout(0.5)), (32,), {"fad.engine": "inductor"})
+        budgets = ({}, {"fad.budget": 0.5}, {"fad.budget": 20000}, {"fad.residual_budget": 9000})
+        for options in budgets:
+            self.check(make(nn.GELU()), (32,), {"fad.engine": "eager", **options})
+            self.check(make(nn.Dropout(0.5)), (3, 32), {"fad.engine": "eager", **options})
+        if EVERY:
+            for options in budgets:
+                self.check(make(nn.GELU()), (32,), options)
+                self.check(make(nn.Dropout(0.5)), (3, 32), options)
+
+
 class NoElements(unittest.TestCase):
     def test_dropout(self):
         """PyTorch's mask of it is of floats where its graph has truth values."""
