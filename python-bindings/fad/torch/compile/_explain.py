@@ -199,10 +199,10 @@ def _explain_partition(parts: _Parts, modules: Collection[str]) -> Partition:
     }
     seen = set(inputs)
     tensors = []
-    for read in backward.graph.nodes:
-        node = of_forward.get(read.target) if read.op == "placeholder" else None
-        value = node.meta.get("val") if node is not None else None
-        if not isinstance(value, torch.Tensor):
+    readers = {node.target: node for node in backward.graph.find_nodes(op="placeholder")}
+    for name, node in of_forward.items():
+        read, value = readers.get(name), node.meta.get("val")
+        if read is None or not isinstance(value, torch.Tensor):
             continue
         key = identify_storage(value)
         tensors.append(
