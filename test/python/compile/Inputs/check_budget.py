@@ -216,25 +216,33 @@ def check_options():
     for options, message in (
         (
             {"budget": "much"},
-            "budget is 'much', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, "
-            "MiB, GiB and TiB",
+            "fad.budget is 'much', which is no number of bytes; the units are B, KB, MB, GB, TB, "
+            "KiB, MiB, GiB and TiB",
         ),
-        ({"budget": -1}, "budget is -1; give a number of bytes"),
-        ({"budget": 1.5}, "budget is 1.5; give a fraction between 0 and 1, or a number of bytes"),
-        ({"residual_budget": "0.5"}, "residual_budget is '0.5', which is less than a byte"),
+        (
+            {"budget": 0},
+            "fad.budget is 0, and no step takes nothing; give a fraction between 0 and 1 as a "
+            "number, such as 0.5, or a number of bytes",
+        ),
+        ({"budget": -1}, "fad.budget is -1; give a number of bytes"),
+        (
+            {"budget": 1.5},
+            "fad.budget is 1.5; give a fraction between 0 and 1, or a number of bytes",
+        ),
+        ({"residual_budget": "0.5"}, "fad.residual_budget is '0.5', which is less than a byte"),
         (
             {"budget": 9, "residual_budget": 9},
-            "budget and residual_budget are alternatives; give one of them",
+            "fad.budget and fad.residual_budget are alternatives; give one of them",
         ),
         (
             {"budget": 9, "policy": "fad"},
-            "budget is an option of the policy 'auto', which is not chosen",
+            "fad.budget is an option of the policy 'auto', which is not chosen",
         ),
     ):
         try:
             backend(None, [], options={f"fad.{name}": value for name, value in options.items()})
         except ValueError as error:
-            if str(error) != message:
+            if str(error) != f"options of the backend fad: {message}":
                 yield f"the error is {error}"
         else:
             yield f"{options} is no error"
