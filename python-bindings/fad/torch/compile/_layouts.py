@@ -46,8 +46,9 @@ def keep_layouts(
         reader = readers.get(node.name)
         if reader is None:
             continue
-        shape = list(node.meta["val"].shape)
-        flat = [*shape[:2], shape[2] * shape[3]]
+        # A view finds one size by itself.
+        shape = [size if isinstance(size, int) else -1 for size in node.meta["val"].shape]
+        flat = [*shape[:2], -1 if -1 in shape[2:] else shape[2] * shape[3]]
         with forward.graph.inserting_before(output):
             view = forward.graph.call_function(aten.view.default, (node, flat))
         view.meta["val"] = node.meta["val"].view(flat)
@@ -96,14 +97,14 @@ def _choose_copies(saved: list[object], filters: set[str], copies: float) -> set
 
 
 def _has_channels(node: object) -> bool:
-    """Whether `node` is an input with channels and a known shape."""
+    """Whether `node` is an input with channels, of which at most one size is dynamic."""
     if not isinstance(node, fx.Node) or node.op != "placeholder":
         return False
     value = node.meta.get("val")
     return (
         isinstance(value, torch.Tensor)
         and value.dim() == 4
-        and all(isinstance(size, int) for size in value.shape)
+        and sum(not isinstance(size, int) for size in value.shape) <= 1
         and value.is_contiguous()
         and not value.is_contiguous(memory_format=torch.channels_last)
     )

@@ -328,7 +328,10 @@ class Checkpoints(unittest.TestCase):
         for options in budgets:
             self.check(make(nn.GELU()), (32,), {"fad.engine": "eager", **options})
             self.check(make(nn.Dropout(0.5)), (3, 32), {"fad.engine": "eager", **options})
+        images = nn.Sequential(nn.Conv2d(3, 8, 3), nn.SiLU(), nn.Conv2d(8, 4, 3))
+        self.check(images, (3, 9, 9), {"fad.engine": "eager"})
         if EVERY:
+            self.check(images, (3, 9, 9), {"fad.engine": "inductor"})
             for options in budgets:
                 self.check(make(nn.GELU()), (32,), options)
                 self.check(make(nn.Dropout(0.5)), (3, 32), options)
