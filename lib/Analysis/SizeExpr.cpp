@@ -9,6 +9,8 @@
 #include "fad/Analysis/SizeExpr.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -255,6 +257,20 @@ SizeExpr SizeSymbols::getDimSize(Value tensor, unsigned dim) {
   return known.try_emplace(origin, size).first->second;
 }
 
+SizeExpr SizeSymbols::computeArgumentSize(BlockArgument argument,
+                                          unsigned dim) {
+  Block *block = argument.getOwner();
+  if (isa<FunctionOpInterface>(block->getParentOp()) && block->isEntryBlock())
+    return getArgumentDim(argument.getArgNumber(), dim);
+  // What a loop carries may keep the sizes that it begins with.
+  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+  if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
+    if (areEqual({loop.getTiedLoopYieldedValue(argument)->get(), dim},
+                 {argument, dim}))
+      return getDimSize(init->get(), dim);
+  return getUnknownDim(argument, dim);
+}
+
 SizeExpr SizeSymbols::computeSize(Size origin) {
   auto [value, dim] = origin;
   if (!value)
@@ -263,9 +279,8 @@ SizeExpr SizeSymbols::computeSize(Size origin) {
     return getIndexValue(value);
   if (Value source = sources.lookup(value))
     return getDimSize(source, dim);
-  if (auto argument = dyn_cast<BlockArgument>(value);
-      argument && argument.getOwner()->isEntryBlock())
-    return getArgumentDim(argument.getArgNumber(), dim);
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return computeArgumentSize(argument, dim);
   std::optional<SizeExpr> size;
   visitReified(origin, [&](OpFoldResult reified) {
     if (asSize(reified) != origin)

@@ -112,6 +112,7 @@ public:
 
 private:
   SizeExpr computeSize(Size origin);
+  SizeExpr computeArgumentSize(BlockArgument argument, unsigned dim);
   SizeExpr getArgumentDim(unsigned argument, unsigned dim);
   SizeExpr getUnknownDim(Value value, std::optional<unsigned> dim);
   /// `dividend / divisor`, rounded up.

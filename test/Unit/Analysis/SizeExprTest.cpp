@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -105,7 +106,7 @@ TEST(ScalarBytes, ByType) {
   EXPECT_EQ(getScalarBytes(b.getNoneType()), std::nullopt);
 }
 
-/// The bytes of the first operand of the terminator of the function `source`.
+/// The bytes of values of the function `source`.
 class ValueBytes : public testing::Test {
 protected:
   ValueBytes() {
@@ -114,15 +115,37 @@ protected:
     context.appendDialectRegistry(registry);
     context.loadDialect<affine::AffineDialect, arith::ArithDialect,
                         func::FuncDialect, linalg::LinalgDialect,
-                        tensor::TensorDialect, FadDialect>();
+                        scf::SCFDialect, tensor::TensorDialect, FadDialect>();
   }
 
+  /// Of the first operand of the terminator of the function.
   std::string bytesOfResult(StringRef source) {
+    return bytesOf(source, [](func::FuncOp function) {
+      return function.front().getTerminator()->getOperand(0);
+    });
+  }
+
+  /// Of the first tensor that the loops of the function carry, in each of them.
+  std::string bytesInLoop(StringRef source) {
+    return bytesOf(source, [](func::FuncOp function) {
+      Value carried;
+      function.walk([&](Block *block) {
+        for (BlockArgument argument : block->getArguments())
+          if (!carried && block->getParentOp() != function &&
+              isa<TensorType>(argument.getType()))
+            carried = argument;
+      });
+      return carried;
+    });
+  }
+
+  std::string bytesOf(StringRef source,
+                      llvm::function_ref<Value(func::FuncOp)> find) {
     auto module = parseSourceString<ModuleOp>(source, &context);
     if (!module)
       return "does not parse";
     auto function = *module->getOps<func::FuncOp>().begin();
-    Value value = function.front().getTerminator()->getOperand(0);
+    Value value = find(function);
     size_t numOps = function.front().getOperations().size();
     SizeSymbols symbols;
     std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
@@ -223,6 +246,52 @@ TEST_F(ValueBytes, OneUnknownSize) {
           return %empty : tensor<?x?xf32>
         })"),
             "4*u0*u0");
+}
+
+// Arguments of other blocks than that of a function are none of the function.
+TEST_F(ValueBytes, CarriedByALoop) {
+  EXPECT_EQ(bytesInLoop(R"(
+        func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: index) {
+          %zero = arith.constant 0 : index
+          %one = arith.constant 1 : index
+          %r = scf.for %i = %zero to %n step %one iter_args(%a = %x)
+              -> tensor<?xf32> {
+            %b = arith.addf %a, %a : tensor<?xf32>
+            scf.yield %b : tensor<?xf32>
+          }
+          return
+        })"),
+            "4*d0; d0: dimension 0 of argument 0");
+}
+
+TEST_F(ValueBytes, ChangedByALoop) {
+  EXPECT_EQ(bytesInLoop(R"(
+        func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: index) {
+          %zero = arith.constant 0 : index
+          %one = arith.constant 1 : index
+          %r = scf.for %i = %zero to %n step %one iter_args(%a = %x)
+              -> tensor<?xf32> {
+            %b = tensor.concat dim(0) %a, %a
+              : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+            scf.yield %b : tensor<?xf32>
+          }
+          return
+        })"),
+            "4*u0");
+}
+
+TEST_F(ValueBytes, CarriedByAConditionalLoop) {
+  EXPECT_EQ(bytesInLoop(R"(
+        func.func @f(%y: tensor<?xf32>, %x: tensor<?xf32>, %more: i1) {
+          %r = scf.while (%a = %x) : (tensor<?xf32>) -> tensor<?xf32> {
+            scf.condition(%more) %a : tensor<?xf32>
+          } do {
+          ^bb0(%a: tensor<?xf32>):
+            scf.yield %a : tensor<?xf32>
+          }
+          return
+        })"),
+            "4*u0");
 }
 
 TEST_F(ValueBytes, ThroughReshape) {
