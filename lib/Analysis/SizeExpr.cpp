@@ -262,7 +262,7 @@ SizeExpr SizeSymbols::computeArgumentSize(BlockArgument argument,
   Block *block = argument.getOwner();
   if (isa<FunctionOpInterface>(block->getParentOp()) && block->isEntryBlock())
     return getArgumentDim(argument.getArgNumber(), dim);
-  // What a loop carries may keep the sizes that it begins with.
+  // A value that a loop carries may keep the sizes that it begins with.
   auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
   if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
     if (areEqual({loop.getTiedLoopYieldedValue(argument)->get(), dim},

@@ -50,7 +50,7 @@ def make(seeds):
 
 
 def check(fad_opt, totals, make):
-    """What is wrong with the programs that `make` returns, or nothing."""
+    """Describes faults of the programs that `make` returns; empty if there are none."""
     texts = make()
     modules = "\n".join(f"module {{\n{program}}}" for program in texts.values())
     # A module that stands alone would be the outermost.

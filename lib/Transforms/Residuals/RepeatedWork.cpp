@@ -142,7 +142,7 @@ void Finder::add(RepeatedWork work, ArrayRef<Operation *> inner) {
 void Finder::addPart(Operation *op) {
   RepeatedWork work{op, {}, 0};
   SmallVector<Operation *> others;
-  // What the body of a contraction or reduction computes is part of the sum.
+  // The body of a contraction or reduction computes a part of the sum.
   if (isa<ElementwiseOp, linalg::LinalgOp>(op) && isElementwise(op)) {
     Block &body = op->getRegion(0).front();
     SmallVector<Value> scalars = getDependentArguments(op, dependent);

@@ -445,7 +445,7 @@ class Sized:
         ]
 
     def fits(self, case):
-        """What upstream's verifier says of static sizes."""
+        """Returns the message of upstream's verifier about static sizes."""
         try:
             self.parse(case, False)
         except fad.Error:
@@ -466,7 +466,7 @@ class Destinations(unittest.TestCase):
     every = False
 
     def call(self, executable, name, arguments):
-        """What is said about the arguments, or nothing."""
+        """Returns the message about the arguments, or nothing."""
         try:
             executable.call(name, *arguments)
         except fad.Error as error:

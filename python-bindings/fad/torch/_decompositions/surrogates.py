@@ -280,7 +280,7 @@ def _is_held(places, sizes, strides, start):
 
 
 def _as_strided(x, size, stride, storage_offset=None):
-    """What it reads beside the elements of `x`, of the same storage, has no gradient."""
+    """Elements that it reads beside those of `x`, of the same storage, have no gradient."""
     start = x.storage_offset() if storage_offset is None else storage_offset
     held = list(x.shape), x.stride(), x.storage_offset()
     numbers = [*size, *stride, start, *held[0], *held[1], held[2]]

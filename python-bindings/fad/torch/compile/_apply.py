@@ -68,7 +68,7 @@ def apply_plan(
 
     for first, operands in plan["operands"].items():
         node = _find_operation(names[first])
-        # What stands for no node of the graph has no name.
+        # An operand that stands for no node of the graph has no name.
         operands = filter(None, operands)
         for old, new in zip(imported.operands[first], operands, strict=True):
             replace(node, old, names[new])

@@ -60,7 +60,7 @@ class _Importer:
     dependent: set[fx.Node] = field(default_factory=set)
     empty: dict[str, str] = field(default_factory=dict)
     operands: dict[str, list[fx.Node]] = field(default_factory=dict)
-    # What forward and backward do besides computing results.
+    # Effects of forward and of backward, besides their results.
     forward_effects: list[str] = field(default_factory=list)
     backward_effects: list[str] = field(default_factory=list)
     num_cotangents: int = 0

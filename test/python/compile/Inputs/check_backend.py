@@ -158,7 +158,7 @@ class Halves(unittest.TestCase):
 
 
 class Comparisons(unittest.TestCase):
-    """What Inductor computes with 32 bits and compares with what it has rounded to 16."""
+    """Values that Inductor computes with 32 bits and compares with others, rounded to 16."""
 
     VALUES = {
         "quotient": lambda x, y: x / (y.abs() + 1.3),

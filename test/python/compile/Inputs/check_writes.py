@@ -295,7 +295,7 @@ class Codebooks(unittest.TestCase):
                     torch.testing.assert_close(got, [gradient, changed])
 
     def test_saved(self):
-        """What only forward reads is not saved, though forward computes a check of it."""
+        """A tensor that only forward reads is not saved, though forward computes a check of it."""
         saved = []
 
         def keep_parts(*arguments, **options):

@@ -52,7 +52,7 @@ OPERATORS = {
     "hardsigmoid": (F.hardsigmoid, [-3, 3]),
     "hardswish": (F.hardswish, [-3, 3]),
 }
-# What is after an operator decides by its value, or shows each digit of it.
+# The operator behind it decides by its value, or shows each digit of it.
 FOLLOWING = {
     "power": lambda y: y**1,
     "slope": lambda y: F.leaky_relu(y, 0.25),

@@ -225,7 +225,7 @@ FAD_EAGER_API const char *fad_eager_take_trace() {
   return text.c_str();
 }
 
-/// What `lock` calls, which is a function of Python.
+/// Sets the function of Python that `lock` calls.
 FAD_EAGER_API void fad_eager_set_locker(fad::eager::Locker locker) {
   fad::eager::locker = locker;
 }

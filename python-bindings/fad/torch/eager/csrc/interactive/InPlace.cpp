@@ -31,7 +31,7 @@ static bool mayBecomeValue(const at::Tensor &tensor) {
   return !value || !value->isCurrent();
 }
 
-/// What nodes of the given types have saved.
+/// The tensor that a node of one of the given types has saved.
 template <typename... Nodes>
 static at::Tensor savedBy(torch::autograd::Node &node) {
   at::Tensor found;
