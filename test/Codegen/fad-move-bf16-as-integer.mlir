@@ -20,7 +20,7 @@ llvm.func @choose(%c: i1, %p: !llvm.ptr, %s: bf16) {
   llvm.return
 }
 
-// What computes and is called stays one of floating point.
+// Operands and results of computations and calls stay numbers of floating point.
 // CHECK-LABEL: llvm.func @compute(
 // CHECK-SAME:    %[[P:[^:]*]]: !llvm.ptr) -> bf16
 // CHECK:         %[[X:.*]] = llvm.load %[[P]] : !llvm.ptr -> vector<4xi16>
@@ -61,4 +61,33 @@ llvm.func @structure(%p: !llvm.ptr) -> !llvm.struct<(bf16, i64)> {
   %x = llvm.load %p : !llvm.ptr -> bf16
   %r = llvm.insertvalue %x, %s[0] : !llvm.struct<(bf16, i64)>
   llvm.return %r : !llvm.struct<(bf16, i64)>
+}
+
+// Branches within a region are like those of the function.
+// CHECK-LABEL: llvm.func @region(
+// CHECK:         omp.parallel {
+// CHECK:           %[[X:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i16
+// CHECK:           llvm.cond_br %{{.*}}, ^bb1(%[[X]] : i16), ^bb1(%{{.*}} : i16)
+// CHECK:         ^bb1(%[[Y:.*]]: i16):
+// CHECK:           llvm.store %[[Y]], %{{.*}} : i16, !llvm.ptr
+llvm.func @region(%p: !llvm.ptr, %c: i1) {
+  omp.parallel {
+    %k = llvm.mlir.constant(1.500000e+00 : bf16) : bf16
+    %x = llvm.load %p : !llvm.ptr -> bf16
+    llvm.cond_br %c, ^bb1(%x : bf16), ^bb1(%k : bf16)
+  ^bb1(%y: bf16):
+    llvm.store %y, %p : bf16, !llvm.ptr
+    omp.terminator
+  }
+  llvm.return
+}
+
+// Types that hold some are left as they are.
+// CHECK-LABEL: llvm.func @aggregate(
+// CHECK:         llvm.br ^bb1(%{{.*}} : !llvm.array<2 x vector<4xbf16>>)
+llvm.func @aggregate(%p: !llvm.ptr) -> !llvm.array<2 x vector<4xbf16>> {
+  %x = llvm.load %p : !llvm.ptr -> !llvm.array<2 x vector<4xbf16>>
+  llvm.br ^bb1(%x : !llvm.array<2 x vector<4xbf16>>)
+^bb1(%y: !llvm.array<2 x vector<4xbf16>>):
+  llvm.return %y : !llvm.array<2 x vector<4xbf16>>
 }

@@ -26,7 +26,7 @@ func.func @scalar(%x: f32) -> f32 {
 
 // -----
 
-// What is written reaches the result through a buffer.
+// The written value reaches the result through a buffer.
 func.func @fill(%x: tensor<4xf32>) -> tensor<4xf32> {
   %m = memref.alloc() : memref<4xf32>
   %c0 = arith.constant 0 : index
@@ -69,7 +69,7 @@ func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What does not depend on an argument may come from a buffer.
+// A value that does not depend on an argument may come from a buffer.
 memref.global "private" constant @w : memref<4xf32> = dense<2.0>
 func.func @constant(%x: tensor<4xf32>) -> tensor<4xf32> {
   %m = memref.get_global @w : memref<4xf32>

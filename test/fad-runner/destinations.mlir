@@ -142,7 +142,7 @@ func.func @write(%x: tensor<?xf32>, %v: f32, %i: index) -> tensor<?xf32> {
 // LANES: out0: tensor<f32> = 18
 // RUN: not fad-runner %s --entry=gather --arg=%t/a8.npy --arg=6 2>&1 | FileCheck %s --check-prefix=LANES-PLACE
 // RUN: not fad-runner %s --entry=gather --arg=%t/a8.npy --arg=-1 2>&1 | FileCheck %s --check-prefix=LANES-PLACE
-// LANES-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of dimension #0 of the tensor
+// LANES-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of the tensor
 func.func @gather(%x: tensor<?xf32>, %i: index) -> f32 {
   %places = arith.constant dense<[0, 1, 2, 99]> : vector<4xi64>
   %mask = arith.constant dense<[true, true, true, false]> : vector<4xi1>
@@ -155,12 +155,44 @@ func.func @gather(%x: tensor<?xf32>, %i: index) -> f32 {
 // RUN: fad-runner %s --entry=gather_one --arg=3 --arg=0 | FileCheck %s --check-prefix=ONE
 // ONE: out0: tensor<f32> = 12
 // RUN: not fad-runner %s --entry=gather_one --arg=3 --arg=1 2>&1 | FileCheck %s --check-prefix=ONE-PLACE
-// ONE-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of dimension #0 of the tensor
+// ONE-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of the tensor
 func.func @gather_one(%x: tensor<f32>, %i: index) -> f32 {
   %places = vector.broadcast %i : index to vector<4xindex>
   %mask = arith.constant dense<true> : vector<4xi1>
   %none = arith.constant dense<0.0> : vector<4xf32>
   %v = vector.gather %x[] [%places], %mask, %none : tensor<f32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %r = vector.reduction <add>, %v : vector<4xf32> into f32
+  return %r : f32
+}
+
+// Places in a tensor of several dimensions are those of all of its elements, as upstream's
+// vectorization has them.
+// RUN: fad-runner %s --entry=gather_all --arg=1 --arg=8 | FileCheck %s --check-prefix=ALL
+// ALL: out0: tensor<f32> = 4
+// RUN: not fad-runner %s --entry=gather_all --arg=1 --arg=9 2>&1 | FileCheck %s --check-prefix=ALL-PLACE
+// ALL-PLACE: destinations.mlir:[[#@LINE+8]]:8: error: these sizes do not fit together: the vector is not inside of the tensor
+func.func @gather_all(%x: tensor<3x4xf32>, %i: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %lanes = vector.step : vector<4xindex>
+  %start = vector.broadcast %i : index to vector<4xindex>
+  %places = arith.addi %lanes, %start : vector<4xindex>
+  %mask = arith.constant dense<true> : vector<4xi1>
+  %none = arith.constant dense<0.0> : vector<4xf32>
+  %v = vector.gather %x[%c0, %c0] [%places], %mask, %none : tensor<3x4xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %r = vector.reduction <add>, %v : vector<4xf32> into f32
+  return %r : f32
+}
+
+// A transfer of no lane is inside of everything.
+// RUN: fad-runner %s --entry=masked --arg=1 --arg=3 --arg=0 | FileCheck %s --check-prefix=MASKED
+// MASKED: out0: tensor<f32> = 28
+// RUN: not fad-runner %s --entry=masked --arg=1 --arg=3 --arg=1 2>&1 | FileCheck %s --check-prefix=MASKED-PLACE
+// MASKED-PLACE: destinations.mlir:[[#@LINE+5]]:8: error: these sizes do not fit together: the vector is not inside of dimension #0 of the tensor
+func.func @masked(%x: tensor<3x4xf32>, %i: index, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %seven = arith.constant 7.0 : f32
+  %mask = vector.create_mask %n : vector<4xi1>
+  %v = vector.transfer_read %x[%i, %c0], %seven, %mask {in_bounds = [true]} : tensor<3x4xf32>, vector<4xf32>
   %r = vector.reduction <add>, %v : vector<4xf32> into f32
   return %r : f32
 }

@@ -30,9 +30,10 @@ struct PoisonToEmptyPass : fad::impl::FadPoisonToEmptyBase<PoisonToEmptyPass> {
       if (!type)
         return;
       rewriter.setInsertionPoint(poison);
-      SmallVector<Value> sizes(
-          type.getNumDynamicDims(),
-          arith::ConstantIndexOp::create(rewriter, poison.getLoc(), 0));
+      SmallVector<Value> sizes;
+      for (int64_t i = 0; i < type.getNumDynamicDims(); ++i)
+        sizes.push_back(
+            arith::ConstantIndexOp::create(rewriter, poison.getLoc(), 0));
       rewriter.replaceOpWithNewOp<tensor::EmptyOp>(poison, type, sizes);
     });
   }

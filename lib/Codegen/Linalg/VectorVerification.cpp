@@ -27,9 +27,13 @@ public:
                  function_ref<std::string(Operation *, StringRef)> getMessage)
       : op(op), builder(builder), loc(loc), getMessage(getMessage) {}
 
-  /// Checks that `index` is inside of dimension `dim` of `base`.
-  void checkIndex(Value base, int64_t dim, Value index) {
-    check(compare(CmpIPredicate::ult, index, getSize(base, dim)), dim);
+  /// Checks that `index` is inside of dimension `dim` of `base`, unless `mask`,
+  /// which may be null, selects nothing.
+  void checkIndex(Value base, int64_t dim, Value index, Value mask) {
+    Value inside = compare(CmpIPredicate::ult, index, getSize(base, dim));
+    if (mask)
+      inside = arith::OrIOp::create(builder, loc, inside, selectsNothing(mask));
+    check(inside, dim);
   }
   void checkStart(int64_t dim, Value index) {
     check(compare(CmpIPredicate::sge, index, getConstant(0)), dim);
@@ -43,7 +47,11 @@ public:
   }
   /// Checks each lane of `indices`, counted from `start`, that `mask` selects.
   void checkLanes(Value base, int64_t dim, Value start, Value indices,
-                  Value mask);
+                  Value mask) {
+    check(areInside(getSize(base, dim), start, indices, mask), dim);
+  }
+  /// The same, for places in all of `base`, in row-major order.
+  void checkPlaces(Value base, ValueRange start, Value indices, Value mask);
   /// The numbers of the lanes along dimension `dim` of `type`.
   Value getLanes(VectorType type, int64_t dim);
   Value getConstant(int64_t value) {
@@ -51,6 +59,12 @@ public:
   }
 
 private:
+  Value selectsNothing(Value mask);
+  /// Reduces a vector of i1.
+  Value reduce(vector::CombiningKind kind, Value lanes);
+  /// Whether all lanes of `indices` that `mask` selects, counted from `start`,
+  /// are below `size`.
+  Value areInside(Value size, Value start, Value indices, Value mask);
   void check(Value condition, int64_t dim) {
     cf::AssertOp::create(builder, loc, condition,
                          getMessage(op, "the vector is not inside of dimension "
@@ -87,8 +101,8 @@ Value AccessVerifier::getLanes(VectorType type, int64_t dim) {
       builder, loc, VectorType::get(type.getShape(), index), lanes);
 }
 
-void AccessVerifier::checkLanes(Value base, int64_t dim, Value start,
-                                Value indices, Value mask) {
+Value AccessVerifier::areInside(Value size, Value start, Value indices,
+                                Value mask) {
   auto type = cast<VectorType>(indices.getType())
                   .cloneWith(std::nullopt, builder.getIndexType());
   auto spread = [&](Value value) {
@@ -97,19 +111,41 @@ void AccessVerifier::checkLanes(Value base, int64_t dim, Value start,
   if (indices.getType() != type)
     indices = arith::IndexCastOp::create(builder, loc, type, indices);
   Value places = arith::AddIOp::create(builder, loc, indices, spread(start));
-  Value inside =
-      compare(CmpIPredicate::ult, places, spread(getSize(base, dim)));
+  Value inside = compare(CmpIPredicate::ult, places, spread(size));
   auto all = arith::ConstantOp::create(
       builder, loc,
       DenseElementsAttr::get(cast<ShapedType>(mask.getType()), true));
   Value isUnused = arith::XOrIOp::create(builder, loc, mask, all);
   Value fits = arith::OrIOp::create(builder, loc, inside, isUnused);
+  return reduce(vector::CombiningKind::AND, fits);
+}
+
+Value AccessVerifier::reduce(vector::CombiningKind kind, Value lanes) {
+  int64_t count = cast<VectorType>(lanes.getType()).getNumElements();
   Value flat = vector::ShapeCastOp::create(
-      builder, loc, VectorType::get(type.getNumElements(), builder.getI1Type()),
-      fits);
-  check(vector::ReductionOp::create(builder, loc, vector::CombiningKind::AND,
-                                    flat),
-        dim);
+      builder, loc, VectorType::get(count, builder.getI1Type()), lanes);
+  return vector::ReductionOp::create(builder, loc, kind, flat);
+}
+
+Value AccessVerifier::selectsNothing(Value mask) {
+  Value any = reduce(vector::CombiningKind::OR, mask);
+  Value all =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  return arith::XOrIOp::create(builder, loc, any, all);
+}
+
+void AccessVerifier::checkPlaces(Value base, ValueRange start, Value indices,
+                                 Value mask) {
+  Value place = getConstant(0), size = getConstant(1);
+  for (auto [dim, index] : llvm::enumerate(start)) {
+    Value length = getSize(base, dim);
+    place = arith::MulIOp::create(builder, loc, place, length);
+    place = arith::AddIOp::create(builder, loc, place, index);
+    size = arith::MulIOp::create(builder, loc, size, length);
+  }
+  cf::AssertOp::create(
+      builder, loc, areInside(size, place, indices, mask),
+      getMessage(op, "the vector is not inside of the tensor"));
 }
 
 /// Whether `op` is in a vector.mask, whose region takes no other operations,
@@ -144,7 +180,7 @@ struct TransferVerification
     for (auto [dim, index] : llvm::enumerate(transfer.getIndices())) {
       std::optional<unsigned> vectorDim = findVectorDim(map, dim);
       if (!vectorDim) {
-        verifier.checkIndex(base, dim, index);
+        verifier.checkIndex(base, dim, index, mask);
         continue;
       }
       int64_t length = transfer.getVectorType().getDimSize(*vectorDim);
@@ -173,14 +209,9 @@ struct IndexedVerification
       return;
     AccessVerifier verifier(op, builder, loc, getMessage);
     Value base = access.getBase();
-    SmallVector<Value> offsets(access.getOffsets());
-    // A tensor of rank 0 has the place 0.
-    Value start =
-        offsets.empty() ? verifier.getConstant(0) : offsets.pop_back_val();
-    for (auto [dim, offset] : llvm::enumerate(offsets))
-      verifier.checkIndex(base, dim, offset);
-    verifier.checkLanes(base, offsets.size(), start, access.getIndices(),
-                        access.getMask());
+    // Vectorization counts the places of all dimensions.
+    verifier.checkPlaces(base, access.getOffsets(), access.getIndices(),
+                         access.getMask());
   }
 };
 } // namespace

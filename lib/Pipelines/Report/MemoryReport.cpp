@@ -180,7 +180,7 @@ LogicalResult MemoryReport::addRepeated(PolicyReport &report,
                                         func::FuncOp forward,
                                         func::FuncOp backward,
                                         const SelectionOptions &options) {
-  // Those of the joint function are gone.
+  // The values of the joint function are gone.
   symbols.forgetValues();
   for (auto [argument, source] : llvm::zip_equal(
            backward.getArguments(), getBackwardSources(forward, backward)))

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADCHECKINITS
@@ -24,7 +26,18 @@ using namespace mlir::fad;
 
 /// The operation that makes `tensor` without defining its elements, if any.
 static Operation *findUndefined(Value tensor) {
-  while (Operation *op = tensor.getDefiningOp()) {
+  while (true) {
+    // A loop begins with its initial value.
+    if (auto argument = dyn_cast<BlockArgument>(tensor))
+      if (auto loop =
+              dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp()))
+        if (OpOperand *init = loop.getTiedLoopInit(argument)) {
+          tensor = init->get();
+          continue;
+        }
+    Operation *op = tensor.getDefiningOp();
+    if (!op)
+      return nullptr;
     auto allocation = dyn_cast<bufferization::AllocTensorOp>(op);
     if (isa<tensor::EmptyOp>(op) || (allocation && !allocation.getCopy()))
       return op;
@@ -33,28 +46,31 @@ static Operation *findUndefined(Value tensor) {
       return nullptr;
     tensor = op->getOperand(0);
   }
-  return nullptr;
 }
 
-static bool adds(linalg::LinalgOp op, OpOperand &init) {
-  return llvm::all_of(
+/// The operations of the body that read elements of `init`, for a result.
+static SmallVector<Operation *> findReaders(linalg::LinalgOp op,
+                                            OpOperand &init) {
+  return llvm::to_vector(llvm::make_filter_range(
       op.getMatchingBlockArgument(&init).getUsers(),
-      llvm::IsaPred<arith::AddFOp, arith::AddIOp, complex::AddOp>);
+      [](Operation *user) { return !isOpTriviallyDead(user); }));
 }
 
 /// Warns if `op` reads elements of `init` that nothing has written.
 static void check(DestinationStyleOpInterface op, OpOperand &init) {
   auto type = dyn_cast<RankedTensorType>(init.get().getType());
   if (!type || llvm::is_contained(type.getShape(), 0) ||
-      op.getTiedOpResult(&init).use_empty())
+      llvm::all_of(op.getTiedOpResult(&init).getUsers(),
+                   llvm::IsaPred<tensor::DimOp>))
     return;
   bool isSum = isa<ConvolveOp, ScatterAddOp>(op);
   if (auto structured = dyn_cast<linalg::LinalgOp>(op.getOperation())) {
     // A body that knows its iteration may leave out what nothing has written.
-    if (!structured.payloadUsesValueFromOperand(&init) ||
-        structured.hasIndexSemantics())
+    SmallVector<Operation *> readers = findReaders(structured, init);
+    if (readers.empty() || structured.hasIndexSemantics())
       return;
-    isSum = adds(structured, init);
+    isSum = llvm::all_of(
+        readers, llvm::IsaPred<arith::AddFOp, arith::AddIOp, complex::AddOp>);
   } else if (!isSum) {
     return;
   }

@@ -66,7 +66,7 @@ public:
   Cost::Count getTime(Operation *op);
   /// The time of the arithmetic of `inner`, operations in the body of `op`.
   Cost::Count getTimeInBody(Operation *op, ArrayRef<Operation *> inner);
-  /// That of the transcendental functions among them.
+  /// The time of the transcendental functions among `inner`.
   Cost::Count getTranscendentalTime(Operation *op, ArrayRef<Operation *> inner);
 
 private:
