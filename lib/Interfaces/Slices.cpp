@@ -21,6 +21,17 @@ static bool isOfNothing(Type part, Type whole, ArrayRef<OpFoldResult> sizes) {
          llvm::any_of(sizes, isZeroInteger);
 }
 
+/// The dimensions of a slice of `sizes` that `type`, of the slice, leaves out;
+/// nothing, if it is no type of such a slice.
+static std::optional<llvm::SmallDenseSet<unsigned>>
+findDropped(RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Value> dynamic;
+  SmallVector<int64_t> shape;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  return computeRankReductionMask(shape, type.getShape(),
+                                  /*matchDynamic=*/true);
+}
+
 Value fad::extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
                         Value tensor, ArrayRef<OpFoldResult> offsets,
                         ArrayRef<OpFoldResult> sizes,
@@ -28,11 +39,8 @@ Value fad::extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
   if (!isOfNothing(type, tensor.getType(), sizes))
     return tensor::ExtractSliceOp::create(b, loc, type, tensor, offsets, sizes,
                                           strides);
-  SmallVector<Value> dynamic;
-  SmallVector<int64_t> shape;
-  dispatchIndexOpFoldResults(sizes, dynamic, shape);
   std::optional<llvm::SmallDenseSet<unsigned>> dropped =
-      computeRankReductionMask(shape, type.getShape(), /*matchDynamic=*/true);
+      findDropped(type, sizes);
   // The verifier says what is wrong with a slice of another type.
   if (!dropped)
     return tensor::ExtractSliceOp::create(b, loc, type, tensor, offsets, sizes,
@@ -58,15 +66,16 @@ Value fad::insertSlice(OpBuilder &b, Location loc, Value slice, Value tensor,
                        ArrayRef<OpFoldResult> strides) {
   if (isOfNothing(slice.getType(), tensor.getType(), sizes))
     return tensor;
-  // The type of the slice is static where sizes are, and nowhere else.
+  // The type of the slice has to be static where sizes are, and nowhere else.
   auto type = cast<RankedTensorType>(slice.getType());
-  auto whole = cast<RankedTensorType>(tensor.getType());
-  if (isRankReducedType(tensor::ExtractSliceOp::inferResultType(whole, sizes),
-                        type) == SliceVerificationResult::SizeMismatch) {
-    auto known = tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
-        type.getRank(), whole, sizes);
-    if (tensor::CastOp::areCastCompatible(type, known))
-      slice = tensor::CastOp::create(b, loc, known, slice);
+  if (auto dropped = findDropped(type, sizes)) {
+    SmallVector<int64_t> shape;
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      if (!dropped->contains(dim))
+        shape.push_back(
+            getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    if (shape != type.getShape())
+      slice = tensor::CastOp::create(b, loc, type.clone(shape), slice);
   }
   return tensor::InsertSliceOp::create(b, loc, slice, tensor, offsets, sizes,
                                        strides);

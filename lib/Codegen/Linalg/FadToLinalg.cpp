@@ -103,7 +103,9 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     FadToLinalgBase::getDependentDialects(registry);
-    // Convolutions stay, and what follows verifies their sizes.
+    // Convolutions stay. Passes behind this one verify the sizes of operations;
+    // those that this pass lowers are verified before it, by fad-runner and the
+    // Python package alone.
     registerConvolveInterfaces(registry);
     registerRuntimeVerification(registry);
   }

@@ -29,8 +29,8 @@ struct RepeatedWork {
 /// The work of `backward`, the last form of a backward function, that depends
 /// on no element of a cotangent, in program order: operations, and parts of the
 /// bodies of elementwise ones. Operations that hold no data, such as views and
-/// constants, are left out. `forward` gives sizes, and
-/// `sizeOf` those of its arguments.
+/// constants, are left out, and so are the bodies of loops and branches that
+/// read a cotangent. `forward` gives sizes, and `sizeOf` those of its arguments.
 SmallVector<RepeatedWork> findRepeatedWork(
     func::FuncOp forward, func::FuncOp backward, Target target,
     llvm::function_ref<uint64_t(const SizeSymbols::Symbol &)> sizeOf);
