@@ -269,7 +269,8 @@ def FadCheckBufferization : FadPass<"fad-check-bufferization"> {
     Reports each operation on tensors that does not implement upstream's
     `BufferizableOpInterface`, by its name. Upstream's message has only its place. Of a
     `linalg.pack`, the tile whose size is a value is named: `fad-normalize` lowers all
-    others.
+    others. A `vector.transfer_write` is reported, too, where LLVM 22's bufferization
+    would lose the elements that it leaves as they are.
   }];
 }
 

@@ -9,6 +9,9 @@
 #include "fad/Codegen/Passes.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADCHECKBUFFERIZATION
@@ -18,7 +21,33 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
+/// Whether upstream takes `op` for a write of all of its tensor, whose vector
+/// has fewer dimensions: it compares the sizes of the first ones. The elements
+/// that it leaves as they are would be lost.
+static bool isTakenForWhole(Operation *op) {
+  auto write = dyn_cast<vector::TransferWriteOp>(op);
+  auto type = write ? dyn_cast<RankedTensorType>(write.getShapedType())
+                    : RankedTensorType();
+  if (!type || !type.hasStaticShape() || write.getMask() ||
+      write.getBase().getDefiningOp<tensor::EmptyOp>())
+    return false;
+  ArrayRef<int64_t> written = write.getVectorType().getShape();
+  auto isFirst = [](Value index) { return isConstantIntValue(index, 0); };
+  return int64_t(written.size()) < type.getRank() &&
+         llvm::all_of(write.getIndices(), isFirst) &&
+         llvm::all_of(
+             llvm::zip(type.getShape(), written),
+             [](auto sizes) {
+               return std::get<0>(sizes) <= std::get<1>(sizes);
+             });
+}
+
 static LogicalResult check(Operation *op) {
+  if (isTakenForWhole(op))
+    return op->emitOpError(
+        "was not bufferized, because upstream takes it for a write of the "
+        "whole "
+        "tensor; give the vector as many dimensions as the tensor has");
   if (isa<bufferization::BufferizableOpInterface, UnrealizedConversionCastOp>(
           op) ||
       (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) &&

@@ -31,7 +31,7 @@ struct PoisonToEmptyPass : fad::impl::FadPoisonToEmptyBase<PoisonToEmptyPass> {
         return;
       rewriter.setInsertionPoint(poison);
       SmallVector<Value> sizes;
-      for (int64_t i = 0; i < type.getNumDynamicDims(); ++i)
+      for (unsigned i = 0, e = type.getNumDynamicDims(); i != e; ++i)
         sizes.push_back(
             arith::ConstantIndexOp::create(rewriter, poison.getLoc(), 0));
       rewriter.replaceOpWithNewOp<tensor::EmptyOp>(poison, type, sizes);
