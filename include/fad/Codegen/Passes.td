@@ -509,7 +509,7 @@ def FadMakeContiguous : FadPass<"fad-make-contiguous", "::mlir::func::FuncOp"> {
     the slice has no gaps, as for rows of `%x`.
   }];
   let options = [
-    Option<"alignment", "alignment", "uint64_t", /*default=*/"64",
+    Option<"alignment", "alignment", "FAD_OPTION(uint64_t)", /*default=*/"64",
            "Alignment of the copies in bytes; 0 is the natural one">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
