@@ -17,13 +17,13 @@ def watch(library: ctypes.PyDLL) -> None:
     def note(phase: str, _: object) -> None:
         library.fad_eager_note_collection(phase == "start")
 
-    def lock(tensor: int, found: int) -> None:
-        while not library.fad_eager_try_lock(tensor, found):
+    def lock(lookup: int) -> None:
+        while not library.fad_eager_try_lock(lookup):
             time.sleep(1e-4)
 
-    library.fad_eager_try_lock.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.fad_eager_try_lock.argtypes = [ctypes.c_void_p]
     library.fad_eager_set_locker.argtypes = [ctypes.c_void_p]
-    locker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lock)
+    locker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lock)
     library.fad_eager_set_locker(locker)
     _kept.append(locker)
     gc.callbacks.append(note)

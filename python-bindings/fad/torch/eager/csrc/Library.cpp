@@ -230,9 +230,8 @@ FAD_EAGER_API void fad_eager_set_locker(fad::eager::Locker locker) {
   fad::eager::locker = locker;
 }
 
-FAD_EAGER_API int fad_eager_try_lock(const fad::eager::WeakTensor *tensor,
-                                     at::Tensor *found) {
-  return fad::eager::tryLock(*tensor, *found);
+FAD_EAGER_API int fad_eager_try_lock(fad::eager::Lookup *lookup) {
+  return fad::eager::tryLock(*lookup);
 }
 
 FAD_EAGER_API void fad_eager_note_collection(int isBeginning) {

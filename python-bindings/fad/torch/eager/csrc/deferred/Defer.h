@@ -29,9 +29,13 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys);
 /// stream.
 bool isContinued(const at::Tensor &tensor, const Value &value);
 
+/// Within a visit: the operators of a tensor, if `evaluate` is going to keep
+/// the node of one of them, which needs their originals; or null.
+StepPtr findRunOwn(LazyTensor &tensor);
+
 /// Computes what a lazy tensor stands for and, under Policy::Fad, its
-/// derivative.
-void evaluate(LazyTensor &tensor);
+/// derivative. `originals` are those of `findRunOwn`.
+void evaluate(LazyTensor &tensor, const Originals &originals);
 
 /// Decides what is kept of a deferred sequence, at the end of which an operator
 /// reads the value, and computes the value.

@@ -61,12 +61,13 @@ static size_t findNonlinear(const StepPtr &end) {
 
 /// Runs the operators of a sequence. The own node of the one that is not linear
 /// remains: it becomes that of the tensor, or the sequence's node holds it.
-static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value) {
+static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
+                     const Originals &originals) {
   SequenceNode &node = *value.sequence;
   torch::autograd::edge_list edges(node.next_edges().begin(),
                                    node.next_edges().begin() +
                                        node.sources.size());
-  Replay replay(step, node.sources, edges);
+  Replay replay(step, node.sources, edges, originals);
   NodePtr own = replay.node(findNonlinear(step));
   value.isFinished = true;
   value.step.reset();
@@ -113,7 +114,24 @@ static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
   node.step.reset();
 }
 
-void evaluate(LazyTensor &tensor) {
+/// Whether the value of a tensor is computed by operators' own nodes, if nobody
+/// reads it.
+static bool isRunOwn(LazyTensor &tensor) {
+  SequenceNode *node = openNodeOf(tensor);
+  if (!node)
+    return false;
+  // Few bits, which the first reader has packed, are of a derivative.
+  const auto *value = castTo<Value>(tensor.get_backend_meta());
+  return value->policy == Policy::Fad && !value->bits &&
+         finishWhole(Policy::Fad, endingOf(Policy::Fad, *node, false)).kept ==
+             Kept::Operator;
+}
+
+StepPtr findRunOwn(LazyTensor &tensor) {
+  return tensor.getStep() && isRunOwn(tensor) ? tensor.getStep() : StepPtr();
+}
+
+void evaluate(LazyTensor &tensor, const Originals &originals) {
   OutsideModes guard;
   StepPtr step = tensor.getStep();
   auto *value = castTo<Value>(tensor.get_backend_meta());
@@ -123,11 +141,8 @@ void evaluate(LazyTensor &tensor) {
   };
   if (!node || value->policy != Policy::Fad)
     return fill(computeForward(step));
-  // Few bits, which the first reader has packed, are of a derivative.
-  if (!value->bits &&
-      finishWhole(Policy::Fad, endingOf(Policy::Fad, *node, false)).kept ==
-          Kept::Operator)
-    return fill(runOwn(step, tensor, *value));
+  if (isRunOwn(tensor))
+    return fill(runOwn(step, tensor, *value, originals));
   value->isFinished = node->isFinished = true;
   auto [result, derivative] = deriveFused(step);
   Computed how = Computed::ByKernel;
@@ -180,8 +195,12 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
   case Kept::Tensor: {
     OutsideModes guard;
     auto runs = [&] {
-      return lazy.computeAs(
-          [&](const StepPtr &step) { return runOwn(step, lazy, value); });
+      if (lazy.isComputed())
+        return false;
+      Originals originals(step);
+      return lazy.computeAs([&](const StepPtr &step) {
+        return runOwn(step, lazy, value, originals);
+      });
     };
     if (value.policy == Policy::Fad) {
       // What computes a value without a reader takes a derivative for few bits,
@@ -196,7 +215,7 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
     // A constant takes fewer bytes than the source and the constant.
     if (ending.saves != Saves::Constant)
       return instead;
-    runOwn(step, lazy, value);
+    runOwn(step, lazy, value, Originals(step));
     return choice;
   }
   case Kept::Bits:

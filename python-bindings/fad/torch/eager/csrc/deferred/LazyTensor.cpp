@@ -86,17 +86,29 @@ void LazyTensor::compute() {
     work->wait();
 }
 
-void LazyTensor::computeOnce() {
-  Dropped dropped;
-  std::lock_guard<std::mutex> lock(place->mutex);
-  dropped = computeVisited();
+template <typename Function>
+Originals LazyTensor::findOriginals(LazyPlace &place, Function isNeeded) {
+  StepPtr step;
+  place.visit([&](LazyTensor &tensor) {
+    if (isNeeded(tensor))
+      step = findRunOwn(tensor);
+  });
+  return Originals(step);
 }
 
-LazyTensor::Dropped LazyTensor::computeVisited() {
+void LazyTensor::computeOnce() {
+  Originals originals =
+      findOriginals(*place, [](LazyTensor &) { return true; });
+  Dropped dropped;
+  std::lock_guard<std::mutex> lock(place->mutex);
+  dropped = computeVisited(originals);
+}
+
+LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals) {
   if (isComputed())
     return {};
   OnRecordedStream there(stream);
-  evaluate(*this);
+  evaluate(*this, originals);
   return forget();
 }
 
@@ -215,14 +227,18 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
         all.push_back(std::move(tensors));
   }
   Copies copies(tensor);
+  auto isReader = [&](LazyTensor &lazy) {
+    const StepPtr &step = lazy.getStep();
+    return step && readsMemoryOf(step, tensor);
+  };
   for (const auto &tensors : all)
     for (const auto &place : tensors->getAll()) {
+      Originals originals = LazyTensor::findOriginals(*place, isReader);
       LazyTensor::Dropped dropped;
       StepPtr replaced;
       place->visit([&](LazyTensor &lazy) {
-        if (const StepPtr &step = lazy.getStep();
-            step && readsMemoryOf(step, tensor)) {
-          dropped = lazy.computeVisited();
+        if (isReader(lazy)) {
+          dropped = lazy.computeVisited(originals);
           if (lazy.work)
             lazy.work->wait();
         }
@@ -234,8 +250,11 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
 
 void LazyTensors::computeAll() {
   for (const auto &place : getAll()) {
+    Originals originals =
+        LazyTensor::findOriginals(*place, [](LazyTensor &) { return true; });
     LazyTensor::Dropped dropped;
-    place->visit([&](LazyTensor &lazy) { dropped = lazy.computeVisited(); });
+    place->visit(
+        [&](LazyTensor &lazy) { dropped = lazy.computeVisited(originals); });
   }
 }
 

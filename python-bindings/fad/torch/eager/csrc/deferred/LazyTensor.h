@@ -129,11 +129,16 @@ private:
     std::vector<at::Tensor> operands;
   };
   Dropped forget();
+  /// What the computation of the tensor at a place needs of other tensors, or
+  /// nothing where a function of the tensor is false. Before the visit that
+  /// computes, as it may wait for Python's lock; it ends after that visit.
+  template <typename Function>
+  static Originals findOriginals(LazyPlace &place, Function isNeeded);
   /// Nobody visits the tensor any more.
   void disappear();
   void computeOnce();
   /// The same within a visit.
-  Dropped computeVisited();
+  Dropped computeVisited(const Originals &originals);
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;

@@ -185,7 +185,8 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
                                       const at::Tensor &gradient,
                                       const Edge &needed) {
   if (at::GradMode::is_enabled())
-    return Replay(step, sources, {next_edges().data(), sources.size()})
+    return Replay(step, sources, {next_edges().data(), sources.size()},
+                  Originals(step))
         .pullWithGraph(gradient, sources);
   if (!replay && step->isDeferred)
     if (variable_list pulled = pullFused(step, gradient, sources);

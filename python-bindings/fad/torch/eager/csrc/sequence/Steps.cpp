@@ -210,16 +210,34 @@ private:
 };
 } // namespace
 
+Originals::Originals(const StepPtr &end) {
+  if (!end)
+    return;
+  for (const Step *step : order(end))
+    for (const Step::Constant &constant : step->constants)
+      if (constant.original)
+        if (at::Tensor tensor = lock(*constant.original); tensor.defined())
+          tensors.push_back(std::move(tensor));
+}
+
+at::Tensor Originals::find(const Step::Constant &constant) const {
+  if (constant.original)
+    for (const at::Tensor &tensor : tensors)
+      if (tensor.unsafeGetTensorImpl() ==
+          constant.original->_unsafe_get_target())
+        return tensor;
+  return {};
+}
+
 /// Puts what an operator got in the places of its constants' aliases, while
 /// that is there and has the same elements, and returns what requires a
 /// gradient by now.
-static std::vector<at::Tensor> putOriginals(const Step &step,
+static std::vector<at::Tensor> putOriginals(const Originals &originals,
+                                            const Step &step,
                                             torch::jit::Stack &arguments) {
   std::vector<at::Tensor> late;
   for (const Step::Constant &constant : step.constants) {
-    at::Tensor original;
-    if (constant.original)
-      original = lock(*constant.original);
+    at::Tensor original = originals.find(constant);
     if (!original.defined() || !original.has_storage() ||
         !constant.tensor.has_storage() || !isSame(original, constant.tensor))
       continue;
@@ -242,12 +260,11 @@ static void cut(const at::Tensor &result,
 }
 
 /// Runs the steps; `lead` returns what stands for a source, `visit` sees each
-/// result. With `forGraph`, nodes save constants as those of eager PyTorch do:
-/// second derivatives lead to one that requires a gradient by then, and first
-/// ones do not.
+/// result.
 template <typename Lead, typename Visit>
 static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
-                      bool usesComputed = false, bool forGraph = false) {
+                      bool usesComputed = false,
+                      const Originals &originals = {}) {
   PlainGuard guard;
   OutsideHooks outside;
   // What a sequence reads is no tensor of a transform of torch.func that
@@ -268,9 +285,7 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
     for (auto &[position, operand] : step->operands)
       stack[position] = values.at(operand.get());
-    std::vector<at::Tensor> late;
-    if (forGraph)
-      late = putOriginals(*step, stack);
+    std::vector<at::Tensor> late = putOriginals(originals, *step, stack);
     step->op->callBoxed(stack);
     values[step] = stack.back().toTensor();
     cut(values[step], late);
@@ -338,7 +353,7 @@ const Replay::Leaf &Replay::addLeaf(const Step &step,
 }
 
 Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
-               c10::ArrayRef<Edge> edges) {
+               c10::ArrayRef<Edge> edges, const Originals &originals) {
   // Backward may be called where tensors have no nodes.
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
@@ -352,8 +367,7 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   auto visit = [&](const at::Tensor &value) {
     nodes.push_back(value.grad_fn());
   };
-  result = run(end, lead, visit, /*usesComputed=*/false,
-               /*forGraph=*/!edges.empty());
+  result = run(end, lead, visit, /*usesComputed=*/false, originals);
 }
 
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {

@@ -123,14 +123,32 @@ bool isModified(const Step::Constant &constant);
 /// Fails there.
 void checkVersion(const Step::Constant &constant);
 
+/// The tensors that the operators of a sequence got, of which their constants
+/// are aliases, as far as those are there.
+class Originals {
+public:
+  Originals() = default;
+  /// None of no step. May wait for Python's lock, and so may the destructor: no
+  /// lock of a value is held.
+  explicit Originals(const StepPtr &end);
+  /// Undefined where there is none.
+  at::Tensor find(const Step::Constant &constant) const;
+
+private:
+  std::vector<at::Tensor> tensors;
+};
+
 /// What a step computes, with PyTorch's own nodes for its derivative.
 class Replay {
 public:
   /// Fails where a source or a constant was modified in place. The graph of the
   /// value ends at the sources or, where `edges` has one for each of `sources`,
-  /// goes on there.
+  /// goes on there. Nodes save `originals` as those of eager PyTorch do: second
+  /// derivatives lead to one that requires a gradient by then, and first ones
+  /// do not.
   explicit Replay(const StepPtr &end, c10::ArrayRef<Source> sources = {},
-                  c10::ArrayRef<torch::autograd::Edge> edges = {});
+                  c10::ArrayRef<torch::autograd::Edge> edges = {},
+                  const Originals &originals = {});
 
   /// The same operators on other numbers, in place of all sources.
   Replay(const StepPtr &end, const at::Tensor &numbers);

@@ -20,21 +20,32 @@ void noteCollection(bool isBeginning) {
   collecting = isBeginning ? std::this_thread::get_id() : std::thread::id();
 }
 
-bool tryLock(const WeakTensor &tensor, at::Tensor &found) {
-  if (collecting == std::this_thread::get_id())
-    return true;
-  if (collecting != std::thread::id())
-    return false;
-  if (auto strong = tensor.lock())
-    found = at::Tensor(std::move(strong));
-  return true;
+bool tryLock(Lookup &lookup) {
+  lookup.isInCollection = collecting == std::this_thread::get_id();
+  if (!lookup.isInCollection) {
+    if (collecting != std::thread::id())
+      return false;
+    if (auto strong = lookup.tensor.lock())
+      lookup.found = at::Tensor(std::move(strong));
+  }
+  return lookup.isFinished = true;
 }
 
 at::Tensor lock(const WeakTensor &tensor) {
-  at::Tensor found;
-  if (!tensor.expired())
-    locker(&tensor, &found);
-  return found;
+  if (tensor.expired())
+    return {};
+  Lookup lookup = {tensor};
+  locker(&lookup);
+  TORCH_CHECK(lookup.isFinished,
+              "fad.torch.nest: the wait for the end of another thread's "
+              "collection of garbage has been interrupted, and a sequence "
+              "that reads a constant needs that");
+  TORCH_CHECK(!lookup.isInCollection,
+              "fad.torch.nest: a finalizer, within a collection of garbage, "
+              "needs the graph of a sequence that reads a constant, and the "
+              "constant may be garbage. Compute the sequence, or its "
+              "gradient, outside of the finalizer.");
+  return std::move(lookup.found);
 }
 
 } // namespace fad::eager

@@ -23,17 +23,26 @@ namespace fad::eager {
 
 using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl>;
 
-/// A tensor that is still there, or else undefined. May wait for Python's lock.
-/// Of a tensor that is asked for within a collection, by a finalizer, nobody
-/// knows.
+/// A tensor that is still there, or else undefined. May wait for Python's lock,
+/// and so may the end of the result. Fails where that wait is interrupted, and
+/// within a collection, in a finalizer: there, nobody knows whether a tensor
+/// that is there is garbage.
 at::Tensor lock(const WeakTensor &tensor);
 
-/// A function of Python that calls `tryLock` until that returns true.
-using Locker = void (*)(const WeakTensor *tensor, at::Tensor *found);
+/// A call of `lock`.
+struct Lookup {
+  const WeakTensor &tensor;
+  at::Tensor found = {};
+  bool isFinished = false, isInCollection = false;
+};
+
+/// A function of Python that calls `tryLock` until that returns true. No
+/// exception of Python passes it: that leaves the lookup unfinished.
+using Locker = void (*)(Lookup *lookup);
 extern Locker locker;
 
 /// Has Python's lock. False while another thread collects.
-bool tryLock(const WeakTensor &tensor, at::Tensor &found);
+bool tryLock(Lookup &lookup);
 /// Notes that this thread begins a collection, or that none is under way.
 void noteCollection(bool isBeginning);
 
