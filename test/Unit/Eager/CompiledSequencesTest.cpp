@@ -80,6 +80,34 @@ TEST(CompiledSequences, ThereMayBeNoKernel) {
   EXPECT_TRUE(all.isIdle());
 }
 
+TEST(CompiledSequences, NoneIsAskedForAfterTheEnd) {
+  CompiledSequences all;
+  auto see = [&](const char *key) {
+    all.expect(key);
+    all.see(key, *all.find(key));
+  };
+  for (const char *key : {"taken", "waiting"})
+    see(key);
+  EXPECT_EQ(all.takeRequest(), "taken");
+  all.stop();
+  EXPECT_EQ(all.takeRequest(), "");
+  see("late");
+  EXPECT_EQ(all.takeRequest(), "");
+  EXPECT_FALSE(all.isIdle());
+  all.finish("taken", value, 0, 0, {});
+  EXPECT_TRUE(all.isIdle());
+  EXPECT_EQ(all.countReady(), 1);
+}
+
+TEST(CompiledSequences, TheEndIsSeenByOneThatWaits) {
+  CompiledSequences all;
+  std::string taken = "none";
+  std::thread compiler([&] { taken = all.takeRequest(); });
+  all.stop();
+  compiler.join();
+  EXPECT_EQ(taken, "");
+}
+
 TEST(CompiledSequences, EntriesStayAndAreLimited) {
   CompiledSequences all;
   CompiledSequence *first = all.find("0");

@@ -1,5 +1,6 @@
 """Kernels of deferred sequences, which a thread compiles while operators run one by one."""
 
+import atexit
 import contextlib
 import ctypes
 import functools
@@ -129,9 +130,8 @@ _said: set[str] = set()
 
 
 def _work(library: Any) -> None:
-    """Compiles what is asked for, until the process ends."""
-    while True:
-        key = library.fad_eager_take_request().decode()
+    """Compiles what is asked for, until `_stop`."""
+    while key := library.fad_eager_take_request().decode():
         addresses, arguments, problem = [0, 0, 0], [], ""
         try:
             addresses, arguments = _compile(key)
@@ -183,10 +183,26 @@ def start() -> None:
     _recall(library)
     _start_thread()
     os.register_at_fork(after_in_child=_start_thread)
+    atexit.register(_stop)
+
+
+#: The thread of this process, which is not that of the process it was forked from.
+_thread: threading.Thread | None = None
 
 
 def _start_thread() -> None:
-    threading.Thread(target=_work, args=(_load(),), daemon=True, name="fad-kernels").start()
+    global _thread
+    _thread = threading.Thread(target=_work, args=(_load(),), daemon=True, name="fad-kernels")
+    _thread.start()
+
+
+def _stop() -> None:
+    """Waits for the sequence that is being compiled, and compiles no others. Python ends the
+    threads that remain by unwinding their stacks, and the process aborts where one of those
+    is within C++."""
+    _load().fad_eager_stop()
+    if _thread is not None:
+        _thread.join()
 
 
 def wait() -> int:

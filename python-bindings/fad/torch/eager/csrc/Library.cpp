@@ -315,10 +315,15 @@ FAD_EAGER_API void fad_eager_set_driver(const char *type, uintptr_t launch,
 }
 
 /// Waits for a sequence whose kernels are asked for, without Python's lock.
+/// Empty once nobody asks for any more.
 FAD_EAGER_API const char *fad_eager_take_request() {
   static thread_local std::string key;
   key = fad::eager::CompiledSequences::get().takeRequest();
   return key.c_str();
+}
+
+FAD_EAGER_API void fad_eager_stop() {
+  fad::eager::CompiledSequences::get().stop();
 }
 
 FAD_EAGER_API void fad_eager_expect(const char *key) {

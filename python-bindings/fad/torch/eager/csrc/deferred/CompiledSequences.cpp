@@ -36,7 +36,7 @@ void CompiledSequences::see(const std::string &key,
   std::lock_guard<std::mutex> lock(mutex);
   if (!sequence.sightings && expected.count(withoutNumber(key)))
     ++sequence.sightings;
-  if (++sequence.sightings != 2)
+  if (++sequence.sightings != 2 || isStopped)
     return;
   requests.push_back(key);
   ++open;
@@ -50,10 +50,20 @@ void CompiledSequences::expect(const std::string &key) {
 
 std::string CompiledSequences::takeRequest() {
   std::unique_lock<std::mutex> lock(mutex);
-  wait.wait(lock, [&] { return !requests.empty(); });
+  wait.wait(lock, [&] { return isStopped || !requests.empty(); });
+  if (isStopped)
+    return {};
   std::string key = std::move(requests.front());
   requests.pop_front();
   return key;
+}
+
+void CompiledSequences::stop() {
+  std::lock_guard<std::mutex> lock(mutex);
+  isStopped = true;
+  open -= static_cast<int64_t>(requests.size());
+  requests.clear();
+  wait.notify_all();
 }
 
 bool CompiledSequences::isIdle() {

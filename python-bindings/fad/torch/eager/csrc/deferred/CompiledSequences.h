@@ -59,8 +59,12 @@ public:
   /// has no number there: `auto Float 1 0 2 cuda`.
   void expect(const std::string &key);
 
-  /// Waits for a sequence whose kernels are asked for.
+  /// Waits for a sequence whose kernels are asked for. Empty once nobody asks
+  /// for any more.
   std::string takeRequest();
+  /// Ends all requests but those that have been taken, at the end of the
+  /// process.
+  void stop();
   /// Whether all kernels that were asked for are there, or cannot be.
   bool isIdle();
   /// Adds kernels of a sequence; none, if `value` is 0.
@@ -77,6 +81,7 @@ private:
   std::unordered_set<std::string> expected;
   std::deque<std::string> requests;
   int64_t open = 0, ready = 0;
+  bool isStopped = false;
 };
 
 } // namespace fad::eager
