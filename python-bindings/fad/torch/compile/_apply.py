@@ -4,12 +4,14 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.utils.checkpoint import CheckpointPolicy
 
 from ._build import Builder, Values
 from ._import import Imported, NotPlanned
 from ._kinds import is_part
 from ._packing import can_pack, list_sizes, pack, unpack
 from ._scalars import SIGNS, TARGETS, TORCH_TYPES, read_number
+from ._writes import find_readers
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -20,6 +22,33 @@ _WITH_NUMBERS = {
     aten.mul.Tensor,
     aten.div.Tensor,
 }
+
+
+def copy_for_forward(
+    graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]
+) -> dict[fx.Node, fx.Node]:
+    """Lets operations of forward read copies of inputs that backward alone changes, of which
+    a plan may save some, and returns the originals by their copies."""
+    readers = find_readers(graph, num_fwd_outputs, mutated)
+    values = Values(graph)
+    copies: dict[fx.Node, fx.Node] = {}
+    for reader in readers.forward:
+        for node in readers.memory.intersection(reader.all_input_nodes):
+            if node not in copies:
+                copy = copies[node] = Builder(graph, values, node)(aten.clone.default, node)
+                # Backward can read it, and cannot repeat it.
+                copy.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+                copy.meta["partitioner_tag"] = "is_forward"
+            reader.replace_input_with(node, copies[node])
+    return {copy: node for node, copy in copies.items()}
+
+
+def remove_copies(graph: fx.Graph, originals: dict[fx.Node, fx.Node], saved: list[fx.Node]) -> None:
+    """Removes the copies of `copy_for_forward` that backward does not read."""
+    for copy, node in originals.items():
+        if copy not in saved:
+            copy.replace_all_uses_with(node)
+            graph.erase_node(copy)
 
 
 def apply_plan(

@@ -1,4 +1,4 @@
-"""The place of saved values in forward, and of writes in backward."""
+"""The place of saved values in forward."""
 
 import torch
 from torch import fx

@@ -18,7 +18,7 @@ from ._kinds import find_kind, find_memory, is_bound, is_part
 from ._sizes import estimate_size
 from ._times import estimate_time
 from ._scalars import LINEAR, RULES, Operand
-from ._writes import find_late_readers, is_of_backward, is_write
+from ._writes import find_readers, is_of_backward, is_write
 
 # A cotangent without elements, on which backward's effects depend, and its type.
 _BACKWARD, _NOTHING = "%backward", "tensor<0xf32>"
@@ -68,7 +68,8 @@ class _Importer:
     late: set[fx.Node] = field(default_factory=set)
 
     def run(self) -> Imported:
-        self.late = find_late_readers(self.graph, self.num_forward_outputs, self.mutated)
+        readers = find_readers(self.graph, self.num_forward_outputs, self.mutated)
+        self.late = set(readers.backward)
         for node in self.graph.nodes:
             if node.op == "placeholder":
                 self.add_argument(node)

@@ -22,7 +22,7 @@ from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
 from ..._progress import step
-from ._apply import apply_plan
+from ._apply import apply_plan, copy_for_forward, remove_copies
 from ._decisions import round_operands
 from ._hoist import hoist
 from ._import import import_joint
@@ -185,6 +185,7 @@ class Partitioner(CustomPartitionerFn):
         with _without_collection():
             mutated = find_mutated(graph, num_fwd_outputs)
             check_versions(graph, mutated)
+            originals = copy_for_forward(graph, num_fwd_outputs, mutated)
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
             module = parse(imported.text, filename="joint graph")
             options = {
@@ -197,6 +198,7 @@ class Partitioner(CustomPartitionerFn):
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)
             read_packed(graph, masks)
+            remove_copies(graph, originals, saved)
             if self.is_fused:
                 round_operands(graph)
             return saved

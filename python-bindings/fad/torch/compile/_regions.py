@@ -1,26 +1,39 @@
-"""Equal operations of different checkpoints, which stay apart.
+"""Equal operations that stay apart.
 
 PyTorch merges equal operations of a joint graph. If two checkpoints begin with the same
 operations on the same values, they then share the results: a layer that runs twice on
 one input, for example. Backward repeats one checkpoint after the other, so that shared
-results would wait from the first to the last. Each checkpoint repeats its own instead."""
+results would wait from the first to the last. Each checkpoint repeats its own instead.
+
+An input that backward changes may have another value when backward reads it than when
+forward has read it. So neither takes the results of the other."""
+
+from typing import Any
 
 from torch import fx
 from torch._functorch import partitioners
 from torch._functorch.compile_utils import fx_graph_cse
 
+from ._writes import find_written_in_backward
+
 # The name of an argument that no operation has.
-_CHECKPOINT = "fad_checkpoint"
+_PART = "fad_part"
 
 
 def merge_equal(graph: fx.Graph) -> fx.Graph:
     """A copy of a joint graph without operations that occur more than once outside of
     checkpoints, or in one of them."""
+    written = find_written_in_backward(graph)
     for node in graph.nodes:
+        part: list[Any] = []
         if partitioners.must_recompute(node):
-            node.kwargs = {**node.kwargs, _CHECKPOINT: node.meta.get("ac_graph_id")}
+            part.append(node.meta.get("ac_graph_id"))
+        if node.op == "call_function" and not written.isdisjoint(node.all_input_nodes):
+            part.append(node.meta.get("partitioner_tag"))
+        if part:
+            node.kwargs = {**node.kwargs, _PART: part}
     graph = fx_graph_cse(graph)
     for node in graph.nodes:
-        if _CHECKPOINT in node.kwargs:
-            node.kwargs = {k: v for k, v in node.kwargs.items() if k != _CHECKPOINT}
+        if _PART in node.kwargs:
+            node.kwargs = {k: v for k, v in node.kwargs.items() if k != _PART}
     return graph

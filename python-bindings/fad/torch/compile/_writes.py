@@ -3,15 +3,18 @@
 AOTAutograd's joint graph computes new values, and writes each of them to its input at the
 end. The value of an input that forward changes is therefore that before forward, and what
 backward reads of it has to be a copy. An input that backward alone changes has its value
-from before this, which backward reads when it runs: other steps may have changed it since
-forward."""
+from before this, which operations of backward read when they run: other steps may have
+changed it since forward. A value of forward that backward computes again needs the input as
+forward has read it, and so a copy, too."""
+
+from dataclasses import dataclass
 
 import torch
 from torch import fx
 from torch._functorch import partitioners
 from torch.utils._pytree import tree_leaves
 
-from ._kinds import find_kind
+from ._kinds import find_kind, is_part
 
 aten = torch.ops.aten
 
@@ -50,7 +53,7 @@ def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
     return {node for node in mutated if node.op == "placeholder"}
 
 
-def _find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
+def find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
     writes = graph.find_nodes(op="call_function", target=aten.copy_.default)
     return {node.args[0] for node in writes if is_of_backward(node)}
 
@@ -60,16 +63,25 @@ def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:
     has changed that since forward: backward computes the new value from the one that forward
     has left. PyTorch does not compare versions of what a function keeps as an attribute of
     its context."""
-    for node in _find_written_in_backward(graph) & mutated:
+    for node in find_written_in_backward(graph) & mutated:
         node.meta["saved_tensor_with_no_vc_check"] = False
 
 
-def find_late_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -> set[fx.Node]:
-    """The operations of backward that read an input which backward alone changes. They run
-    in backward, whether or not they depend on a cotangent."""
-    memory = _find_written_in_backward(graph) - mutated
-    if not memory:
-        return set()
+@dataclass
+class Readers:
+    """The operations that read inputs which backward alone changes, but for views."""
+
+    # The inputs, and views of them.
+    memory: set[fx.Node]
+    forward: list[fx.Node]
+    # They run in backward, whether or not they depend on a cotangent.
+    backward: list[fx.Node]
+
+
+def find_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -> Readers:
+    readers = Readers(find_written_in_backward(graph) - mutated, [], [])
+    if not readers.memory:
+        return readers
     results = tree_leaves(graph.output_node().args)[:num_fwd_outputs]
     worklist = [node for node in results if isinstance(node, fx.Node)]
     worklist += [node for node in graph.nodes if is_write(node) and not is_of_backward(node)]
@@ -79,14 +91,15 @@ def find_late_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Nod
         if node not in of_forward:
             of_forward.add(node)
             worklist.extend(node.all_input_nodes)
-    readers = set()
     for node in graph.nodes:
-        if memory.isdisjoint(node.all_input_nodes):
+        if node.op == "output" or readers.memory.isdisjoint(node.all_input_nodes):
             continue
-        if find_kind(node) == "view":
-            memory.add(node)
-        elif node not in of_forward and not partitioners._has_tag_is_forward(node):
-            readers.add(node)
+        if is_part(node) or find_kind(node) == "view":
+            readers.memory.add(node)
+        elif node in of_forward or partitioners._has_tag_is_forward(node):
+            readers.forward.append(node)
+        else:
+            readers.backward.append(node)
     return readers
 
 
