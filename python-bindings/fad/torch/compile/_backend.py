@@ -104,7 +104,12 @@ def read_options(
         partitioner = make(**own)
     except (TypeError, ValueError) as error:
         # A message begins with the names of the partitioner's arguments.
-        message = re.sub(rf"\b({'|'.join(known)})(?= (is|and|are)\b)", r"fad.\1", str(error))
+        name = f"(?:{'|'.join(known)})"
+        message = re.sub(
+            rf"^({name})( and )?(?(2)({name}))(?= (?:is|are)\b)",
+            lambda found: f"fad.{found[1]}" + (f" and fad.{found[3]}" if found[2] else ""),
+            str(error),
+        )
         raise ValueError(f"options of the backend fad: {message}") from None
     if "custom_partitioner_fn" in others:
         raise ValueError(

@@ -23,6 +23,11 @@ _COMPARISONS = {aten.eq, aten.ne, aten.lt, aten.le, aten.gt, aten.ge}
 # Those that find places.
 _CHOICES = {aten.argmax, aten.argmin, aten.max, aten.min}
 
+# Those whose results are elements of the operand, and those that change the type.
+_SELECTIONS = {aten.amax, aten.amin, aten.max, aten.min}
+_CONVERSIONS = {aten._to_copy, torch.ops.prims.convert_element_type}
+_HALVES = (torch.bfloat16, torch.float16)
+
 # With these entries of the metadata of a node, Inductor rounds its operands, as it does for
 # `emulate_precision_casts`, or writes its result to memory.
 _ROUNDS, _IS_WRITTEN = "low_precision_pointwise_barrier", "inductor_realize_to_strides"
@@ -78,12 +83,31 @@ def _has_places(node: fx.Node) -> bool:
 
 
 def _is_half(operand: Any) -> bool:
-    value = operand.meta.get("val") if isinstance(operand, fx.Node) else None
-    return isinstance(value, torch.Tensor) and value.dtype in (torch.bfloat16, torch.float16)
+    """Whether the elements of `operand` are those of a tensor of 16-bit floats, in whatever
+    type: it may be converted, and elements chosen of it."""
+    while isinstance(operand, fx.Node):
+        value = operand.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.dtype in _HALVES:
+            return True
+        packet = getattr(operand.target, "overloadpacket", None)
+        is_same = packet in _SELECTIONS or _is_conversion(operand)
+        if not (is_same or is_part(operand) or find_kind(operand) == "view"):
+            return False
+        operand = operand.args[0] if operand.args else None
+    return False
+
+
+def _is_conversion(node: fx.Node) -> bool:
+    return getattr(node.target, "overloadpacket", None) in _CONVERSIONS
 
 
 def _find_maker(node: fx.Node) -> fx.Node:
-    """The operation that computes the elements of `node`."""
-    while node.op == "call_function" and (is_part(node) or find_kind(node) == "view"):
+    """The operation that computes the elements of `node`, but for conversions of 16 bits."""
+    while node.op == "call_function":
+        if _is_conversion(node):
+            if node.args[0].meta["val"].dtype not in _HALVES:
+                return node
+        elif not (is_part(node) or find_kind(node) == "view"):
+            return node
         node = node.args[0]
     return node

@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import optimization_hint
+from torch.fx.experimental.symbolic_shapes import is_nested_int, optimization_hint
 from torch.utils._pytree import tree_leaves
 
 # The size of a dimension of which nothing is known, such as the number of nonzero elements.
@@ -24,7 +24,7 @@ _ASSUMED_SIZE = 128
 _sizes: ContextVar[Mapping[str, int]] = ContextVar("fad_sizes", default={})
 
 # The shapes that inputs had in the last graph of a program, and of how many programs.
-_shapes: OrderedDict[bytes, list[tuple[int, ...]]] = OrderedDict()
+_shapes: OrderedDict[bytes, list[tuple[int | None, ...]]] = OrderedDict()
 _PROGRAMS = 1000
 
 
@@ -66,14 +66,21 @@ def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
     if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
         for value, shape in zip(tensors, _shapes.get(key, ())):
             for size, known in zip(value.shape, shape):
-                if isinstance(size, torch.SymInt) and size.node.expr.is_symbol:
+                if known is None or not isinstance(size, torch.SymInt) or is_nested_int(size):
+                    continue
+                if size.node.expr.is_symbol:
                     sizes[size.node.expr.name] = known
     with assume_sizes(sizes):
-        _shapes[key] = [tuple(map(estimate_size, value.shape)) for value in tensors]
+        _shapes[key] = [tuple(map(_find_number, value.shape)) for value in tensors]
     _shapes.move_to_end(key)
     if len(_shapes) > _PROGRAMS:
         _shapes.popitem(last=False)
     return sizes
+
+
+def _find_number(size: int | torch.SymInt) -> int | None:
+    """A number for `size`; none for the lengths of a nested tensor's rows, which are no number."""
+    return None if is_nested_int(size) else estimate_size(size)
 
 
 def _has_tensors(value: Any) -> bool:

@@ -171,6 +171,8 @@ class Comparisons(unittest.TestCase):
         "threshold": lambda v: (v * (v >= v.topk(1, dim=1).values)).sum(1),
         "norm": lambda v: torch.linalg.vector_norm(v, float("inf"), dim=1),
         "of all": lambda v: v.max(),
+        "wide": lambda v: v.float().amax(1),
+        "wide mask": lambda v: (v * (v.float() == v.float().amax(1, keepdim=True))).sum(1),
     }
     EVERY = itertools.product(
         VALUES,
@@ -182,6 +184,8 @@ class Comparisons(unittest.TestCase):
         ("chain", "amax", torch.bfloat16, {}),
         ("quotient", "of all", torch.float16, {"fad.policy": "fad"}),
         ("chain", "argmax", torch.bfloat16, {"fad.recompute": "all"}),
+        ("chain", "wide", torch.bfloat16, {"fad.policy": "recompute"}),
+        ("chain", "wide mask", torch.bfloat16, {}),
     ]
 
     def test_maxima(self):
@@ -200,7 +204,7 @@ class Comparisons(unittest.TestCase):
                 gradient = offset.grad.float().abs()
                 self.assertTrue(((gradient == 0) | (v >= 0.98 * v.amax(rows, keepdim=True))).all())
                 total = gradient.sum(rows)
-                if maximum == "threshold":
+                if maximum in ("threshold", "wide mask"):
                     # Equal elements count each.
                     total = total.clamp(max=1)
                 torch.testing.assert_close(total, torch.ones_like(total), rtol=0, atol=0.02)
@@ -318,6 +322,22 @@ class Checkpoints(unittest.TestCase):
                 for x in batches:
                     (expected,) = torch.autograd.grad(model(x).square().sum(), x)
                     torch.testing.assert_close(x.grad, expected)
+
+    def test_nested(self):
+        """The lengths of rows are no sizes."""
+
+        def function(x):
+            return F.gelu(x) * 2
+
+        compiled = compile_with(function, OPTIONS[0])
+        for rows in ((3, 5), (4, 5), (6, 5)):
+            values = [torch.randn(n, 8) for n in rows]
+            x = torch.nested.nested_tensor(values, layout=torch.jagged, requires_grad=True)
+            y = torch.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False)
+            y.values().square().sum().backward()
+            flat = torch.cat(values).requires_grad_()
+            (expected,) = torch.autograd.grad(function(flat).square().sum(), flat)
+            torch.testing.assert_close(x.grad.values(), expected)
 
     def test_sizes(self):
         def make(layer):
