@@ -324,13 +324,13 @@ class Checkpoints(unittest.TestCase):
                     torch.testing.assert_close(x.grad, expected)
 
     def test_nested(self):
-        """The lengths of rows are no sizes."""
+        """The lengths of rows are no sizes, also where the program has been compiled before."""
 
         def function(x):
             return F.gelu(x) * 2
 
-        compiled = compile_with(function, OPTIONS[0])
         for rows in ((3, 5), (4, 5), (6, 5)):
+            compiled = compile_with(function, OPTIONS[0])
             values = [torch.randn(n, 8) for n in rows]
             x = torch.nested.nested_tensor(values, layout=torch.jagged, requires_grad=True)
             y = torch.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False)
