@@ -171,8 +171,8 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
                                 PatternRewriter &rewriter) const override {
     if (findDynamicTile(op))
       return rewriter.notifyMatchFailure(op, "the size of a tile is a value");
-    // Upstream takes the sizes of what is transposed from the destination. So
-    // the transposition into it would not see that these are not its own.
+    // Upstream takes the sizes of the transposed tensor from the destination.
+    // So the transposition into it would not see that these are not its own.
     Value dest = op.getDest(), padding = op.getPaddingValue();
     rewriter.modifyOpInPlace(
         op, [&] { op.getDestMutable().assign(createFitting(rewriter, op)); });

@@ -129,8 +129,8 @@ private:
     std::vector<at::Tensor> operands;
   };
   Dropped forget();
-  /// What the computation of the tensor at a place needs of other tensors, or
-  /// nothing where a function of the tensor is false. Before the visit that
+  /// The originals that the computation of the tensor at a place needs, or none
+  /// where a function of the tensor is false. Before the visit that
   /// computes, as it may wait for Python's lock; it ends after that visit.
   template <typename Function>
   static Originals findOriginals(LazyPlace &place, Function isNeeded);
