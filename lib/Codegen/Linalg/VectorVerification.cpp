@@ -209,9 +209,18 @@ struct IndexedVerification
       return;
     AccessVerifier verifier(op, builder, loc, getMessage);
     Value base = access.getBase();
-    // Vectorization counts the places of all dimensions.
-    verifier.checkPlaces(base, access.getOffsets(), access.getIndices(),
-                         access.getMask());
+    // Upstream's vectorization makes gathers that count through all dimensions.
+    if (isa<vector::GatherOp>(op))
+      return verifier.checkPlaces(base, access.getOffsets(),
+                                  access.getIndices(), access.getMask());
+    SmallVector<Value> offsets(access.getOffsets());
+    // A tensor of rank 0 has the place 0.
+    Value start =
+        offsets.empty() ? verifier.getConstant(0) : offsets.pop_back_val();
+    for (auto [dim, offset] : llvm::enumerate(offsets))
+      verifier.checkIndex(base, dim, offset, /*mask=*/Value());
+    verifier.checkLanes(base, offsets.size(), start, access.getIndices(),
+                        access.getMask());
   }
 };
 } // namespace
