@@ -2,9 +2,10 @@
 
 Inductor computes convolutions in the layout "channels last". Where forward returns a
 filter or an image for backward, it returns the copy in that layout, which then stays
-in memory beside the original. A view of other rank has no such layout: forward returns
+in memory beside the original. A view of six dimensions has no such layout: forward returns
 the view, which takes no memory, and backward reads the input through it, and converts
-it again.
+it again. The dimensions that the view adds have one element, so that its form is the same
+whether sizes are static or dynamic.
 
 A copy of a filter has the same size for each batch, and so has the time of another
 conversion. So copies of filters are kept where they are a small part of what is saved."""
@@ -13,6 +14,7 @@ import torch
 from torch import fx
 
 from ._peak import count_storage_bytes, identify_storage
+from ._sizes import estimate_size
 
 aten = torch.ops.aten
 
@@ -46,15 +48,15 @@ def keep_layouts(
         reader = readers.get(node.name)
         if reader is None:
             continue
-        # A view finds one size by itself.
-        shape = [size if isinstance(size, int) else -1 for size in node.meta["val"].shape]
-        flat = [*shape[:2], -1 if -1 in shape[2:] else shape[2] * shape[3]]
+        value = node.meta["val"]
         with forward.graph.inserting_before(output):
-            view = forward.graph.call_function(aten.view.default, (node, flat))
-        view.meta["val"] = node.meta["val"].view(flat)
+            row = forward.graph.call_function(aten.unsqueeze.default, (node, 0))
+            view = forward.graph.call_function(aten.unsqueeze.default, (row, 0))
+        row.meta["val"] = value.unsqueeze(0)
+        view.meta["val"] = row.meta["val"].unsqueeze(0)
         results[number] = view
         with backward.graph.inserting_after(_last_placeholder(backward.graph)):
-            back = backward.graph.call_function(aten.view.default, (reader, shape))
+            back = backward.graph.call_function(aten.squeeze.dims, (reader, [0, 1]))
         reader.replace_all_uses_with(back, delete_user_cb=lambda user: user is not back)
         back.meta["val"], reader.meta["val"] = reader.meta["val"], view.meta["val"]
         changed = True
@@ -89,22 +91,22 @@ def _choose_copies(saved: list[object], filters: set[str], copies: float) -> set
     left = sum(computed.values()) * copies / (1 - copies)
     candidates = [node for node in saved if _has_channels(node) and node.name in filters]
     kept = set()
-    for node in sorted(candidates, key=lambda node: -node.meta["val"].nbytes):
-        if node.meta["val"].nbytes <= left:
-            left -= node.meta["val"].nbytes
+    sizes = {node: estimate_size(node.meta["val"].nbytes) for node in candidates}
+    for node in sorted(sizes, key=lambda node: -sizes[node]):
+        if sizes[node] <= left:
+            left -= sizes[node]
             kept.add(node)
     return kept
 
 
 def _has_channels(node: object) -> bool:
-    """Whether `node` is an input with channels, of which at most one size is dynamic."""
+    """Whether `node` is an input with channels."""
     if not isinstance(node, fx.Node) or node.op != "placeholder":
         return False
     value = node.meta.get("val")
     return (
         isinstance(value, torch.Tensor)
         and value.dim() == 4
-        and sum(not isinstance(size, int) for size in value.shape) <= 1
         and value.is_contiguous()
         and not value.is_contiguous(memory_format=torch.channels_last)
     )

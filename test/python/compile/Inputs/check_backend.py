@@ -307,13 +307,16 @@ class Checkpoints(unittest.TestCase):
     """A checkpoint around a compiled module whose graph has dynamic sizes when backward repeats
     the first batch."""
 
-    def check(self, model, shape, options):
+    def check(self, model, shapes, options):
+        """`shapes` are those of the batches, or the shape of each sample of three batches."""
+        if isinstance(shapes[0], int):
+            shapes = [(n, *shapes) for n in (8, 16, 24)]
         torch._dynamo.reset()
         with self.subTest(model, **options), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no selection that fad tries")
             torch.manual_seed(0)
             compiled = torch.compile(model, backend="fad", options=options)
-            batches = [torch.randn(n, *shape, requires_grad=True) for n in (8, 16, 24)]
+            batches = [torch.randn(shape, requires_grad=True) for shape in shapes]
             results = [
                 torch.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False) for x in batches
             ]
@@ -349,8 +352,13 @@ class Checkpoints(unittest.TestCase):
             self.check(make(nn.GELU()), (32,), {"fad.engine": "eager", **options})
             self.check(make(nn.Dropout(0.5)), (3, 32), {"fad.engine": "eager", **options})
         images = nn.Sequential(nn.Conv2d(3, 8, 3), nn.SiLU(), nn.Conv2d(8, 4, 3))
+        # The batches, and their images, have other sizes.
+        resized = [(2, 3, 9, 9), (2, 3, 12, 10), (4, 3, 7, 11)]
         self.check(images, (3, 9, 9), {"fad.engine": "eager"})
+        self.check(images, resized, {"fad.engine": "eager"})
         if EVERY:
+            self.check(images, resized, {"fad.engine": "inductor"})
+            self.check(images, resized, {"fad.engine": "eager", "fad.budget": 0.5})
             self.check(images, (3, 9, 9), {"fad.engine": "inductor"})
             for options in budgets:
                 self.check(make(nn.GELU()), (32,), options)
