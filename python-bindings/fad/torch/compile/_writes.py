@@ -5,7 +5,8 @@ end. The value of an input that forward changes is therefore that before forward
 backward reads of it has to be a copy. An input that backward alone changes has its value
 from before this, which operations of backward read when they run: other steps may have
 changed it since forward. A value of forward that backward computes again needs the input as
-forward has read it, and so a copy, too."""
+forward has read it, and so a copy, too; and so does the gradient of an operation for which
+autograd itself has saved the input."""
 
 from dataclasses import dataclass
 
@@ -73,6 +74,7 @@ class Readers:
 
     # The inputs, and views of them.
     memory: set[fx.Node]
+    # They need the values that the inputs have in forward.
     forward: list[fx.Node]
     # They run in backward, whether or not they depend on a cotangent.
     backward: list[fx.Node]
@@ -96,11 +98,17 @@ def find_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -
             continue
         if is_part(node) or find_kind(node) == "view":
             readers.memory.add(node)
-        elif node in of_forward or partitioners._has_tag_is_forward(node):
+        elif node in of_forward or partitioners._has_tag_is_forward(node) or _is_of_autograd(node):
             readers.forward.append(node)
         else:
             readers.backward.append(node)
     return readers
+
+
+def _is_of_autograd(node: fx.Node) -> bool:
+    """Whether `node` is of the gradient of an operation of PyTorch, and not of the backward of a
+    `torch.autograd.Function`: the former reads what autograd has saved."""
+    return bool(node.meta.get("autograd_backward"))
 
 
 def write_last(backward: fx.Graph) -> None:

@@ -277,6 +277,35 @@ class Writes(unittest.TestCase):
                     with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
                         run(compile_with(make_step(name), options), at_once=True)
 
+    SAVED = {
+        "whole": (lambda x, h: x.view(-1, 2, 4) * h, make(keep, keep_backward)),
+        "view": (lambda x, h: x * h.view(2, 2)[1, 0], make(keep, keep_backward)),
+        "read by both": (lambda x, h: x * h[0], make(keep, use)),
+        "power": (lambda x, h: x.abs().pow(h[:1]), make(keep, change_slices_backward)),
+    }
+
+    def test_saved_by_autograd(self):
+        """Where autograd itself saves a buffer that the backward of another step changes, eager
+        PyTorch raises. Gradients are those of a copy of the buffer."""
+        for number, (name, (multiply, function)) in enumerate(self.SAVED.items()):
+
+            def step(x, h, multiply=multiply, function=function):
+                return multiply(function(x, h).sin(), h)
+
+            def step_with_copy(x, h, multiply=multiply, function=function):
+                return multiply(function(x, h).sin(), h.clone())
+
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                run(step, at_once=True)
+            for options in choose_options(number, inductor=name == "whole"):
+                with self.subTest(name, **options), warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", message="no selection that fad tries")
+                    warnings.filterwarnings("error", message=FALLBACK)
+                    compiled = compile_with(step, options)
+                    self.compare(run(compiled, at_once=True), run(step_with_copy, at_once=True))
+                    compiled = compile_with(step, options)
+                    self.compare(run(compiled), run(step))
+
     def test_fallback(self):
         """PyTorch's partitioner has the graph that fad has not touched, and one warning says so."""
         for name in ("counters", "maxima"):
