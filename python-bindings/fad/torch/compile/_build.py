@@ -4,10 +4,9 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch._guards import detect_fake_mode
-from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from ._import import NotPlanned
+from ._pytorch import FakeTensor, detect_fake_mode, unset_fake_temporarily
 
 # What describes the place of a node in the model, for errors and for PyTorch's order
 # of the backward part.

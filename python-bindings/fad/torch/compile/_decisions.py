@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch._functorch import partitioners
 
 from ._kinds import find_kind, is_part
+from ._pytorch import must_repeat
 
 aten = torch.ops.aten
 
@@ -44,9 +44,7 @@ def is_decision(node: fx.Node) -> bool:
         return False
     makers = [_find_maker(operand) for operand in operands]
     # A checkpoint repeats all that is compared, and the comparison.
-    return any(
-        maker.op == "call_function" and not partitioners.must_recompute(maker) for maker in makers
-    )
+    return any(maker.op == "call_function" and not must_repeat(maker) for maker in makers)
 
 
 def round_operands(graph: fx.Graph) -> None:

@@ -6,6 +6,8 @@ from typing import Any, Callable, Iterator
 import torch
 from torch.utils._pytree import tree_leaves
 
+from ._pytorch import is_transformed
+
 _MESSAGE = (
     "a function compiled with the backend fad does not support double backward: its gradients "
     "come from derivatives that forward has computed, whose own derivatives are unknown; call "
@@ -81,8 +83,7 @@ def refuse_double_backward(compiled: Callable) -> Callable:
             each for each in arguments if isinstance(each, torch.Tensor) and each.requires_grad
         ]
         # Transforms of torch.func have no nodes of autograd.
-        is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
-        if not inputs or not torch.is_grad_enabled() or is_transformed:
+        if not inputs or not torch.is_grad_enabled() or is_transformed():
             return compiled(*arguments)
         # Before the call, which may change inputs in place.
         anchor = _Anchor.apply(*inputs)

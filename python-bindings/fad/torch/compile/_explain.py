@@ -7,7 +7,6 @@ from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
 
 import torch
 from torch import fx
-from torch._functorch import partitioners
 from torch.utils._pytree import tree_leaves
 
 from .._saved_memory.modules import ModuleWatch
@@ -19,6 +18,7 @@ from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes, get_tensors, identify_storage, peak_bytes
 from ._places import find_line, find_module
+from ._pytorch import partition_by_pytorch
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
@@ -38,7 +38,7 @@ class _Recorder(Partitioner):
             return super().__call__(gm, joint_inputs, **options)
         stock: _Parts | str
         try:
-            stock = partitioners.min_cut_rematerialization_partition(
+            stock = partition_by_pytorch(
                 fx.GraphModule(gm, copy_graph(gm.graph)), joint_inputs, **options
             )
         except Exception as error:
@@ -268,7 +268,7 @@ def _measure(
     def compile_stock(graph: fx.GraphModule, given: Any) -> Callable:
         _, engine, others = read_options(dict(options or {}), None, Partitioner)
         if engine == "eager":
-            return compile_eager(graph, given, partitioners.min_cut_rematerialization_partition)
+            return compile_eager(graph, given, partition_by_pytorch)
         from torch._inductor.compile_fx import compile_fx
 
         return compile_fx(graph, given, config_patches=others)

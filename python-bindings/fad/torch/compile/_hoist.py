@@ -5,6 +5,7 @@ from torch import fx
 
 from ._import import is_tangent
 from ._kinds import is_part
+from ._pytorch import OpOverload
 
 
 def hoist(graph: fx.Graph, saved: list[fx.Node], mutated: set[fx.Node]) -> None:
@@ -61,7 +62,7 @@ def _take(node: fx.Node, constants: set[fx.Node]) -> list[fx.Node]:
 
 def _is_movable(node: fx.Node) -> bool:
     return is_part(node) or (
-        isinstance(node.target, torch._ops.OpOverload)
+        isinstance(node.target, OpOverload)
         and not node.target._schema.is_mutable
         and torch.Tag.nondeterministic_seeded not in node.target.tags
         and not node.is_impure()

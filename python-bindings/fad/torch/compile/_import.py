@@ -15,10 +15,11 @@ from torch.utils._pytree import tree_leaves
 from .._body import FLOAT_TYPES, MLIR_TYPES, Body, Unsupported
 from ._decisions import is_decision
 from ._kinds import find_kind, find_memory, is_bound, is_part
+from ._pytorch import is_bound_to_backward
+from ._scalars import LINEAR, RULES, Operand
 from ._sizes import estimate_size
 from ._times import estimate_time
-from ._scalars import LINEAR, RULES, Operand
-from ._writes import find_readers, is_of_backward, is_write
+from ._writes import find_readers, is_write
 
 # A cotangent without elements, on which backward's effects depend, and its type.
 _BACKWARD, _NOTHING = "%backward", "tensor<0xf32>"
@@ -127,7 +128,7 @@ class _Importer:
             return
         if is_write(node):
             # It does not read its destination.
-            self.add_effect(node, node.args[1:2], is_of_backward(node))
+            self.add_effect(node, node.args[1:2], is_bound_to_backward(node))
             return
         is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
         if is_tensor and node not in self.late and self.add_elementwise(node):

@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch._functorch import partitioners
 from torch.utils.checkpoint import CheckpointPolicy
 
+from ._pytorch import OpOverload, must_repeat
 from ._sizes import estimate_size
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -142,10 +142,10 @@ def find_memory(node: fx.Node) -> list[str]:
 def find_kind(node: fx.Node) -> str:
     """The kind of `fad.opaque` for `node`. What is not known is kept: repeating it
     may have other effects, or other results."""
-    if partitioners.must_recompute(node):
+    if must_repeat(node):
         return "repeat"
     target: Any = node.target
-    if is_bound(node) or not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
+    if is_bound(node) or not isinstance(target, OpOverload) or target._schema.is_mutable:
         return "keep"
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "keep"
@@ -167,7 +167,7 @@ def find_kind(node: fx.Node) -> str:
 def is_bound(node: fx.Node) -> bool:
     """Whether a checkpoint decides whether backward repeats `node`."""
     must_save = node.meta.get("recompute") is CheckpointPolicy.MUST_SAVE
-    return must_save or partitioners.must_recompute(node)
+    return must_save or must_repeat(node)
 
 
 def is_part(node: fx.Node) -> bool:

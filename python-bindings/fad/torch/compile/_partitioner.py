@@ -12,10 +12,6 @@ from typing import Any, Iterator, Mapping, Sequence, get_args
 
 import torch
 from torch import fx
-from torch._functorch import config as functorch_config
-from torch._functorch import partitioners
-from torch._functorch.compile_utils import raise_getitems
-from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
 
 from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
@@ -28,10 +24,18 @@ from ._hoist import hoist
 from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
 from ._masks import find_masks, read_packed
+from ._pytorch import (
+    CustomPartitionerFn,
+    find_required_in_backward,
+    functorch_config,
+    get_hash_for_files,
+    is_number_or_object,
+    partition,
+    partition_by_pytorch,
+)
 from ._regions import merge_equal
 from ._sizes import assume_sizes
 from ._writes import check_versions, find_mutated, write_last
-
 
 # A budget that every selection keeps.
 ANY_PEAK = 2**62
@@ -170,7 +174,7 @@ class Partitioner(CustomPartitionerFn):
                 RuntimeWarning,
                 stacklevel=2,
             )
-            parts = partitioners.min_cut_rematerialization_partition(
+            parts = partition_by_pytorch(
                 fx.GraphModule(gm, original),
                 joint_inputs,
                 num_fwd_outputs=num_fwd_outputs,
@@ -323,88 +327,47 @@ def _find_target(graph: fx.Graph) -> str:
 
 def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     """PyTorch's partition, with `choose` in the place of its choice, and `copies` for
-    `keep_layouts`. The joint graph is never executed, so it is not compiled after each
-    change."""
-    gm.graph.eliminate_dead_code()
-    if functorch_config.cse:
-        gm.graph = merge_equal(gm.graph)
-    is_checkpointed = partitioners.has_recomputable_ops(gm)
-    if is_checkpointed:
-        gm = partitioners.cleanup_recompute_tags(gm, is_default_partition=False)
-    if not functorch_config.unsafe_allow_optimization_of_collectives:
-        partitioners.force_save_collectives(gm)
-    partitioners.force_save_effectful_ops(gm)
-    partitioners.force_save_bw_mutation_src(gm)
-    info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
-    if not info.required_bw_nodes:
-        return partitioners.default_partition(
-            gm,
-            joint_inputs,
-            num_fwd_outputs=num_fwd_outputs,
-            static_lifetime_input_indices=static,
-            static_lifetime_input_nodes=info.static_lifetime_input_nodes,
-        )
-    saved = choose(gm.graph, num_fwd_outputs)
-    gm.graph.eliminate_dead_code()
-    gm.graph.lint()
-    info = partitioners.classify_nodes(gm, static, num_fwd_outputs)
-    saved = _close(gm.graph, info, saved)
-    if functorch_config._sync_decision_cross_ranks:
-        saved = partitioners._sync_decision_cross_ranks(gm.graph, saved)
-    numbers = [
-        node
-        for node in saved
-        if partitioners.is_sym_node(node) and not partitioners._is_assert_only_symbool(node)
-    ]
-    objects = [node for node in saved if partitioners.is_opaque_node(node)]
-    tensors = [
-        node
-        for node in saved
-        if not partitioners.is_sym_node(node) and not partitioners.is_opaque_node(node)
-    ]
-    forward, backward = partitioners._extract_fwd_bwd_modules(
-        gm,
-        tensors,
-        saved_sym_nodes=numbers,
-        saved_opaque_nodes=objects,
-        num_fwd_outputs=num_fwd_outputs,
-        static_lifetime_input_nodes=info.static_lifetime_input_nodes,
-    )
-    if is_checkpointed and partitioners.has_recomputable_rng_ops(gm):
-        forward, backward = partitioners.functionalize_rng_ops(gm, forward, backward, len(numbers))
-    backward = partitioners.reordering_to_mimic_autograd_engine(backward)
-    write_last(backward.graph)
-    if functorch_config.enable_activation_offloading:
-        from torch._functorch._activation_offloading import activation_offloading
+    `keep_layouts`."""
+    is_chosen = False
 
-        activation_offloading.enable_activation_offloading(
-            forward, backward, num_fwd_outputs, info.static_lifetime_input_nodes
-        )
-    forward, backward = raise_getitems(forward), raise_getitems(backward)
-    forward = partitioners.thread_graphsafe_rng_from_hops(forward, is_backward=False)
-    backward = partitioners.thread_graphsafe_rng_from_hops(backward, is_backward=True)
-    keep_layouts(forward, backward, num_fwd_outputs, copies)
+    def choose_closed(graph: fx.Graph) -> list[fx.Node]:
+        nonlocal is_chosen
+        is_chosen = True
+        saved = choose(graph, num_fwd_outputs)
+        graph.eliminate_dead_code()
+        graph.lint()
+        return _close(graph, find_required_in_backward(gm, static, num_fwd_outputs), saved)
+
+    forward, backward = partition(
+        gm,
+        joint_inputs,
+        choose_closed,
+        merge_equal,
+        num_fwd_outputs=num_fwd_outputs,
+        static_lifetime_input_indices=static,
+    )
+    # A graph without a backward part has nothing to choose.
+    if is_chosen:
+        write_last(backward)
+        keep_layouts(forward, backward, num_fwd_outputs, copies)
     return forward, backward
 
 
-def _close(graph: fx.Graph, info: Any, saved: list[fx.Node]) -> list[fx.Node]:
+def _close(graph: fx.Graph, required: Any, saved: list[fx.Node]) -> list[fx.Node]:
     """`saved`, with the numbers and objects that backward reads beside them: sizes, for
     example, which fad does not see. The order is that of the plan, which is the same for
     static sizes and for dynamic ones."""
     closed = set(saved)
     # PyTorch counts the output among them, which has the results of forward, too.
-    worklist = [node for node in info.required_bw_nodes if node.op != "output"]
+    worklist = [node for node in required if node.op != "output"]
     seen = set(worklist)
     while worklist:
         for used in worklist.pop().all_input_nodes:
-            if used in seen or used in closed or used in info.required_bw_nodes:
+            if used in seen or used in closed or used in required:
                 continue
             seen.add(used)
             is_tensor = isinstance(used.meta.get("val"), torch.Tensor)
-            if used.op == "placeholder" or (
-                not is_tensor
-                and (partitioners.is_sym_node(used) or partitioners.is_opaque_node(used))
-            ):
+            if used.op == "placeholder" or (not is_tensor and is_number_or_object(used)):
                 closed.add(used)
             else:
                 worklist.append(used)

@@ -11,9 +11,8 @@ forward has read it. So neither takes the results of the other."""
 from typing import Any
 
 from torch import fx
-from torch._functorch import partitioners
-from torch._functorch.compile_utils import fx_graph_cse
 
+from ._pytorch import merge_equal_nodes, must_repeat
 from ._writes import find_written_in_backward
 
 # The name of an argument that no operation has.
@@ -26,13 +25,13 @@ def merge_equal(graph: fx.Graph) -> fx.Graph:
     written = find_written_in_backward(graph)
     for node in graph.nodes:
         part: list[Any] = []
-        if partitioners.must_recompute(node):
+        if must_repeat(node):
             part.append(node.meta.get("ac_graph_id"))
         if node.op == "call_function" and not written.isdisjoint(node.all_input_nodes):
             part.append(node.meta.get("partitioner_tag"))
         if part:
             node.kwargs = {**node.kwargs, _PART: part}
-    graph = fx_graph_cse(graph)
+    graph = merge_equal_nodes(graph)
     for node in graph.nodes:
         if _PART in node.kwargs:
             node.kwargs = {k: v for k, v in node.kwargs.items() if k != _PART}

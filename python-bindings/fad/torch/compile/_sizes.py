@@ -17,6 +17,8 @@ from torch import fx
 from torch.fx.experimental.symbolic_shapes import is_nested_int, optimization_hint
 from torch.utils._pytree import tree_leaves
 
+from ._pytorch import packs_saved_tensors
+
 # The size of a dimension of which nothing is known, such as the number of nonzero elements.
 _ASSUMED_SIZE = 128
 
@@ -63,7 +65,7 @@ def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
     types = [(value.dtype, value.dim()) for value in tensors]
     key = hashlib.sha256(repr((program, types, options)).encode()).digest()
     sizes: dict[str, int] = {}
-    if torch._C._autograd._top_saved_tensors_default_hooks(True) is not None:
+    if packs_saved_tensors():
         for value, shape in zip(tensors, _shapes.get(key, ())):
             for size, known in zip(value.shape, shape):
                 if known is None or not isinstance(size, torch.SymInt) or is_nested_int(size):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import fx
-from torch._functorch import partitioners
 from torch.utils._pytree import tree_leaves
 
 from ._kinds import find_kind, is_part
+from ._pytorch import OpOverload, is_bound_to_backward, is_bound_to_forward, is_of_autograd
 
 aten = torch.ops.aten
 
@@ -23,11 +23,6 @@ aten = torch.ops.aten
 def is_write(node: fx.Node) -> bool:
     """Whether `node` does nothing but write a value to an input."""
     return node.target is aten.copy_.default and not node.users
-
-
-def is_of_backward(node: fx.Node) -> bool:
-    """Whether `node` changes memory, and has to do so in backward."""
-    return partitioners._must_be_in_backward(node)
 
 
 def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
@@ -38,7 +33,7 @@ def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
     for node in graph.nodes:
         if node.op == "placeholder":
             placeholders[node.meta.get("desc")] = node
-        elif isinstance(node.target, torch._ops.OpOverload) and not is_of_backward(node):
+        elif isinstance(node.target, OpOverload) and not is_bound_to_backward(node):
             schema = node.target._schema
             values = dict(zip((a.name for a in schema.arguments), node.args))
             values.update(node.kwargs)
@@ -56,7 +51,7 @@ def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
 
 def find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
     writes = graph.find_nodes(op="call_function", target=aten.copy_.default)
-    return {node.args[0] for node in writes if is_of_backward(node)}
+    return {node.args[0] for node in writes if is_bound_to_backward(node)}
 
 
 def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:
@@ -86,7 +81,7 @@ def find_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -
         return readers
     results = tree_leaves(graph.output_node().args)[:num_fwd_outputs]
     worklist = [node for node in results if isinstance(node, fx.Node)]
-    worklist += [node for node in graph.nodes if is_write(node) and not is_of_backward(node)]
+    worklist += [node for node in graph.nodes if is_write(node) and not is_bound_to_backward(node)]
     of_forward: set[fx.Node] = set()
     while worklist:
         node = worklist.pop()
@@ -98,23 +93,20 @@ def find_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -
             continue
         if is_part(node) or find_kind(node) == "view":
             readers.memory.add(node)
-        elif node in of_forward or partitioners._has_tag_is_forward(node) or _is_of_autograd(node):
+        elif node in of_forward or is_bound_to_forward(node) or is_of_autograd(node):
             readers.forward.append(node)
         else:
             readers.backward.append(node)
     return readers
 
 
-def _is_of_autograd(node: fx.Node) -> bool:
-    """Whether `node` is of the gradient of an operation of PyTorch, and not of the backward of a
-    `torch.autograd.Function`: the former reads what autograd has saved."""
-    return bool(node.meta.get("autograd_backward"))
-
-
-def write_last(backward: fx.Graph) -> None:
+def write_last(backward: fx.GraphModule) -> None:
     """Moves writes to inputs to the end of `backward`, where AOTAutograd has put them: what
     PyTorch's order has behind them may read the old values."""
-    output = backward.output_node()
-    for node in backward.find_nodes(op="call_function", target=aten.copy_.default):
-        if is_write(node):
-            output.prepend(node)
+    graph = backward.graph
+    writes = filter(is_write, graph.find_nodes(op="call_function", target=aten.copy_.default))
+    moved = list(writes)
+    for node in moved:
+        graph.output_node().prepend(node)
+    if moved:
+        backward.recompile()
