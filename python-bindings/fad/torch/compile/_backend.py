@@ -13,7 +13,7 @@ from ._activations import decompose_gradients, make_decompositions
 from ._double_backward import refuse_double_backward
 from ._fallback import warn_of_inductor
 from ._partitioner import Partitioner
-from ._sizes import find_sizes
+from ._sizes import find_sizes, forget_sizes
 
 _ENGINES = ("inductor", "eager")
 
@@ -40,6 +40,10 @@ def backend(
         else:
             compiled = compile_inductor(graph, inputs, partitioner, others)
     return refuse_double_backward(compiled)
+
+
+# `torch._dynamo.reset` calls it for the backends in use.
+backend.reset = forget_sizes  # type: ignore[attr-defined]
 
 
 def compile_inductor(

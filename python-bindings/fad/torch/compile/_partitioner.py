@@ -24,6 +24,7 @@ from ._hoist import hoist
 from ._import import import_joint
 from ._layouts import COPIES, keep_layouts
 from ._masks import find_masks, read_packed
+from ._peak import peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     find_required_in_backward,
@@ -82,6 +83,8 @@ class Partitioner(CustomPartitionerFn):
     has_warned = False
     # Sizes in the place of PyTorch's hints, by the names of symbols.
     sizes: Mapping[str, int] = {}
+    # The budget of the last plan, and what the plan takes of it.
+    bounded: tuple[int, int] | None = None
 
     def __init__(
         self,
@@ -141,7 +144,8 @@ class Partitioner(CustomPartitionerFn):
 
     def __getstate__(self) -> dict[str, Any]:
         # Keys of caches have the partitioner, whatever it has planned before.
-        return {name: value for name, value in vars(self).items() if name != "has_warned"}
+        planned = ("has_warned", "bounded")
+        return {name: value for name, value in vars(self).items() if name not in planned}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Partitioner) and self.uuid() == other.uuid()
@@ -158,7 +162,7 @@ class Partitioner(CustomPartitionerFn):
         static_lifetime_input_indices: list[int] | None = None,
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
-        self.has_warned = _warn_of_other_budgets(gm.graph)
+        self.has_warned, self.bounded = _warn_of_other_budgets(gm.graph), None
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
@@ -167,6 +171,8 @@ class Partitioner(CustomPartitionerFn):
                 parts = _partition(
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
+            if self.sizes and self.bounded and not self.has_warned:
+                self._check_sizes(*parts, *self.bounded)
         except Exception as error:
             self.has_warned = True
             warnings.warn(
@@ -234,6 +240,8 @@ class Partitioner(CustomPartitionerFn):
             chosen = plan(peak_fraction=self.fraction)
             budget = int(self.fraction * chosen["fastest_peak"])
             self._warn("keeps this graph within a peak of", budget, chosen["peak"])
+            # A fraction is one of the sizes of the plan.
+            self.bounded = None
             return chosen
         budget = options["peak_budget"]
         gradients, rest = self._find_parts(gradient_bytes)
@@ -257,12 +265,35 @@ class Partitioner(CustomPartitionerFn):
 
     def _warn(self, what: str, budget: int, lowest: int) -> None:
         """Warns where no selection has its budget."""
+        self.bounded = budget, lowest
         if lowest > budget:
             self.has_warned = True
             warnings.warn(
                 f"no selection that fad tries {what} {budget:,} bytes; the lowest is {lowest:,}",
                 RuntimeWarning,
                 stacklevel=2,
+            )
+
+    def _check_sizes(
+        self, forward: fx.GraphModule, backward: fx.GraphModule, budget: int, planned: int
+    ) -> None:
+        """Warns where a graph that is planned with `sizes` exceeds its budget with those of
+        the batch. The plan's estimate grows as that of the graphs' peak, or of what they save."""
+        is_saved = "residual_budget" in self.options
+        found = []
+        for sizes in (self.sizes, {}):
+            with assume_sizes(sizes):
+                peak = peak_bytes(forward, backward)
+            found.append(peak.saved if is_saved else peak.bytes)
+        taken = planned * found[1] // max(found[0], 1)
+        if taken > budget:
+            self.has_warned = True
+            warnings.warn(
+                f"a graph in a checkpoint {'saves' if is_saved else 'has a peak of'} {taken:,} "
+                f"bytes where its budget is {budget:,}: it saves what the graph of a smaller batch "
+                "has saved; compile with dynamic=True, and call it with the largest batch first",
+                RuntimeWarning,
+                stacklevel=3,
             )
 
 

@@ -4,7 +4,8 @@ A checkpoint around a compiled function repeats it, and may find another graph t
 had: when a second size of a batch comes, PyTorch makes a graph with dynamic sizes, which
 it also takes for the first size. Both have to save the same tensors. So a graph that is
 made where hooks pack saved tensors, as a checkpoint's do, is planned with the sizes of the
-graph of the same program before it."""
+graph of the same program before it. Programs are the same where they differ by integers
+alone, since any of these may be a size."""
 
 import contextlib
 import hashlib
@@ -55,15 +56,9 @@ def assume_sizes(sizes: Mapping[str, int]) -> Iterator[None]:
 def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
     """The sizes to plan `graph`, Dynamo's graph of a program, with, besides PyTorch's hints,
     where it is compiled with `options`."""
-    program = [
-        str(node.target)
-        for node in graph.graph.nodes
-        if node.op.startswith("call") and _has_tensors(node.meta.get("example_value"))
-    ]
     inputs = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
     tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
-    types = [(value.dtype, value.dim()) for value in tensors]
-    key = hashlib.sha256(repr((program, types, options)).encode()).digest()
+    key = hashlib.sha256(repr((_describe(graph.graph), options)).encode()).digest()
     sizes: dict[str, int] = {}
     if packs_saved_tensors():
         for value, shape in zip(tensors, _shapes.get(key, ())):
@@ -78,6 +73,38 @@ def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
     if len(_shapes) > _PROGRAMS:
         _shapes.popitem(last=False)
     return sizes
+
+
+def forget_sizes() -> None:
+    """Forgets the sizes of all programs, when `torch._dynamo.reset` forgets their graphs."""
+    _shapes.clear()
+
+
+def _describe(graph: fx.Graph) -> list[Any]:
+    """The parts of a program that graphs with static sizes and with dynamic ones share: its
+    operations on tensors with their operands and constants, but for integers, which may be
+    sizes, and the types of its inputs."""
+    numbers: dict[fx.Node, int] = {}
+    described: list[Any] = []
+
+    def read(argument: Any) -> Any:
+        if isinstance(argument, fx.Node):
+            return numbers.get(argument, "number")
+        is_constant = isinstance(argument, (bool, float, str, type(None), torch.dtype))
+        return repr(argument) if is_constant else type(argument).__name__
+
+    for node in graph.nodes:
+        value = node.meta.get("example_value")
+        if node.op == "placeholder" and isinstance(value, torch.Tensor):
+            shape = tuple(value.shape) if isinstance(value, torch.nn.Parameter) else value.dim()
+            described.append((value.dtype, shape))
+        elif node.op.startswith("call") and _has_tensors(value):
+            leaves = map(read, tree_leaves((node.args, sorted(node.kwargs.items()))))
+            described.append((str(node.target), *leaves))
+        else:
+            continue
+        numbers[node] = len(numbers)
+    return described
 
 
 def _find_number(size: int | torch.SymInt) -> int | None:

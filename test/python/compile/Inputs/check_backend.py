@@ -20,6 +20,7 @@ from torch._functorch import config as functorch_config
 
 import fad.torch
 import fad.torch.compile
+from fad.torch.compile import _sizes
 from fad.torch.compile._backend import backend
 
 OPTIONS = [
@@ -314,6 +315,7 @@ class Checkpoints(unittest.TestCase):
         torch._dynamo.reset()
         with self.subTest(model, **options), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no selection that fad tries")
+            warnings.filterwarnings("ignore", message="a graph in a checkpoint")
             torch.manual_seed(0)
             compiled = torch.compile(model, backend="fad", options=options)
             batches = [torch.randn(shape, requires_grad=True) for shape in shapes]
@@ -363,6 +365,58 @@ class Checkpoints(unittest.TestCase):
             for options in budgets:
                 self.check(make(nn.GELU()), (32,), options)
                 self.check(make(nn.Dropout(0.5)), (3, 32), options)
+
+    def warn(self, model, batches, options, between=lambda: None):
+        """The warnings of fad for checkpoints of `model` and batches of so many rows."""
+        torch._dynamo.reset()
+        compiled = torch.compile(model, backend="fad", options=options)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for n in batches:
+                x = torch.randn(n, 32, requires_grad=True)
+                y = torch.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False)
+                y.square().sum().backward()
+                between()
+        return [str(each.message) for each in caught if "budget" in str(each.message)]
+
+    def test_budgets(self):
+        """Larger batches may exceed a budget, within which the first graph is."""
+        model = nn.Sequential(nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32))
+        forms = {"fad.budget": "has a peak of", "fad.residual_budget": "saves"}
+        for (name, form), engine in itertools.product(forms.items(), ("eager", "inductor")):
+            if engine == "inductor" and not EVERY and name != "fad.budget":
+                continue
+            with self.subTest(name, engine=engine):
+                options = {"fad.engine": engine, name: 200_000}
+                self.assertEqual(self.warn(model, (8, 16), options), [])
+                (message,) = self.warn(model, (8, 4000), options)
+                pattern = (
+                    rf"^a graph in a checkpoint {form} [\d,]+ bytes where its budget is 200,000: "
+                )
+                self.assertRegex(message, pattern)
+        # A fraction has no bytes.
+        self.assertEqual(
+            self.warn(model, (8, 4000), {"fad.engine": "eager", "fad.budget": 0.9}), []
+        )
+
+    def test_programs(self):
+        """Programs that differ by constants or by the order of operands have sizes of their own,
+        and none after a reset."""
+        programs = [
+            lambda x: F.gelu(x * 2.0) - x,
+            lambda x: F.gelu(x * 3.0) - x,
+            lambda x: x - F.gelu(x * 2.0),
+        ]
+        torch._dynamo.reset()
+        known = _sizes._shapes
+        self.assertEqual(len(known), 0)
+        for number, function in enumerate(programs):
+            compiled = torch.compile(function, backend="fad", options=OPTIONS[0])
+            for n in (4, 6):
+                compiled(torch.randn(n, 8, requires_grad=True))
+                self.assertEqual(len(known), number + 1)
+        torch._dynamo.reset()
+        self.assertEqual(len(known), 0)
 
 
 class NoElements(unittest.TestCase):
