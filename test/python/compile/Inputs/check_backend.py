@@ -380,7 +380,7 @@ class Checkpoints(unittest.TestCase):
         return [str(each.message) for each in caught if "budget" in str(each.message)]
 
     def test_budgets(self):
-        """Larger batches may exceed a budget, within which the first graph is."""
+        """A larger batch may exceed a budget that the first graph keeps."""
         model = nn.Sequential(nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32))
         forms = {"fad.budget": "has a peak of", "fad.residual_budget": "saves"}
         for (name, form), engine in itertools.product(forms.items(), ("eager", "inductor")):
