@@ -2,7 +2,16 @@
 
 from ._extension import ExtensionError, build
 from ._nest import nest
-from ._report import NestReport, Sequence, report
+from ._report import LeftOperator, NestReport, Sequence, report
 from ._trace import trace
 
-__all__ = ["ExtensionError", "NestReport", "Sequence", "build", "nest", "report", "trace"]
+__all__ = [
+    "ExtensionError",
+    "LeftOperator",
+    "NestReport",
+    "Sequence",
+    "build",
+    "nest",
+    "report",
+    "trace",
+]

@@ -56,10 +56,23 @@ class Sequence:
 
 
 @dataclass(frozen=True)
+class LeftOperator:
+    """An activation in place that is left to PyTorch, as in "relu_": where, in the terms
+    of `Sequence`, and why."""
+
+    operator: str
+    module: str
+    line: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class NestReport(AsJson):
-    """What nesting keeps of each sequence. `str(report)` is `report.table()`."""
+    """What nesting keeps of each sequence, and the activations in place that are in none,
+    in `left`. `str(report)` is `report.table()`."""
 
     sequences: tuple[Sequence, ...]
+    left: tuple[LeftOperator, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -90,6 +103,10 @@ class NestReport(AsJson):
                 "those that need no gradient, are left to PyTorch."
             )
         parts += [_describe(number, each) for number, each in enumerate(self.sequences)]
+        parts += [
+            f"{each.operator} is left to PyTorch\n   {_place(each)}\n   {each.reason}"
+            for each in self.left
+        ]
         return "\n\n".join(parts) + "\n"
 
     def __str__(self) -> str:
@@ -103,11 +120,15 @@ class NestReport(AsJson):
         return data
 
 
+def _place(found: Sequence | LeftOperator) -> str:
+    return f"{found.module or '(model)'}{', ' if found.line else ''}{found.line}"
+
+
 def _describe(number: int, sequence: Sequence) -> str:
     return "\n".join(
         [
             f"{number}: {' '.join(sequence.operators)} -> {', '.join(sequence.readers)}",
-            f"   {sequence.module or '(model)'}{', ' if sequence.line else ''}{sequence.line}",
+            f"   {_place(sequence)}",
             f"   keeps {sequence.decision}: {sequence.reason}",
             *([f"   computed {sequence.computed}"] if sequence.computed != "at once" else []),
             f"   {sequence.bytes} bytes; eager PyTorch keeps {sequence.eager_bytes}",
@@ -155,6 +176,7 @@ class _Recorder:
         # What views of values that are computed late are named by.
         self._values: dict[int, int] = {}
         self._is_result = False
+        self._left: list[LeftOperator] = []
         self._callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(self._receive)
 
     def __enter__(self) -> "_Recorder":
@@ -207,6 +229,9 @@ class _Recorder:
             end.is_saved |= saves and not recomputed
             end.is_recomputed |= recomputed
 
+    def _on_left(self, name: str, reason: str) -> None:
+        self._left.append(LeftOperator(name, self._watch.current, _find_line(), reason))
+
     def read_result(self, result: torch.Tensor) -> None:
         """Ends the sequence that has computed a result of the function."""
         self._is_result = True
@@ -232,7 +257,7 @@ class _Recorder:
                     end.computed,
                 )
             )
-        return NestReport(tuple(sequences))
+        return NestReport(tuple(sequences), tuple(self._left))
 
     def _count(self, known: _Storages, found: list[_Storages]) -> int:
         """The bytes that `found` adds to what is known."""

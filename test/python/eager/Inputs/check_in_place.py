@@ -2,6 +2,7 @@
 and what others see that have the tensor, its memory, or its gradient."""
 
 import itertools
+import json
 import sys
 
 import torch
@@ -290,6 +291,75 @@ def check_report(check):
     for engine in ("interactive", "deferred"):
         check(f"a report, {engine}", lambda: says(engine))
     check("the report of a model", keeps)
+    check_left(check)
+
+
+OF_RESULT = "it saves its result alone, which its reader may keep as well"
+OF_SEQUENCE = "its operand is the value of a sequence"
+OF_VIEW = "something else has the memory of its operand, such as a view"
+OF_FAD = "the policy fad keeps as much of a lone activation as PyTorch"
+# What writes to the result of a product, and the operators that are left to PyTorch.
+LEFT = [
+    (lambda h: F.relu(h, inplace=True), [("relu_", OF_RESULT)]),
+    (lambda h: F.leaky_relu(h, 0.1, inplace=True), [("leaky_relu_", OF_RESULT)]),
+    (lambda h: F.elu(h, inplace=True), [("elu_", OF_RESULT)]),
+    (lambda h: F.celu(h, 0.5, inplace=True), [("celu_", OF_RESULT)]),
+    (lambda h: F.selu(h, inplace=True), [("elu_", OF_RESULT)]),
+    (lambda h: h.sigmoid_(), [("sigmoid_", OF_RESULT)]),
+    (lambda h: h.tanh_(), [("tanh_", OF_RESULT)]),
+    (lambda h: (h * 2).tanh().relu_(), [("relu_", OF_RESULT)]),
+    (lambda h: F.silu((h * 2).tanh(), inplace=True), [("silu_", OF_SEQUENCE)]),
+    (lambda h: F.silu(h.view(-1), inplace=True), [("silu_", OF_VIEW)]),
+    (lambda h: (h[:2].clamp_(-1, 1), h.relu_()), [("clamp_", OF_VIEW), ("relu_", OF_RESULT)]),
+    (lambda h: F.relu(h), []),
+    (lambda h: h.detach().relu_(), []),
+    (lambda h: h.mul_(2), []),
+]
+
+
+def check_left(check):
+    """A report has a line for each activation in place that is left to PyTorch."""
+
+    def make_report(write, mode, **options):
+        function = fad.torch.nest(lambda x: write(x @ WEIGHT), **(mode | options))
+        return report(function, X.clone().requires_grad_())
+
+    def leaves(write, mode, expected):
+        found = make_report(write, mode)
+        pairs = [(each.operator, each.reason) for each in found.left]
+        lines = [each.line for each in found.left]
+        texts = [f"{name} is left to PyTorch\n" for name, _ in expected]
+        return (
+            (
+                pairs == expected
+                and all(line.startswith("check_in_place.py:") for line in lines)
+                and all(text in str(found) for text in texts + [reason for _, reason in expected])
+                and json.loads(found.to_json())["left"] == list(map(vars, found.left))
+            )
+            or print(found)
+            or False
+        )
+
+    for (number, (write, expected)), mode in itertools.product(enumerate(LEFT), MODES):
+        check(f"left, {number}, {mode}", lambda: leaves(write, mode, expected))
+    for mode in MODES:
+        is_left = (mode["policy"], mode["engine"]) == ("fad", "deferred")
+        expected = [("silu_", OF_FAD)] if is_left else []
+        check(f"left, {mode}", lambda: leaves(lambda h: F.silu(h, inplace=True), mode, expected))
+        check(f"small, {mode}", lambda: not make_report(torch.relu_, mode, min_numel=99).left)
+
+    def names_modules():
+        found = fad.torch.nest(make_model(nn.ReLU, True), min_numel=0).fad_report(
+            torch.randn(2, 4, 6, 6)
+        )
+        return (
+            [(each.operator, each.module, each.reason) for each in found.left]
+            == [("relu_", name, OF_RESULT) for name in ("2", "5", "8")]
+            or print(found)
+            or False
+        )
+
+    check("left in a model", names_modules)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,10 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
                std::make_unique<fad::eager::InPlaceKernel>(
                    c10::Dispatcher::singleton().findSchemaOrThrow(
                        (std::string("aten::") + name).c_str(), ""))));
+  for (const char *name : fad::eager::inPlaceOperatorsOfResults())
+    m.impl(
+        (std::string(name) + "_").c_str(),
+        torch::CppFunction::makeFromBoxedFunction<&fad::eager::leaveInPlace>());
 }
 
 // Operators, and no functions of ctypes, as exceptions of Python go through

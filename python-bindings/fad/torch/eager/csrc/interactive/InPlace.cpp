@@ -9,26 +9,33 @@
 #include "deferred/LazyTensor.h"
 #include "deferred/Writes.h"
 #include "interactive/Interactive.h"
+#include "interception/Observer.h"
 #include <torch/csrc/autograd/generated/Functions.h>
 
 namespace fad::eager {
 
 namespace generated = torch::autograd::generated;
 
-/// Whether a tensor that an activation is going to write to may become the
-/// value of a sequence. It is none yet, and nothing else has its memory,
-/// through which writes would not be seen.
-static bool mayBecomeValue(const at::Tensor &tensor) {
-  if (!tensor.requires_grad() || !isOurThread() ||
-      !isSupported(tensor, options) || isView(tensor) || lazyOf(tensor) ||
-      tensor.storage().use_count() != 1)
-    return false;
+/// Whether sequences may have an operator that writes to a tensor.
+static bool mayNest(const at::Tensor &tensor, c10::DispatchKeySet keys) {
+  return hasOurKeys(keys) && tensor.requires_grad() && isOurThread() &&
+         isSupported(tensor, options);
+}
+
+/// Why a tensor that an activation is going to write to does not become the
+/// value of a sequence; null, if it may. It has to be none yet, and nothing
+/// else may have its memory, through which writes would not be seen.
+static const char *findObstacle(const at::Tensor &tensor) {
+  Value *value = anyValueOf(tensor);
+  if (lazyOf(tensor) || (value && value->isCurrent()))
+    return "its operand is the value of a sequence";
+  if (isView(tensor) || tensor.storage().use_count() != 1)
+    return "something else has the memory of its operand, such as a view";
   // The paper's policy keeps what PyTorch does, and the deferred engine begins
   // anew after the operator.
   if (options.isDeferred && options.policy == Policy::Fad)
-    return false;
-  Value *value = anyValueOf(tensor);
-  return !value || !value->isCurrent();
+    return "the policy fad keeps as much of a lone activation as PyTorch";
+  return nullptr;
 }
 
 /// The tensor that a node of one of the given types has saved.
@@ -85,10 +92,27 @@ void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
   std::vector<c10::IValue> arguments =
       torch::jit::last(*stack, op.schema().arguments().size()).vec();
   at::Tensor tensor = arguments[0].toTensor();
-  bool isStart = hasOurKeys(keys) && mayBecomeValue(tensor);
+  bool isCandidate = mayNest(tensor, keys);
+  const char *obstacle = isCandidate ? findObstacle(tensor) : nullptr;
   leave(op, keys, stack);
-  if (isStart)
+  if (obstacle && isObserved())
+    observeLeft(op.operator_name(), obstacle);
+  if (isCandidate && !obstacle)
     startFromCopy(info, pure, std::move(arguments), tensor);
+}
+
+void leaveInPlace(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                  torch::jit::Stack *stack) {
+  prepareWrites(op, *stack);
+  bool isCandidate =
+      isObserved() &&
+      mayNest(torch::jit::peek(*stack, 0, op.schema().arguments().size())
+                  .toTensor(),
+              keys);
+  leave(op, keys, stack);
+  if (isCandidate)
+    observeLeft(op.operator_name(), "it saves its result alone, which its "
+                                    "reader may keep as well");
 }
 
 } // namespace fad::eager

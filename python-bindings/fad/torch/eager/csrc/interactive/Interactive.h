@@ -30,6 +30,11 @@ void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
                 const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                 torch::jit::Stack *stack);
 
+/// Leaves an activation in place to PyTorch, whose node saves the result alone,
+/// and says so to an observer.
+void leaveInPlace(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
+                  torch::jit::Stack *stack);
+
 /// C: what a sequence leaves, once an operator that is no part of it reads its
 /// value.
 void finishInteractive(const at::Tensor &tensor, Value &value,

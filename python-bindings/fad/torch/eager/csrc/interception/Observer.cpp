@@ -133,6 +133,18 @@ void observeEnd(const at::Tensor &tensor, const Value &value,
   tell(event);
 }
 
+/// The name of an operator without that of its library.
+static std::string shortName(const c10::OperatorName &op) {
+  return op.name.substr(op.name.find(':') + 2);
+}
+
+void observeLeft(const c10::OperatorName &op, std::string_view reason) {
+  std::ostringstream event;
+  event << "{\"event\": \"left\", \"name\": \"" << shortName(op)
+        << "\", \"reason\": \"" << reason << "\"}";
+  tell(event);
+}
+
 /// Whether a reader's node saves the argument: of readers that a recomputed
 /// value can replace, `isSaved`, and of fad operators, their inputs.
 static bool savesInput(const c10::OperatorName &reader) {
@@ -148,7 +160,7 @@ void observeReader(const c10::OperatorName &reader, const at::Tensor &value,
                    bool isSaved, bool isRecomputed) {
   std::ostringstream event;
   event << std::boolalpha << "{\"event\": \"reader\", \"name\": \""
-        << reader.name.substr(reader.name.find(':') + 2)
+        << shortName(reader)
         << "\", \"saves\": " << (isSaved || savesInput(reader))
         << ", \"recomputed\": " << (isSaved && isRecomputed);
   print(event, "value", {value});

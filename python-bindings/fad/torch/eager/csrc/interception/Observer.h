@@ -37,6 +37,9 @@ void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
 void observeEnd(const at::Tensor &tensor, const Value &value,
                 const Ending &ending, const Choice &choice);
 
+/// An operator that may be part of a sequence is left to PyTorch.
+void observeLeft(const c10::OperatorName &op, std::string_view reason);
+
 /// An operator that ends a sequence reads its value.
 void observeReader(const c10::OperatorName &reader, const at::Tensor &value,
                    bool isSaved, bool isRecomputed);

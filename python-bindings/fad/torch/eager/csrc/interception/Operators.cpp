@@ -65,12 +65,20 @@ c10::ArrayRef<const char *> inPlaceOperators() {
   return names;
 }
 
+c10::ArrayRef<const char *> inPlaceOperatorsOfResults() {
+  static constexpr const char *names[] = {"relu", "leaky_relu", "elu",
+                                          "celu", "sigmoid",    "tanh"};
+  return names;
+}
+
 bool isInPlaceOperator(const c10::OperatorName &name) {
-  auto names = inPlaceOperators();
+  auto isIn = [&](c10::ArrayRef<const char *> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char *each) {
+      return name.name == std::string("aten::") + each + "_";
+    });
+  };
   return name.overload_name.empty() &&
-         std::any_of(names.begin(), names.end(), [&](const char *each) {
-           return name.name == std::string("aten::") + each + "_";
-         });
+         (isIn(inPlaceOperators()) || isIn(inPlaceOperatorsOfResults()));
 }
 
 const Operator *findOperator(const c10::OperatorName &name) {

@@ -47,11 +47,13 @@ struct Operator {
 c10::ArrayRef<Operator> operators();
 
 /// Activations that write to their operand, as the names of those that do not.
-/// PyTorch's nodes of these save a copy of the operand from before. Those of
-/// others save the result, which takes no memory of its own.
+/// PyTorch's nodes of these save a copy of the operand from before.
 c10::ArrayRef<const char *> inPlaceOperators();
 
-/// Whether a name of PyTorch's, as "aten::silu_", is one of those.
+/// Those whose nodes save the result, which takes no memory of its own.
+c10::ArrayRef<const char *> inPlaceOperatorsOfResults();
+
+/// Whether a name of PyTorch's, as "aten::silu_", is one of either.
 bool isInPlaceOperator(const c10::OperatorName &name);
 
 /// The fad operator of a name of PyTorch's, as "aten::add.Tensor", or null.
