@@ -248,16 +248,42 @@ def differentiate(function, order):
     return results
 
 
+# The programs whose second derivative is an error of nest's, where eager PyTorch has one, by
+# what is nested how: the derivative is kept, and not what it was computed from.
+NO_SECOND_DERIVATIVE = {
+    ("auto", "interactive", 8): {put_and_go_on},
+    ("fad", "interactive", None): {put_and_go_on, put_into_sequence, read_open},
+    ("fad", "interactive", 8): {
+        put_between,
+        put_and_go_on,
+        put_gate,
+        put_into_sequence,
+        read_open,
+    },
+    ("fad", "deferred", None): {put_and_go_on, read_open},
+    ("fad", "deferred", 8): {put_and_go_on, put_into_sequence, put_retained, read_open},
+}
+
+
 def check_programs(check):
     def agrees(program, mode, order):
         expected = differentiate(program, order)
         found = differentiate(fad.torch.nest(program, **mode), order)
-        if isinstance(found, str):
-            # An error that nest alone raises names it.
-            return isinstance(expected, str) or "fad.torch.nest" in found or print(found) or False
-        if isinstance(expected, str):
-            print(expected)
-            return False
+        key = mode["policy"], mode["engine"], mode["derivative_bits"]
+        if order == 2 and program in NO_SECOND_DERIVATIVE.get(key, ()):
+            return (
+                (
+                    not isinstance(expected, str)
+                    and isinstance(found, str)
+                    and found.startswith("fad.torch.nest")
+                    and "there is no second derivative" in found
+                )
+                or print(expected, found)
+                or False
+            )
+        if isinstance(found, str) or isinstance(expected, str):
+            # An error is PyTorch's own.
+            return found == expected or print(expected, found) or False
         close = {"rtol": 0.3, "atol": 0.3} if mode["derivative_bits"] else {}
         torch.testing.assert_close(found, expected, **close)
 
