@@ -1,0 +1,112 @@
+"""Processes that end while the thread of the deferred engine compiles a kernel: they wait for
+that kernel, compile none of the others that were asked for, and end without a message."""
+
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from checks import Checks
+
+from fad.torch.eager._extension import library_path
+
+# How many sequences the process asks for kernels of.
+ASKED = 3
+# Arguments: the engine that is in use at the end, how the process ends, and whether the
+# compilation goes on only when the end has begun.
+PROGRAM = f"""
+import atexit, contextlib, os, sys, threading
+import torch, fad.torch
+from fad.torch.eager import _kernels
+
+engine, ending, is_held = sys.argv[1], sys.argv[2], sys.argv[3] == "True"
+begun, stopped, finished = threading.Event(), threading.Event(), []
+
+
+def compile(program, compile=_kernels.compile_for_cpu, **options):
+    begun.set()
+    if is_held:
+        stopped.wait()
+    found = compile(program, **options)
+    finished.append(found)
+    return found
+
+
+_kernels.compile_for_cpu = compile
+library = _kernels._load()
+
+
+def stop(stop=library.fad_eager_stop):
+    stop()
+    stopped.set()
+
+
+library.fad_eager_stop = stop
+# Called after the functions that are registered later.
+atexit.register(lambda: print(begun.is_set(), stopped.is_set(), len(finished)))
+
+
+def step(engine, count):
+    x = torch.randn(64, requires_grad=True)
+    with fad.torch.nest(min_numel=0, engine=engine):
+        y = torch.tanh(x) * x
+        for _ in range(count):
+            y = torch.sigmoid(y) * x
+        y.sum().backward()
+
+
+for count in range({ASKED}):
+    step("deferred", count)
+    step("deferred", count)
+begun.wait()
+step(engine, 1)
+x = torch.randn(64, requires_grad=True)
+if ending == "within":
+    # A sequence is open, and the mode is on.
+    fad.torch.nest(min_numel=0, engine=engine).__enter__()
+    y = torch.tanh(x) * x
+if ending == "exit":
+    with fad.torch.nest(min_numel=0, engine=engine):
+        y = torch.tanh(x) * x
+        sys.exit(0)
+"""
+
+
+def check_exit(check, engine, ending, is_held):
+    with tempfile.TemporaryDirectory() as folder:
+        # A cache without code: all kernels are compiled.
+        os.symlink(library_path(), pathlib.Path(folder, library_path().name))
+        result = subprocess.run(
+            [sys.executable, "-c", PROGRAM, engine, ending, str(is_held)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "FAD_CACHE_DIR": folder},
+        )
+    printed = result.stdout.split()
+    # A compilation that is not held may have been the last by the time that the end begins.
+    counts = ["1"] if is_held else [str(count) for count in range(1, ASKED + 1)]
+
+    def ends():
+        return (
+            (
+                result.returncode == 0
+                and not result.stderr
+                and printed[:2] == ["True", "True"]
+                and printed[2:] in [[count] for count in counts]
+            )
+            or print(result.returncode, result.stdout, result.stderr)
+            or False
+        )
+
+    check(f"{engine}, {ending}, {is_held}", ends)
+
+
+if __name__ == "__main__":
+    check = Checks()
+    for engine, ending in itertools.product(("interactive", "deferred"), ("end", "within", "exit")):
+        check_exit(check, engine, ending, is_held=True)
+    for engine in ("interactive", "deferred"):
+        check_exit(check, engine, "end", is_held=False)
+    check.finish()
