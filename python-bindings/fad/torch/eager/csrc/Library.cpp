@@ -8,10 +8,10 @@
 
 #include "deferred/Fused.h"
 #include "deferred/LazyTensor.h"
-#include "deferred/Writes.h"
 #include "interactive/Interactive.h"
 #include "interception/Kernel.h"
 #include "interception/Observer.h"
+#include "interception/Writes.h"
 #include "sequence/FewBits.h"
 #include "sequence/Holdings.h"
 #include "sequence/SequenceNode.h"

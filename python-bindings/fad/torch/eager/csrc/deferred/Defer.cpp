@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Defer.h"
-#include "deferred/Writes.h"
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
+#include "interception/Writes.h"
 #include <ATen/ATen.h>
 #include <ATen/native/TypeProperties.h>
 #include <unordered_set>

@@ -9,7 +9,7 @@
 #ifndef FAD_EAGER_SLOPE_H
 #define FAD_EAGER_SLOPE_H
 
-#include "interception/Operators.h"
+#include "sequence/Operators.h"
 #include <ATen/core/Tensor.h>
 
 namespace fad::eager {

@@ -9,8 +9,8 @@
 #ifndef FAD_EAGER_KERNEL_H
 #define FAD_EAGER_KERNEL_H
 
-#include "interception/Keys.h"
-#include "interception/Operators.h"
+#include "sequence/Keys.h"
+#include "sequence/Operators.h"
 #include "sequence/SequenceNode.h"
 #include <ATen/core/stack.h>
 

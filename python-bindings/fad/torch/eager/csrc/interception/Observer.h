@@ -17,7 +17,7 @@
 #ifndef FAD_EAGER_OBSERVER_H
 #define FAD_EAGER_OBSERVER_H
 
-#include "interception/Operators.h"
+#include "sequence/Operators.h"
 #include "sequence/Value.h"
 
 namespace fad::eager {

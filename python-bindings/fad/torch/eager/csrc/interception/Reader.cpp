@@ -8,10 +8,10 @@
 
 #include "deferred/Defer.h"
 #include "interactive/Interactive.h"
-#include "interception/Arguments.h"
-#include "interception/Keys.h"
 #include "interception/Observer.h"
-#include "interception/Operators.h"
+#include "sequence/Arguments.h"
+#include "sequence/Keys.h"
+#include "sequence/Operators.h"
 #include "sequence/Recompute.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "interception/Keys.h"
-#include "interception/Operators.h"
 #include "sequence/FewBits.h"
+#include "sequence/Keys.h"
+#include "sequence/Operators.h"
 #include "sequence/Text.h"
 #include "sequence/Value.h"
 #include <ATen/core/grad_mode.h>

@@ -9,8 +9,8 @@
 #ifndef FAD_EAGER_STEPS_H
 #define FAD_EAGER_STEPS_H
 
-#include "interception/SilentWrites.h"
 #include "machine/StateMachine.h"
+#include "sequence/SilentWrites.h"
 #include "sequence/Weak.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/SmallVector.h>

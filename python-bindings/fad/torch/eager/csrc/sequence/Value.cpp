@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "interception/Keys.h"
+#include "sequence/Keys.h"
 #include "sequence/SequenceNode.h"
 
 namespace fad::eager {

@@ -9,8 +9,8 @@
 #ifndef FAD_EAGER_VALUE_H
 #define FAD_EAGER_VALUE_H
 
-#include "interception/Keys.h"
-#include "interception/Operators.h"
+#include "sequence/Keys.h"
+#include "sequence/Operators.h"
 #include "sequence/Steps.h"
 #include "sequence/Weak.h"
 #include <c10/core/TensorImpl.h>

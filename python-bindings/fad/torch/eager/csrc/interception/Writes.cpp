@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "deferred/Writes.h"
+#include "interception/Writes.h"
 #include "deferred/LazyTensor.h"
-#include "interception/Arguments.h"
-#include "interception/Keys.h"
-#include "interception/Operators.h"
-#include "interception/SilentWrites.h"
+#include "sequence/Arguments.h"
+#include "sequence/Keys.h"
+#include "sequence/Operators.h"
+#include "sequence/SilentWrites.h"
 #include <ATen/core/stack.h>
 #include <atomic>
 #include <map>

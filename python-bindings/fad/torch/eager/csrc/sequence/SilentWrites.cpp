@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "interception/SilentWrites.h"
-#include "interception/Arguments.h"
+#include "sequence/SilentWrites.h"
+#include "sequence/Arguments.h"
 #include <atomic>
 #include <mutex>
 #include <unordered_map>

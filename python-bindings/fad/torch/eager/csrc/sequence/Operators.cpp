@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "interception/Operators.h"
+#include "sequence/Operators.h"
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/operator_name.h>

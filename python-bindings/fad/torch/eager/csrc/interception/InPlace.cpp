@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/LazyTensor.h"
-#include "deferred/Writes.h"
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
+#include "interception/Writes.h"
 #include <torch/csrc/autograd/generated/Functions.h>
 
 namespace fad::eager {
