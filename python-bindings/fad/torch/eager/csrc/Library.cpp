@@ -8,7 +8,7 @@
 
 #include "deferred/Fused.h"
 #include "deferred/LazyTensor.h"
-#include "interactive/Interactive.h"
+#include "interception/InPlace.h"
 #include "interception/Kernel.h"
 #include "interception/Observer.h"
 #include "interception/Writes.h"
@@ -216,8 +216,8 @@ FAD_EAGER_API int fad_eager_exchange_traced(int isTraced) {
 }
 
 /// Tells the thread's sequences to a function, or to none.
-FAD_EAGER_API void fad_eager_observe(fad::eager::Observer observer) {
-  fad::eager::setObserver(observer);
+FAD_EAGER_API void fad_eager_observe(fad::eager::Listener listener) {
+  fad::eager::setListener(listener);
 }
 
 /// The lines of the thread's trace since the last call.

@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Defer.h"
-#include "interactive/Interactive.h"
-#include "interception/Observer.h"
-#include "interception/Writes.h"
+#include "deferred/Fused.h"
+#include "sequence/Observer.h"
 #include <ATen/ATen.h>
 #include <ATen/native/TypeProperties.h>
 #include <unordered_set>
@@ -72,15 +71,13 @@ static void tell(const Call &call, const at::Tensor &result) {
                   {},
                   {}});
   if (isObserved())
-    observeOperator(call.info, call.arguments, call.positions, call.values,
-                    result);
+    observer->onOperator(call, result);
 }
 
 at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (isAutocast(call.op, keys) || !isLikeOperands(call) ||
       isCapturing(call.tensor(0).device()))
     return {};
-  watchNewOperators();
   auto sources = findSources(call);
   for (const auto &edge : sources)
     if (!edge.is_valid())
@@ -91,14 +88,14 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   PlainGuard guard;
   const at::Tensor &like = call.tensor(0);
   StepPtr step = recordCall(call);
-  step->isDeferred = true;
+  step->kernels = &kernelsOfSequences();
   step->policy = call.mode.policy;
   step->saves = call.use.saves;
   at::Tensor result =
       at::detail::make_tensor<LazyTensor>(step, like, like.strides());
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = c10::make_intrusive<SequenceNode>();
-  deriveHeld(call, {}, result, node->held);
+  describeHeld(call, node->held);
   node->held.isOneOperator = isOneOperator;
   if (node->held.form != Derivative::Number) {
     node->held.form = Derivative::Steps;

@@ -10,8 +10,7 @@
 #define FAD_EAGER_DEFER_H
 
 #include "deferred/LazyTensor.h"
-#include "interception/Kernel.h"
-#include "sequence/SequenceNode.h"
+#include "sequence/OperatorCall.h"
 
 namespace fad::eager {
 

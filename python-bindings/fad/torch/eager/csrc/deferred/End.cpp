@@ -8,7 +8,6 @@
 
 #include "deferred/Defer.h"
 #include "deferred/Fused.h"
-#include "interception/Observer.h"
 #include "sequence/Bits.h"
 #include <ATen/ATen.h>
 

@@ -98,11 +98,25 @@ bool hasKernel(const StepPtr &end) {
   return program->compiled && !program->compiled->isImpossible;
 }
 
-bool isFused(const StepPtr &end) {
-  if (!end->isDeferred)
-    return false;
-  auto program = getProgram(end, end->policy, /*usesComputed=*/false);
-  return isReady(program) && program->compiled->gradient;
+namespace {
+struct Kernels final : SequenceKernels {
+  at::Tensor compute(const StepPtr &end) const override {
+    return computeFused(end);
+  }
+  std::vector<at::Tensor> pull(const StepPtr &end, const at::Tensor &gradient,
+                               c10::ArrayRef<Source> sources) const override {
+    return pullFused(end, gradient, sources);
+  }
+  bool hasGradients(const StepPtr &end) const override {
+    auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+    return isReady(program) && program->compiled->gradient;
+  }
+};
+} // namespace
+
+const SequenceKernels &kernelsOfSequences() {
+  static const Kernels kernels;
+  return kernels;
 }
 
 } // namespace fad::eager

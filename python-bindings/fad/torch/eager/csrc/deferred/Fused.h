@@ -30,8 +30,8 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
                                   c10::ArrayRef<Source> sources);
 /// Whether there is a kernel of the value, or will be, that may be called.
 bool hasKernel(const StepPtr &end);
-/// Whether the value and the gradient can be computed by kernels.
-bool isFused(const StepPtr &end);
+/// All of this, as sequences know it.
+const SequenceKernels &kernelsOfSequences();
 
 } // namespace fad::eager
 

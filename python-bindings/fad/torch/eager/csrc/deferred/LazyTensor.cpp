@@ -120,6 +120,40 @@ std::string_view name(Computed computed) {
   return names[static_cast<size_t>(computed)];
 }
 
+namespace {
+/// The tensor that has the value of a step, and the tensor's version and
+/// memory, which `.data = ` replaces.
+struct ComputedTensor final : ComputedValue {
+  ComputedTensor(std::shared_ptr<LazyPlace> place, uint32_t version,
+                 const c10::Storage &storage, c10::IntArrayRef strides)
+      : place(std::move(place)), version(version),
+        memory(storage.getWeakStorageImpl()), strides(strides.vec()) {}
+
+  at::Tensor find() const override {
+    // A mode of Python's would get a reference to the tensor.
+    c10::impl::ExcludeDispatchKeyGuard outsideModes(c10::DispatchKeySet(
+        {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}));
+    at::Tensor alias;
+    place->visit([&](LazyTensor &lazy) {
+      Borrowed borrowed(&lazy);
+      const at::Tensor &tensor = *borrowed;
+      // The weak reference keeps the memory's address from being another's.
+      if (static_cast<uint32_t>(tensor._version()) == version &&
+          tensor.storage().unsafeGetStorageImpl() ==
+              memory._unsafe_get_target() &&
+          !tensor.storage_offset() && tensor.strides().equals(strides))
+        alias = aliasOf(tensor);
+    });
+    return alias;
+  }
+
+  const std::shared_ptr<LazyPlace> place;
+  const uint32_t version;
+  const c10::weak_intrusive_ptr<c10::StorageImpl> memory;
+  const std::vector<int64_t> strides;
+};
+} // namespace
+
 void LazyTensor::fill(const at::Tensor &value, Computed how) {
   computedHow = how;
   if (isTraced())
@@ -140,9 +174,9 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
     work = LateWork::record(*stream);
   }
   computed.store(true, std::memory_order_release);
-  step->setComputed({place,
-                     static_cast<uint32_t>(version_counter().current_version()),
-                     storage_.getWeakStorageImpl(), strides().vec()});
+  step->setComputed(std::make_shared<ComputedTensor>(
+      place, static_cast<uint32_t>(version_counter().current_version()),
+      storage_, strides()));
 }
 
 const c10::Storage &LazyTensor::storage() const {

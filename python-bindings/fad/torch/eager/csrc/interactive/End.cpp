@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "interactive/Interactive.h"
-#include "interception/Observer.h"
 #include "sequence/Bits.h"
 #include "sequence/OwnNode.h"
 

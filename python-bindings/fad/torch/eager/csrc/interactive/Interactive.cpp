@@ -8,7 +8,7 @@
 
 #include "interactive/Interactive.h"
 #include "interactive/Slope.h"
-#include "interception/Observer.h"
+#include "sequence/Observer.h"
 #include "sequence/OwnNode.h"
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -135,67 +135,10 @@ static at::Tensor deriveResult(const Call &call, const NodePtr &own,
   return scale(first, parts[0]) + scale(second, parts[1]);
 }
 
-static ConstantsPtr join(const ConstantsPtr &a, const ConstantsPtr &b) {
-  if (!a || !b || a == b)
-    return a ? a : b;
-  Constants all = *a;
-  for (const auto &each : *b)
-    if (!each.expired() && std::find(a->begin(), a->end(), each) == a->end())
-      all.push_back(each);
-  return std::make_shared<const Constants>(std::move(all));
-}
-
-/// What the derivative of the result depends on besides the source.
-static ConstantsPtr findConstants(const Call &call) {
-  ConstantsPtr constants;
-  for (size_t i = 0; i < call.count(); ++i)
-    if (const ConstantsPtr &each = call.description(i).constants)
-      constants = join(constants, each);
-  bool isFactor =
-      call.info.form == Form::Multiply || call.info.form == Form::Divide;
-  if (!isFactor || call.positions.size() != 1)
-    return constants;
-  const c10::IValue &factor = call.arguments[1 - call.positions[0]];
-  if (!factor.isTensor() || !factor.toTensor().defined() ||
-      factor.toTensor().unsafeGetTensorImpl()->is_wrapped_number())
-    return constants;
-  Constants own;
-  own.emplace_back(factor.toTensor().getIntrusivePtr());
-  return join(constants, std::make_shared<const Constants>(std::move(own)));
-}
-
-/// Finds the derivative of the result but for its node and its tensor.
-static void describeHeld(const Call &call, Held &held) {
-  if (call.mode.policy == Policy::Fad)
-    held.constants = findConstants(call);
-  held.form = call.decision.derivative;
-  held.isPiecewise = call.decision.isPiecewise;
-  held.name = call.info.name;
-  if (held.form == Derivative::Number) {
-    held.factor = 0;
-    for (size_t i = 0; i < call.count(); ++i)
-      held.factor += call.description(i).factor * call.use.factors[i];
-  }
-  if (held.form != Derivative::Operator)
-    return;
-  const Held &operand = call.description(0);
-  if (call.use.kind == Kind::Linear) {
-    held.factor = operand.factor * call.use.factors[0];
-    held.before = operand.before;
-    held.name = operand.name;
-    held.saves = operand.saves;
-    held.isFirst = operand.isFirst;
-  } else {
-    held.before = operand.factor;
-    held.saves = call.use.saves;
-    held.slope = call.info.slope;
-    held.isFirst = !call.values[0];
-    held.isLast = true;
-  }
-}
-
-void deriveHeld(const Call &call, const NodePtr &own, const at::Tensor &result,
-                Held &held) {
+/// Finds the derivative of the result of a sequence, whose operator has the
+/// node `own`.
+static void deriveHeld(const Call &call, const NodePtr &own,
+                       const at::Tensor &result, Held &held) {
   describeHeld(call, held);
   if (held.form == Derivative::Operator)
     held.own = call.use.kind == Kind::Linear ? call.own(0) : own;
@@ -271,8 +214,7 @@ static void tell(const Call &call, const Value &value,
   if (C10_UNLIKELY(call.mode.isTraced))
     describe(call, value, result);
   if (C10_UNLIKELY(call.mode.isObserved))
-    observeOperator(call.info, call.arguments, call.positions, call.values,
-                    result);
+    observer->onOperator(call, result);
 }
 
 /// The source that PyTorch's node of the result of a lone operand leads to.

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "deferred/LazyTensor.h"
-#include "interactive/Interactive.h"
+#include "interception/InPlace.h"
+#include "interception/Kernel.h"
 #include "interception/Observer.h"
 #include "interception/Writes.h"
 #include <torch/csrc/autograd/generated/Functions.h>

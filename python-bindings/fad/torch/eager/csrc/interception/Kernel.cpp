@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "interception/Kernel.h"
-#include "deferred/Defer.h"
-#include "interception/Observer.h"
+#include "interception/Writes.h"
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
@@ -19,10 +18,6 @@ namespace fad::eager {
 
 namespace impl = torch::autograd::impl;
 using torch::autograd::Edge;
-
-/// A sequence ends after as many operators: what backward may run again is
-/// bounded.
-static constexpr uint32_t maxLength = 128;
 
 bool isOurThread() {
   return at::GradMode::is_enabled() &&
@@ -102,46 +97,9 @@ static void findEdges(Call &call) {
   }
 }
 
-StepPtr recordCall(const Call &call) {
-  if (call.mode.policy != Policy::Auto && !call.mode.bits &&
-      !call.mode.isDeferred)
-    return {};
-  // Steps have their numbers in the order in which they are made.
-  c10::SmallVector<StepPtr, 2> operands;
-  StepPtr source;
-  for (size_t i = 0; i < call.positions.size(); ++i) {
-    StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
-    if (!step || step->length >= maxLength) {
-      bool isSame = source && source->source == call.known[i].self;
-      step = source =
-          isSame ? source : recordSource(call.tensor(i), call.known[i].self);
-    }
-    operands.push_back(std::move(step));
-  }
-  return record(call.op, call.arguments, call.positions, operands);
-}
-
-c10::SmallVector<Edge, 2> findSources(const Call &call) {
-  c10::SmallVector<Edge, 2> edges;
-  for (const Source &source : call.decision.sources) {
-    Edge found;
-    for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {
-      const Edge &own = call.edges[i];
-      if (!call.values[i]) {
-        if (sourceOf(own) == source)
-          found = own;
-        continue;
-      }
-      for (const Edge &edge : own.function->next_edges())
-        if (edge.is_valid() && sourceOf(edge) == source)
-          found = edge;
-    }
-    edges.push_back(std::move(found));
-  }
-  return edges;
-}
-
 bool begin(Call &call) {
+  if (call.mode.isDeferred)
+    watchNewOperators();
   if (!collect(call))
     return false;
   findEdges(call);
@@ -149,20 +107,6 @@ bool begin(Call &call) {
   call.decision = decide(call.mode.policy, call.use.kind,
                          {call.known.data(), call.known.size()});
   return call.decision.isFAD();
-}
-
-void end(const at::Tensor &tensor, Value &value, const Ending &ending,
-         const Choice &choice) {
-  value.isFinished = true;
-  value.isRecomputed = choice.recomputes;
-  if (!choice.recomputes)
-    value.step.reset();
-  if (value.sequence)
-    value.sequence->isFinished = true;
-  if (isTraced())
-    trace.keep(std::string(name(choice.kept)));
-  if (isObserved())
-    observeEnd(tensor, value, ending, choice);
 }
 
 /// Whether the operator is part of a sequence, and was called. Nothing of the

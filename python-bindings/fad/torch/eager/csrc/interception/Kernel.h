@@ -9,46 +9,12 @@
 #ifndef FAD_EAGER_KERNEL_H
 #define FAD_EAGER_KERNEL_H
 
-#include "sequence/Keys.h"
-#include "sequence/Operators.h"
-#include "sequence/SequenceNode.h"
-#include <ATen/core/stack.h>
+#include "deferred/Defer.h"
+#include "interactive/Interactive.h"
+#include "interception/Reader.h"
+#include "sequence/OperatorCall.h"
 
 namespace fad::eager {
-
-/// An operator while it is executed.
-struct Call {
-  const c10::OperatorHandle &op;
-  const Operator &info;
-  c10::ArrayRef<c10::IValue> arguments;
-  /// The thread's, which are looked up once.
-  const Options &mode = options;
-  /// The differentiable operands: positions, and fad values or null.
-  c10::SmallVector<size_t, 2> positions = {};
-  c10::SmallVector<Value *, 2> values = {};
-  /// Where their gradients go. Nothing else may refer to the node of a leaf
-  /// yet. None of an operand that starts a sequence alone and at once: that is
-  /// known when PyTorch has computed the result.
-  c10::SmallVector<torch::autograd::Edge, 2> edges = {};
-  c10::SmallVector<fad::eager::Operand, 2> known = {};
-  Use use = {};
-  Decision decision = {};
-
-  /// How many differentiable operands there are.
-  size_t count() const { return positions.size(); }
-  const at::Tensor &tensor(size_t i) const {
-    return arguments[positions[i]].toTensor();
-  }
-  /// PyTorch's node of the operator that is the derivative of an operand, or
-  /// null.
-  NodePtr own(size_t i) const {
-    return values[i] ? values[i]->own() : NodePtr();
-  }
-  const Held &description(size_t i) const {
-    static const Held ofSource;
-    return values[i] ? values[i]->description() : ofSource;
-  }
-};
 
 /// Keys of plain dense tensors, with or without autograd and autocast.
 constexpr c10::DispatchKeySet plainKeys =
@@ -80,21 +46,8 @@ bool isOurThread();
 /// it is to be left to PyTorch.
 bool begin(Call &call);
 
-/// The steps to the result.
-StepPtr recordCall(const Call &call);
-/// The edges to the sources of the result.
-c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
-
-/// See deferred/Defer.h.
-at::Tensor defer(Call &call, c10::DispatchKeySet keys);
-/// See interactive/Interactive.h.
-void conclude(Call &call, const at::Tensor &result);
 /// Whether sequences may have a differentiable operand.
 bool isSupported(const at::Tensor &tensor, const Options &mode);
-
-/// Notes on a value what its sequence has left.
-void end(const at::Tensor &tensor, Value &value, const Ending &ending,
-         const Choice &choice);
 
 /// Runs a fad operator in the mode: PyTorch's own, and then the decision of the
 /// state machine.

@@ -8,12 +8,13 @@
 
 #include "interception/Observer.h"
 #include "deferred/LazyTensor.h"
+#include "sequence/Observer.h"
 #include "sequence/SequenceNode.h"
 #include <sstream>
 
 namespace fad::eager {
 
-static thread_local Observer observer = nullptr;
+static thread_local Listener listener = nullptr;
 /// What events have named. Memory of tensors is free once nothing else needs
 /// it.
 static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>>
@@ -21,17 +22,10 @@ static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>>
 static thread_local std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>>
     namedTensors;
 
-void setObserver(Observer function) {
-  observer = function;
-  options.isObserved = function != nullptr;
-  named.clear();
-  namedTensors.clear();
-}
-
-/// Calls the observer, which runs Python.
+/// Calls the listener, which runs Python.
 static void tell(const std::ostringstream &event) {
   c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
-  observer(event.str().c_str());
+  listener(event.str().c_str());
 }
 
 static void printStorage(std::ostream &out, const at::Tensor &tensor) {
@@ -75,9 +69,28 @@ static bool isSaved(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
   return op.form != Form::Divide || position == 1 || needsGradient(1);
 }
 
-void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
-                     c10::ArrayRef<size_t> positions,
-                     c10::ArrayRef<Value *> values, const at::Tensor &result) {
+namespace {
+/// Tells of the sequences of a thread.
+struct Teller final : Observer {
+  void onOperator(const Call &call, const at::Tensor &result) override;
+  void onEnd(const at::Tensor &tensor, const Value &value, const Ending &ending,
+             const Choice &choice) override;
+};
+} // namespace
+
+void setListener(Listener function) {
+  static Teller teller;
+  listener = function;
+  observer = function ? &teller : nullptr;
+  options.isObserved = function != nullptr;
+  named.clear();
+  namedTensors.clear();
+}
+
+void Teller::onOperator(const Call &call, const at::Tensor &result) {
+  const Operator &op = call.info;
+  c10::ArrayRef<c10::IValue> arguments = call.arguments;
+  const auto &positions = call.positions;
   std::vector<at::Tensor> sources, inner, constants, saved;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isTensor() || !arguments[i].toTensor().defined())
@@ -89,7 +102,8 @@ void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
     if (found == positions.end())
       constants.push_back(tensor);
     else
-      (values[found - positions.begin()] ? inner : sources).push_back(tensor);
+      (call.values[found - positions.begin()] ? inner : sources)
+          .push_back(tensor);
     if (isSaved(op, arguments, i))
       saved.push_back(tensor);
   }
@@ -116,8 +130,8 @@ static at::Tensor heldBy(const Value &value) {
                                         : value.sequence->held.tensor;
 }
 
-void observeEnd(const at::Tensor &tensor, const Value &value,
-                const Ending &ending, const Choice &choice) {
+void Teller::onEnd(const at::Tensor &tensor, const Value &value,
+                   const Ending &ending, const Choice &choice) {
   std::ostringstream event;
   at::Tensor held = heldBy(value);
   event << "{\"event\": \"end\", \"kept\": \"" << name(choice.kept)

@@ -1,5 +1,4 @@
-//===- Observer.h - What Python is told of sequences ----------- -*- C++
-//-*-===//
+//===- Observer.h - What Python is told of sequences ----------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,25 +16,14 @@
 #ifndef FAD_EAGER_OBSERVER_H
 #define FAD_EAGER_OBSERVER_H
 
-#include "sequence/Operators.h"
 #include "sequence/Value.h"
 
 namespace fad::eager {
 
-using Observer = void (*)(const char *event);
+using Listener = void (*)(const char *event);
 
 /// Tells this thread's operators to a function; to none, if it is null.
-void setObserver(Observer observer);
-
-/// A fad operator that is part of a sequence. `values` are those of the
-/// operands at `positions`.
-void observeOperator(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
-                     c10::ArrayRef<size_t> positions,
-                     c10::ArrayRef<Value *> values, const at::Tensor &result);
-
-/// What a finished sequence leaves.
-void observeEnd(const at::Tensor &tensor, const Value &value,
-                const Ending &ending, const Choice &choice);
+void setListener(Listener listener);
 
 /// An operator that may be part of a sequence is left to PyTorch.
 void observeLeft(const c10::OperatorName &op, std::string_view reason);

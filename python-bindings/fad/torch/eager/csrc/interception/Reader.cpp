@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "interception/Reader.h"
 #include "deferred/Defer.h"
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
 #include "sequence/Arguments.h"
-#include "sequence/Keys.h"
 #include "sequence/Operators.h"
 #include "sequence/Recompute.h"
 #include <ATen/core/grad_mode.h>

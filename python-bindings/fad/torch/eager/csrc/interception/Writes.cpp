@@ -8,8 +8,8 @@
 
 #include "interception/Writes.h"
 #include "deferred/LazyTensor.h"
+#include "interception/Reader.h"
 #include "sequence/Arguments.h"
-#include "sequence/Keys.h"
 #include "sequence/Operators.h"
 #include "sequence/SilentWrites.h"
 #include <ATen/core/stack.h>

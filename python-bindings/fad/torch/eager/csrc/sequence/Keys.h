@@ -19,7 +19,6 @@
 
 #include "machine/StateMachine.h"
 #include "machine/Trace.h"
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -69,31 +68,6 @@ struct OutsideModes {
           c10::DispatchKeySet(
               {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot})};
 };
-
-/// The keys that are left to an operator below both.
-inline c10::DispatchKeySet belowKeys(c10::DispatchKeySet keys) {
-  return (keys - bothKeys) &
-         c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey);
-}
-
-/// Runs an operator below both keys.
-inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-                       torch::jit::Stack *stack) {
-  c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
-  op.redispatchBoxed(belowKeys(keys), stack);
-}
-
-/// What an operator does that reads a fad tensor and does not continue its
-/// sequence.
-void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-               torch::jit::Stack *stack);
-
-/// An operator that is left to PyTorch, whatever its operands are.
-inline void leave(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
-                  torch::jit::Stack *stack) {
-  keys.has(tensorKey) ? readBoxed(op, keys, stack)
-                      : redispatch(op, keys, stack);
-}
 
 } // namespace fad::eager
 

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/Recompute.h"
-#include "deferred/Fused.h"
 #include "sequence/Holdings.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
@@ -69,7 +68,8 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     std::lock_guard<std::mutex> lock(step->mutex);
     if (step->shared)
       return step->shared->value();
-    if (isFused(step) || !runsLater(node.get()))
+    bool isPulledByKernel = step->kernels && step->kernels->hasGradients(step);
+    if (isPulledByKernel || !runsLater(node.get()))
       return eager::compute(step);
     step->shared = std::make_unique<Replay>(step);
     return step->shared->value();

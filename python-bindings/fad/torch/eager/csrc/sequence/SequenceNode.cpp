@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/SequenceNode.h"
-#include "deferred/Fused.h"
 #include "sequence/Bits.h"
 #include "sequence/OwnNode.h"
 #include <ATen/ATen.h>
@@ -188,8 +187,8 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
     return Replay(step, sources, {next_edges().data(), sources.size()},
                   Originals(step))
         .pullWithGraph(gradient, sources);
-  if (!replay && step->isDeferred)
-    if (variable_list pulled = pullFused(step, gradient, sources);
+  if (!replay && step->kernels)
+    if (variable_list pulled = step->kernels->pull(step, gradient, sources);
         !pulled.empty())
       return pulled;
   if (!replay)

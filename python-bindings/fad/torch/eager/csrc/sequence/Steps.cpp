@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/Steps.h"
-#include "deferred/Fused.h"
-#include "deferred/LazyTensor.h"
 #include "sequence/Value.h"
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
@@ -42,7 +40,7 @@ StepPtr Step::copy() {
   made->arguments = arguments;
   made->operands = operands;
   made->constants = constants;
-  made->isDeferred = isDeferred;
+  made->kernels = kernels;
   made->policy = policy;
   made->saves = saves;
   made->source = source;
@@ -52,34 +50,18 @@ StepPtr Step::copy() {
   return made;
 }
 
-void Step::setComputed(Computed found) {
+void Step::setComputed(std::shared_ptr<const ComputedValue> found) {
   std::lock_guard<std::mutex> lock(access);
   computed = std::move(found);
 }
 
 at::Tensor Step::findComputed() {
-  std::optional<Computed> expected;
+  std::shared_ptr<const ComputedValue> place;
   {
     std::lock_guard<std::mutex> lock(access);
-    expected = computed;
+    place = computed;
   }
-  if (!expected)
-    return {};
-  // A mode of Python's would get a reference to the tensor.
-  c10::impl::ExcludeDispatchKeyGuard outsideModes(c10::DispatchKeySet(
-      {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}));
-  at::Tensor alias;
-  expected->place->visit([&](LazyTensor &lazy) {
-    Borrowed borrowed(&lazy);
-    const at::Tensor &tensor = *borrowed;
-    // The weak reference keeps the memory's address from being another's.
-    if (static_cast<uint32_t>(tensor._version()) == expected->version &&
-        tensor.storage().unsafeGetStorageImpl() ==
-            expected->memory._unsafe_get_target() &&
-        !tensor.storage_offset() && tensor.strides().equals(expected->strides))
-      alias = aliasOf(tensor);
-  });
-  return alias;
+  return place ? place->find() : at::Tensor();
 }
 
 at::Tensor aliasOf(const at::Tensor &tensor) {
@@ -319,8 +301,8 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
 
 at::Tensor compute(const StepPtr &end) {
   at::AutoGradMode off(false);
-  if (end->isDeferred)
-    if (at::Tensor value = computeFused(end); value.defined())
+  if (end->kernels)
+    if (at::Tensor value = end->kernels->compute(end); value.defined())
       return value;
   auto lead = [](Step &step) {
     checkVersion(step.value);

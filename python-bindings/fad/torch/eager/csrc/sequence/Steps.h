@@ -21,10 +21,34 @@
 namespace fad::eager {
 
 class Replay;
-struct LazyPlace;
 struct Program;
 struct Step;
 using StepPtr = c10::intrusive_ptr<Step>;
+
+/// The kernels of the sequences that an engine has recorded.
+class SequenceKernels {
+public:
+  /// What a step computes, by a kernel; undefined where there is none.
+  virtual at::Tensor compute(const StepPtr &end) const = 0;
+  /// The gradients of `sources` for a gradient of the value; none where there
+  /// is no kernel.
+  virtual std::vector<at::Tensor> pull(const StepPtr &end,
+                                       const at::Tensor &gradient,
+                                       c10::ArrayRef<Source> sources) const = 0;
+  /// Whether there is a kernel of the gradients.
+  virtual bool hasGradients(const StepPtr &end) const = 0;
+
+protected:
+  ~SequenceKernels() = default;
+};
+
+/// Where the value of a step may be found, once it is computed.
+class ComputedValue {
+public:
+  virtual ~ComputedValue() = default;
+  /// An alias of the tensor that has the value, as long as there is one.
+  virtual at::Tensor find() const = 0;
+};
 
 /// A tensor that shares memory and version with another, without its graph.
 at::Tensor aliasOf(const at::Tensor &tensor);
@@ -54,24 +78,16 @@ struct Step : c10::intrusive_ptr_target {
   c10::SmallVector<std::pair<size_t, StepPtr>, 2> operands;
   std::vector<Constant> constants;
 
-  /// Whether the deferred engine has recorded the operator, and what its node
-  /// saves.
-  bool isDeferred = false;
+  /// Of what the deferred engine has recorded: the kernels, and what the
+  /// operator's node saves.
+  const SequenceKernels *kernels = nullptr;
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
   /// What kernels compute to the value, once that was asked for.
   std::shared_ptr<Program> program;
 
-  /// The tensor that has the value, as long as there is one, and the tensor's
-  /// version and memory, which `.data = ` replaces.
-  struct Computed {
-    std::shared_ptr<LazyPlace> place;
-    uint32_t version;
-    c10::weak_intrusive_ptr<c10::StorageImpl> memory;
-    std::vector<int64_t> strides;
-  };
   std::mutex access;
-  std::optional<Computed> computed;
+  std::shared_ptr<const ComputedValue> computed;
 
   Source source;
   Constant value; ///< of a source
@@ -85,8 +101,8 @@ struct Step : c10::intrusive_ptr_target {
 
   /// The same operator on the same tensors, at the same place in the order.
   StepPtr copy();
-  /// Remembers the tensor that has the value now.
-  void setComputed(Computed found);
+  /// Remembers where the value is now.
+  void setComputed(std::shared_ptr<const ComputedValue> found);
   /// The value, if a tensor still has it.
   at::Tensor findComputed();
 };

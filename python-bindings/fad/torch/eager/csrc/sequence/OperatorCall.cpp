@@ -1,0 +1,128 @@
+//===- OperatorCall.cpp - An operator while it is executed ----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/OperatorCall.h"
+#include "sequence/Observer.h"
+#include <algorithm>
+
+namespace fad::eager {
+
+using torch::autograd::Edge;
+
+StepPtr recordCall(const Call &call) {
+  if (call.mode.policy != Policy::Auto && !call.mode.bits &&
+      !call.mode.isDeferred)
+    return {};
+  // Steps have their numbers in the order in which they are made.
+  c10::SmallVector<StepPtr, 2> operands;
+  StepPtr source;
+  for (size_t i = 0; i < call.positions.size(); ++i) {
+    StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
+    if (!step || step->length >= maxLength) {
+      bool isSame = source && source->source == call.known[i].self;
+      step = source =
+          isSame ? source : recordSource(call.tensor(i), call.known[i].self);
+    }
+    operands.push_back(std::move(step));
+  }
+  return record(call.op, call.arguments, call.positions, operands);
+}
+
+c10::SmallVector<Edge, 2> findSources(const Call &call) {
+  c10::SmallVector<Edge, 2> edges;
+  for (const Source &source : call.decision.sources) {
+    Edge found;
+    for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {
+      const Edge &own = call.edges[i];
+      if (!call.values[i]) {
+        if (sourceOf(own) == source)
+          found = own;
+        continue;
+      }
+      for (const Edge &edge : own.function->next_edges())
+        if (edge.is_valid() && sourceOf(edge) == source)
+          found = edge;
+    }
+    edges.push_back(std::move(found));
+  }
+  return edges;
+}
+
+static ConstantsPtr join(const ConstantsPtr &a, const ConstantsPtr &b) {
+  if (!a || !b || a == b)
+    return a ? a : b;
+  Constants all = *a;
+  for (const auto &each : *b)
+    if (!each.expired() && std::find(a->begin(), a->end(), each) == a->end())
+      all.push_back(each);
+  return std::make_shared<const Constants>(std::move(all));
+}
+
+/// What the derivative of the result depends on besides the source.
+static ConstantsPtr findConstants(const Call &call) {
+  ConstantsPtr constants;
+  for (size_t i = 0; i < call.count(); ++i)
+    if (const ConstantsPtr &each = call.description(i).constants)
+      constants = join(constants, each);
+  bool isFactor =
+      call.info.form == Form::Multiply || call.info.form == Form::Divide;
+  if (!isFactor || call.positions.size() != 1)
+    return constants;
+  const c10::IValue &factor = call.arguments[1 - call.positions[0]];
+  if (!factor.isTensor() || !factor.toTensor().defined() ||
+      factor.toTensor().unsafeGetTensorImpl()->is_wrapped_number())
+    return constants;
+  Constants own;
+  own.emplace_back(factor.toTensor().getIntrusivePtr());
+  return join(constants, std::make_shared<const Constants>(std::move(own)));
+}
+
+void describeHeld(const Call &call, Held &held) {
+  if (call.mode.policy == Policy::Fad)
+    held.constants = findConstants(call);
+  held.form = call.decision.derivative;
+  held.isPiecewise = call.decision.isPiecewise;
+  held.name = call.info.name;
+  if (held.form == Derivative::Number) {
+    held.factor = 0;
+    for (size_t i = 0; i < call.count(); ++i)
+      held.factor += call.description(i).factor * call.use.factors[i];
+  }
+  if (held.form != Derivative::Operator)
+    return;
+  const Held &operand = call.description(0);
+  if (call.use.kind == Kind::Linear) {
+    held.factor = operand.factor * call.use.factors[0];
+    held.before = operand.before;
+    held.name = operand.name;
+    held.saves = operand.saves;
+    held.isFirst = operand.isFirst;
+  } else {
+    held.before = operand.factor;
+    held.saves = call.use.saves;
+    held.slope = call.info.slope;
+    held.isFirst = !call.values[0];
+    held.isLast = true;
+  }
+}
+
+void end(const at::Tensor &tensor, Value &value, const Ending &ending,
+         const Choice &choice) {
+  value.isFinished = true;
+  value.isRecomputed = choice.recomputes;
+  if (!choice.recomputes)
+    value.step.reset();
+  if (value.sequence)
+    value.sequence->isFinished = true;
+  if (isTraced())
+    trace.keep(std::string(name(choice.kept)));
+  if (isObserved())
+    observer->onEnd(tensor, value, ending, choice);
+}
+
+} // namespace fad::eager

@@ -1,0 +1,69 @@
+//===- OperatorCall.h - An operator while it is executed --------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_EAGER_OPERATORCALL_H
+#define FAD_EAGER_OPERATORCALL_H
+
+#include "sequence/Operators.h"
+#include "sequence/SequenceNode.h"
+
+namespace fad::eager {
+
+/// An operator while it is executed.
+struct Call {
+  const c10::OperatorHandle &op;
+  const Operator &info;
+  c10::ArrayRef<c10::IValue> arguments;
+  /// The thread's, which are looked up once.
+  const Options &mode = options;
+  /// The differentiable operands: positions, and fad values or null.
+  c10::SmallVector<size_t, 2> positions = {};
+  c10::SmallVector<Value *, 2> values = {};
+  /// Where their gradients go. Nothing else may refer to the node of a leaf
+  /// yet. None of an operand that starts a sequence alone and at once: that is
+  /// known when PyTorch has computed the result.
+  c10::SmallVector<torch::autograd::Edge, 2> edges = {};
+  c10::SmallVector<fad::eager::Operand, 2> known = {};
+  Use use = {};
+  Decision decision = {};
+
+  /// How many differentiable operands there are.
+  size_t count() const { return positions.size(); }
+  const at::Tensor &tensor(size_t i) const {
+    return arguments[positions[i]].toTensor();
+  }
+  /// PyTorch's node of the operator that is the derivative of an operand, or
+  /// null.
+  NodePtr own(size_t i) const {
+    return values[i] ? values[i]->own() : NodePtr();
+  }
+  const Held &description(size_t i) const {
+    static const Held ofSource;
+    return values[i] ? values[i]->description() : ofSource;
+  }
+};
+
+/// A sequence ends after as many operators: what backward may run again is
+/// bounded.
+constexpr uint32_t maxLength = 128;
+
+/// The steps to the result.
+StepPtr recordCall(const Call &call);
+/// The edges to the sources of the result.
+c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
+
+/// Finds the derivative of the result but for its node and its tensor.
+void describeHeld(const Call &call, Held &held);
+
+/// Notes on a value what its sequence has left.
+void end(const at::Tensor &tensor, Value &value, const Ending &ending,
+         const Choice &choice);
+
+} // namespace fad::eager
+
+#endif // FAD_EAGER_OPERATORCALL_H
