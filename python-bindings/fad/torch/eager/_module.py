@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from .._requirements import torch
+from ._context import Context, is_generator
 
 
 class NestedModule:
@@ -56,7 +57,6 @@ class NestedModule:
 @functools.cache
 def _nested_class(kind: type, *options: Any) -> type:
     """A subclass of a module's class that nests `forward`."""
-    from ._nest import Nest, is_generator
 
     def forward(self: Any, *arguments: Any, **keywords: Any) -> Any:
         return kind.forward(self, *arguments, **keywords)
@@ -72,7 +72,7 @@ def _nested_class(kind: type, *options: Any) -> type:
             "__module__": kind.__module__,
             "__qualname__": f"Nested{kind.__qualname__}",
             "__doc__": kind.__doc__,
-            "forward": Nest(*options)(body),
+            "forward": Context(*options).wrap(body),
             "_fad_nested": (kind, *options),
         },
     )
@@ -91,7 +91,7 @@ def _rebuild(kind: type, *options: Any) -> torch.nn.Module:
 
 def nest_module(model: torch.nn.Module, *options: Any) -> torch.nn.Module:
     """A module of a subclass of the model's class, with the model's own attributes:
-    parameters, hooks and modes of the one are those of the other. `options` are what `Nest`
+    parameters, hooks and modes of the one are those of the other. `options` are what `Context`
     takes."""
     if isinstance(model, torch.jit.ScriptModule):
         raise TypeError(

@@ -1,7 +1,6 @@
 """The state of a thread: whether operators are nested, and how."""
 
 import functools
-import threading
 
 from .._requirements import torch
 from ._extension import load
@@ -57,25 +56,6 @@ def compute_open() -> None:
 def compute_readers(tensor: torch.Tensor) -> None:
     """Computes what deferred sequences of all threads read the memory of `tensor` for."""
     _raise(load().fad_eager_compute_readers(tensor._cdata))
-
-
-_lock = threading.Lock()
-_is_prepared = False
-
-
-def prepare_deferred() -> None:
-    """What the deferred engine needs once in a process."""
-    global _is_prepared
-    if _is_prepared:
-        return
-    with _lock:
-        if not _is_prepared:
-            from . import _exports, _kernels
-
-            load().fad_eager_watch_writes()
-            _exports.watch()
-            _kernels.start()
-            _is_prepared = True
 
 
 def live_nodes() -> int:
