@@ -5,8 +5,13 @@ each file includes headers of its own folder and of those above it alone. The
 picture in the README has a box for each folder that a program passes through. The table
 of utils/README.md has each file and folder there.
 
+The folders of the extension of `fad.torch.nest` have an order, too, in the README beside
+them, and no modules of `fad.torch` import each other in a circle, inside of functions or for
+annotations either.
+
 Usage: check-layout.py ROOT"""
 
+import ast
 import pathlib
 import re
 import sys
@@ -15,6 +20,19 @@ import sys
 PUBLIC = pathlib.PurePath("include/fad")
 # Programs pass through the folders of these.
 STAGES = ("Transforms", "Codegen")
+# The extension of `fad.torch.nest`, whose paths of `#include` begin there.
+EXTENSION = pathlib.PurePath("python-bindings/fad/torch/eager/csrc")
+# Modules of Python, and those of them that may import each other:
+PACKAGE = pathlib.PurePath("python-bindings/fad/torch")
+ALLOWED_CIRCLES = {
+    # The methods of an explanation call those that draw it and make its table, which name its
+    # classes in annotations alone.
+    (
+        "fad.torch.compile._drawing",
+        "fad.torch.compile._explanation",
+        "fad.torch.compile._table",
+    ),
+}
 # What stages have in common is no stage.
 SHARED = {"Utils", "Math"}
 
@@ -76,6 +94,97 @@ def check_includes(root, table):
                 )
 
 
+def read_layers(root):
+    """The order of the extension's folders: names of places in it, those of one place apart
+    by |, as in "machine -> sequence -> interactive | deferred"."""
+    (text,) = re.findall(
+        r"^ *(\w+(?: (?:->|\|) \w+)+)$", (root / EXTENSION / "README.md").read_text(), re.MULTILINE
+    )
+    return [place.split(" | ") for place in text.split(" -> ")]
+
+
+def check_extension(root):
+    """Yields includes of folders that are not before the file's own; the files in none are
+    after all of them."""
+    base = root / EXTENSION
+    if not base.is_dir():
+        return
+    place_of = {name: i for i, names in enumerate(read_layers(root)) for name in names}
+    for folder in sorted({path.parent.name for path in base.glob("*/*.cpp")} ^ set(place_of)):
+        yield f"{EXTENSION}/README.md: the folders and their order differ in {folder}"
+    for file in sorted([*base.rglob("*.cpp"), *base.rglob("*.h")]):
+        own = file.relative_to(base).parent.as_posix()
+        for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
+            folder = included.rpartition("/")[0]
+            if own in place_of and folder != own:
+                if place_of.get(folder, len(place_of)) >= place_of[own]:
+                    yield (
+                        f"{EXTENSION}/{own}/{file.name}: includes {included}, which is not "
+                        f"before {own} in the order of {EXTENSION}/README.md"
+                    )
+
+
+def find_modules(root):
+    """The modules of the package, by their names: their files."""
+    modules = {}
+    for file in sorted((root / PACKAGE).rglob("*.py")):
+        path = file.relative_to(root / PACKAGE.parts[0]).with_suffix("")
+        modules[".".join(path.parts).removesuffix(".__init__")] = file
+    return modules
+
+
+def find_imports(name, file, modules):
+    """The modules that a module imports anywhere."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".") if node.level else []
+            parts = parts[: len(parts) + 1 - node.level] if node.level else parts
+            start = ".".join([*parts, *filter(None, [node.module])])
+            for each in node.names:
+                inner = f"{start}.{each.name}"
+                found.add(inner if inner in modules else start)
+    return (found & set(modules)) - {name}
+
+
+def find_circles(edges):
+    """The sets of names that lead to each other, each sorted."""
+
+    def reach(start):
+        found, open_names = set(), [start]
+        while open_names:
+            for name in edges[open_names.pop()] - found:
+                found.add(name)
+                open_names.append(name)
+        return found
+
+    reached = {name: reach(name) for name in edges}
+    return sorted(
+        {
+            tuple(sorted(other for other in reached[name] if name in reached[other]))
+            for name in edges
+            if name in reached[name]
+        }
+    )
+
+
+def check_imports(root):
+    modules = find_modules(root)
+    if not modules:
+        return
+    circles = find_circles(
+        {name: find_imports(name, file, modules) for name, file in modules.items()}
+    )
+    for circle in circles:
+        if circle not in ALLOWED_CIRCLES:
+            yield f"{PACKAGE}: {', '.join(circle)} import each other in a circle"
+    for circle in sorted(ALLOWED_CIRCLES - set(circles)):
+        yield f"utils/check-layout.py: {', '.join(circle)} are no circle, and allowed"
+
+
 def check_utils(root):
     """Yields what the table of utils leaves out, and what it has that is not there."""
     page = root / "utils" / "README.md"
@@ -109,6 +218,8 @@ def check(root):
     for box in sorted(boxes - stages):
         yield f"README.md: there is no folder for the box {box}"
     yield from check_includes(root, table)
+    yield from check_extension(root)
+    yield from check_imports(root)
     yield from check_utils(root)
 
 
