@@ -89,12 +89,6 @@ void storeElement(Element element, void *data, int64_t index, double value);
 /// `variable` of the environment names; null if it cannot be loaded.
 void *openLibrary(const char *variable, llvm::ArrayRef<const char *> names);
 
-/// Makes `library` call LLVM's OpenMP, which fad's loops call, where it would
-/// call another one that the process has loaded, such as PyTorch's. Threads of
-/// two would wait in loops for work while the other computes. Where the C
-/// library is not glibc, or addresses have 32 bits, nothing changes.
-void shareThreads(void *library);
-
 } // namespace mlir::fad
 
 #endif // FAD_LIB_RUNTIME_LIBRARY_LIBRARY_H

@@ -35,7 +35,6 @@ bool OneDNN::load() {
       openLibrary("FAD_ONEDNN_LIBRARY", {"libdnnl.so.3", "libdnnl.so.2"});
   if (!library)
     return false;
-  shareThreads(library);
   bool complete = true;
   auto find = [&](auto &function, const char *name) {
     void *symbol = dlsym(library, name);
