@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a small BERT and a small ResNet of Hugging Face's transformers, with
-plain PyTorch and through fad under each policy, from the same parameters on the
-same batches, and compares the losses.
+plain PyTorch, with torch.compile and the backend "fad" under each policy, and eagerly with
+fad.torch.nest, from the same parameters on the same batches, and compares the losses.
 
 The data comes with Python (its documentation, for BERT) and with scikit-learn
 (handwritten digits, for the ResNet). Writes the losses, times and bytes to
@@ -19,11 +19,8 @@ import torch
 import tqdm
 
 import fad.torch
+import fad.torch.compile
 from tasks import TASKS, make_task
-
-# What PyTorch saves is counted as in the other example.
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "models"))
-from saved import count_saved
 
 POLICIES = ("bp", "recompute", "fad", "auto")
 PLAIN = "PyTorch"
@@ -32,67 +29,58 @@ PLAIN = "PyTorch"
 CONTROL = "PyTorch*"
 
 
-class PlainStep:
-    """A step of plain PyTorch. `residual_bytes` is what autograd keeps, without
-    parameters, buffers and inputs."""
-
-    def __init__(self, model, kernels):
-        self._model = model
-        self._kernels = kernels
-        self.residual_bytes = None
-        self.seconds = None
-
-    def backward_into_grads(self, **batch):
-        start = time.perf_counter()
-        with torch.backends.mkldnn.flags(enabled=self._kernels):
-            if self.residual_bytes is None:
-                with count_saved(self._model, batch) as sizes:
-                    loss = self._model(**batch).loss
-                self.residual_bytes = sum(sizes.values())
-            else:
-                loss = self._model(**batch).loss
-            loss.backward()
-        self.seconds = time.perf_counter() - start
-        return loss
+NESTED = "nest"
 
 
 def list_runs(options):
-    """The names of the runs through fad, and what they ask fad for."""
-    runs = {policy: {"policy": policy} for policy in options.policies}
+    """The options of the backend "fad", by the names of the runs that have it."""
+    runs = {policy: {"fad.policy": policy} for policy in options.policies}
     for bits in options.derivative_bits:
         rounding = f"{bits} bit{'s' if bits > 1 else ''}" if bits else "exact"
         # Where activations may be computed again, none of their derivatives is kept.
         runs[f"auto, {rounding}"] = {
-            "policy": "auto",
-            "recompute": "nothing",
-            "derivative_bits": bits or None,
+            "fad.policy": "auto",
+            "fad.recompute": "nothing",
+            "fad.derivative_bits": bits,
         }
     return runs
 
 
-def train(name, run, request, options):
-    """Trains task `name` with plain PyTorch or, given a request, through fad;
-    returns what there is to say of it."""
+def prepare(model, run, compiled, options):
+    """The model as the run calls it: compiled where `compiled` has options of the
+    backend, nested, or as it is."""
+    if run == NESTED:
+        return fad.torch.nest(model)
+    if compiled is None:
+        return model
+    torch.compiler.reset()
+    return torch.compile(model, backend="fad", options={"fad.engine": options.engine, **compiled})
+
+
+def train(name, run, compiled, options):
+    """Trains task `name`; returns what there is to say of it."""
     task = make_task(name, options)
-    if request is None:
-        step = PlainStep(task.model, kernels=run == PLAIN)
-    else:
-        example = make_task(name, options).data.next_batch()
-        step = fad.torch.train_step(task.model, example, engine=options.engine, **request)
+    model = prepare(task.model, run, compiled, options)
     optimizer = task.make_optimizer(task.model.parameters())
-    losses, seconds = [], []
+    losses, seconds, saved = [], [], None
     progress = tqdm.tqdm(range(options.steps), desc=f"{name:6} {run:12}")
     for _ in progress:
+        batch = task.data.next_batch()
+        if saved is None:
+            saved = fad.torch.saved_memory(model, kwargs=batch, measure=False).bytes
         optimizer.zero_grad()
-        loss = step.backward_into_grads(**task.data.next_batch())
+        start = time.perf_counter()
+        with torch.backends.mkldnn.flags(enabled=run != CONTROL):
+            loss = model(**batch).loss
+            loss.backward()
+        seconds.append(time.perf_counter() - start)
         optimizer.step()
         losses.append(loss.item())
-        seconds.append(step.seconds)
         progress.set_postfix(loss=f"{losses[-1]:.4f}", refresh=False)
     return {
         "losses": losses,
         "milliseconds": 1e3 * statistics.median(seconds),
-        "residual_bytes": step.residual_bytes,
+        "residual_bytes": saved,
     }
 
 
@@ -168,7 +156,7 @@ def parse_arguments():
     parser.add_argument("tasks", nargs="*", metavar="task", help="bert or resnet; default: both")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--engine", choices=("iree", "fad"), default="iree")
+    parser.add_argument("--engine", choices=("inductor", "eager"), default="inductor")
     parser.add_argument(
         "--policies", nargs="+", choices=POLICIES, default=POLICIES, metavar="policy"
     )
@@ -205,13 +193,13 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     warnings.filterwarnings("ignore", module="torch")
-    # A run with dropout has nothing of PyTorch's to compare with.
-    plain = [] if options.dropout else [PLAIN, CONTROL]
+    # Kernels that Inductor compiles draw other random numbers than PyTorch's.
+    plain = [] if options.dropout else [PLAIN, CONTROL, NESTED]
     results = {}
     for name in options.tasks:
         requests = dict.fromkeys(plain) | list_runs(options)
         results[name] = {
-            run: train(name, run, request, options) for run, request in requests.items()
+            run: train(name, run, compiled, options) for run, compiled in requests.items()
         }
     for name, runs in results.items():
         summarize(name, runs)

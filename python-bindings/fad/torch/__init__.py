@@ -1,4 +1,4 @@
-"""PyTorch models: exported, and trained through fad."""
+"""PyTorch models: exported, compiled, nested."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,6 @@ from ._export.errors import ExportError
 from ._export.export import Argument, Exported, Result, export
 from ._export.joint import export_joint
 from ._saved_memory.measure import HeldTensor, SavedMemory, saved_memory
-from ._step import TrainStep, train_step
 
 if TYPE_CHECKING:
     from . import nn
@@ -26,7 +25,6 @@ __all__ = [
     "HeldTensor",
     "Result",
     "SavedMemory",
-    "TrainStep",
     "convert",
     "elementwise",
     "explain",
@@ -35,7 +33,6 @@ __all__ = [
     "nest",
     "nn",
     "saved_memory",
-    "train_step",
 ]
 
 

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 
 import fad
 import fad.torch
+from exported_step import export_step
 from many import check
 
 EVERY = False
@@ -293,7 +294,7 @@ class Gradients(unittest.TestCase):
                 return best.sum() + y.cummax(1).values.sum() + bags.sin().sum()
 
         model = Model()
-        step = fad.torch.train_step(model, torch.randn(5, 4), dynamic_batch=True)
+        step = export_step(model, torch.randn(5, 4), dynamic_batch=True)
         for rows in (5, 2, 9):
             x = torch.randn(rows, 4)
             _, gradients = step(x)
@@ -327,7 +328,7 @@ class Gradients(unittest.TestCase):
             def forward(self, places):
                 return self.weight.index_add(0, places, self.weight).sum()
 
-        step = fad.torch.train_step(Model(), torch.tensor([0, 1, 2]))
+        step = export_step(Model(), torch.tensor([0, 1, 2]))
         with self.assertRaisesRegex(fad.Error, "index"):
             step(torch.tensor([0, 1, 3]))
 

@@ -10,7 +10,7 @@ from torch._subclasses.fake_tensor import (
 )
 
 from .autograd import mark_gradients
-from .check import run_eagerly
+from .eager_step import run_eagerly
 from .._decompositions.registry import get_decompositions, put_first
 from .errors import ExportError, locate_in_model, make_error
 from .program import Program

@@ -1,0 +1,57 @@
+"""A training step of a model by eager PyTorch."""
+
+import contextlib
+from typing import Any, Dict, NamedTuple, Sequence
+
+from .program import CallPattern
+from .._requirements import torch
+
+
+class Step(NamedTuple):
+    """What a step computes: the loss, and by their names the gradients of the
+    parameters and the new values of the buffers. `output` is what the model returns,
+    where that is asked for."""
+
+    loss: "torch.Tensor"
+    gradients: Dict[str, "torch.Tensor"]
+    buffers: Dict[str, "torch.Tensor"]
+    output: Any = None
+
+
+@contextlib.contextmanager
+def _undisturbed(model):
+    """Gives the buffers of `model` and the generators of random numbers back what
+    they had."""
+    devices = range(torch.cuda.device_count())
+    saved = [
+        (module._buffers, name, each, each.clone())
+        for module in model.modules()
+        for name, each in module._buffers.items()
+        if each is not None
+    ]
+    with torch.random.fork_rng(devices=devices):
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for buffers, name, each, value in saved:
+                    buffers[name] = each
+                    # Some cannot be written to.
+                    if not torch.equal(each, value):
+                        each.copy_(value)
+
+
+def run_eagerly(model, pattern: CallPattern, tensors: Sequence) -> Step:
+    """A step of `model` by PyTorch, which leaves the model as it is."""
+    parameters = {name: each for name, each in model.named_parameters() if each.requires_grad}
+    with _undisturbed(model), torch.enable_grad():
+        loss = pattern.compute_loss(model, tensors)
+        gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
+        buffers = {name: each.clone() for name, each in model.named_buffers()}
+    found = dict(zip(parameters, gradients))
+    return Step(
+        loss.detach(),
+        # That of a table may be sparse.
+        {name: each.to_dense() for name, each in found.items() if each is not None},
+        buffers,
+    )
