@@ -35,9 +35,24 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::fad;
+
+/// The products from which on a convolution becomes a matmul. Below, windows
+/// take longer than the loops that read them in place, as in all loops.
+static int64_t getMinConvolution(Contractions contractions) {
+  switch (contractions) {
+  case Contractions::automatic:
+    return 65536;
+  case Contractions::library:
+    return 0;
+  case Contractions::loops:
+    break;
+  }
+  return std::numeric_limits<int64_t>::max();
+}
 
 void fad::buildToLinalgPipeline(OpPassManager &pm,
                                 const ToCPUOptions &options) {
@@ -60,8 +75,8 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   SmallVector<std::string> types(options.contractionTypes.begin(),
                                  options.contractionTypes.end());
-  pm.addNestedPass<func::FuncOp>(
-      createFadSelectConvolutions({options.contractions, types}));
+  pm.addNestedPass<func::FuncOp>(createFadIm2col(
+      {/*named=*/true, getMinConvolution(options.contractions), types}));
   pm.addNestedPass<func::FuncOp>(
       createFadSelectContractions({options.contractions, types}));
   pm.addNestedPass<func::FuncOp>(createFadInterchangeContractions());

@@ -10,7 +10,7 @@
 #include "CInterface.h"
 #include "GlobalState.h"
 #include "HostSymbols.h"
-#include "Library/Contract.h"
+#include "Library/Gemm.h"
 #include "ObjectCode.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostSymbols.h"
-#include "Library/Contract.h"
+#include "Library/Gemm.h"
 #include "RunnerUtils.h"
 #include "RuntimeLibraries.h"
 #include "fad/Runtime/Memory.h"
@@ -201,7 +201,6 @@ mlir::fad::getHostSymbols(llvm::orc::MangleAndInterner mangle) {
   add("abort", hostAbort);
   add("memrefCopy", copyMemRef);
   forEachContraction(add);
-  forEachConvolution(add);
   add("__truncsfbf2", static_cast<float (*)(float)>(truncateToBF16));
   add("__truncdfbf2", static_cast<float (*)(double)>(truncateToBF16));
   return symbols;

@@ -88,21 +88,3 @@ func.func @loops(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>) 
   linalg.matmul ins(%a, %b : memref<8x8xf32>, memref<8x8xf32>) outs(%c : memref<8x8xf32>)
   return
 }
-
-// Loops 0 and 3, a window, then 15: 0xfe30. The window: loops 2 and 4, steps 2 and 3,
-// offset -1.
-// CHECK-LABEL: func @convolve(
-// CHECK-DAG: %[[IMAGE:.*]] = arith.constant 65072 : i64
-// CHECK-DAG: %[[FILTER:.*]] = arith.constant 62513 : i64
-// CHECK-DAG: %[[RESULT:.*]] = arith.constant 61968 : i64
-// CHECK-DAG: %[[WINDOW:.*]] = arith.constant -4291820990 : i64
-// CHECK-DAG: %[[NONE:.*]] = arith.constant 0 : i64
-// CHECK: call @fad_convolve_bf16_f32({{.*}}, %[[IMAGE]], %[[FILTER]], %[[RESULT]], %[[WINDOW]], %{{.*}}, %{{.*}}, %{{.*}}) : (memref<*xbf16>, memref<*xbf16>, memref<*xf32>, i64, i64, i64, i64, i64, i64, i64)
-func.func @convolve(%x: memref<?x4x9xbf16>, %w: memref<6x4x3xbf16>, %y: memref<?x6x3xf32>) {
-  fad.convolve %x, %w into %y by [
-      affine_map<(n, o, u, c, i) -> (n, c, u * 2 + i * 3 - 1)>,
-      affine_map<(n, o, u, c, i) -> (o, c, i)>,
-      affine_map<(n, o, u, c, i) -> (n, o, u)>]
-      : memref<?x4x9xbf16>, memref<6x4x3xbf16>, memref<?x6x3xf32>
-  return
-}

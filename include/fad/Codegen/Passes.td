@@ -335,45 +335,6 @@ def FadSnapshotGlobals : FadPass<"fad-snapshot-globals", "::mlir::ModuleOp"> {
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
-def FadSelectConvolutions : FadPass<"fad-select-convolutions", "::mlir::func::FuncOp"> {
-  let summary = "Make convolutions operations of a library";
-  let description = [{
-    Replaces convolutions and their gradients, which are `linalg` operations on tensors,
-    by `fad.convolve`, where a library is faster:
-
-    - a convolution, with any strides and dilations, grouped or not, in one to three
-      dimensions and any order of dimensions, as a named operation or as a
-      `linalg.generic`; if its input is padded with zeros, the operation reads what
-      the `tensor.pad` read;
-    - the gradient with respect to the filter, which reads the input in windows, too;
-    - the gradient with respect to the input, which the differentiation makes a
-      convolution of a reversed filter with cotangents between which zeros are inserted.
-      The operation reads filter and cotangents themselves. If only a slice of the
-      gradient is used, that of a padding, it computes the slice.
-
-    A filter of one element, without strides or padding, is left out of the window for
-    all types and values of `contractions`, and so is a result of one element, whose
-    filter is as large as the image: both are products of matrices, which
-    `fad-select-contractions` finds.
-
-    `contractions` is `auto` for a library's operations where there are 65536 products
-    or more, or an unknown number; `library` for all; or `loops` for none. `types` lists
-    the types of elements that the library has, by default all: `convolve_f32`,
-    `convolve_bf16`, `convolve_f16`, and `convolve_bf16_f32` and `convolve_f16_f32` for
-    narrow factors with a sum in f32.
-  }];
-  let options = [
-    Option<"contractions", "contractions", "FAD_OPTION(::mlir::fad::Contractions)",
-           /*default=*/"::mlir::fad::Contractions::automatic",
-           "Convolutions that a library computes",
-           [{::mlir::fad::getContractionsValues()}]>,
-    ListOption<"types", "types", "std::string",
-           "Types of elements that the library has; default: all">
-  ];
-  let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 def FadSelectContractions : FadPass<"fad-select-contractions", "::mlir::func::FuncOp"> {
   let summary = "Mark contractions for a library";
   let description = [{
@@ -388,8 +349,7 @@ def FadSelectContractions : FadPass<"fad-select-contractions", "::mlir::func::Fu
     `contractions` is `auto` for those whose matrices take 16384 products or more, or
     an unknown number, and have no batch between their elements; `library` for all; or
     `loops` for none. `types` lists the types of
-    elements that the library has, by default all: `f32`, `f64`, `bf16`, `f16`, and
-    `bf16_f32` and `f16_f32` for narrow factors with a sum in f32.
+    elements that the library has, by default all: `f32` and `f64`.
 
     ```mlir
     %t = linalg.transpose ins(%w : tensor<64x32xf32>) outs(%e : tensor<32x64xf32>)
@@ -423,19 +383,12 @@ def FadContractionsToCalls : FadPass<"fad-contractions-to-calls", "::mlir::Modul
   let summary = "Replace marked contractions by calls of a library";
   let description = [{
     Replaces each contraction on buffers with the attribute `fad.library` by a call of
-    `fad_contract_f32` or, for other types of elements, `fad_contract_f64`,
-    `fad_contract_bf16`, `fad_contract_bf16_f32`, `fad_contract_f16` and
-    `fad_contract_f16_f32`. These take the three buffers, as descriptors with any
-    strides; for each buffer a word that has the loop of each dimension in four bits,
+    `fad_contract_f32` or `fad_contract_f64`. These take the three buffers, as
+    descriptors with any strides; for each buffer a word that has the loop of each dimension in four bits,
     the first dimension in the lowest ones, and then 15; and flags: whether the products are
     added to what is in the output (1), and whether only the calling thread computes
     them (2). A fill with zeros before the contraction is left
     out where nothing else reads it.
-
-    Replaces `fad.convolve` on buffers likewise, by a call of `fad_convolve_f32` and the
-    like: 14 stands for a dimension that is accessed in windows, and before the flags
-    there are three words for windows, 0 for none. Each has the two loops in four bits,
-    their steps in twelve, and the offset in 32.
 
     These functions are in the runtime with which fad runs code itself, and in no
     library that other programs link. A function of the program that has one of these
@@ -716,15 +669,26 @@ def FadMathToLibm : FadPass<"fad-math-to-libm", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def FadIm2col : FadPass<"fad-im2col", "::mlir::func::FuncOp"> {
-  let summary = "Rewrite unnamed convolutions to matmuls of windows";
+  let summary = "Rewrite convolutions to matmuls of windows";
   let description = [{
     The gradient of a convolution with respect to its filter is, for most layouts,
     a convolution that has no named operation, and for which compilers have no fast
     code. It becomes a matmul of the windows of the image, written out one after the
     other, and the cotangent. The windows take as much memory as all of their
-    elements. Named convolutions stay, as do depthwise ones, those of mixed types,
-    and those whose init is no `linalg.fill`.
+    elements. Depthwise convolutions stay, as do those of mixed types, and those whose
+    init is no `linalg.fill`. Named convolutions stay, too, for which IREE has fast
+    code; with `named`, they become matmuls for a library, and convolutions by a filter of
+    one element or as large as the image, without strides, are contractions, whose
+    windows no copy writes out, whatever `min-products` and `types` are.
   }];
+  let options = [
+    Option<"named", "named", "bool", /*default=*/"false",
+           "Rewrite named convolutions, too">,
+    Option<"minProducts", "min-products", "int64_t", /*default=*/"0",
+           "Leave convolutions that are known to have fewer products">,
+    ListOption<"types", "types", "std::string",
+           "Types of elements to rewrite; default: all">
+  ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 

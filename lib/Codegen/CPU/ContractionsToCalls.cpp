@@ -8,7 +8,6 @@
 
 #include "../Linalg/Contraction.h"
 #include "fad/Codegen/Passes.h"
-#include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -24,24 +23,15 @@ using namespace mlir;
 using namespace mlir::fad;
 
 /// The loop of each dimension of an operand, four bits each, the first
-/// dimension in the lowest ones; 14 is a window, and 15 ends them.
+/// dimension in the lowest ones; 15 ends them.
 static int64_t packLoops(AffineMap map) {
   uint64_t packed = 0;
   unsigned shift = 0;
   for (AffineExpr expr : map.getResults()) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    packed |= uint64_t(loop ? loop.getPosition() : 14) << shift;
+    packed |= uint64_t(cast<AffineDimExpr>(expr).getPosition()) << shift;
     shift += 4;
   }
   return packed | (uint64_t(15) << shift);
-}
-
-/// The loops of a window in four bits each, their steps in twelve, and the
-/// offset in 32.
-static int64_t packWindow(const ConvolveOp::Window &window) {
-  return uint64_t(window.loops[0]) | uint64_t(window.loops[1]) << 4 |
-         uint64_t(window.steps[0]) << 8 | uint64_t(window.steps[1]) << 20 |
-         uint64_t(uint32_t(window.offset)) << 32;
 }
 
 /// The fill with zeros that is the first use of the output of `op`, a fresh
@@ -89,13 +79,15 @@ static func::FuncOp declare(ModuleOp module, StringRef name,
   return function;
 }
 
-/// Replaces `op` by a call of `name` with its buffers, `words`, and flags.
+/// Replaces `op` by a call with its buffers, their loops, and flags.
 static LogicalResult replaceByCall(RewriterBase &rewriter, ModuleOp module,
-                                   DestinationStyleOpInterface op,
-                                   const Twine &name,
-                                   SmallVector<int64_t> words, bool parallel) {
+                                   linalg::LinalgOp op, bool parallel) {
   Location loc = op.getLoc();
-  linalg::FillOp fill = findZeroFill(op);
+  linalg::FillOp fill =
+      findZeroFill(cast<DestinationStyleOpInterface>(op.getOperation()));
+  SmallVector<int64_t> words;
+  for (AffineMap map : op.getIndexingMapsArray())
+    words.push_back(packLoops(map));
   constexpr int64_t accumulate = 1, oneThread = 2;
   words.push_back((fill ? 0 : accumulate) | (parallel ? 0 : oneThread));
   SmallVector<Type> types;
@@ -106,7 +98,8 @@ static LogicalResult replaceByCall(RewriterBase &rewriter, ModuleOp module,
   }
   types.append(words.size(), rewriter.getI64Type());
   func::FuncOp callee =
-      declare(module, name.str(), rewriter.getFunctionType(types, {}));
+      declare(module, ("fad_contract_" + getContractionType(op)).str(),
+              rewriter.getFunctionType(types, {}));
   if (!callee)
     return failure();
   // Descriptors of unranked buffers lie on the stack, which would grow in a
@@ -127,61 +120,23 @@ static LogicalResult replaceByCall(RewriterBase &rewriter, ModuleOp module,
   return success();
 }
 
-static LogicalResult replaceContraction(RewriterBase &rewriter, ModuleOp module,
-                                        linalg::LinalgOp op, bool parallel) {
-  SmallVector<int64_t> words;
-  for (AffineMap map : op.getIndexingMapsArray())
-    words.push_back(packLoops(map));
-  return replaceByCall(rewriter, module, cast<DestinationStyleOpInterface>(*op),
-                       "fad_contract_" + getContractionTypes(op), words,
-                       parallel);
-}
-
-static LogicalResult replaceConvolution(RewriterBase &rewriter, ModuleOp module,
-                                        ConvolveOp op, bool parallel) {
-  SmallVector<AffineMap> maps = op.getMaps();
-  SmallVector<int64_t> words, windows(ConvolveOp::kMaxWindows, 0);
-  for (AffineMap map : maps)
-    words.push_back(packLoops(map));
-  unsigned count = 0;
-  for (AffineExpr expr : maps[op.getImage()].getResults())
-    if (auto window = ConvolveOp::matchWindow(expr))
-      windows[count++] = packWindow(*window);
-  llvm::append_range(words, windows);
-  auto factor = cast<ShapedType>(op.getLeft().getType()).getElementType();
-  auto sum = cast<ShapedType>(op.getInit().getType()).getElementType();
-  return replaceByCall(rewriter, module, op,
-                       "fad_convolve_" + getElementTypes(factor, sum), words,
-                       parallel);
-}
-
 namespace {
 struct ContractionsToCallsPass
     : fad::impl::FadContractionsToCallsBase<ContractionsToCallsPass> {
   using FadContractionsToCallsBase::FadContractionsToCallsBase;
 
   void runOnOperation() override {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](Operation *op) {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) {
       // Later passes may have changed it.
-      auto contraction = dyn_cast<linalg::LinalgOp>(op);
-      if (contraction ? op->hasAttr(kLibraryAttr) &&
-                            contraction.hasPureBufferSemantics() &&
-                            isContraction(contraction) &&
-                            !getContractionTypes(contraction).empty()
-                      : isa<ConvolveOp>(op) && op->getNumResults() == 0)
+      if (op->hasAttr(kLibraryAttr) && op.hasPureBufferSemantics() &&
+          isContraction(op) && !getContractionType(op).empty())
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (Operation *op : ops) {
-      auto convolution = dyn_cast<ConvolveOp>(op);
-      if (failed(convolution ? replaceConvolution(rewriter, getOperation(),
-                                                  convolution, parallel)
-                             : replaceContraction(rewriter, getOperation(),
-                                                  cast<linalg::LinalgOp>(op),
-                                                  parallel)))
+    for (linalg::LinalgOp op : ops)
+      if (failed(replaceByCall(rewriter, getOperation(), op, parallel)))
         return signalPassFailure();
-    }
   }
 };
 } // namespace

@@ -64,23 +64,11 @@ bool fad::isContraction(linalg::LinalgOp op) {
   return true;
 }
 
-StringRef fad::getContractionTypes(linalg::LinalgOp op) {
-  auto getType = [&](unsigned operand) {
-    return getElementTypeOrSelf(op->getOperand(operand).getType());
-  };
-  return getType(1) == getType(0) ? getElementTypes(getType(0), getType(2))
-                                  : StringRef();
-}
-
-StringRef fad::getElementTypes(Type factor, Type sum) {
-  bool isWider = factor != sum;
-  if (isWider && !sum.isF32())
+StringRef fad::getContractionType(linalg::LinalgOp op) {
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (!llvm::all_of(op->getOperandTypes(), [&](Type operand) {
+        return getElementTypeOrSelf(operand) == type;
+      }))
     return {};
-  if (factor.isBF16())
-    return isWider ? "bf16_f32" : "bf16";
-  if (factor.isF16())
-    return isWider ? "f16_f32" : "f16";
-  if (isWider)
-    return {};
-  return factor.isF32() ? "f32" : factor.isF64() ? "f64" : "";
+  return type.isF32() ? "f32" : type.isF64() ? "f64" : "";
 }

@@ -25,12 +25,9 @@ bool addsProduct(Block &block);
 /// Loops of one iteration may also be in one operand only.
 bool isContraction(linalg::LinalgOp op);
 
-/// The types of the elements of a contraction as the library's functions have
-/// them in their names: `f32`, `bf16`, or `bf16_f32` where bf16 is added up in
-/// f32. Empty for others.
-StringRef getContractionTypes(linalg::LinalgOp op);
-/// Likewise for factors and sum of these types.
-StringRef getElementTypes(Type factor, Type sum);
+/// The type of the elements of a contraction as the library's functions have it
+/// in their names: `f32` or `f64`. Empty for others.
+StringRef getContractionType(linalg::LinalgOp op);
 
 } // namespace mlir::fad
 

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Utils.h"
-#include "ConvolveInterface.h"
 #include "Lowerings.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/Codegen/RuntimeVerification.h"
@@ -103,10 +102,9 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     FadToLinalgBase::getDependentDialects(registry);
-    // Convolutions stay. Passes behind this one verify the sizes of operations;
-    // those that this pass lowers are verified before it, by fad-runner and the
-    // Python package alone.
-    registerConvolveInterfaces(registry);
+    // Passes behind this one verify the sizes of operations; those that this
+    // pass lowers are verified before it, by fad-runner and the Python package
+    // alone.
     registerRuntimeVerification(registry);
   }
 

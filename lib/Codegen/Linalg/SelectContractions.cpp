@@ -134,7 +134,7 @@ struct SelectContractionsPass
   bool isForLibrary(linalg::LinalgOp op) {
     if (!op.hasPureTensorSemantics() || !isContraction(op))
       return false;
-    StringRef elements = getContractionTypes(op);
+    StringRef elements = getContractionType(op);
     return !elements.empty() &&
            (types.empty() || llvm::is_contained(types, elements)) &&
            (contractions == Contractions::library || isFaster(op));

@@ -63,7 +63,7 @@ static void check(DestinationStyleOpInterface op, OpOperand &init) {
       llvm::all_of(op.getTiedOpResult(&init).getUsers(),
                    llvm::IsaPred<tensor::DimOp>))
     return;
-  bool isSum = isa<ConvolveOp, ScatterAddOp>(op);
+  bool isSum = isa<ScatterAddOp>(op);
   if (auto structured = dyn_cast<linalg::LinalgOp>(op.getOperation())) {
     // A body that knows its iteration may leave out what nothing has written.
     SmallVector<Operation *> readers = findReaders(structured, init);

@@ -8,7 +8,7 @@
 
 #include "fad/Runtime/CompiledModule.h"
 #include "HostSymbols.h"
-#include "Library/Contract.h"
+#include "Library/Gemm.h"
 #include "fad/IR/Fad.h"
 #include "fad/Runtime/Memory.h"
 #include "mlir/InitAllDialects.h"

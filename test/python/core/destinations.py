@@ -125,14 +125,6 @@ SCATTER_ADD = """func.func @f(%x: tensor<?x?xf32>, %i: tensor<?xi64>, %j: tensor
     into %y : tensor<?x?xf32> -> tensor<?x?x?xf32>
   return %r : tensor<?x?x?xf32>
 }"""
-CONVOLVE = """func.func @f(%x: tensor<?x?x?xf32>, %w: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>)
-    -> tensor<?x?x?xf32> {
-  %r = fad.convolve %x, %w into %y by [
-      affine_map<(n, o, u, c, i) -> (n, c, u + i - 1)>,
-      affine_map<(n, o, u, c, i) -> (o, c, i)>, affine_map<(n, o, u, c, i) -> (n, o, u)>]
-    : tensor<?x?x?xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32> -> tensor<?x?x?xf32>
-  return %r : tensor<?x?x?xf32>
-}"""
 SCATTER = """func.func @f(%x: tensor<?x?x1xf32>, %i: tensor<?x1xindex>, %y: tensor<?x?xf32>)
     -> tensor<?x?xf32> {
   %r = tensor.scatter %x into %y[%i] scatter_dims([1]) unique
@@ -259,16 +251,6 @@ PROGRAMS = {
                 [ones(2, 5), index(0, 3), index(1, 7, 0), ones(3, 5, 4)],
                 [ones(2, 5), index(0, 3), index(1, 7), ones(3, 6, 4)],
                 [ones(2, 5), index(0, 3), index(1, 7), ones(3, 4, 4)],
-            ],
-        )
-    ],
-    "fad.convolve": [
-        Program(
-            CONVOLVE,
-            [ones(2, 3, 6), ones(5, 3, 2), ones(2, 5, 9)],
-            [
-                [ones(2, 3, 6), ones(5, 3, 2), ones(*sizes)]
-                for sizes in [(1, 5, 9), (3, 5, 9), (2, 4, 9), (2, 6, 9)]
             ],
         )
     ],

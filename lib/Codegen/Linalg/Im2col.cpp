@@ -10,10 +10,12 @@
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <limits>
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADIM2COL
@@ -22,7 +24,6 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
-using namespace mlir::linalg;
 
 namespace {
 /// The loops of a convolution in the roles of a matmul's: rows are those of the
@@ -31,13 +32,17 @@ struct MatmulLoops {
   SmallVector<unsigned> rows, columns, summed;
 };
 
-/// Rewrites one convolution that has no name.
-class Im2col : public OpRewritePattern<GenericOp> {
+/// Rewrites one convolution that has no name, among those that are wanted.
+class Im2col : public OpRewritePattern<linalg::GenericOp> {
 public:
-  using OpRewritePattern::OpRewritePattern;
+  Im2col(MLIRContext *context, function_ref<bool(linalg::LinalgOp)> isWanted)
+      : OpRewritePattern(context), isWanted(isWanted) {}
 
-  LogicalResult matchAndRewrite(GenericOp op,
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
                                 PatternRewriter &rewriter) const override;
+
+private:
+  function_ref<bool(linalg::LinalgOp)> isWanted;
 };
 } // namespace
 
@@ -62,23 +67,23 @@ static bool hasNoElements(Type type) {
 /// Whether `op` sums products of an image, read in windows, and a filter of the
 /// same element type. Empty shapes are excluded: sizes of 0 beside dynamic ones
 /// collapse to types that do not verify.
-static bool isUnnamedConvolution(GenericOp op) {
+static bool isConvolution(linalg::LinalgOp op) {
   auto isaPair = [](Operation *first, Operation *second) {
     return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
   };
   return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 2 &&
-         op.getNumDpsInits() == 1 && isaConvolutionOpInterface(op) &&
+         op.getNumDpsInits() == 1 && linalg::isaConvolutionOpInterface(op) &&
          !op.getIndexingMapsArray()[0].isProjectedPermutation() &&
          llvm::none_of(op->getOperandTypes(), hasNoElements) &&
          llvm::all_equal(llvm::map_range(
              op->getOperands(),
              [](Value value) { return getElementTypeOrSelf(value); })) &&
-         linalg::detail::isContractionBody(*op.getBody(), isaPair);
+         linalg::detail::isContractionBody(*op.getBlock(), isaPair);
 }
 
 /// The loops of `op`, unless image, filter and result share channels, or a
 /// group is empty.
-static FailureOr<MatmulLoops> classifyLoops(GenericOp op) {
+static FailureOr<MatmulLoops> classifyLoops(linalg::LinalgOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   MatmulLoops loops;
   for (unsigned loop : getLoops(maps[1])) {
@@ -100,8 +105,8 @@ static FailureOr<MatmulLoops> classifyLoops(GenericOp op) {
 
 /// The extents of `loops` in `op`, each of which indexes the filter or the
 /// result alone in a dimension.
-static SmallVector<OpFoldResult> getExtents(OpBuilder &builder, GenericOp op,
-                                            ArrayRef<unsigned> loops) {
+static SmallVector<OpFoldResult>
+getExtents(OpBuilder &builder, linalg::GenericOp op, ArrayRef<unsigned> loops) {
   SmallVector<OpFoldResult> sizes;
   for (unsigned loop : loops)
     for (unsigned operand : {1, 2}) {
@@ -117,7 +122,7 @@ static SmallVector<OpFoldResult> getExtents(OpBuilder &builder, GenericOp op,
 }
 
 /// Operand `number` of `op` with a dimension for each loop in `loops`.
-static Value gather(OpBuilder &builder, GenericOp op, unsigned number,
+static Value gather(OpBuilder &builder, linalg::GenericOp op, unsigned number,
                     ArrayRef<unsigned> loops) {
   Location loc = op.getLoc();
   Value operand = op->getOperand(number);
@@ -162,7 +167,7 @@ static Value multiply(OpBuilder &builder, Location loc, Value filter,
                               {tensor::getMixedSize(builder, loc, filter, 1),
                                tensor::getMixedSize(builder, loc, image, 1)},
                               value.getType());
-  Value init = FillOp::create(builder, loc, value, empty).getResult(0);
+  Value init = linalg::FillOp::create(builder, loc, value, empty).getResult(0);
   AffineExpr row, column, sum;
   bindDims(builder.getContext(), row, column, sum);
   auto getMap = [&](AffineExpr first, AffineExpr second) {
@@ -172,19 +177,19 @@ static Value multiply(OpBuilder &builder, Location loc, Value filter,
                                  getMap(row, column)};
   NamedAttribute indexing = builder.getNamedAttr(
       "indexing_maps", builder.getAffineMapArrayAttr(maps));
-  return MatmulOp::create(builder, loc, init.getType(),
-                          ValueRange{filter, image}, init, indexing)
+  return linalg::MatmulOp::create(builder, loc, init.getType(),
+                                  ValueRange{filter, image}, init, indexing)
       .getResult(0);
 }
 
-LogicalResult Im2col::matchAndRewrite(GenericOp op,
+LogicalResult Im2col::matchAndRewrite(linalg::GenericOp op,
                                       PatternRewriter &rewriter) const {
-  if (!isUnnamedConvolution(op))
-    return rewriter.notifyMatchFailure(op, "is no convolution of one type");
+  if (!isConvolution(op) || !isWanted(op))
+    return rewriter.notifyMatchFailure(op, "is no convolution to rewrite");
   FailureOr<MatmulLoops> loops = classifyLoops(op);
   if (failed(loops))
     return rewriter.notifyMatchFailure(op, "has loops that a matmul has not");
-  auto fill = op.getOutputs()[0].getDefiningOp<FillOp>();
+  auto fill = op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
   if (!fill)
     return rewriter.notifyMatchFailure(op, "is added to an unknown tensor");
 
@@ -224,8 +229,9 @@ LogicalResult Im2col::matchAndRewrite(GenericOp op,
     Value empty = tensor::EmptyOp::create(rewriter, loc,
                                           applyPermutation(sizes, permutation),
                                           getElementTypeOrSelf(result));
-    result = TransposeOp::create(rewriter, loc, result, empty, permutation)
-                 .getResult()[0];
+    result =
+        linalg::TransposeOp::create(rewriter, loc, result, empty, permutation)
+            .getResult()[0];
   }
   if (result.getType() != op.getResultTypes()[0])
     result =
@@ -234,13 +240,98 @@ LogicalResult Im2col::matchAndRewrite(GenericOp op,
   return success();
 }
 
+/// Replaces each index of `image`, the map of the first operand of `op`, by the
+/// one loop in it that has more than one iteration, if the whole dimension is
+/// accessed by it. Fails if another one is left.
+static LogicalResult dropWindow(linalg::LinalgOp op, AffineMap &image) {
+  MLIRContext *context = op.getContext();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<AffineExpr> loops;
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    loops.push_back(range == 1 ? getAffineConstantExpr(0, context)
+                               : getAffineDimExpr(loop, context));
+  auto type = cast<ShapedType>(op->getOperand(0).getType());
+  SmallVector<AffineExpr> results(image.getResults());
+  for (auto [dim, result] : llvm::enumerate(results)) {
+    if (isa<AffineDimExpr>(result))
+      continue;
+    result = result.replaceDims(loops);
+    auto loop = dyn_cast<AffineDimExpr>(result);
+    if (!loop || type.isDynamicDim(dim) ||
+        ranges[loop.getPosition()] != type.getDimSize(dim))
+      return failure();
+  }
+  image = AffineMap::get(image.getNumDims(), 0, results, context);
+  return success();
+}
+
 namespace {
 struct Im2colPass : fad::impl::FadIm2colBase<Im2colPass> {
+  using FadIm2colBase::FadIm2colBase;
+
   void runOnOperation() override {
+    auto isWanted = [this](linalg::LinalgOp op) { return hasSizeAndType(op); };
+    if (named) {
+      dropWindowsOfOneElement();
+      generalizeNamed(isWanted);
+    }
     RewritePatternSet patterns(&getContext());
-    patterns.add<Im2col>(&getContext());
+    patterns.add<Im2col>(&getContext(), isWanted);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+  }
+
+  bool hasSizeAndType(linalg::LinalgOp op) {
+    std::string type;
+    llvm::raw_string_ostream(type) << getElementTypeOrSelf(op->getOperand(0));
+    if (!types.empty() && !llvm::is_contained(types, type))
+      return false;
+    int64_t products = 1;
+    for (int64_t range : op.getStaticLoopRanges()) {
+      if (ShapedType::isDynamic(range))
+        return minProducts != std::numeric_limits<int64_t>::max();
+      products *= range;
+    }
+    return products >= minProducts;
+  }
+
+  /// Makes convolutions whose windows have one element, or one position, the
+  /// products of matrices that they are.
+  void dropWindowsOfOneElement() {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (isConvolution(op))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops) {
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      if (failed(dropWindow(op, maps[0])))
+        continue;
+      rewriter.setInsertionPoint(op);
+      auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      if (!generic)
+        generic = *linalg::generalizeNamedOp(rewriter, op);
+      rewriter.modifyOpInPlace(generic, [&] {
+        generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+    }
+  }
+
+  /// Takes the names of convolutions that will be rewritten.
+  void generalizeNamed(function_ref<bool(linalg::LinalgOp)> isWanted) {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!isa<linalg::GenericOp>(op) && isConvolution(op) && isWanted(op) &&
+          succeeded(classifyLoops(op)) &&
+          op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops) {
+      rewriter.setInsertionPoint(op);
+      (void)linalg::generalizeNamedOp(rewriter, op);
+    }
   }
 };
 } // namespace
