@@ -10,7 +10,6 @@
 #include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/CompiledModule.h"
 #include "fad/Runtime/Memory.h"
-#include "fad/Runtime/Progress.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <cstring>
 
@@ -116,7 +115,6 @@ CompiledModule::unpack(const Function &function, ArrayRef<int64_t> block,
 llvm::Expected<SmallVector<HostTensor>>
 CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
                         CallMemory *memory) const {
-  ProgressStep step("running", name);
   const Function &function = functions.find(name)->second;
   SmallVector<SmallVector<int64_t>> descriptors(arguments.size());
   SmallVector<void *> pointers(arguments.size() + 1);

@@ -16,7 +16,6 @@
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/CompileCache.h"
-#include "fad/Runtime/Progress.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -220,7 +219,6 @@ LogicalResult fad::setContractions(ToCPUOptions &pipeline, Contractions wanted,
            << "; install one, or choose auto or loops";
   static std::once_flag once;
   std::call_once(once, [&] {
-    hideProgress();
     llvm::errs() << "note: " << message
                  << ", so contractions are loops, which take longer\n";
   });
@@ -240,7 +238,6 @@ static LogicalResult setOptions(ToCUDAOptions &pipeline,
 }
 
 static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
-  ProgressStep step("lowering to LLVM");
   PassManager pm(module.getContext());
   if (pipeline.chip.empty())
     buildToCPUPipeline(pm, pipeline);
@@ -320,17 +317,8 @@ makeObject(ModuleOp module, const ToCUDAOptions &pipeline,
   return std::move(*object);
 }
 
-/// The name of the first function that can be called, for the user.
-static StringRef getFirstName(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isExternal())
-      return function.getSymName();
-  return {};
-}
-
 FailureOr<CompiledModule> CompiledModule::compile(ModuleOp module,
                                                   CompileOptions options) {
-  ProgressStep step("compiling", getFirstName(module));
   CompiledModule compiled;
   compiled.usesCUDA = !options.cudaChip.empty();
   if (failed(compiled.prepare(module)))

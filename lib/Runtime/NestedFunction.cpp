@@ -8,7 +8,6 @@
 
 #include "fad/Runtime/NestedFunction.h"
 #include "fad/Pipelines/NestedPair.h"
-#include "fad/Runtime/Progress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -62,10 +61,7 @@ static SmallVector<FloatType> findRoundings(NestedPair &pair, Value gradient) {
 FailureOr<NestedFunction> NestedFunction::compile(ModuleOp module,
                                                   const NestOptions &options,
                                                   CompileOptions target) {
-  FailureOr<NestedPair> pair = [&] {
-    ProgressStep step("differentiating");
-    return NestedPair::create(module, options);
-  }();
+  FailureOr<NestedPair> pair = NestedPair::create(module, options);
   if (failed(pair))
     return failure();
   unsigned numPrimalResults = pair->getNumPrimalResults();

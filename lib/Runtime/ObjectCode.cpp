@@ -10,7 +10,6 @@
 #include "HostSymbols.h"
 #include "LLVMPasses.h"
 #include "SplitFunctions.h"
-#include "fad/Runtime/Progress.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
@@ -127,7 +126,6 @@ static void callList(llvm::Module &module, StringRef listName, StringRef name) {
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 fad::compileToObject(ModuleOp module, bool quickly) {
-  ProgressStep step("optimizing");
   auto builder = detectProcessor();
   if (!builder)
     return builder.takeError();
@@ -157,7 +155,6 @@ fad::compileToObject(ModuleOp module, bool quickly) {
   if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
                                       llvm::CodeGenFileType::ObjectFile))
     return llvm::createStringError("there are no object files here");
-  step.update("generating machine code");
   passes.run(*code);
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(
       std::move(bytes), "fad", /*RequiresNullTerminator=*/false);

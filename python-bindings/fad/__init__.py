@@ -8,7 +8,6 @@
 
 from typing import Any
 
-from . import _progress
 from ._choices import Contractions, Optimizer, Policy, Recompute, Target, suggest
 from ._arrays import to_dlpack
 from ._diagnostics import Diagnostic, DiagnosticWarning, Error, Location
@@ -76,8 +75,6 @@ __all__ = [
     "time_memory_curve",
     "to_dlpack",
 ]
-
-_progress.show()
 
 
 def __getattr__(name: str) -> Any:

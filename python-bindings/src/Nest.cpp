@@ -10,7 +10,6 @@
 #include "Module.h"
 #include "PolicyName.h"
 #include "fad/Pipelines/NestedPair.h"
-#include "fad/Runtime/Progress.h"
 
 namespace nb = nanobind;
 using namespace mlir;
@@ -72,7 +71,6 @@ static nb::tuple nest(python::Module &module, const std::string &entry,
   llvm::for_each(results, [&](int64_t i) { options.results.push_back(i); });
   OwningOpRef<ModuleOp> nested;
   NestedPair pair = module.run([&](ModuleOp op) {
-    ProgressStep step("differentiating");
     nested = op.clone();
     return NestedPair::create(*nested, options);
   });

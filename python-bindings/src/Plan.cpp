@@ -10,7 +10,6 @@
 #include "Bindings.h"
 #include "Module.h"
 #include "PolicyName.h"
-#include "fad/Runtime/Progress.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Residuals/Quantizer.h"
 #include "fad/Transforms/Residuals/ResidualSelection.h"
@@ -41,7 +40,6 @@ static std::string plan(python::Module &module, const std::string &policyName,
   FadExtractCoefficientsOptions coefficients;
   coefficients.reassociate = getReassociation(selection);
   return module.run([&](ModuleOp op) -> FailureOr<std::string> {
-    ProgressStep step("choosing what backward reads");
     OwningOpRef<ModuleOp> copy = op.clone();
     PassManager manager(op.getContext());
     manager.enableVerifier(false);

@@ -8,12 +8,9 @@
 
 #include "Bindings.h"
 #include "fad/Codegen/CUDAToolkit.h"
-#include "fad/Runtime/Progress.h"
-#include "nanobind/stl/optional.h"
 #include "nanobind/stl/string.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/TargetParser/Host.h"
-#include <optional>
 
 namespace nb = nanobind;
 
@@ -33,29 +30,6 @@ static nb::dict describeSystem() {
   return system;
 }
 
-namespace {
-/// A step of what Python does, for a `with` statement.
-class Step {
-public:
-  explicit Step(std::string what) : what(std::move(what)) {}
-  void enter() { shown.emplace(what); }
-  void exit(const nb::args &) { shown.reset(); }
-
-private:
-  std::string what;
-  std::optional<mlir::fad::ProgressStep> shown;
-};
-} // namespace
-
 void mlir::fad::python::bindSystem(nb::module_ &module) {
   module.def("system", &describeSystem);
-  module.def("show_progress", []() -> std::optional<std::string> {
-    if (llvm::Error error = showProgress())
-      return llvm::toString(std::move(error));
-    return std::nullopt;
-  });
-  nb::class_<Step>(module, "Step")
-      .def(nb::init<std::string>())
-      .def("__enter__", &Step::enter)
-      .def("__exit__", &Step::exit);
 }

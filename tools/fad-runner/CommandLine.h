@@ -69,13 +69,6 @@ struct CommandLine {
       getContractionsValues(), llvm::cl::init(Contractions::automatic),
       llvm::cl::cat(category)};
 
-  llvm::cl::opt<std::string> progress{
-      "progress",
-      llvm::cl::desc(
-          "Seconds after which a terminal shows what takes long, or off; "
-          "default: FAD_PROGRESS of the environment, or 1"),
-      llvm::cl::value_desc("seconds"), llvm::cl::cat(category)};
-
   CommandLine() {
     request.policy.setDescription(
         "Differentiate, and run forward and backward, with this policy");

@@ -18,7 +18,6 @@
 #include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/Memory.h"
 #include "fad/Runtime/Preconditions.h"
-#include "fad/Runtime/Progress.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/InitLLVM.h"
@@ -401,19 +400,6 @@ LogicalResult Runner::run() {
   return commandLine.isNested() ? runNested() : runFunction();
 }
 
-/// Shows what takes long from now on, as the user wants it.
-static LogicalResult startProgress(const CommandLine &commandLine) {
-  if (!commandLine.progress.getNumOccurrences()) {
-    if (llvm::Error error = showProgress())
-      escapedErrors() << "warning: " << llvm::toString(std::move(error))
-                      << "\n";
-    return success();
-  }
-  if (llvm::Error error = showProgress(commandLine.progress))
-    return printError("--progress is " + llvm::toString(std::move(error)));
-  return success();
-}
-
 int fad_runner_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   initTool();
@@ -428,21 +414,11 @@ int fad_runner_main(int argc, char **argv) {
       argc, argv,
       "Runs a function on tensors and, given a policy, its gradients\n");
 
-  if (failed(startProgress(commandLine)))
-    return EXIT_FAILURE;
-
   DialectRegistry registry;
   registerToolDialects(registry);
   registerRuntimeExtensions(registry);
-  auto reading = std::make_optional<ProgressStep>("reading", commandLine.input);
   LogicalResult result =
       runOnFile(commandLine.input, registry, [&](ModuleOp module) {
-        reading.reset();
-        // What is printed begins a line of its own.
-        module.getContext()->getDiagEngine().registerHandler([](Diagnostic &) {
-          hideProgress();
-          return failure();
-        });
         return Runner(module, commandLine).run();
       });
   return succeeded(result) ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -9,7 +9,6 @@
 #include "fad/Runtime/GradientCheck.h"
 #include "Differences.h"
 #include "fad/Runtime/Passes.h"
-#include "fad/Runtime/Progress.h"
 #include "fad/Runtime/Random.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -391,7 +390,6 @@ FailureOr<SmallVector<GradientCheck>> fad::checkGradients(
     ModuleOp module, const NestOptions &options, const NestedFunction *nested,
     ArrayRef<HostTensor> arguments, ArrayRef<HostTensor> cotangents,
     ArrayRef<Gradient> gradients) {
-  ProgressStep step("checking gradients");
   FailureOr<GradientChecker> checker =
       GradientChecker::create(module, options, nested);
   if (failed(checker))
@@ -403,9 +401,6 @@ FailureOr<SmallVector<GradientCheck>> fad::checkGradients(
     return fail(std::move(error));
   SmallVector<GradientCheck> results;
   for (auto [position, gradient] : llvm::enumerate(gradients)) {
-    step.update(("checking gradient " + Twine(position + 1) + " of " +
-                 Twine(gradients.size()))
-                    .str());
     auto result = checker->check(gradient, position);
     if (!result)
       return fail(result.takeError());

@@ -7,7 +7,6 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ... import Module, parse
 from ..._diagnostics import Diagnostic
-from ..._progress import step
 from .autograd import find_reached
 from .errors import ExportError, find_mlir_location, find_node_location, locate_in_model
 from .trace import is_trained, trace
@@ -92,23 +91,21 @@ def export(
         raise TypeError("a TorchScript module cannot be exported; pass the module it was made of")
     pattern = CallPattern(model, inputs, loss, targets)
     program = Program(model, pattern, outputs)
-    with step(f"exporting {type(model).__name__}"):
-        exported = trace(program, pattern.tensors, dynamic_batch)
+    exported = trace(program, pattern.tensors, dynamic_batch)
     locate_in_model(exported.graph, loss)
     check_graph(exported.graph)
     tie_parameters(exported, program)
     results = put_loss_first(exported, pattern.names)
     arguments, wrt = take_arguments(exported, program, pattern.names)
     # An empty table: the decompositions have been run.
-    with step(f"importing {type(model).__name__}"):
-        lowered = lower(
-            lambda importer: fx.export_and_import(
-                exported,
-                fx_importer=importer,
-                func_name=func_name,
-                decomposition_table={},
-            )
+    lowered = lower(
+        lambda importer: fx.export_and_import(
+            exported,
+            fx_importer=importer,
+            func_name=func_name,
+            decomposition_table={},
         )
+    )
     return Exported(
         module=parse(lowered, filename=func_name),
         entry=func_name,

@@ -8,7 +8,6 @@ from typing import Any, Callable, Mapping, TypeVar
 import torch
 
 from ..._choices import check_choice, suggest
-from ..._progress import step
 from ._activations import decompose_gradients, make_decompositions
 from ._double_backward import refuse_double_backward
 from ._fallback import warn_of_inductor
@@ -34,11 +33,10 @@ def backend(
     which runs the operations of PyTorch as they are."""
     partitioner, engine, others = read_options(options or {}, mode, Partitioner)
     partitioner.sizes = find_sizes(graph, repr((options, mode)))
-    with step("compiling a graph of PyTorch"):
-        if engine == "eager":
-            compiled = compile_eager(graph, inputs, partitioner)
-        else:
-            compiled = compile_inductor(graph, inputs, partitioner, others)
+    if engine == "eager":
+        compiled = compile_eager(graph, inputs, partitioner)
+    else:
+        compiled = compile_inductor(graph, inputs, partitioner, others)
     return refuse_double_backward(compiled)
 
 

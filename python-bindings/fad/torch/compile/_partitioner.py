@@ -17,7 +17,6 @@ from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
-from ..._progress import step
 from ._apply import apply_plan, copy_for_forward, remove_copies
 from ._decisions import round_operands
 from ._hoist import hoist
@@ -167,7 +166,7 @@ class Partitioner(CustomPartitionerFn):
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
         try:
-            with step("partitioning"), assume_sizes(self.sizes):
+            with assume_sizes(self.sizes):
                 parts = _partition(
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
