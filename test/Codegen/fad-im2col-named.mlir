@@ -10,7 +10,7 @@
 // RUN: fad-opt %s -fad-im2col=named -o %t.mlir
 // RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t named
 
-// INVALID: for the --min-products option: 'few' value invalid for long argument!
+// INVALID: <unknown>:0: error: min-products: 'few' is no integer
 
 // Both gradients, of a strided one with a padding, by a library if there is one.
 // RUN: fad-opt %s -fad-nest="entry=padded policy=bp" -fad-to-linalg -canonicalize -cse \
