@@ -60,7 +60,7 @@ def compute_reference(name, x):
 
 
 def evaluate(name, kind, x):
-    """What fad computes: the values, and the derivatives as the gradients where the
+    """The results of fad: the values, and the derivatives as the gradients where the
     cotangent is one."""
     nested = fad.nest(fad.parse(spell(name, kind)), policy="fad")
     compiled = fad.compile(nested)

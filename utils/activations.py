@@ -33,7 +33,7 @@ def density(x, xp):
 
 
 def cubic(x, xp):
-    """What the approximation of the normal distribution takes the sigmoid of."""
+    """The argument of the sigmoid in the approximation of the normal distribution."""
     return 2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
 
 
@@ -105,7 +105,7 @@ def find_definitions():
 
 
 def read_activations():
-    """What the definitions of the activations state for each set of attributes."""
+    """The statements of the activations' definitions for each set of attributes."""
     for path in sorted(find_definitions().glob("*.td")):
         text = path.read_text()
         (operation,) = re.findall(r': Fad_Activation<"(\w+)"', text)

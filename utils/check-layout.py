@@ -33,7 +33,7 @@ ALLOWED_CIRCLES = {
         "fad.torch.compile._table",
     ),
 }
-# What stages have in common is no stage.
+# A folder of shared parts is no stage.
 SHARED = {"Utils", "Math"}
 
 
@@ -84,7 +84,7 @@ def check_includes(root, table):
         for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
             folder = resolve(root, file, included)
             row = find_row(folder, table) if folder else own
-            # What a folder around others declares, such as all passes, is theirs.
+            # The declarations of a folder around others, such as all passes, are theirs.
             if row == own or own.startswith(row + "/"):
                 continue
             if row not in table or table.index(row) > table.index(own):

@@ -59,7 +59,7 @@ ERFC = 0.5, 10.06
 
 
 def fit_erfc(low, high, degree, scale=0.5):
-    """What to fit for x from `low` to `high`, with t = 1 / (1 + scale * x)."""
+    """The function to fit for x from `low` to `high`, with t = 1 / (1 + scale * x)."""
 
     def function(t):
         x = (1 / t - 1) / scale

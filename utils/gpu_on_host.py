@@ -42,7 +42,7 @@ def run(command, text):
 
 
 def compile_kernels(source, before, after, units, tools, llvm, cc):
-    """LLVM IR of what `source` becomes, and a library of it."""
+    """The LLVM IR that `source` becomes, and a library of it."""
     built = os.path.join(tools or os.path.join(ROOT, "build", "bin"), "fad-opt")
     fad_opt = (not tools and shutil.which("fad-opt")) or built
     if "--test-fad-kernel-to-host" not in run([fad_opt, "--help"], ""):
@@ -64,11 +64,11 @@ def compile_kernels(source, before, after, units, tools, llvm, cc):
         return ir, ctypes.CDLL(parts[1])
 
 
-# What stays of a program is its kernels.
+# Only the kernels of a program stay.
 FOR_DRIVER = f"builtin.module(gpu.module({KERNELS}),test-fad-kernel-to-host{{driver}})"
 LOWER = "-fad-math-to-libm", "-convert-scf-to-cf", "-convert-to-llvm", "-reconcile-unrealized-casts"
-# What LLVM calls to round to bf16, which not each compiler's library has. Results are in the
-# lower half of a register.
+# The function that LLVM calls to round to bf16, which not each compiler's library has. Results
+# are in the lower half of a register.
 ROUNDING = """#include <stdint.h>
 #include <string.h>
 float __truncsfbf2(float x) {
@@ -100,7 +100,7 @@ class Kernels:
     """The kernels of the elementwise operations in `source`, MLIR text."""
 
     def __init__(self, source, units=0, tools=None, llvm=LLVM, cc="cc"):
-        # What called kernels is not compiled.
+        # The code that called kernels is not compiled.
         private = re.sub(r"func\.func (?!private)@", "func.func private @", source)
         after = ["test-fad-kernel-to-host", LOWERING % 1]
         ir, self.library = compile_kernels(private, [], after, units, tools, llvm, cc)

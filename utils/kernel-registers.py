@@ -42,7 +42,7 @@ WIDEST = 6
 
 
 def assemble(ptxas, arch, ptx):
-    """What `ptxas -v` says about `ptx`, and the ELF file that it makes."""
+    """The output of `ptxas -v` for `ptx`, and the ELF file that it makes."""
     with tempfile.TemporaryDirectory() as folder:
         path, binary = (os.path.join(folder, name) for name in ("kernels.ptx", "kernels.cubin"))
         with open(path, "w") as file:

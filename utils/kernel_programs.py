@@ -1,4 +1,4 @@
-"""Reads, of what fad-opt prints after --fad-nest and --fad-to-nvvm, which kernel
+"""Reads, in the output of fad-opt after --fad-nest and --fad-to-nvvm, which kernel
 computes which pass of a program, and what its parameters are."""
 
 import re

@@ -42,7 +42,7 @@ LIBRARY = "libfad_cuda_runtime.so"
 
 
 def run(command):
-    """What a command prints, as bytes."""
+    """The output of a command, as bytes."""
     try:
         done = subprocess.run([str(part) for part in command], capture_output=True)
     except OSError as error:

@@ -6,11 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 source utils/python-packages.sh
 
-# What happens to what tests take from PyPI: "install", "use" it where it is
+# The treatment of the tests' packages from PyPI: "install", "use" it where it is
 # installed, or "leave" it out.
 python_packages=use
 
-# What a build and its tests need, as Debian 12 calls it. LLVM 22 comes from
+# Packages that a build and its tests need, as Debian 12 calls it. LLVM 22 comes from
 # bookworm-security, which a stock Debian 12 has enabled.
 packages=(
   g++ clang-22 cmake ninja-build                            # build

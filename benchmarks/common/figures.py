@@ -1,4 +1,4 @@
-"""What the benchmarks of whole models share: the options of the command line, and the
+"""Shared parts of the benchmarks of whole models: the options of the command line, and the
 files of figures, which a later run continues."""
 
 import argparse
@@ -95,7 +95,7 @@ class Run:
                 )
 
     def find_model(self, name: str, sizes: Mapping[str, Any], key: str) -> dict[str, Any]:
-        """What the file has of the model `name`, under `key`."""
+        """Figures of the model `name` in the file, under `key`."""
         entry = self.data["models"].setdefault(name, {"sizes": sizes, key: {}})
         if entry["sizes"] != sizes:
             sys.exit(f"{self.path} has {name} in other sizes: {entry['sizes']}")

@@ -257,7 +257,7 @@ MAKERS: dict[str, Callable[[dict], Model]] = {
     # Of many layers, for budgets.
     "deep": make_llama,
 }
-# What runs in a second on one core. A model of two layers has the bytes of a layer
+# Models that run in a second on one core. A model of two layers has the bytes of a layer
 # and its time in the same proportion as one of many.
 SIZES: dict[str, dict] = {
     "bert": dict(layers=2, width=768, heads=12, batch=2, length=128, dropout=0.1),
@@ -272,7 +272,7 @@ SIZES: dict[str, dict] = {
     "mish": dict(width=1024, batch=1024),
     "deep": dict(layers=8, width=192, heads=4, batch=8, length=256),
 }
-# What is compiled and run in a few seconds, for tests.
+# Models that are compiled and run in a few seconds, for tests.
 QUICK: dict[str, dict] = {
     "bert": dict(layers=1, width=32, heads=2, batch=2, length=16, dropout=0.1),
     "gpt2": dict(layers=1, width=32, heads=2, batch=2, length=16, dropout=0.1),

@@ -9,7 +9,7 @@ from fad.torch.compile._partitioner import ANY_PEAK
 
 
 class Choice(NamedTuple):
-    """What fad chooses within a `budget` in bytes, as a text that is the same for equal
+    """The choice of fad within a `budget` in bytes, as a text that is the same for equal
     selections, and the `estimate` of its peak."""
 
     budget: int
@@ -23,7 +23,7 @@ class InRange(Partitioner):
     those of all `shares`, where it has planned a graph."""
 
     def __init__(self, share: float, shares: Sequence[float]) -> None:
-        # What stands for the budget, which is known with the graph.
+        # A name that stands for the budget, which is known with the graph.
         super().__init__(budget=1)
         self.share, self.shares = share, shares
         self.choices: dict[float, Choice] = {}

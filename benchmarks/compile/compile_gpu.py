@@ -27,7 +27,7 @@ CONFIGURATIONS = (
 
 
 def find_missing(device):
-    """What the machine lacks, each as a sentence."""
+    """Lists the parts that the machine lacks, each as a sentence."""
     missing = []
     names = [path.name for path in (HERE / "fad").glob("_fad.*.so")]
     suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)

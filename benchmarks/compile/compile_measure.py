@@ -1,4 +1,4 @@
-"""What torch_compile.py measures of a step of training: the bytes that forward saves
+"""Measurements by torch_compile.py of a step of training: the bytes that forward saves
 for backward, the peak of memory, the time, and the gradients."""
 
 import contextlib
@@ -128,7 +128,7 @@ def measure_times(
     for number in range(repetitions):
         pair = [(one, 0), (other, 1)]
         times = [0.0, 0.0]
-        # What runs first may find other caches.
+        # The program that runs first may find other caches.
         for each, place in pair if number % 2 else pair[::-1]:
             times[place] = time_step(*each)
         own.append(times[0])
@@ -147,7 +147,7 @@ class Reference:
         self.bytes = count_saved(model, self.step, False)
         self.peak = measure_peak(model, self.step)
         self.gradients = get_gradients(model, self.step)
-        # What fad chooses within its budgets, by their shares, and figures by choices.
+        # Choices of fad within its budgets, by their shares, and figures by choices.
         self.choices: dict[float, Choice] = {}
         self.chosen: dict[str, dict[str, Any]] = {}
 

@@ -1,10 +1,10 @@
-"""Tables of what torch_compile.py measures."""
+"""Tables of the figures that torch_compile.py measures."""
 
 from typing import Any, Callable, Sequence
 
 from figures import MIB, print_header
 
-# PyTorch's budgets are shares of what it would save, fad's of what Inductor saves, and of
+# PyTorch's budgets are shares of all that it would save, fad's of Inductor's bytes, and of
 # the way from the lowest peak to that of the fastest selection.
 BUDGETS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 RESIDUALS = (0.4, 0.7)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What users of PyTorch reported of the memory and time of `torch.compile`: each report
+"""Reports by users of PyTorch on the memory and time of `torch.compile`: each report
 on the smallest module that shows it, with PyTorch's partitioner and with fad's.
 
 For each report and engine: the measured peak of a step, the estimate, the bytes saved,

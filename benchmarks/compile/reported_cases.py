@@ -1,4 +1,4 @@
-"""What users of PyTorch reported, as figures of PyTorch's partitioner and of fad's.
+"""Reports by users of PyTorch, as figures of PyTorch's partitioner and of fad's.
 
 Each function of `REPORTS` takes an engine and whether sizes are small. It returns the
 sizes, rows of figures, and two verdicts that are computed from them: what is so with

@@ -53,7 +53,7 @@ class FadInRange(Fad, InRange):
 
 
 class Run(NamedTuple):
-    """What a partition is measured by. The `estimate` is the peak of both graphs, which a
+    """The measures of a partition. The `estimate` is the peak of both graphs, which a
     budget bounds; `repeated` is how many operations of forward backward repeats."""
 
     step: Callable[[], Any]

@@ -131,7 +131,7 @@ def make_checkpointed(is_quick: bool) -> Case:
 
 
 class Residual(nn.Module):
-    """A sum of products of what is normalized, layer by layer."""
+    """A sum of products of normalized values, layer by layer."""
 
     def __init__(self, layers: int, width: int) -> None:
         super().__init__()
@@ -157,8 +157,8 @@ def make_residual(is_quick: bool) -> Case:
 
 
 class Dropped(nn.Module):
-    """A product of what dropout keeps of `ones`, which is a result besides: it shows the
-    mask of forward, and the gradient of `ones` shows that of backward. A given mask takes
+    """A product of the elements of `ones` that dropout keeps; these are a result, too. It shows
+    the mask of forward, and the gradient of `ones` shows that of backward. A given mask takes
     the place of dropout."""
 
     def __init__(self, width: int) -> None:

@@ -57,7 +57,7 @@ class Perceptron(nn.Module):
 
 
 class MeanSquare(nn.Module):
-    """The mean square of what a model of transformers computes of tokens."""
+    """The mean square of the result of a transformers model for tokens."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def _replace(module: nn.Module, make: Callable[[nn.Module], nn.Module]) -> nn.Mo
     return module
 
 
-# What each method makes of a model with compositions.
+# The model that each method makes of a model with compositions.
 METHODS: dict[str, Callable[[nn.Module], nn.Module]] = {
     "composed": lambda module: module,
     "built-in": lambda module: _replace(module, lambda child: BUILT_IN[type(child).__name__]()),
@@ -180,7 +180,7 @@ def measure_times(models: dict[str, Model], repetitions: int) -> dict[str, dict[
     for _ in range(repetitions):
         for name in names:
             taken[name].append(time_step(models[name], models[name].module))
-        # What runs first may find other caches.
+        # The program that runs first may find other caches.
         names = names[1:] + names[:1]
     figures = {}
     for name, own in taken.items():

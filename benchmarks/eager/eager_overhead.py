@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What fad.torch.nest adds to a call of an operator, and to a step of a tiny model; and the
-time of a large activation, whose kernels the deferred engine has compiled.
+"""The time that fad.torch.nest adds to a call of an operator, and to a step of a tiny model;
+and the time of a large activation, whose kernels the deferred engine has compiled.
 
 Times are minima of the thread's CPU time over many rounds, in which eager PyTorch and
 nested operators take turns. An operator's time is that of a forward on tensors of 64

@@ -1,4 +1,4 @@
-"""Tables of what eager_models.py measures."""
+"""Tables of the figures that eager_models.py measures."""
 
 import statistics
 from typing import Any, Iterator, Sequence
@@ -9,7 +9,7 @@ METHODS = ("composed", "built-in", "checkpoint", "nest-auto", "nest-fad", "defer
            "defer-fad")  # fmt: skip
 # The tables: of steps at one batch, and of the largest batches at one peak.
 FIGURES = ("steps", "batches")
-# What the paper has of its method, against PyTorch as it is.
+# The paper's figures of its method, against PyTorch as it is.
 PAPER = "1.34 on average and at most 1.97 in the paper"
 
 

@@ -1,4 +1,4 @@
-"""What the benchmarks of kernels share: facts about the machine, tables, pictures, and
+"""Shared parts of the benchmarks of kernels: facts about the machine, tables, pictures, and
 files of figures.
 
 Figures are a dictionary: `made_with`, facts by name; `repetitions`; and `rows`, each
@@ -67,7 +67,7 @@ def get_total(row, who):
     return seconds["both"] if "both" in seconds else sum(seconds.values())
 
 
-# What a reader calls who computes, and the color. Others have a color of the rest.
+# Readers' names for those who compute, and the color. Others have a color of the rest.
 PLAIN = {
     "fad, fad": ("fad, derivative kept", "#0969da"),
     "fad, recompute": ("fad, computed again", "#54aeff"),

@@ -111,7 +111,7 @@ def make_jax(name, x, g):
         "hardswish": jax.nn.hard_swish,
     }
     function = functions.get(name) or getattr(jax.nn, name)
-    # The function that vjp returns is a tree of what it keeps.
+    # The function that vjp returns is a tree of the values that it keeps.
     forward = jax.jit(lambda x: jax.vjp(function, x))
     backward = jax.jit(lambda kept, g: kept(g))
     x, g = jax.numpy.asarray(x), jax.numpy.asarray(g)
@@ -132,7 +132,7 @@ def to_torch(array, kind):
 
 
 def make_contestants(name, kind, size, library, options):
-    """What is compared, by name: functions for the passes."""
+    """The compared implementations, by name: functions for the passes."""
     import accuracy
     import numpy
     import torch

@@ -58,7 +58,7 @@ def guess_seconds(kind, size, options):
 
 
 def print_plan(kit, options):
-    """What a run would do."""
+    """Prints the plan of a run."""
     for key, value in kit.manifest["made_with"].items():
         print(f"{key}: {value}")
     for module in kit.manifest["modules"]:

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "examples" / "models"))
 import saved_tables
 from command_line import positive
 
-# What fad is asked for, by the name of the figure.
+# Requests to fad, by the name of the figure.
 REQUESTS = {
     **{policy: {"policies": [policy]} for policy in ("bp", "recompute", "fad")},
     **{
@@ -39,7 +39,7 @@ PEAK_BATCH = 128
 
 
 def describe_machine():
-    """What the figures were made with."""
+    """Versions of the programs that made the figures."""
     import fad
 
     packages = ("torch", "torch-mlir", "transformers")
@@ -78,7 +78,7 @@ def export(name, activation, batch, options):
 
 
 def measure_fad(name, activation, options):
-    """What fad keeps of a network: by request, bytes, the time of what backward
+    """Values that fad keeps of a network: by request, bytes, the time of all that backward
     computes again, and the bytes that a sample adds to the peak of a step."""
     import fad
 
@@ -98,7 +98,7 @@ def measure_fad(name, activation, options):
 
 
 def measure_within(name, activation, options, theirs):
-    """What auto keeps, and how long it computes again, where it may keep as much as
+    """Bytes that auto keeps, and how long it computes again, where it may keep as much as
     each point of PyTorch's curve does: by the name of the point. A point that fad
     cannot keep as little as is left out."""
     import fad
@@ -123,7 +123,7 @@ def measure_within(name, activation, options, theirs):
 
 
 def measure(name, activation, options, torch_row):
-    """What there is to say of one network with one activation. `torch_row` is what
+    """All figures of one network with one activation. `torch_row` is what
     an earlier run said of it, or None."""
     import networks
     import torch

@@ -1,4 +1,4 @@
-"""Tables of what saved_bytes.py measures."""
+"""Tables of the figures that saved_bytes.py measures."""
 
 import statistics
 
@@ -128,7 +128,7 @@ class Batches:
     """How many samples a step has memory for."""
 
     def __init__(self, rows):
-        # What compiled steps of PyTorch need for a while is not known: as much as
+        # The memory that compiled steps of PyTorch need for a while is not known: as much as
         # eager with the activation that needs the least.
         self.workspace = {}
         for row in rows:
@@ -147,7 +147,7 @@ class Batches:
 
 
 def get_share(row, name):
-    """The share of the footprint in percent: of what activations keep, of what
+    """The share of the footprint in percent: of all that activations keep, of all that
     else is kept, and of the rest."""
     of_activations = row["activation_bytes"] / row["batch"]
     others = get_kept(row, "eager") - of_activations

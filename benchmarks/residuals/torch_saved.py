@@ -23,7 +23,7 @@ from torch.distributed._tools.mem_tracker import MemTracker
 import saved
 import torch_time
 
-# What the min-cut partitioner does not recompute unless it is told to.
+# Operators that the min-cut partitioner does not recompute unless it is told to.
 BANS = {
     "ban_recompute_materialized_backward": False,
     "ban_recompute_long_fusible_chains": False,
@@ -170,8 +170,8 @@ def measure_peak(network):
 
 
 def measure(build, batch, is_activation, names=None):
-    """What PyTorch keeps of the network that `build` makes for a batch: bytes by
-    the name of what decides, and those of activations in eager PyTorch; and the
+    """Bytes that PyTorch keeps of the network that `build` makes for a batch: bytes by
+    the name of the method that decides, and those of activations in eager PyTorch; and the
     bytes that a sample adds to the peak of a step. Of the partitions, those of
     `names` or else all."""
     kept, times = {}, {}

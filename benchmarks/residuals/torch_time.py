@@ -1,4 +1,4 @@
-"""The estimated time of what a backward graph of PyTorch computes again, by the
+"""The estimated time of all that a backward graph of PyTorch computes again, by the
 same table as fad's estimate: as the bytes that memory moves in that time."""
 
 import operator
@@ -24,7 +24,7 @@ TRANSCENDENTALS = {
     aten.softplus,
 }
 CONTRACTIONS = {aten.mm, aten.addmm, aten.bmm, aten.baddbmm, aten.convolution}
-# What reads no more elements of its first operand than it has results.
+# Operators that read no more elements of its first operand than it has results.
 PICKING = {aten.embedding, aten.gather, aten.index, aten.index_select}
 # Philox has ten rounds of eight operations for a number.
 RANDOM, RANDOM_OPERATIONS = {"inductor_random", "rand", "rand_like"}, 80
@@ -66,7 +66,7 @@ def estimate(node):
     elif target._schema.name.split("::")[1] in RANDOM:
         weight = RANDOM_OPERATIONS
     elements = max(each.numel() for each in tensors)
-    # What only moves elements fuses as elementwise operations do.
+    # An operator that only moves elements fuses as elementwise operations do.
     fuses = all(each.numel() == elements for each in results)
     traffic = 0 if fuses else sum(each.nbytes for each in tensors)
     if packet in PICKING:
@@ -75,7 +75,7 @@ def estimate(node):
 
 
 def estimate_recomputation(backward):
-    """The time of what `backward`, a backward graph, computes without cotangents,
+    """The time of the values that `backward`, a backward graph, computes without cotangents,
     or None where contractions are among that."""
     linear, total = set(), 0
     for node in backward.graph.nodes:

@@ -1,4 +1,4 @@
-# What `cmake --install` puts down: headers, libraries, tools, and a package
+# Files that `cmake --install` puts down: headers, libraries, tools, and a package
 # that `find_package(fad)` finds. The build tree is such a package as well. Components
 # are those of FadPackages.cmake.
 include(CMakePackageConfigHelpers)

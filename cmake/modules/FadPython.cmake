@@ -1,4 +1,4 @@
-# What the Python bindings need: a Python with headers, and nanobind installed
+# Requirements of the Python bindings: a Python with headers, and nanobind installed
 # in it. Sets FAD_PYTHON_FOUND.
 include_guard()
 

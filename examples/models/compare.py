@@ -3,7 +3,7 @@
 The reference is PyTorch in f64. The error of a parameter's gradient is the norm
 of the difference over the norm of the reference. Some gradients are zero but for
 rounding, such as that of a bias before a normalization; so the norm that divides
-is at least 1e-3 of what it would be if all parameters' gradients were equally
+is at least 1e-3 of the value that it would have if all parameters' gradients were equally
 large."""
 
 import contextlib
@@ -48,7 +48,7 @@ def dropout_as(function):
 
 
 def draw_factors(module, inputs):
-    """What the exported program multiplies by in the dropouts of its first call:
+    """The factors that the exported program multiplies by in the dropouts of its first call:
     its own generator and its own seed, which PyTorch's masks have nothing to do
     with."""
     calls = []

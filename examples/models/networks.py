@@ -38,7 +38,7 @@ ACTIVATIONS = {
     "swish-composed": lambda x: x * torch.sigmoid(x),
 }
 
-# What makes a network small enough to be run in seconds.
+# Parameters that make a network small enough to be run in seconds.
 SMALL_BERT = dict(
     num_hidden_layers=2,
     hidden_size=32,

@@ -14,14 +14,14 @@ def call(module, inputs):
 
 
 def storage(tensor):
-    """What is the same for all views of one piece of memory, also where there is
+    """A key that is the same for all views of one piece of memory, also where there is
     none, as under FakeTensorMode."""
     return tensor.untyped_storage()._cdata
 
 
 @contextlib.contextmanager
 def count_saved(module, inputs):
-    """Yields the sizes in bytes of what autograd saves meanwhile: every storage
+    """Yields the sizes in bytes of the tensors that autograd saves meanwhile: every storage
     once; parameters, buffers and inputs, which are alive anyway, left out."""
     tensors = (*module.parameters(), *module.buffers(), *inputs.values())
     alive = {storage(tensor) for tensor in tensors}

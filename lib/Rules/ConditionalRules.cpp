@@ -18,7 +18,7 @@ using namespace mlir::fad;
 namespace {
 /// Builds the adjoint of one conditional, each region of which is a branch: the
 /// same conditional, which computes the branch taken again and then the
-/// cotangents of what it captures.
+/// cotangents of the values that it captures.
 class ConditionalAdjoint {
 public:
   ConditionalAdjoint(AdjointBuilder &adjoint, Operation *op,

@@ -204,7 +204,7 @@ void CompileCache::removeOldest() const {
     if (!status || !isOwn(*status) || !isKey(name.take_front(2 * kDigestSize)))
       continue;
     auto used = status->getLastModificationTime();
-    // What a process left that was killed while it wrote.
+    // A file of a process that was killed while it wrote.
     if (name.ends_with(kTemporaryEnd)) {
       if (now - used > std::chrono::hours(1))
         (void)fs::remove(file->path());

@@ -284,7 +284,7 @@ static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
   static_cast<const ToCPUOptions &>(pipeline).print(key);
   key << (quickly ? " quickly" : "");
   key.endPart();
-  // What was written of a program that cannot be is no name for its code.
+  // The text of an invalid program is no name for its code.
   if (failed(writeProgram(module, key)))
     return {};
   key.endPart();

@@ -21,7 +21,7 @@ namespace mlir::fad {
 /// Runs `pipeline`, as opt's `-passes` spells it, on `module`.
 void runPasses(llvm::Module &module, StringRef pipeline);
 
-/// What a module is optimized for.
+/// The processor that a module is optimized for.
 enum class Optimization {
   /// Code that runs once, such as checks of sizes.
   quick,

@@ -74,7 +74,7 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// A module with a copy of a function, and of what this refers to.
+/// A module with copies of a function and of the symbols that it uses.
 class Extracted {
 public:
   explicit Extracted(func::FuncOp target);

@@ -1,4 +1,4 @@
-"""What is asked of the package on a command line: `python -m fad doctor`."""
+"""Runs the commands of the package: `python -m fad doctor`."""
 
 import argparse
 import json

@@ -17,7 +17,7 @@ Optimizer = Literal["none", "sgd", "momentum", "adam"]
 
 
 def suggest(name: object, names: Iterable[str]) -> str:
-    """What the error for a `name` that is none of `names` ends with: the one of them that is
+    """The end of the error for a `name` that is none of `names`: the one of them that is
     spelled nearly as `name` is, where there is one."""
     spelled = {each.lower(): each for each in names}
     nearest = get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.7)

@@ -1,4 +1,4 @@
-"""What fad has to say about a program."""
+"""Diagnostics of a program."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""What there is on this machine of what fad can use: `python -m fad doctor`."""
+"""Lists the programs and libraries of this machine that fad can use: `python -m fad doctor`."""
 
 import ctypes
 import importlib
@@ -37,8 +37,8 @@ _PACKAGES = (
 
 @dataclass(frozen=True)
 class Check(AsDict):
-    """What was looked for, and found. `advice` says of what is missing or broken what
-    that costs, and what to do."""
+    """One checked part, and its state. `advice` says which features a missing or broken part
+    costs, and how to mend it."""
 
     name: str
     state: Literal["ok", "missing", "broken"]

@@ -59,7 +59,7 @@ class Executable:
 
 
 def get_compiled(module: Module) -> Executable:
-    """What is left of the last call, or else `module` compiled."""
+    """The compiled module of the last call, or else `module` compiled."""
     get_handle(module)
     with module._lock:
         if module._compiled is None:

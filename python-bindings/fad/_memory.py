@@ -106,7 +106,7 @@ class Footprint(AsDict):
 
 @dataclass(frozen=True)
 class PolicyReport(AsDict):
-    """What one policy keeps; `bytes` and `size` are of all `values`.
+    """The values that one policy keeps; `bytes` and `size` are of all `values`.
 
     `recomputed` are the operations of backward that compute something without a
     cotangent and `recompute_time` the sum of their times. `peak` is the most bytes that
@@ -134,7 +134,7 @@ class PolicyReport(AsDict):
 
 @dataclass(frozen=True)
 class MemoryReport(AsDict):
-    """What several policies keep of the function `entry`.
+    """The values that several policies keep of the function `entry`.
 
     `report["fad"]` is the part on one policy, `str(report)`, which is `report.table()`, a
     table of all, and `report.json` the text that `fad-memory-report --format=json` prints.
@@ -184,7 +184,7 @@ class CurvePoint(AsDict):
 
 @dataclass(frozen=True)
 class TimeMemoryCurve(AsDict):
-    """What the policy "auto" can keep of the function `entry`.
+    """The values that the policy "auto" can keep of the function `entry`.
 
     `points` go from the choice of least time to that of fewest bytes. Sizes that
     are known only when the program runs count as `assumed_size`, which is None

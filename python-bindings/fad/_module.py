@@ -18,7 +18,7 @@ class Module:
 
     def __init__(self, handle: _fad.Module):
         self._handle = handle
-        # What `fad.run` compiles, until the module changes.
+        # The executable that `fad.run` compiles, until the module changes.
         self._compiled: Any = None
         self._lock = threading.Lock()
 
@@ -92,7 +92,7 @@ class Module:
 
 
 def get_handle(module: Module) -> _fad.Module:
-    """What C++ takes for `module`."""
+    """The C++ object for `module`."""
     if not isinstance(module, Module):
         hint = "; fad.parse makes one of text" if isinstance(module, str) else ""
         raise TypeError(f"a fad.Module is expected, not a {type(module).__name__}{hint}")

@@ -58,7 +58,7 @@ class Gradient(Value):
 
 @dataclass(frozen=True)
 class Nested:
-    """What `fad.nest` makes of a function: two functions in `module`.
+    """The result of `fad.nest` for a function: two functions in `module`.
 
     The function called `forward` takes `arguments` and returns `results` and
     then `residuals`. The one called `backward` takes `residuals` and then

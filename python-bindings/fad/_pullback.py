@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pullback:
-    """What `nested(...)` returns beside the value: the backward function, with the
+    """The second result of `nested(...)`: the backward function, with the
     residuals of that call. It can be called several times. Residuals may be arguments of
     that call, which must not be written to before."""
 

@@ -1,4 +1,4 @@
-"""What policies keep for backward."""
+"""Reports of the values that policies keep for backward."""
 
 from collections.abc import Iterable, Mapping
 from operator import index
@@ -49,7 +49,7 @@ def _check_dimension(key: tuple[int, int]) -> tuple[int, int]:
 
 
 def _check_dimensions(module: Module, entry: str, sizes: Mapping[tuple[int, int], int]) -> None:
-    """Raises ValueError for a size of what is no dynamic dimension."""
+    """Raises ValueError for a size of a dimension that is not dynamic."""
     arguments = module.signature(entry).arguments
     dynamic = {
         (argument, dimension)
@@ -82,7 +82,7 @@ def memory_report(
     batch: int = 1,
     target: Target | None = None,
 ) -> MemoryReport:
-    """What crosses from forward to backward of a function, for each policy.
+    """The values that cross from forward to backward of a function, for each policy.
 
     `entry`, `wrt` and `results` are as for `fad.nest`. `sizes` stands in for
     the dynamic dimensions of arguments: a number for all of them, or numbers
@@ -191,7 +191,7 @@ def time_memory_curve(
     derivative_from_output: bool = False,
     target: Target | None = None,
 ) -> TimeMemoryCurve:
-    """What the policy "auto" keeps of a function for every budget, and how long it
+    """The values that the policy "auto" keeps of a function for every budget, and how long it
     takes; `residual_budget` of `fad.nest` chooses from this curve.
 
     `assumed_size` stands in for all dynamic dimensions; the other arguments are

@@ -28,7 +28,7 @@ public:
 
   /// Calls `work(context)` without the GIL and with the context to itself, and
   /// returns what it gives: LogicalResult or FailureOr. Where that is failure,
-  /// throws a DiagnosticError of what `work` emitted.
+  /// throws a DiagnosticError of the errors that `work` emitted.
   template <typename Work> auto run(const Work &work) {
     Diagnostics diagnostics;
     auto result = [&] {

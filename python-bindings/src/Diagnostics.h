@@ -34,7 +34,7 @@ struct DiagnosticText {
 
 using Diagnostics = std::vector<DiagnosticText>;
 
-/// What becomes `fad.Error`.
+/// The exception that becomes `fad.Error`.
 struct DiagnosticError {
   Diagnostics diagnostics;
 };

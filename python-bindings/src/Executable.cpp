@@ -252,7 +252,7 @@ void mlir::fad::python::bindExecutable(nb::module_ &module) {
       .def("packed", &Executable::getPacked, nb::arg("function"));
   module.def("compile", &Executable::compile, nb::arg("module"),
              nb::arg("check"), nb::arg("contractions"));
-  // What extensions in C++ call packed code with, and free its results with.
+  // Functions by which extensions in C++ call packed code and free its results.
   module.def("native_interface", [] {
     return std::make_pair(reinterpret_cast<uintptr_t>(callPacked),
                           reinterpret_cast<uintptr_t>(freeBuffer));

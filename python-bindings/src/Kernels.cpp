@@ -29,7 +29,7 @@ using namespace mlir::fad::python;
 /// depend on more than what is known here.
 static std::string getCacheKey(ModuleOp module, StringRef chip) {
   const std::string &build = describeBuild();
-  // What is linked of libdevice is that of the toolkit.
+  // Functions of libdevice are those of the toolkit.
   static const std::string &toolkit =
       *new std::string(findCUDAToolkit().value_or(""));
   if (build.empty())
@@ -79,7 +79,7 @@ namespace {
 struct Kernel {
   std::string name;
   int64_t threads, tile;
-  /// What the kernel takes before the number of elements: the number of an
+  /// Arguments of the kernel before the number of elements: the number of an
   /// argument of the function, or -1 less that of a result.
   std::vector<int64_t> parameters;
 };
@@ -129,7 +129,7 @@ static nb::tuple getKernel(Module &module, const std::string &function) {
                         kernel.parameters);
 }
 
-/// What a driver loads: the PTX or the machine code of all kernels.
+/// The image that a driver loads: the PTX or the machine code of all kernels.
 static nb::bytes getImage(Module &module) {
   StringRef image = module.run([&](ModuleOp op) -> FailureOr<StringRef> {
     auto binaries = op.getOps<gpu::BinaryOp>();

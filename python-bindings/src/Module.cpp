@@ -66,7 +66,7 @@ static Module parseSource(nb::handle source, const std::string &filename) {
 
 static Module parseFile(const nb::bytes &name) {
   std::string path = name.c_str();
-  // What may never end is no program.
+  // Input that may never end is no program.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       (status.type() == llvm::sys::fs::file_type::character_file ||
@@ -95,7 +95,7 @@ static LogicalResult parsePipeline(StringRef pipeline, OpPassManager &pm,
   return success();
 }
 
-/// What the parser of pipelines prints, without the place, which is in a text
+/// A message of the parser of pipelines, without the place, which is in a text
 /// that has no name, and without the line that it shows.
 static StringRef getPipelineMessage(StringRef message) {
   auto [place, rest] = message.split(": error: ");
@@ -243,8 +243,8 @@ static nb::tuple getSignature(Module &module, const std::string &name) {
   return nb::make_tuple(toPythonList(arguments), toPythonList(results));
 }
 
-/// What each result of a function is: the number of an argument or, from their
-/// number on, that of a value that is computed.
+/// The origin of each result of a function: the number of an argument or, from
+/// their number on, that of a value that is computed.
 static std::vector<size_t> getReturned(Module &module,
                                        const std::string &name) {
   std::vector<size_t> returned;

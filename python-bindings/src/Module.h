@@ -47,7 +47,7 @@ private:
   OwningOpRef<ModuleOp> op;
 };
 
-/// What `fad._types.TensorType` is made of: the type as MLIR prints it, the
+/// The parts of `fad._types.TensorType`: the type as MLIR prints it, the
 /// shape, where it has one, and the name that numpy has for the elements, where
 /// it has one. Scalars have the rank 0.
 struct TypeDescription {

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::python;
 
-/// `types`, each with the number of what it is for.
+/// `types`, each with the number of its value.
 static nb::list describe(TypeRange types, ArrayRef<unsigned> numbers) {
   nb::list list;
   for (auto [type, number] : llvm::zip_equal(types, numbers))
@@ -43,7 +43,7 @@ static nb::list describeResiduals(NestedPair &pair) {
   return list;
 }
 
-/// What `fad.Nested` is made of, apart from the module.
+/// The parts of `fad.Nested`, apart from the module.
 static nb::tuple describe(NestedPair &pair) {
   func::FuncOp forward = pair.forward, backward = pair.backward;
   TypeRange results = forward.getResultTypes();

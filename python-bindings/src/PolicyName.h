@@ -22,7 +22,7 @@ inline Policy getPolicy(const std::string &name) {
   return symbolizePolicy(name).value();
 }
 
-/// What backward may compute again, by name.
+/// Levels of recomputation in backward, by name.
 inline RecomputeLevel getRecomputeLevel(const std::string &name) {
   return symbolizeRecomputeLevel(name).value();
 }

@@ -14,7 +14,7 @@
 
 namespace nb = nanobind;
 
-/// What `fad-opt --version` says, by name.
+/// The facts of `fad-opt --version`, by name.
 static nb::dict describeSystem() {
   nb::dict system;
   system["llvm"] = LLVM_VERSION_STRING;

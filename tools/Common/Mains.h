@@ -9,7 +9,7 @@
 #ifndef FAD_TOOLS_COMMON_MAINS_H
 #define FAD_TOOLS_COMMON_MAINS_H
 
-// What `main` of each tool calls, with its arguments and for its exit status.
+// Functions that `main` of each tool calls, for its exit status.
 // One library can thus have several tools in it (tools/standalone). A process
 // calls one of them, once.
 int fad_lsp_server_main(int argc, char **argv);

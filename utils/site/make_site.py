@@ -28,7 +28,7 @@ PAGES = (
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
-# What mlir-tblgen made, and the title that a page of passes lacks.
+# Pages that mlir-tblgen made, and the title that a page of passes lacks.
 REFERENCE = {
     "FadDialect.md": None,
     "DerivativeOpInterface.md": None,

@@ -15,7 +15,7 @@ MODULES = (
     "fad.torch.nn",
     "fad.iree",
 )
-# What C++ makes, which has no source to parse.
+# Classes that C++ makes, which have no source to parse.
 COMPILED = {"__version__": "The version of fad, as text."}
 VALUES = (ast.Assign, ast.AnnAssign)
 WIDTH = 88

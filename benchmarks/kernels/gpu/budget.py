@@ -4,7 +4,7 @@ import faulthandler
 import signal
 import time
 
-# What is left for printing once the time is out, and before the process is ended.
+# Seconds that are left for printing once the time is out, and before the process is ended.
 GRACE = 20
 
 

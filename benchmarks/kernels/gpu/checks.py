@@ -32,7 +32,7 @@ class Buffers:
         self.shift, self.outer = shift, []
 
     def allocate(self, size):
-        """A tensor full of what no kernel writes. Its address is that of a vector, or
+        """A tensor full of a value that no kernel writes. Its address is that of a vector, or
         `shift` elements behind it."""
         whole = size + 2 * MARGIN + self.shift
         outer = self.torch.empty(whole, dtype=self.dtype, device=self.device)
@@ -158,8 +158,8 @@ def check_forward(torch, device, kernel, size, generator):
 
 
 def check_backward(torch, device, kernel, known, slope, generator):
-    """All cases, for the cotangent of which gradients are computed of what forward
-    knows."""
+    """Compares the gradients of all cases for random cotangents, computed from the values
+    of forward."""
     kind, reads = kernel.entry["type"], kernel.entry["reads"]
     roles = [each["role"] for each in kernel.entry["parameters"][:reads]]
     keeps = "d" in roles
@@ -187,7 +187,7 @@ def check_pair(torch, device, pair, generator, sizes=None):
 
 
 def check_results(torch, what, activation, tensors):
-    """What others computed, who may err a little more than fad."""
+    """Results of others, who may err a little more than fad."""
     x, g = tensors["x"].double(), tensors["g"].double()
     value, slope = activations.ACTIVATIONS[activation].reference(x, torch)
     kind = {get_dtype(torch, each): each for each in TOLERANCE}[tensors["x"].dtype]

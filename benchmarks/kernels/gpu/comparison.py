@@ -145,7 +145,7 @@ class Comparison:
         self.skip(row, who, error)
 
     def make_contestants(self, row, makers):
-        """What can be made."""
+        """The comparisons that can be made."""
         contestants = {}
         for who, make in makers.items():
             try:

@@ -93,7 +93,7 @@ class Kernel:
 
 
 class Kit:
-    """What a folder holds. Reading it takes no device."""
+    """Contents of a folder. Reading it takes no device."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -141,7 +141,7 @@ class Kit:
         return module["files"].get("cubin" if fits else "ptx")
 
     def choose_module(self, capability, purpose, tile=None):
-        """What was compiled for the newest chip that the device can do for."""
+        """Kernels compiled for the newest chip that the device can do for."""
         modules = [
             module
             for module in self.manifest["modules"]
@@ -158,12 +158,12 @@ class Kit:
         return [tile for index, tile in enumerate(tiles) if tile and tile not in tiles[:index]]
 
     def list(self, key):
-        """What there is, in order, of "activation", "type" or "policy"."""
+        """The available values, in order, of "activation", "type" or "policy"."""
         modules = (m for m in self.manifest["modules"] if m["purpose"] == "kernels")
         return list(dict.fromkeys(kernel[key] for m in modules for kernel in m["kernels"]))
 
     def choose(self, key, wanted):
-        """What is wanted of those, or all; fails where the kit does not have it."""
+        """The wanted ones of those, or all; fails where the kit does not have it."""
         there = self.list(key)
         for each in wanted or []:
             if each not in there:

@@ -1,4 +1,4 @@
-"""What kernels are compared with: PyTorch and Triton. Functions of passes, by who
+"""Peers of kernels in comparisons: PyTorch and Triton. Functions of passes, by who
 computes and by pass, on tensors that are there."""
 
 import activations

@@ -6,7 +6,7 @@ from typing import NamedTuple
 THREADS, ACCESSES = (128, 256, 512), (1, 2, 4)
 # How many tensors are read and written.
 MIXES = (1, 1), (1, 2), (2, 1)
-# What loads and stores say about caches.
+# Cache hints of loads and stores.
 HINTS = {"plain": ("", ""), "streaming": (".L1::no_allocate", ".cs")}
 VECTOR = 16
 

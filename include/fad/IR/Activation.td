@@ -65,11 +65,11 @@ class Fad_Activation<string mnemonic, list<Trait> traits = []>
   // The formulas that fad-raise recognizes, in the order in which they are tried:
   // a list of fad::raise::Spelling.
   code spellings;
-  // What takes most of the time: a case of ActivationTime.
+  // The operation that takes most of the time: a case of ActivationTime.
   string time = "transcendental";
   // Whether a kernel on a GPU takes many registers.
   bit takesManyRegisters = 0;
-  // What accuracy is measured by (utils/activations.py): for each set of
+  // The reference for measured accuracy (utils/activations.py): for each set of
   // attributes a name, the attributes, PyTorch's function, and value and
   // derivative in f64 as formulas of numpy that do not cancel.
   list<list<string>> references;
@@ -83,7 +83,7 @@ class Fad_Activation<string mnemonic, list<Trait> traits = []>
   }];
   let hasFolder = 1;
   let extraClassDeclaration = [{
-    /// What fad-raise replaces by this operation.
+    /// Expressions that fad-raise replaces by this operation.
     static std::vector<::mlir::fad::raise::Spelling> getSpellings();
     ::mlir::fad::Expr getDerivativeAt(::mlir::fad::Expr x);
     bool isIdentity();

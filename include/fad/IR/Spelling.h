@@ -197,7 +197,7 @@ enum class Shared {
 using BuildRaised =
     std::function<Value(OpBuilder &, Location, const FormulaMatch &)>;
 
-/// What an activation is raised from.
+/// The spelling that an activation is raised from.
 struct Spelling {
   /// The match is replaced by the activation, with the parameter that was
   /// found, if any, for its attribute `parameter`.

@@ -79,7 +79,7 @@ public:
                      llvm::function_ref<void()> finish) = 0;
   /// Whether something was added to the cotangent of `value`.
   virtual bool hasCotangent(Value value) const = 0;
-  /// The sum of what was added to the cotangent of `value`, null if nothing
+  /// The sum of all that was added to the cotangent of `value`, null if nothing
   /// was. Nothing is added from here on.
   virtual Value takeCotangent(Value value) = 0;
   /// Erases dead operations from the regions of `adjoint`, which compute primal

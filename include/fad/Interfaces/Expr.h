@@ -50,7 +50,7 @@ class Expr {
 public:
   /// A null expression.
   Expr() = default;
-  /// A constant; it takes the type of what it is combined with.
+  /// A constant; it takes the type of its other operand.
   Expr(double constant) : number(constant) {}
   Expr(int constant) : number(constant) {}
   /// An existing value, of any type.

@@ -90,7 +90,7 @@ struct PolicyReport {
   std::vector<ResidualInfo> residuals;
   std::vector<RecomputedInfo> recomputed;
   SizeExpr total;
-  /// The estimated time of what backward computes without a cotangent, as the
+  /// The estimated time of all work of backward without a cotangent, as the
   /// bytes that memory moves in that time.
   uint64_t recomputeTime = 0;
   /// The most bytes of tensors that forward and backward have at once. Unknown

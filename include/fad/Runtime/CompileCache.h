@@ -74,8 +74,8 @@ private:
   uint64_t maxBytes;
 };
 
-/// What identifies the files of fad, LLVM and MLIR that run: another build has
-/// another text. Empty if that is unknown.
+/// A text that identifies the files of fad, LLVM and MLIR that run: another build
+/// has another one. Empty if that is unknown.
 const std::string &describeBuild();
 
 } // namespace mlir::fad

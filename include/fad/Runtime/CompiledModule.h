@@ -97,7 +97,7 @@ public:
           CallMemory *memory = nullptr) const;
 
   /// The packed code of function `name`, which exists, for `callPacked`. It
-  /// takes addresses of what a call passes: a pointer to the results, in words
+  /// takes the addresses of a call's values: a pointer to the results, in words
   /// of 64 bits, and for each argument a scalar, or a pointer to a descriptor.
   /// Null if a result is not a tensor that the code computes.
   void (*getPacked(StringRef name) const)(void **);

@@ -9,8 +9,8 @@
 #ifndef FAD_TRANSFORMS_SELECTIONOPTIONS_TD
 #define FAD_TRANSFORMS_SELECTIONOPTIONS_TD
 
-// What passes have that derive from `WithSelectionOptions` (SelectionOptions.h),
-// for the generated reference.
+// Options of passes that derive from `WithSelectionOptions`
+// (SelectionOptions.h), for the generated reference.
 defvar selectionOptions = [{
 
     Options of a selection:

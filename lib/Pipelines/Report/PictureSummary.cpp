@@ -30,7 +30,7 @@ struct Group {
 };
 } // namespace
 
-/// The groups of what takes memory, those of the most bytes first.
+/// The groups of values that take memory, those of the most bytes first.
 static std::vector<Group> findGroups(const Explanation &explanation,
                                      PictureSizes &sizes) {
   std::map<std::string, unsigned> numbers;
@@ -79,7 +79,7 @@ static std::string listRecomputed(const Explanation &explanation) {
   return text;
 }
 
-/// What the groups beyond those that are drawn keep, as one group.
+/// The bytes of the groups that are not drawn, as one group.
 static Group foldRest(ArrayRef<Group> rest) {
   Group folded;
   folded.source = "others";

@@ -78,7 +78,7 @@ static Cost::Count getTemporaryBytes(Operation *op, Cost::Count numElements) {
       if (auto it = uses.find(operand); it != uses.end() && --it->second == 0)
         live -= getBytes(operand);
   }
-  // What is left are the results, which count anyway.
+  // The others are the results, which count anyway.
   return most - live;
 }
 

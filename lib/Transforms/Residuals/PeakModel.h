@@ -15,7 +15,7 @@
 
 namespace mlir::fad {
 
-/// What an elementwise value may be for a compiler that fuses to compute it in
+/// Limits on an elementwise value for a compiler that fuses to compute it in
 /// each kernel that reads it. These are the limits of Inductor in PyTorch 2.13:
 /// `realize_*` in `torch/_inductor/config.py`, and their uses in `ir.py` and
 /// `graph.py` there.
@@ -85,7 +85,7 @@ private:
     bool isTranscendental = false;
     /// Whether its result may take the memory of an operand.
     bool overwrites = false;
-    /// What it needs besides while it runs.
+    /// The further bytes that it needs while it runs.
     Cost::Count temporaryBytes = 0;
   };
   class Timeline;

@@ -97,7 +97,7 @@ void PeakModel::Timeline::findReaders() {
       continue;
     const Node &node = model.nodes[number];
     bool needsMemory = !node.isFusedReader && !node.isInPlace, shares = false;
-    // What reads a view reads its operand.
+    // A reader of a view reads its operand.
     if (node.isInPlace)
       for (unsigned result : node.results) {
         needsMemory |= isInMemory[get(result, copy)];
@@ -119,7 +119,7 @@ void PeakModel::Timeline::findReaders() {
 }
 
 void PeakModel::Timeline::findInlined() {
-  /// What a kernel does that computes a copy.
+  /// The work of a kernel that computes a copy.
   struct Computation {
     /// The copies in memory that it reads.
     SmallVector<unsigned, 4> reads;
@@ -306,7 +306,7 @@ Cost::Count PeakModel::Timeline::getPeak() {
 
 llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
   findLastReads();
-  // What lives after each step besides results, and what the step adds.
+  // Bytes that live after each step besides results, and those it adds.
   SmallVector<Cost::Count> added(numForward), live(numForward + 1);
   auto forEachBuffer = [&](unsigned time,
                            llvm::function_ref<void(unsigned, unsigned)> visit) {

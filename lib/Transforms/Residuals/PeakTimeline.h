@@ -58,7 +58,7 @@ private:
   /// Whether `copy` is computed where it is read. All steps after `time`, which
   /// computes it, are known.
   bool isFused(unsigned copy, unsigned time) const;
-  /// What encoding or decoding `value` needs while it runs.
+  /// Bytes that encoding or decoding `value` needs while it runs.
   Cost::Count getCodeBytes(unsigned value, Copy copy) const;
 
   const PeakModel &model;

@@ -85,7 +85,7 @@ class _Call:
 
 
 class Elementwise:
-    """What `fad.elementwise` returns: a function of arrays, or a method."""
+    """The result of `fad.elementwise`: a function of arrays, or a method."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

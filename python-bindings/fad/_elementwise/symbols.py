@@ -1,4 +1,4 @@
-"""What an elementwise function is called with to see which operations it has."""
+"""Symbols that record the operations of an elementwise function."""
 
 import itertools
 import math
@@ -156,7 +156,7 @@ def _is_condition(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
-# What numpy's arithmetic of conditions is.
+# The operations of numpy's arithmetic of conditions.
 _OF_CONDITIONS = {
     "add": "logical_or",
     "maximum": "logical_or",

@@ -5,7 +5,7 @@ import numpy as np
 from .._arrays import to_argument
 from .._types import ValueType
 
-# What IREE's loops expect of buffers.
+# The alignment that IREE's loops expect of buffers.
 _ALIGNMENT = 64
 
 

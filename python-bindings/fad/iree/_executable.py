@@ -14,7 +14,7 @@ from ._requirements import import_runtime
 
 
 class Forward(NamedTuple):
-    """What a forward function returns: `results` as numpy arrays, and
+    """The result of a forward function: `results` as numpy arrays, and
     `residuals`, which stay on the device until backward reads them."""
 
     results: Tuple[np.ndarray, ...]
@@ -42,7 +42,7 @@ class Executable:
 
     `binary` is the compiled module, which `iree-run-module` and
     `iree-benchmark-module` take; `compiler_statistics` is what IREE's compiler
-    counted: dispatches, copies, bytes of constants and of what a call
+    counted: dispatches, copies, bytes of constants and of all that a call
     allocates, all functions together."""
 
     def __init__(self, binary: bytes, device: str, module, compiler_statistics: dict):
@@ -113,7 +113,7 @@ class Executable:
         return Timing(statistics.median(seconds), min(seconds), repetitions)
 
     def memory_statistics(self) -> Dict[str, int]:
-        """What the allocator of the device counts: bytes at the peak, and
+        """The counts of the device's allocator: bytes at the peak, and
         bytes allocated and freed in all, on the host and the device. Memory
         that comes from the pools of a queue (on the CPU, what calls allocate
         for results and in between) is not part of it; see

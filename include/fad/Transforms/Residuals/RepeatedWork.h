@@ -21,7 +21,7 @@ struct RepeatedWork {
   Operation *op;
   /// The results that depend on no cotangent.
   SmallVector<Value> results;
-  /// The estimated time of what depends on no cotangent, in units of the time
+  /// The estimated time of work that depends on no cotangent, in units of the time
   /// that moving an eighth of a byte between memory and processor takes.
   int64_t time;
 };
