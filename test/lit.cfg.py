@@ -13,6 +13,7 @@ from lit.llvm.subst import ToolSubst
 sys.path.insert(0, os.path.dirname(__file__))
 from quick import Quick
 from sample import Sample
+import torch_python
 
 config.name = "FAD-sample" if config.sample else "FAD"
 if config.sample:
@@ -158,6 +159,15 @@ if config.enable_sanitizers:
     )
     config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
+
+def torch_python_command():
+    """The interpreter that has imported PyTorch, where there is PyTorch."""
+    if "torch" not in config.available_features:
+        return config.python_executable
+    name, _ = torch_python.start(config.python_executable, config.environment)
+    return f"{config.python_executable} -I -S {torch_python.__file__} {name}"
+
+
 config.substitutions += [
     ("%lit", config.lit_executable),
     ("%cmake", config.cmake_executable),
@@ -165,6 +175,7 @@ config.substitutions += [
     ("%cxx", config.cxx_executable),
     ("%cc", config.c_executable),
     ("%python", config.python_executable),
+    ("%torch_python", torch_python_command()),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),
