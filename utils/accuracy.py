@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--gpu", action="store_true", help="by the formulas of GPU kernels")
     parser.add_argument("--units", type=int, default=0, help="by which estimates err; with --gpu")
     parser.add_argument(
-        "--least", type=float, default=0, help="of what size on units in the last place count"
+        "--least", type=float, default=0, help="the size from which units in the last place count"
     )
     parser.add_argument("--tools", help="folder with fad-opt, for --gpu; default: PATH, build/bin")
     args = parser.parse_args()

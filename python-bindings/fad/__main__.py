@@ -14,8 +14,8 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     doctor = commands.add_parser(
         "doctor",
-        help="what there is on this machine of what fad can use",
-        description="Prints what fad finds on this machine, and of what is missing what that "
+        help="which parts of this machine fad can use",
+        description="Prints what fad finds on this machine, and what each missing part "
         "costs and what to do. The exit status is 1 where something is broken.",
     )
     doctor.add_argument("--json", action="store_true", help="print JSON")

@@ -14,7 +14,7 @@ include "mlir/IR/OpBase.td"
 def Fad_AdjointOpInterface : OpInterface<"AdjointOpInterface"> {
   let description = [{
     The adjoint of an operation: from the cotangents of its results, those of
-    what it reads. A model implements `pullback` where operands are independent
+    its operands. A model implements `pullback` where operands are independent
     of each other, else `buildAdjoint`. Operations with a scalar body
     (`fad.elementwise`, every `linalg` structured operation) and operations on
     scalars need none: their adjoint follows from `DerivativeOpInterface`.

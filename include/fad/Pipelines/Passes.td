@@ -44,7 +44,7 @@ def FadSelectLeast : FadPass<"fad-select-least", "::mlir::ModuleOp"> {
 def FadInlineCalls : FadPass<"fad-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Inline calls and global state";
   let description = [{
-    Inlines all calls, without simplification of what is inlined, and makes the state
+    Inlines all calls, without simplifying their bodies, and makes the state
     of `ml_program.global` an SSA value, so that backward computes all seeds of a
     generator from one. Functions that nobody can call are erased. Nothing happens to
     a module that has no calls, globals and private functions.
