@@ -40,7 +40,7 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Conversion:
-    """What `convert` did: `model` has the modules `replaced` instead of its own, and
+    """The result of `convert`: `model` has the modules `replaced` instead of its own, and
     activations that were `left`. `str(conversion)` is a table."""
 
     model: nn.Module

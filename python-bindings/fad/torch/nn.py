@@ -24,7 +24,7 @@ def _get_function(function: Callable, keep: str, derivative_bits: int | None) ->
 
 
 class _Activation(torch.nn.Module):
-    """What all activations have. `function` is of PyTorch, and `constants` are the
+    """The base of all activations. `function` is of PyTorch, and `constants` are the
     attributes of the module that it takes after the tensor."""
 
     keep = "auto"

@@ -97,7 +97,7 @@ def check_step(
 def _find_wrong(
     got: Step, model, pattern, tensors, dtype, with_gradients: bool
 ) -> List[Diagnostic]:
-    """What is said of `got` where it differs from PyTorch's."""
+    """A message about `got` where it differs from PyTorch's."""
     expected = run_eagerly(model, pattern, tensors)
     epsilon = torch.finfo(dtype).eps
     bounds = {each.what: epsilon**0.5 for each in _find_differences(got, expected, True)}
@@ -108,7 +108,7 @@ def _find_wrong(
 
     if not find_wrong():
         return []
-    # What a rounding of the parameters does to PyTorch's own, it may do to fad's.
+    # A rounding of the parameters may change fad's gradients as much as PyTorch's.
     with _rounded_otherwise(model, epsilon):
         other = run_eagerly(model, pattern, tensors)
     for each in _find_differences(other, expected, True):

@@ -1,4 +1,4 @@
-"""What decompositions have in common."""
+"""Shared parts of decompositions."""
 
 from typing import Callable, Dict
 

@@ -198,7 +198,7 @@ def _compare(comparison):
 
 
 def root(x, order=2):
-    """The root of what is not negative, with the derivative 0 at 0."""
+    """The root of a number that is not negative, with the derivative 0 at 0."""
     positive = torch.where(x == 0, 1, x)
     y = torch.sqrt(positive) if order == 2 else positive ** (1 / order)
     return torch.where(x == 0, 0, y)
@@ -232,7 +232,7 @@ def _dist(x, y, order=2):
 
 def _along(find_index, sign):
     """The greatest or least of each row, by the sign, and its index: it has the
-    gradient, and none of what equals it. A NaN is the greatest and the least."""
+    gradient, and none of equal ones. A NaN is the greatest and the least."""
 
     def find(x, dim, keepdim=False):
         # torch-mlir's index is that of a number where there is a NaN.

@@ -29,7 +29,7 @@ def erfc(x: Tensor) -> Tensor:
 
 @torch.library.custom_op("fad::fmod", mutates_args=())
 def fmod(x: Tensor, y: Tensor) -> Tensor:
-    """What is left of `x` after `y`, with the sign of `x`; of one shape and type."""
+    """The remainder of `x` by `y`, with the sign of `x`; of one shape and type."""
     return torch.fmod(x, y)
 
 
@@ -307,7 +307,7 @@ _BODIES: Dict[str, Callable] = {
 
 
 class _Function(NamedTuple):
-    """What is called in place of an operation."""
+    """The function that is called in place of an operation."""
 
     name: str
     make_body: Callable

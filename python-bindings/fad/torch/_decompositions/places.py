@@ -1,4 +1,4 @@
-"""What is sorted, and what is read or written at computed indices."""
+"""Sorting, and reading and writing at computed indices."""
 
 import math
 
@@ -213,7 +213,7 @@ def _scatter_along(x, dim, index, source, accumulate):
 
 
 def _set_one(x, dim, index, source, accumulate):
-    """What goes to one element of each row, as the gradient of a maximum does,
+    """A value that goes to one element of each row, as the gradient of a maximum does,
     without a scatter."""
     chosen = index == count(x, dim)
     return torch.where(chosen, x + source if accumulate else source, x)

@@ -122,7 +122,7 @@ def _roll(x, shifts, dims=()):
 
 
 def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
-    """The rows of a table get the sum of what belongs to them. torch-mlir's own
+    """The rows of a table get the sum of their gradients. torch-mlir's own
     form has no linalg."""
     width = gradient.shape[-1]
     places = indices.reshape(-1)

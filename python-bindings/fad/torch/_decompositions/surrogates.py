@@ -197,7 +197,7 @@ def _embedding_bag(
     rows = torch.nn.functional.embedding(indices, weight, scale_grad_by_freq=scale_grad_by_freq)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
-    # What follows the last offset, where that is an end, is in no bag.
+    # Indices after the last offset, where that is an end, are in no bag.
     places, bags = offsets.shape[0], offsets.shape[0] - include_last_offset
     bag = _find_bags(indices.shape[0], offsets)
     counted = indices != padding_idx if padding_idx >= 0 else indices == indices

@@ -81,7 +81,7 @@ class _Plan:
 
 
 class Elementwise:
-    """What `elementwise` returns."""
+    """The result of `elementwise`."""
 
     def __init__(self, fn: Callable, keep: str, derivative_bits: int | None) -> None:
         check_keep(keep, derivative_bits)
@@ -198,7 +198,7 @@ class Elementwise:
             keep = "derivative"
         kernel = get_kernel(function, wrt, keep, bits)
         if in_place and any(r == Residual("argument", 0) for r in kernel.residuals):
-            # What is overwritten is not there in backward.
+            # An overwritten tensor is not there in backward.
             kernel = get_kernel(function, wrt, "hidden", bits)
         exact = kernel if self._bits is None else get_kernel(function, wrt, "auto", None)
         dtypes = function.dtypes
@@ -207,7 +207,7 @@ class Elementwise:
 
 
 def _has_kernel(args: Any) -> bool:
-    """Whether `args` are tensors that kernels take, outside of what needs the operations
+    """Whether `args` are tensors that kernels take, outside of contexts that need the operations
     of the function one by one. Raises RuntimeError where they are on a device without
     kernels."""
     found = False
@@ -319,7 +319,7 @@ class FadElementwise(torch.autograd.Function):
 
 
 def _is_plain(cotangent: torch.Tensor) -> bool:
-    """Whether `cotangent` is memory, outside of what transforms tensors."""
+    """Whether `cotangent` is memory, outside of transforms of tensors."""
     return (
         type(cotangent) is torch.Tensor
         and torch._C._has_storage(cotangent)

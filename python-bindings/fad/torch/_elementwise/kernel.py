@@ -23,7 +23,7 @@ _TOLERANCES = {
 
 
 class Residual(NamedTuple):
-    """What backward takes from forward: the argument `number`, the result, or a value of
+    """A value that backward takes from forward: the argument `number`, the result, or a value of
     its own."""
 
     kind: str
@@ -229,7 +229,7 @@ def _differentiate(
     with torch.inference_mode(False), torch.enable_grad():
         examples = [tensor.detach().clone() for tensor in tensors]
         inputs = [examples[index].requires_grad_() for index in wrt]
-        # What is written in place may not be a leaf.
+        # A tensor that is written in place may not be a leaf.
         result = call(*(each.view_as(each) for each in examples))
         gradients: Sequence[torch.Tensor | None] = [None] * len(wrt)
         if result.requires_grad:

@@ -1,4 +1,4 @@
-"""What a function reads besides its tensors, as a key that tells whether that changed."""
+"""Values that a function reads besides its tensors, as a key that tells whether that changed."""
 
 import dis
 import enum
@@ -16,10 +16,10 @@ _PLAIN = (
     *(types.NoneType, bool, int, str, bytes, types.EllipsisType, torch.dtype),
     *(torch.device, torch.layout, torch.memory_format, torch.finfo, torch.iinfo),
 )
-# What these packages define is fixed.
+# The definitions of these packages are fixed.
 _FIXED = {*sys.stdlib_module_names, "torch", "numpy", "fad"} - {"__main__"}
 _CONTAINERS = ("_parameters", "_buffers", "_modules")
-# What all modules have, such as hooks, is not read.
+# Attributes that all modules have, such as hooks, are not read.
 _OF_MODULES = frozenset(vars(torch.nn.Module())) - {"training"}
 
 

@@ -24,7 +24,7 @@ class NotElementwise(TypeError):
 
 
 def get_name(function: Callable[..., Any]) -> str:
-    """What messages call `function`."""
+    """The name of `function` in messages."""
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
@@ -108,7 +108,7 @@ def _copysign(body: Body, dtype: torch.dtype, x: Operand, y: Operand) -> str:
     return body.apply("math.copysign", dtype, x.read(body, dtype), y.read(body, dtype))
 
 
-# What PyTorch's softplus has where nothing is given.
+# Defaults of PyTorch's softplus.
 _ONE, _TWENTY = Operand(1, None), Operand(20, None)
 
 

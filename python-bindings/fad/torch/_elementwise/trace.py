@@ -29,7 +29,7 @@ _tracing = threading.RLock()
 
 @dataclass(frozen=True)
 class Argument:
-    """What is known of an argument when a function is traced: the type of a tensor, and
+    """Facts about an argument when a function is traced: the type of a tensor, and
     whether that has rank 0, or the value of anything else."""
 
     dtype: torch.dtype | None

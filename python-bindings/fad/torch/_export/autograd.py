@@ -1,4 +1,4 @@
-"""What PyTorch's autograd does to a traced model that its values do not say."""
+"""Effects of PyTorch's autograd on a traced model that its values do not show."""
 
 import copy
 

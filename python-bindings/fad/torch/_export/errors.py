@@ -1,4 +1,4 @@
-"""What is said of a model that cannot be exported, and where in its files."""
+"""Errors of a model that cannot be exported, with their places in its files."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def find_mlir_location(location) -> Optional[Location]:
 
 
 def make_error(error: BaseException, prefix: str = "") -> ExportError:
-    """What `error`, raised while the model ran, is as an ExportError."""
+    """The ExportError for `error`, which was raised while the model ran."""
     message = f"{prefix}{error}"
     return ExportError(Diagnostic("error", message, _find_raise_location(error)))
 

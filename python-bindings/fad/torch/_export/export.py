@@ -74,9 +74,9 @@ def export(
 ) -> Exported:
     """Exports `model`, in the mode it is in, and its loss.
 
-    `inputs` are examples of what the model is called with: a tensor, a
+    `inputs` are examples of the model's arguments: a tensor, a
     sequence, or a mapping of keywords; what is no tensor is a constant.
-    `loss(output, *targets)` is a function of what the model returns; without
+    `loss(output, *targets)` is a function of the model's result; without
     one, the model itself returns its loss, alone, first in a tuple, or as
     "loss" (Hugging Face). With `dynamic_batch`, the first dimension of every
     input and target that has the same size there as the first input is left
@@ -134,7 +134,7 @@ def is_random(graph) -> bool:
     return any(tag in getattr(node.target, "tags", ()) for node in graph.nodes)
 
 
-# What torch-mlir says of an operation that it knows, and of one that it does not.
+# Messages of torch-mlir about an operation that it knows, and of one that it does not.
 _OPERATION = re.compile(r"'torch\.(aten[\w.]+)'|name = \"torch\.([\w.]+)\"")
 
 
@@ -170,7 +170,7 @@ def lower(import_: Callable, finish: Optional[Callable] = None) -> str:
             finish(module)
         check_lowered(module.operation)
         share_ties(module.operation)
-        # What fad has to say names the line of the model.
+        # Diagnostics of fad name the line of the model.
         return module.operation.get_asm(enable_debug_info=True)
     except ExportError:
         raise
@@ -291,7 +291,7 @@ def put_loss_first(exported, input_names: List[str]) -> Tuple[Result, ...]:
     pairs.sort(key=lambda pair: pair[0].kind is not Kind.USER_OUTPUT)
     specs[:] = [spec for spec, _ in pairs]
     output.args = (tuple(node for _, node in pairs),)
-    # What comes out is all that the importer returns.
+    # The output is all that the importer returns.
     results = []
     for spec in specs:
         if spec.kind is Kind.USER_OUTPUT:

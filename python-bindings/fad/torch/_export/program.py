@@ -35,7 +35,7 @@ class CallPattern:
 
     def __init__(self, model, inputs: Inputs, loss: Optional[Callable], targets):
         self.loss = loss
-        # What the model returns, where that has been asked for.
+        # The result of the model, where that has been asked for.
         self.output: Optional[OutputPattern] = None
         targets = _as_tuple(targets)
         if targets and loss is None:
@@ -132,7 +132,7 @@ def _check_loss(value, source: str):
 
 
 def make_output_pattern(output, loss: "torch.Tensor"):
-    """The pattern of what a model returns with its `loss`, and the tensors in it but for
+    """The pattern of a model's result with its `loss`, and the tensors in it but for
     that."""
     leaves, spec = pytree.tree_flatten(output)
     parts: List[Any] = []
@@ -155,7 +155,7 @@ def make_output_pattern(output, loss: "torch.Tensor"):
 
 
 class OutputPattern:
-    """What a model returns: its loss, tensors, and constants, in containers."""
+    """The result of a model: its loss, tensors, and constants, in containers."""
 
     LOSS, TENSOR = object(), object()
 
@@ -164,7 +164,7 @@ class OutputPattern:
         self._spec = spec
 
     def restore(self, loss: "torch.Tensor", tensors: Sequence["torch.Tensor"]):
-        """What the model returns, made of its loss and of `tensors`."""
+        """The result of the model, made of its loss and of `tensors`."""
         remaining = iter(tensors)
         leaves = [
             loss if part is self.LOSS else next(remaining) if part is self.TENSOR else part

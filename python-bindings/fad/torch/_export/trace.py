@@ -68,7 +68,7 @@ def trace(program: Program, tensors, dynamic_batch: bool):
 def _free_strides(module) -> None:
     """Makes views of `module` reshapes: torch.export leaves out the copies that the
     strides of a kernel, such as that of attention, make needless, and what the kernel
-    is decomposed into may have others. A view of what is changed in place stays one:
+    is decomposed into may have others. A view of a tensor that is changed in place stays one:
     a reshape may be a copy, which the change does not reach."""
     aten = torch.ops.aten
     changed = _find_changed(module)

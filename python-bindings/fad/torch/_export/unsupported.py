@@ -8,7 +8,7 @@ from ..._diagnostics import Diagnostic
 from .errors import ExportError, find_mlir_location, find_node_location
 from .._requirements import torch
 
-# What torch-mlir makes of operations that linalg has none for, and what a model
+# Results of torch-mlir for operations that linalg has none for, and what a model
 # can do instead.
 _INSTEAD = {
     "tm_tensor.scan": (

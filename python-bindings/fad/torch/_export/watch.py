@@ -1,4 +1,4 @@
-"""What a model does in Python that the program exported from it would not do."""
+"""Effects of a model in Python that the program exported from it would not have."""
 
 import torch.nn.functional as functional
 import torch.nn.modules.module as _modules

@@ -1,1 +1,1 @@
-"""What autograd holds after a forward pass, measured."""
+"""Memory that autograd holds after a forward pass, measured."""

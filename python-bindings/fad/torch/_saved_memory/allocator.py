@@ -1,4 +1,4 @@
-"""What PyTorch's allocator gives while a function runs."""
+"""Bytes that PyTorch's allocator gives while a function runs."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

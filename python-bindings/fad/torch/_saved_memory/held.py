@@ -1,4 +1,4 @@
-"""What the nodes of an autograd graph hold.
+"""Tensors that the nodes of an autograd graph hold.
 
 Each saved tensor of a node is read as it lies there (`SavedTensor.data`), without being
 unpacked. Unpacking raises where the tensor was changed in place, calls hooks, and makes a
@@ -31,7 +31,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Graph:
-    """What a function's graph holds: `held`, in the order of forward; the leaves that
+    """Tensors of a function's graph: `held`, in the order of forward; the leaves that
     get a gradient; and the names of nodes that hold what Python cannot see."""
 
     held: list[Held]
@@ -40,7 +40,7 @@ class Graph:
 
 
 def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) -> Graph:
-    """What the graph from `results` down to the tensors `stop` holds."""
+    """Tensors that the graph from `results` down to the tensors `stop` holds."""
     seen = {each.grad_fn for each in stop if each.grad_fn is not None}
     worklist = [each.grad_fn for each in results if each.grad_fn is not None]
     nodes, leaves = [], {}
@@ -62,8 +62,8 @@ def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) ->
 
 
 def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """What `node` holds, by name; the names of what other hooks of C++ than those of nested
-    sequences have replaced go to `unseen`."""
+    """Yields the tensors that `node` holds, by name. Names of tensors that hooks of C++ other
+    than those of nested sequences have replaced go to `unseen`."""
     if is_sequence(node):
         held, own = read_sequence(node)
         yield from held
@@ -86,7 +86,7 @@ def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
                         unseen.add(f"{node.name()}.{name}")
                 else:
                     yield from _name(name, data)
-    # What a function in Python keeps by itself.
+    # Tensors that a function in Python keeps by itself.
     for attribute, value in getattr(node, "__dict__", {}).items():
         yield from _name(attribute, value)
 

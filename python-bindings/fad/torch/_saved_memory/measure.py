@@ -1,4 +1,4 @@
-"""What autograd holds between forward and backward: `saved_memory`."""
+"""Memory that autograd holds between forward and backward: `saved_memory`."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ class HeldTensor:
 
 @dataclass(frozen=True)
 class SavedMemory(AsJson):
-    """What autograd holds after forward, and what the allocator gave.
+    """Bytes that autograd holds after forward, and those of the allocator.
 
     `tensors` has each storage once, in the order of forward. `bytes` is the sum of those
     that count: neither parameters nor buffers nor inputs. `resident` is what PyTorch's
@@ -162,7 +162,7 @@ def saved_memory(
     kwargs: Mapping[str, Any] | None = None,
     measure: bool = True,
 ) -> SavedMemory:
-    """What autograd holds for the backward of `fn(*inputs, **kwargs)`.
+    """Memory that autograd holds for the backward of `fn(*inputs, **kwargs)`.
 
     `fn` is a module or a function, in eager PyTorch, nested by `fad.torch.nest`, or
     compiled. It runs once for the graph, whose nodes are read without being unpacked, and
@@ -204,7 +204,7 @@ def saved_memory(
 def _measure(
     call: Callable[[], list[torch.Tensor]], leaves: list[torch.Tensor], on_gpu: bool
 ) -> tuple[Any, Any]:
-    """What the allocator gives during forward, and then during backward."""
+    """Bytes that the allocator gives during forward, and then during backward."""
     results, forward = watch_allocator(call, on_gpu)
     trained = [result for result in results if result.requires_grad]
 

@@ -1,4 +1,4 @@
-"""What nested sequences hold for backward, which PyTorch shows of its own nodes only."""
+"""Tensors that nested sequences hold for backward, which PyTorch shows of its own nodes only."""
 
 import ctypes
 from typing import Any
@@ -12,7 +12,7 @@ def is_sequence(node: Any) -> bool:
 
 
 def read_sequence(node: Any) -> tuple[list[tuple[str, torch.Tensor]], list[Any]]:
-    """What the node of a sequence holds, by names: "source", "constant", "derivative" or
+    """Tensors that the node of a sequence holds, by names: "source", "constant", "derivative" or
     "bits"; and the nodes of PyTorch's that it keeps, with what they have saved."""
     # The object of a node of C++ is a head and a pointer to the node.
     address = ctypes.c_void_p.from_address(id(node) + object.__basicsize__).value
@@ -26,7 +26,7 @@ def read_sequence(node: Any) -> tuple[list[tuple[str, torch.Tensor]], list[Any]]
 
 
 def read_recomputed(node: Any, name: str) -> list[torch.Tensor]:
-    """What a reader's node computes `name` from, in place of what it would have saved; nothing
+    """Sources of `name` in a reader's node, in place of the tensor it would have saved; nothing
     where it is not a nested sequence that has replaced that."""
     if not hasattr(torch.ops.fad, "_peek"):
         return []

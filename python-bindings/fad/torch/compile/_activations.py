@@ -108,7 +108,7 @@ def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
     return _Table(table | added)
 
 
-# What autograd calls for the gradients of activations, where PyTorch's decomposition is
+# Operators that autograd calls for the gradients of activations, where PyTorch's decomposition is
 # a product of the cotangent and a factor.
 _PRODUCTS = ("gelu", "mish", "sigmoid", "silu", "tanh")
 

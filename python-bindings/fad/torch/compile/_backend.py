@@ -73,7 +73,7 @@ def compile_inductor(
 
 
 def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable:
-    """What compiles the parts of a graph that `partitioner` splits, with the `options` that
+    """A compiler of the parts of a graph that `partitioner` splits, with the `options` that
     a user has set."""
     try:
         from ._inductor import compile_inner

@@ -8,7 +8,7 @@ from torch import fx
 from ._import import NotPlanned
 from ._pytorch import FakeTensor, detect_fake_mode, unset_fake_temporarily
 
-# What describes the place of a node in the model, for errors and for PyTorch's order
+# Metadata for the place of a node in the model, for errors and for PyTorch's order
 # of the backward part.
 _PLACE = (
     "stack_trace",
@@ -29,7 +29,7 @@ class Values:
     def __init__(self, graph: fx.Graph) -> None:
         values = [node.meta.get("val") for node in graph.nodes]
         self.mode = detect_fake_mode([v for v in values if isinstance(v, torch.Tensor)])
-        # What makes a result, by the operation and its operands.
+        # Nodes that make a result, by the operation and its operands.
         self.forms: dict[Any, tuple[Any, ...]] = {}
 
     def compute(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What crosses from forward to backward of a model, by fad and by PyTorch."""
+"""Tensors that cross from forward to backward of a model, by fad and by PyTorch."""
 
 import contextlib
 import dataclasses
@@ -66,7 +66,7 @@ def explain(
     dynamic: bool | None = None,
     time: bool = False,
 ) -> Explanation:
-    """What `model(*inputs, **kwargs)` saves for backward where it is compiled with the
+    """Tensors that `model(*inputs, **kwargs)` saves for backward where it is compiled with the
     backend `fad` and `options`, compared with PyTorch's partitioner and with the model
     without `torch.compile`.
 
@@ -149,7 +149,7 @@ def _run_eager(
 ) -> _Eager:
     eager = _Eager()
     known = {identify_storage(tensor) for tensor in static}
-    # What is saved is alive, so that no other storage has its address.
+    # Saved tensors are alive, so that no other storage has its address.
     alive = []
 
     def pack(value: torch.Tensor) -> torch.Tensor:

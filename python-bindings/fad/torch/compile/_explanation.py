@@ -34,7 +34,7 @@ class SavedTensor:
     readers: tuple[str, ...]
     read_by_modules: tuple[str, ...]
     is_common: bool = False
-    # What storages are compared by; it means nothing outside.
+    # A key by which storages are compared; it means nothing outside.
     storage: int = field(default=0, repr=False, compare=False)
 
 
@@ -91,7 +91,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Explanation(AsJson):
-    """What crosses from forward to backward of a model.
+    """Tensors that cross from forward to backward of a model.
 
     `eager_bytes` are those that autograd saves without `torch.compile`, by module in
     `eager_by_module`; the model itself has the empty name. `measurements` are those of
@@ -107,12 +107,12 @@ class Explanation(AsJson):
 
     @property
     def fad_bytes(self) -> int:
-        """What fad saves of all graphs."""
+        """Tensors that fad saves of all graphs."""
         return sum(graph.fad.bytes for graph in self.graphs)
 
     @property
     def pytorch_bytes(self) -> int | None:
-        """What PyTorch's partitioner saves of all graphs; None where it fails."""
+        """Tensors that PyTorch's partitioner saves of all graphs; None where it fails."""
         parts = [graph.pytorch for graph in self.graphs]
         return None if None in parts else sum(part.bytes for part in parts if part)
 

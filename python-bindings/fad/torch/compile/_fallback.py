@@ -1,4 +1,4 @@
-"""What fad leaves to Inductor where a release of PyTorch has other internals."""
+"""Graphs that fad leaves to Inductor where a release of PyTorch has other internals."""
 
 import functools
 import warnings

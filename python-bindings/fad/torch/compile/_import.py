@@ -42,7 +42,7 @@ class Imported:
     operands: dict[str, list[fx.Node]]
     # The results of the function that are results of the graph.
     results: list[fx.Node]
-    # What the gradients take, which are alive at the end of backward.
+    # Bytes of the gradients, which are alive at the end of backward.
     gradient_bytes: int
 
 

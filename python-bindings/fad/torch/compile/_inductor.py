@@ -214,7 +214,7 @@ class Choices(InductorChoices):
             for node in nodes:
                 for read in node.read_writes.reads:
                     last[read.name] = max(last.get(read.name, -1), node.min_order)
-            # What is not known is read to the end.
+            # Tensors of unknown readers are read to the end.
             self._last[scheduler] = defaultdict(lambda: math.inf, last)
         return self._last[scheduler]
 

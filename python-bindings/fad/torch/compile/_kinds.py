@@ -1,4 +1,4 @@
-"""What backward may do with operations that fad knows by their costs alone."""
+"""Work of backward with operations that fad knows by their costs alone."""
 
 import operator
 from typing import Any
@@ -104,9 +104,9 @@ _MOVEMENTS = {
     prims.iota,
     prims._low_memory_max_pool_offsets_to_indices,
 }
-# What Inductor fuses with its readers, though backward never repeats it.
+# Operators that Inductor fuses with their readers, though backward never repeats it.
 _FUSED = {prims.inductor_lookup_seed, prims.inductor_random}
-# What Inductor computes in the memory of the first operand, where nothing else reads
+# Operators that Inductor computes in the memory of the first operand, where nothing else reads
 # that.
 _OVERWRITING = {
     aten._unsafe_index_put,

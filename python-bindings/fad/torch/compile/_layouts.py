@@ -8,7 +8,7 @@ it again. The dimensions that the view adds have one element, so that its form i
 whether sizes are static or dynamic.
 
 A copy of a filter has the same size for each batch, and so has the time of another
-conversion. So copies of filters are kept where they are a small part of what is saved."""
+conversion. So copies of filters are kept where they are a small part of all saved bytes."""
 
 import torch
 from torch import fx
@@ -30,7 +30,7 @@ def keep_layouts(
     copies: float = COPIES,
 ) -> None:
     """Replaces inputs with channels among the saved tensors by views, but for filters
-    whose copies are at most the part `copies` of what is saved."""
+    whose copies are at most the part `copies` of all saved bytes."""
     convolutions = (
         graph.find_nodes(op="call_function", target=aten.convolution.default)
         for graph in (forward.graph, backward.graph)

@@ -81,7 +81,7 @@ def _is_word(node: fx.Node, count: int) -> bool:
 
 
 def _find_makers(new: fx.Node, mask: fx.Node) -> set[fx.Node]:
-    """What `new` is made of, with `new`, but for what only `mask` is made of."""
+    """The nodes of which `new` is made, with `new`, but for those of `mask` alone."""
     makers: set[fx.Node] = set()
     worklist = [new]
     while worklist:

@@ -251,7 +251,7 @@ class Partitioner(CustomPartitionerFn):
         return chosen
 
     def _find_parts(self, gradient_bytes: int) -> tuple[int, Fraction]:
-        """What an estimate has of the gradients, and which part of all else in a budget."""
+        """The bytes of gradients in an estimate, and which part of all else in a budget."""
         if not self.is_fused:
             return gradient_bytes, Fraction(1)
         return math.floor(gradient_bytes * (1 - _GRADIENT_RESERVE)), 1 - _RESERVE

@@ -69,7 +69,7 @@ def get_tensors(node: fx.Node) -> list[torch.Tensor]:
 
 
 def identify_storage(value: torch.Tensor) -> int:
-    """What tensors of the same storage have in common, while one of them lives."""
+    """Facts that tensors of the same storage share, while one of them lives."""
     # Other layouts have no storage, and no views.
     return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
 
@@ -100,7 +100,7 @@ class _Walk:
 
     def make(self, node: fx.Node, value: torch.Tensor) -> _Storage:
         place = len(self.nodes) - 1
-        # What belongs to the module is alive in any case, as are inputs of forward.
+        # Tensors of the module are alive in any case, as are inputs of forward.
         is_input = node.op == "placeholder" and not self.is_backward
         is_static = is_input or node.op == "get_attr"
         storage = _Storage(node, 0 if is_static else count_storage_bytes(value), place, place)
@@ -138,7 +138,7 @@ class _Walk:
 
 def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
     """The peak of a step of `forward`, whose last results are saved, and then
-    `backward`, whose placeholders have the names of what is saved.
+    `backward`, whose placeholders have the names of the saved tensors.
 
     The graphs are those that a partitioner of AOTAutograd returns, with fake tensors
     as `meta["val"]`. Sizes that are symbols count by their hints."""
@@ -157,7 +157,7 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
             walk.add_saved(node, source)
             saved.add(source)
 
-    # What is saved, and a result besides, is among the results twice.
+    # A saved tensor that is a result besides is among the results twice.
     results = tree_leaves(forward.graph.output_node().args)
     counts = Counter(results)
     kept = [node for node in results if node not in saved or counts[node] > 1]

@@ -215,7 +215,7 @@ _CONVERSIONS = (
     "arith.extf arith.truncf arith.uitofp arith.sitofp arith.extui arith.extsi "
     "arith.trunci arith.fptoui arith.fptosi"
 ).split()
-# What bytes are that operations read, where that matters: types of plans have no sign.
+# The types of bytes that operations read, where that matters: types of plans have no sign.
 SIGNS = {
     **dict.fromkeys("arith.extsi arith.sitofp".split(), torch.int8),
     **dict.fromkeys("arith.extui arith.uitofp".split(), torch.uint8),

@@ -57,7 +57,7 @@ def find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
 def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:
     """Lets backward raise RuntimeError where it changes one of `mutated`, and another step
     has changed that since forward: backward computes the new value from the one that forward
-    has left. PyTorch does not compare versions of what a function keeps as an attribute of
+    has left. PyTorch does not compare versions of tensors that a function keeps as an attribute of
     its context."""
     for node in find_written_in_backward(graph) & mutated:
         node.meta["saved_tensor_with_no_vc_check"] = False

@@ -26,7 +26,7 @@ _compiled: list[Any] = []
 
 
 class _Gradient(NamedTuple):
-    """What the gradients of a sequence are computed from."""
+    """Values from which the gradients of a sequence are computed."""
 
     #: Whether there is a kernel of the function `backward`.
     is_kernel: bool

@@ -82,7 +82,7 @@ def find_levels(evaluate: _Evaluate, bits: int) -> list[float]:
     return _fad.place_levels(samples.sort().values.tolist(), 2**bits, fixed)
 
 
-# What is registered with PyTorch goes with this.
+# Registrations with PyTorch go with this.
 _kernels = torch.library.Library("fad", "FRAGMENT")
 _warned: set[str] = set()
 

@@ -10,7 +10,7 @@ from ._context import Context, is_generator
 
 
 class NestedModule:
-    """What classes of nested modules have in front of the model's class."""
+    """Attributes of classes of nested modules in front of the model's class."""
 
     #: The model's class, and what `nest` was called with.
     _fad_nested: tuple[Any, ...]
@@ -31,7 +31,7 @@ class NestedModule:
         return parametrizations[name]()
 
     def fad_report(self, *inputs: Any, **keywords: Any) -> Any:
-        """What is kept for backward of each sequence of `model(*inputs, **keywords)`,
+        """Tensors kept for backward of each sequence of `model(*inputs, **keywords)`,
         and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers and
         random numbers are as before afterwards."""
         from ._report import report

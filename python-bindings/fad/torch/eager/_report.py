@@ -1,4 +1,4 @@
-"""What nesting keeps of each sequence of a function, and why."""
+"""Tensors that nesting keeps of each sequence of a function, and why."""
 
 import ctypes
 import json
@@ -80,7 +80,7 @@ class NestReport(AsJson):
 
     @property
     def eager_bytes(self) -> int:
-        """What eager PyTorch keeps of the same operators."""
+        """Tensors that eager PyTorch keeps of the same operators."""
         return sum(sequence.eager_bytes for sequence in self.sequences)
 
     @property
@@ -173,7 +173,7 @@ class _Recorder:
         self._watch = watch
         self._operators: dict[int, _Operator] = {}
         self._ends: dict[int, _End] = {}
-        # What views of values that are computed late are named by.
+        # Keys by which views of values that are computed late are named.
         self._values: dict[int, int] = {}
         self._is_result = False
         self._left: list[LeftOperator] = []

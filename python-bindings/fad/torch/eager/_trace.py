@@ -1,4 +1,4 @@
-"""What a nested program saves and releases, operator by operator."""
+"""Tensors that a nested program saves and releases, operator by operator."""
 
 from collections.abc import Callable
 from typing import Any

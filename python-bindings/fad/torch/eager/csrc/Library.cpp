@@ -118,7 +118,7 @@ TORCH_LIBRARY_FRAGMENT(fad, m) {
   m.def("_derivatives(Tensor arguments) -> Tensor?",
         torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                         &fad::eager::evaluateDerivative));
-  // For fad.torch.saved_memory: the names and tensors of what a node holds, by
+  // For fad.torch.saved_memory: the names and tensors that a node holds, by
   // its address; and what the thread's peek has found, which is turned on or
   // off.
   m.def("_held(int node) -> (str[], Tensor[])", [](int64_t node) {
@@ -131,7 +131,7 @@ TORCH_LIBRARY_FRAGMENT(fad, m) {
   });
 }
 
-// What Python calls, through ctypes.
+// Functions that Python calls, through ctypes.
 #define FAD_EAGER_API extern "C" __attribute__((visibility("default")))
 
 /// The modes of threads, by their numbers. Python has a thread's state as such
@@ -296,14 +296,14 @@ FAD_EAGER_API void fad_eager_watch_writes() { fad::eager::watchWrites(); }
 // Kernels of deferred sequences
 //===----------------------------------------------------------------------===//
 
-/// What fad's code is called with, and frees its results with.
+/// Functions that call fad's code and free its results.
 FAD_EAGER_API void fad_eager_set_native(uintptr_t call, uintptr_t free) {
   using namespace fad::eager;
   native.free = reinterpret_cast<void (*)(void *)>(free);
   native.call = reinterpret_cast<bool (*)(PackedCode, void **)>(call);
 }
 
-/// What kernels of a GPU are launched with. `type` names the devices.
+/// A function that launches kernels of a GPU. `type` names the devices.
 FAD_EAGER_API void fad_eager_set_driver(const char *type, uintptr_t launch,
                                         uintptr_t isCapturing,
                                         uintptr_t getErrorMessage) {

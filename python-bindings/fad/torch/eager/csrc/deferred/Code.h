@@ -22,12 +22,12 @@ using PackedCode = void (*)(void **);
 
 /// A kernel of a GPU. `_Kernel` of eager/_device.py is the same.
 struct DeviceKernel {
-  /// What libfad_cuda_runtime.so launches: for pointers that are multiples of
+  /// A kernel of libfad_cuda_runtime.so: for pointers that are multiples of
   /// 16 bytes, and for others.
   void *aligned, *unaligned;
   /// Of a block; and how many elements a block computes.
   int64_t threads, tile;
-  /// What the kernel takes before the number of elements: the number of an
+  /// Arguments of the kernel before the number of elements: the number of an
   /// argument, or -1 less that of a result.
   const int64_t *parameters;
   int64_t parameterCount;

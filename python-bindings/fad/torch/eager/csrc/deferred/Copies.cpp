@@ -1,4 +1,4 @@
-//===- Copies.cpp - Copies of what is written to --------------------------===//
+//===- Copies.cpp - Copies of overwritten memory --------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

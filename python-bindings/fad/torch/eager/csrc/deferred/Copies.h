@@ -1,4 +1,4 @@
-//===- Copies.h - Copies of what is written to -----------------*- C++ -*-===//
+//===- Copies.h - Copies of overwritten memory -----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace fad::eager {
 
-/// Copies of what sequences read in the memory of a tensor, before that is
+/// Copies of values that sequences read in a tensor's memory, before that is
 /// written to. What several of them read is copied once.
 class Copies {
 public:

@@ -173,7 +173,7 @@ static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
   return true;
 }
 
-/// What `evaluate` has left of a sequence, or what linear operators do.
+/// The rest of a sequence after `evaluate`, or linear operators.
 static Choice findKept(const Value &value) {
   if (!value.sequence || value.sequence->held.form == Derivative::Operator)
     return {Kept::Operator, false};
@@ -202,7 +202,7 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       });
     };
     if (value.policy == Policy::Fad) {
-      // What computes a value without a reader takes a derivative for few bits,
+      // A sequence whose value has no reader takes a derivative for few bits,
       // which this reader has no use for.
       if (!value.bits || choice.kept != Kept::Operator || !runs())
         lazy.compute();

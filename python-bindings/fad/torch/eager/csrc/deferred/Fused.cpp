@@ -75,7 +75,7 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
   if (!gradient.strides().equals(like.strides()) || !isMaterial(gradient))
     dense = at::empty_strided(like.sizes(), like.strides(), like.options())
                 .copy_(gradient);
-  // What the gradient depends on, in the order of its residuals, which may have
+  // Values of the gradient, in the order of its residuals, which may have
   // a number before a tensor.
   Arguments used;
   for (int64_t argument : program->compiled->gradientArguments)

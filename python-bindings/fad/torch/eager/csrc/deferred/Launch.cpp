@@ -39,7 +39,7 @@ public:
     });
   }
 
-  /// What the driver takes: a pointer to each value, and to `count`.
+  /// Arguments of the driver: a pointer to each value, and to `count`.
   std::vector<void *> get(int32_t &count) {
     std::vector<void *> pointers;
     for (Value &value : values)

@@ -164,7 +164,7 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
       !isMaterial(value))
     dense = at::empty_strided(sizes(), strides(), value.options()).copy_(value);
   storage_ = dense.storage();
-  // What an operator's node has saved of the result sees writes to this tensor.
+  // A result that an operator's node has saved sees writes to this tensor.
   set_version_counter(dense.unsafeGetTensorImpl()->version_counter());
   storage_access_should_throw_ = false;
   if (stream) {

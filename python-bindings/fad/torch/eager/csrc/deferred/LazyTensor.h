@@ -103,7 +103,7 @@ public:
   /// The operators that lead to the value, or null once it is computed. Within
   /// `evaluate`, or a visit.
   const StepPtr &getStep() const { return step; }
-  /// What was current when the last operator was recorded.
+  /// The state when the last operator was recorded.
   const std::optional<c10::Stream> &getStream() const { return stream; }
 
   const c10::Storage &storage() const override;
@@ -121,9 +121,9 @@ public:
 
 private:
   friend class LazyTensors;
-  /// What may go once the tensor is computed. The last reference to a tensor
-  /// may wait for Python's lock, whose owner may wait for the tensor's: it goes
-  /// outside of that.
+  /// Objects that may go once the tensor is computed. The last reference to a
+  /// tensor may wait for Python's lock, whose owner may wait for the tensor's:
+  /// it goes outside of that.
   struct Dropped {
     StepPtr step;
     std::vector<at::Tensor> operands;

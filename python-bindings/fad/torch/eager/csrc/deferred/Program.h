@@ -14,7 +14,7 @@
 
 namespace fad::eager {
 
-/// What kernels take of a sequence. The key has the policy, the type, and how
+/// Inputs of kernels from a sequence. The key has the policy, the type, and how
 /// many sources, constants and numbers there are, as in `auto Float 1 0 2`, and
 /// the operators (see `SequenceText`). On a GPU, it also has the device, as in
 /// `auto Float 1 0 2 cuda:0`.

@@ -44,7 +44,7 @@ private:
   c10::OptionalStreamGuard guard;
 };
 
-/// What a stream has been given until a sequence was computed there.
+/// Work given to a stream until a sequence was computed there.
 class LateWork {
 public:
   /// Notes that what the stream has been given so far is the work.

@@ -87,7 +87,7 @@ static bool packs(const at::Tensor &tensor, Value &value,
   try {
     return packDerivative(tensor, value, levels);
   } catch (const c10::Error &) {
-    // What the derivative is computed from was changed in place. Backward
+    // A source of the derivative was changed in place. Backward
     // reports it, where it needs it.
     return false;
   }

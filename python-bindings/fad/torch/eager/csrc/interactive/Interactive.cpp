@@ -99,7 +99,7 @@ static at::Tensor deriveProduct(const Call &call) {
   const at::Tensor &one = call.tensor(first), &other = call.tensor(second);
   const Held &held = call.description(first);
   const Held &rest = call.description(second);
-  // What the node saved is the operand, if its operator was the last.
+  // The node's saved tensor is the operand, if its operator was the last.
   if (isMultiplied(first) && held.isLast && rest.form == Derivative::Number)
     if (at::Tensor all =
             deriveProductInOnePass(other, rest.factor, one, held.slope);

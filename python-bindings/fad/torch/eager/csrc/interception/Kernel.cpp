@@ -52,7 +52,7 @@ static bool collect(Call &call) {
     if (call.positions.size() == 2 || !isSupported(tensor, call.mode))
       return false;
     Value *value = valueOf(tensor);
-    // What Auto left of a sequence leads to its sources alone, and few bits
+    // A sequence that Auto left leads to its sources alone, and few bits
     // lead nowhere.
     if (value && value->isFinished &&
         (call.mode.policy == Policy::Auto || value->policy == Policy::Auto ||

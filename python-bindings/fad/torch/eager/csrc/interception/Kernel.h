@@ -79,7 +79,7 @@ at::Tensor runTyped(const Operator &info,
     else
       return false;
   };
-  // What takes the longest to know is last.
+  // The slowest check is last.
   bool isCandidate = (isDifferentiable(args) || ...) && hasOurKeys(keys) &&
                      !(isSmall(args) || ...) && isOurThread();
   if (!isCandidate && !keys.has(tensorKey))

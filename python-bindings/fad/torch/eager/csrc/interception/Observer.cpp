@@ -15,7 +15,7 @@
 namespace fad::eager {
 
 static thread_local Listener listener = nullptr;
-/// What events have named. Memory of tensors is free once nothing else needs
+/// Objects that events have named. Memory of tensors is free once nothing else needs
 /// it.
 static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>>
     named;
@@ -35,7 +35,7 @@ static void printStorage(std::ostream &out, const at::Tensor &tensor) {
       << ", " << storage.nbytes() << ']';
 }
 
-/// The address of what a tensor is named by, and its bytes.
+/// The address that names a tensor, and its bytes.
 static void print(std::ostream &out, const at::Tensor &tensor) {
   if (!lazyOf(tensor))
     return printStorage(out, tensor);

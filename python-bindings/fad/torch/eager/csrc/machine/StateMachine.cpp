@@ -99,7 +99,7 @@ Decision decide(Policy policy, Kind kind, Operands operands) {
   return decision;
 }
 
-/// What is kept of a sequence with one nonlinear operator, under Auto.
+/// Tensors kept of a sequence with one nonlinear operator, under Auto.
 static Choice finishOperator(const Ending &ending) {
   if (ending.isLast && ending.saves == Saves::Result) {
     // The reader and the operator save the same tensor.
@@ -116,7 +116,7 @@ static Choice finishOperator(const Ending &ending) {
   return {Kept::Sources, true};
 }
 
-/// What is kept exactly.
+/// Tensors that are kept exactly.
 static Choice finishExactly(Policy policy, const Ending &ending) {
   switch (ending.derivative) {
   case Derivative::Number:

@@ -33,7 +33,7 @@ enum class Policy : uint8_t { Fad, Auto };
 /// fad operator itself. NY starts a sequence, YY continues it, YN ends it.
 enum class State : uint8_t { NN, NY, YY, YN };
 
-/// What an operator computes from its differentiable operands.
+/// The function that an operator is of its differentiable operands.
 enum class Kind : uint8_t {
   /// No elementwise function: nfad.
   Other,
@@ -51,7 +51,7 @@ enum class Kind : uint8_t {
 enum class Derivative : uint8_t {
   /// A number, as after a linear operator.
   Number,
-  /// What one operator saved for its backward function, and a number.
+  /// Tensors that one operator saved for its backward function, and a number.
   Operator,
   /// A tensor.
   Tensor,
@@ -59,8 +59,8 @@ enum class Derivative : uint8_t {
   Steps
 };
 
-/// What leads a gradient to a value in the graph of backward: a node, and which
-/// of its inputs.
+/// An edge for a gradient of a value in the graph of backward: a node, and
+/// which of its inputs.
 struct Source {
   const void *node = nullptr;
   uint32_t input = 0;
@@ -99,7 +99,7 @@ private:
   size_t count = 0;
 };
 
-/// What is known about a differentiable operand. The four parameters of the
+/// Facts about a differentiable operand. The four parameters of the
 /// paper are isFAD, saved_tensors and fad_tensors, which are in `derivative`
 /// (both are on the tensor), and src_node, which is in `sources`.
 struct Operand {
@@ -132,8 +132,8 @@ private:
   size_t count;
 };
 
-/// What an operator does. A, forward, and D, the update of the result, are of
-/// every state.
+/// The decision on an operator. A, forward, and D, the update of the result,
+/// are of every state.
 struct Decision {
   State state = State::NN;
   /// Of the result, where it is a fad tensor: the heads of its sequence.
@@ -152,11 +152,11 @@ struct Decision {
 /// Operands that need no gradient are constants and are left out.
 Decision decide(Policy policy, Kind kind, Operands operands);
 
-/// What an operator saves for its backward function. Of a product with a
+/// Tensors that an operator saves for its backward node. Of a product with a
 /// constant tensor, that is the constant alone.
 enum class Saves : uint8_t { Nothing, Input, Result, Constant };
 
-/// What is known about a fad tensor when an nfad operator reads it.
+/// Facts about a fad tensor when an nfad operator reads it.
 struct Ending {
   Derivative derivative = Derivative::Number;
   bool isPiecewise = true;
@@ -172,11 +172,11 @@ struct Ending {
   bool isSingle = false;
 };
 
-/// What backward finds of a sequence.
+/// Tensors that backward finds of a sequence.
 enum class Kept : uint8_t {
   /// A number.
   Number,
-  /// What its only nonlinear operator saved.
+  /// Tensors that its only nonlinear operator saved.
   Operator,
   Tensor,
   /// A bit for each element, where the derivative has two values.

@@ -15,7 +15,7 @@
 
 namespace fad::eager {
 
-/// What an operator of a trace saved or released: a description, as in
+/// A tensor that an operator of a trace saved or released: a description, as in
 /// "derivative", and its bytes.
 struct Item {
   std::string what;
@@ -36,11 +36,11 @@ struct Event {
 class Trace {
 public:
   void record(Event event) { events.push_back(std::move(event)); }
-  /// What went with a tensor or a node after the last operator.
+  /// Tensors released with a tensor or a node after the last operator.
   void release(Item item);
-  /// What the last operator has computed late: so many operators, and bytes.
+  /// Values the last operator has computed late: so many operators, and bytes.
   void compute(const std::string &how, size_t operators, int64_t bytes);
-  /// What backward finds of a sequence that the last operator has ended.
+  /// Tensors backward finds of a sequence that the last operator has ended.
   void keep(std::string what);
   /// The lines so far, each as in
   ///   YY  mul  A B D  saves derivative 64 B  releases result of sigmoid 64 B

@@ -22,7 +22,7 @@ namespace fad::eager {
 using torch::autograd::variable_list;
 namespace compiled = torch::dynamo::autograd;
 
-/// What a node does in a backward, whose own may be released before the program
+/// The work of a node in backward, whose own may be released before the program
 /// runs.
 static c10::intrusive_ptr<SequenceNode> copy(const SequenceNode &node) {
   auto made = c10::make_intrusive<SequenceNode>();
@@ -55,7 +55,7 @@ static at::Tensor makeHandle(const SequenceNode &node) {
   return handle;
 }
 
-/// What the program calls: the gradients of the sources.
+/// Functions that the program calls: the gradients of the sources.
 static variable_list pullByHandle(const variable_list &gradients,
                                   const std::vector<c10::IValue> &arguments) {
   const at::Tensor handle = arguments.at(0).toTensor();

@@ -15,7 +15,7 @@
 
 namespace fad::eager {
 
-/// What the numbers of a derivative stand for, at most 256 of them.
+/// Values of a derivative's numbers, at most 256 of them.
 struct Levels {
   int bits = 0;
   /// Ascending.

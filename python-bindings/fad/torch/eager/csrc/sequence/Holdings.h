@@ -27,7 +27,7 @@ struct Holdings {
   void add(const StepPtr &end);
 };
 
-/// What a node of a sequence holds; nothing for nodes of others.
+/// Tensors of a sequence's node; nothing for nodes of others.
 Holdings holdingsOf(torch::autograd::Node &node);
 
 /// While it is on, a thread that reads what a reader's node has saved, and what

@@ -29,7 +29,7 @@ constexpr auto modeKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 constexpr auto tensorKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
 const c10::DispatchKeySet bothKeys({modeKey, tensorKey});
 
-/// What `nest` was called with, for each thread.
+/// Arguments of `nest`, for each thread.
 struct Options {
   Policy policy = Policy::Auto;
   /// Tensors with fewer elements are left to PyTorch.
@@ -55,7 +55,7 @@ class PlainGuard {
                                           c10::autocast_dispatch_keyset};
 };
 
-/// What is computed late, or of others' numbers, is computed as in a thread
+/// A value computed late, or of others' numbers, is computed as in a thread
 /// that is in no mode.
 struct OutsideModes {
   c10::InferenceMode normal{false};

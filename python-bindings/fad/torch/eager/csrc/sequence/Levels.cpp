@@ -21,11 +21,11 @@
 
 namespace fad::eager {
 
-/// What is placed in this thread.
+/// Values placed in this thread.
 static thread_local const StepPtr *placed = nullptr;
 static thread_local Source placedSource;
 
-/// What the derivative is multiplied by after the operators that `end` is set
+/// Factors of the derivative after the operators that `end` is set
 /// to: by numbers alone, so that levels are multiplied as well.
 static double peel(StepPtr &end) {
   double factor = 1;

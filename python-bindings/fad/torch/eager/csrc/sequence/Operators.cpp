@@ -171,7 +171,7 @@ const Reader &findReader(const c10::OperatorHandle &op) {
       {"aten::_reshape_alias", {0, true}},
   };
   // Of all overloads. Names are strings, which take longer to find than the
-  // rest of what is done for a reader; PyTorch's own operators stay.
+  // rest of the work for a reader; PyTorch's own operators stay.
   static const auto all = [] {
     std::unordered_map<c10::OperatorHandle, const Reader *> all;
     auto &dispatcher = c10::Dispatcher::singleton();

@@ -59,19 +59,19 @@ bool isInPlaceOperator(const c10::OperatorName &name);
 /// The fad operator of a name of PyTorch's, as "aten::add.Tensor", or null.
 const Operator *findOperator(const c10::OperatorName &name);
 
-/// What an operator is for given arguments and the positions of its
+/// The kind of an operator for given arguments and the positions of its
 /// differentiable operands: a product with a number is linear.
 struct Use {
   Kind kind;
   /// Of a linear operator, what each operand is multiplied by.
   double factors[2];
-  /// What its node needs; nothing, if it is linear.
+  /// Values that its node needs; nothing, if it is linear.
   Saves saves;
 };
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions);
 
-/// What is known of an operator that ends sequences.
+/// Facts about an operator that ends sequences.
 struct Reader {
   /// Bits are positions: which of its arguments its node saves in a way that a
   /// recomputed value can replace.

@@ -30,7 +30,7 @@ struct SequenceNode final : torch::autograd::Node {
   at::Tensor bits;
   double values[2] = {0, 0};
   LevelsPtr levels;
-  /// What of the above remains, once an operator that is no part of the
+  /// The remaining ones of these, once an operator that is no part of the
   /// sequence has read the value.
   bool isFinished = false, isReleased = false;
   /// How many nodes of sequences skip this one's value.
@@ -68,7 +68,7 @@ protected:
   apply(torch::autograd::variable_list &&gradients) override;
 
 private:
-  /// What stands for the node in a program of compiled autograd.
+  /// An object that stands for the node in a program of compiled autograd.
   mutable at::Tensor handle;
 
   /// An error instead of a partial gradient, where the gradient of a skipped

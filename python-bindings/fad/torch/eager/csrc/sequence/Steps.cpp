@@ -249,7 +249,7 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       const Originals &originals = {}) {
   PlainGuard guard;
   OutsideHooks outside;
-  // What a sequence reads is no tensor of a transform of torch.func that
+  // A sequence reads no tensor of a transform of torch.func that
   // backward is called in. Inside of one, its value would have another graph.
   c10::impl::ExcludeDispatchKeyGuard outsideTransforms(
       c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,

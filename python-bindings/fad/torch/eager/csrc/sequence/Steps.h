@@ -83,7 +83,7 @@ struct Step : c10::intrusive_ptr_target {
   const SequenceKernels *kernels = nullptr;
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
-  /// What kernels compute to the value, once that was asked for.
+  /// Kernels that compute the value, once that was asked for.
   std::shared_ptr<Program> program;
 
   std::mutex access;
@@ -125,7 +125,7 @@ std::vector<at::Tensor> callNode(torch::autograd::Node &node,
 /// other memory, by `.data = `, and keep its node.
 bool isSame(const at::Tensor &a, const at::Tensor &b);
 
-/// What a step computes, without a graph.
+/// Results of a step, without a graph.
 at::Tensor compute(const StepPtr &end);
 
 /// Values of steps.
@@ -154,7 +154,7 @@ private:
   std::vector<at::Tensor> tensors;
 };
 
-/// What a step computes, with PyTorch's own nodes for its derivative.
+/// Results of a step, with PyTorch's own nodes for its derivative.
 class Replay {
 public:
   /// Fails where a source or a constant was modified in place. The graph of the

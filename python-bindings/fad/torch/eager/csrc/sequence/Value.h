@@ -71,7 +71,7 @@ struct Held {
 /// Python's lock is never waited for while one of them is held.
 struct Value final : c10::BackendMeta {
   c10::TensorImpl *tensor;
-  /// What the tensor's graph starts with, and the tensor's version; a tensor
+  /// The start of the tensor's graph, and the tensor's version; a tensor
   /// that has others by now was changed.
   torch::autograd::Node *node;
   uint32_t version;
@@ -146,7 +146,7 @@ void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value);
 /// Operators need not see the tensor any more.
 void removeKey(const at::Tensor &tensor);
 
-/// What a tensor's graph starts with, or null. The tensor is no view.
+/// The start of a tensor's graph, or null. The tensor is no view.
 torch::autograd::Node *nodeOf(const at::Tensor &tensor);
 
 /// Whether backward sees a tensor as a view of another.
