@@ -6,7 +6,9 @@
   the same order;
 - every page with commands has a test that runs them;
 - pages, descriptions of TableGen, comments of C++ and Python are spelled as in American
-  English, and without phrases that readers did not understand."""
+  English, and without phrases that readers did not understand;
+- no comment of C++, Python, TableGen, CMake or the shell, and no docstring begins with "What",
+  and none has "of what": a noun says more."""
 
 import pathlib
 import re
@@ -21,19 +23,24 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # A comment of C++; `//` in a string begins none, but costs nothing.
 COMMENT = re.compile(r"//.*")
-# What of British spelling occurs in such texts.
+# British spellings that occur in such texts.
 BRITISH = re.compile(
     r"\b\w*(?:behaviour|colour|favour|neighbour|honour|centre|labell|modell|artefact)\w*"
     r"|\b\w*(?:general|initial|linear|material|minim|normal|optim|recogn|serial|special|summar"
     r"|synchron|vector)is(?:e|es|ed|er|ing|ation)s?\b",
     re.IGNORECASE,
 )
-# What readers did not understand, each of which can be said in plain words.
+# Phrases that readers did not understand, each of which can be said in plain words.
 DENIED = re.compile(
     r"could be moved(?: between memory and processor)? meanwhile|be in use meanwhile"
     r"|spread among zeros|backward, as it was written",
     re.IGNORECASE,
 )
+# Comments and docstrings that begin with a clause in place of a noun, and nouns of a clause.
+BEGINNING = re.compile(r'(?:^|\s)(?://+|#+|/\*+)[ \t]*What\b|"""\s*What\b', re.MULTILINE)
+# Breaks of lines, behind which a comment begins anew.
+JOINED = re.compile(r"\n[ \t]*(?:///?|#)?[ \t]*|\s+")
+CLAUSE = re.compile(r"\bof what\b", re.IGNORECASE)
 OWN_PATH = pathlib.Path("utils/check-pages.py")
 COMMANDS = {"sh", "python"}
 
@@ -54,7 +61,7 @@ def read_prose(path):
 
 
 def find_anchors(path):
-    """What links call the headings of a page."""
+    """The names of a page's headings in links."""
     for heading in HEADING.findall(read_prose(path)):
         words = re.sub(r"[^\w\- ]", "", heading.lower())
         yield words.replace(" ", "-")
@@ -107,7 +114,7 @@ def check_site(root, pages):
 
 
 def read_words(path):
-    """What the spelling counts of in a file: of C++, the comments."""
+    """The text of a file whose spelling counts: of C++, the comments."""
     if path.suffix == ".md":
         return read_prose(path)
     text = path.read_text()
@@ -123,9 +130,18 @@ def check_spelling(root, file):
 def check_phrases(root, file):
     """Yields the phrases of a file that are denied. They may stand in a string, and go on in
     the next line, where a comment begins anew."""
-    text = re.sub(r"\n[ \t]*(?:///?|#)?[ \t]*|\s+", " ", (root / file).read_text())
-    for phrase in DENIED.findall(text):
+    for phrase in DENIED.findall(JOINED.sub(" ", (root / file).read_text())):
         yield f"{file}: '{phrase}' is not plain; write what is meant"
+
+
+def check_clauses(root, file):
+    """Yields the comments of a file that have a clause where they should have a noun."""
+    text = (root / file).read_text()
+    for match in BEGINNING.finditer(text):
+        line = text.count("\n", 0, match.end()) + 1
+        yield f"{file}:{line}: a comment begins with 'What'; begin with a noun or a verb"
+    for match in CLAUSE.finditer(JOINED.sub(" ", text)):
+        yield f"{file}: '{match[0]}' is not plain; name the thing"
 
 
 def check_tests(root, pages):
@@ -145,6 +161,8 @@ def main():
     faults = [fault for page in pages for fault in check_links(root, page)]
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_spelling(root, file)]
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_phrases(root, file)]
+    scripts = set(find_files(root, "*.c", "*.cmake", "*CMakeLists.txt", "*.sh"))
+    faults += [fault for file in sorted(sources | scripts) for fault in check_clauses(root, file)]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)
     faults += check_tests(root, pages)

@@ -1,2 +1,3 @@
 // Cells of neighbours.
 def Pass { let summary = "Minimise what is kept"; }
+// What a pass has.

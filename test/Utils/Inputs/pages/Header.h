@@ -1,0 +1,2 @@
+/// What a class is.
+int x;

@@ -1,0 +1,1 @@
+# What a module of CMake needs.

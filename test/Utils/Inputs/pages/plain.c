@@ -1,0 +1,2 @@
+/* What a comment of C says. */
+// Of what there is.

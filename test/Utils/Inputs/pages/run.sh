@@ -1,0 +1,2 @@
+echo "a"  # What is printed.
+sed "/^# What these need/d"
