@@ -40,10 +40,11 @@ done
 # Its completion is tested.
 packages+=(zsh)
 if [ $build = build ]; then
-  set_up
+  set_up all fad-test-depends
 else
   prepare
   step "Configure with sanitizers" configure sanitize
+  step "Build" cmake --build $build --target fad-test-depends
 fi
 if [ $nightly = 1 ]; then
   [ "$python_packages" = leave ] ||
@@ -51,7 +52,6 @@ if [ $nightly = 1 ]; then
       --requirement utils/requirements-nightly.txt
   exec cmake --build build --target check-fad-nightly
 fi
-step "Build what tests need" cmake --build $build --target fad-test-depends
 printf '\n==> Test\n'
 if [ "$python_packages" = leave ]; then
   echo "nothing from PyPI is used; the tests that need it are skipped"
