@@ -36,7 +36,7 @@ install_python_packages() {
   fi
   echo "about to install into build/venv, from PyPI (about 500 MB to" \
     "download, 2.2 GB on disk; --light leaves it out):"
-  sed -n '/^# Packages that these need/q; s/^\([a-z].*\)==\(.*\)/  \1 \2/p' "$requirements"
+  sed -n '/^# What these need/q; s/^\([a-z].*\)==\(.*\)/  \1 \2/p' "$requirements"
   rm -f "$venv/requirements.txt"
   "$python" -m venv --clear "$venv" || explain_failure || return
   { install_torch &&
