@@ -146,6 +146,8 @@ class Server:
         for name in self.imports:
             importlib.import_module(name)
         self.added = dict(os.environ.items() - self.environment.items())
+        # Fails here, before there is a script's process, where the system has no such handles.
+        os.close(os.pidfd_open(os.getpid()))
         number = os.fork()
         if not number:
             os._exit(0)
