@@ -101,8 +101,8 @@ class Server:
         """Returns a request, in the process that is to run it."""
         while True:
             for key, _ in self.selector.select():
-                # An event before it may have closed this one.
-                if key.fd in self.selector.get_map():
+                # An event before it may have closed this one, and reused its number.
+                if self.selector.get_map().get(key.fd) is key:
                     request = key.data()
                     if request:
                         return request
