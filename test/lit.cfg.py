@@ -33,6 +33,8 @@ llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "CUDA_HOME", "CUDA_P
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 # Small test programs do not gain from more threads, and lit runs many at once.
 config.environment["OMP_NUM_THREADS"] = "2"
+# These wait without a processor, which another test uses.
+config.environment["OMP_WAIT_POLICY"] = "passive"
 # The Python package of the build, and what the scripts of several tests share.
 config.environment["PYTHONPATH"] = os.pathsep.join(
     [os.path.join(config.fad_obj_root, "python")]
