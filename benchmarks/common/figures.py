@@ -12,6 +12,8 @@ import time
 from importlib import metadata
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
+from records import format_records
+
 MIB = 1 << 20
 
 
@@ -112,7 +114,7 @@ class Run:
         """Writes all figures, and prints `what`, which is new."""
         if self.path is not None:
             new = self.path.with_suffix(".new")
-            new.write_text(json.dumps(self.data, indent=1) + "\n")
+            new.write_text(format_records(self.data) + "\n")
             new.replace(self.path)
         print(*what, file=sys.stderr, flush=True)
 

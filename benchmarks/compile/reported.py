@@ -15,6 +15,10 @@ import platform
 import sys
 from typing import Any
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+
+from records import format_records  # noqa: E402
+
 MIB = 1 << 20
 
 
@@ -58,7 +62,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             print(f"{number}, engine {engine}", file=sys.stderr, flush=True)
             entry["engines"][engine] = measure(number, engine, arguments.quick)
             if arguments.json:
-                arguments.json.write_text(json.dumps(data, indent=1) + "\n")
+                arguments.json.write_text(format_records(data) + "\n")
     return data
 
 

@@ -7,9 +7,10 @@ seconds of the thread's processor. What is kept is what autograd
 holds for a tensor that nothing else keeps."""
 
 import argparse
-import json
 import math
 import os
+import pathlib
+import sys
 import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -18,6 +19,10 @@ import torch
 import torch.nn.functional as F
 
 import fad.torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+
+from records import format_records  # noqa: E402
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f64": torch.float64}
 
@@ -117,8 +122,7 @@ def main():
     print_table(rows)
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"torch": torch.__version__, "rows": rows}, file, indent=1)
-            file.write("\n")
+            file.write(format_records({"torch": torch.__version__, "rows": rows}) + "\n")
 
 
 if __name__ == "__main__":

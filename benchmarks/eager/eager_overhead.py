@@ -13,6 +13,7 @@ import contextlib
 import json
 import pathlib
 import platform
+import sys
 import time
 
 import torch
@@ -20,6 +21,10 @@ from torch import nn
 
 import fad.torch
 from fad.torch.eager import _kernels
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+
+from records import format_records  # noqa: E402
 
 ROUNDS, CALLS = 60, 100
 # Elements of large activations, and steps of one in a row, so that caches are its own.
@@ -202,7 +207,7 @@ def main():
         "large": measure_large(arguments.rounds),
     }
     if arguments.out:
-        arguments.out.write_text(json.dumps(results, indent=2) + "\n")
+        arguments.out.write_text(format_records(results) + "\n")
     print_table(results)
 
 

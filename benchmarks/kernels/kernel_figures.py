@@ -10,6 +10,12 @@ import json
 import os
 import pathlib
 import platform
+import sys
+
+# In a kit, it is beside this file.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+
+from records import format_records  # noqa: E402
 
 BYTES = {"f32": 4, "bf16": 2, "f16": 2}
 # Tensors that the stream reads and writes.
@@ -179,4 +185,4 @@ def read(parser, path):
 
 
 def write(figures, path):
-    pathlib.Path(path).write_text(json.dumps(figures, indent=1) + "\n")
+    pathlib.Path(path).write_text(format_records(figures) + "\n")

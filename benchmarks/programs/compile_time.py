@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "common"))
 
 from figures import name_processor  # noqa: E402
+from records import format_records  # noqa: E402
 
 
 def export(folder, options):
@@ -105,7 +106,7 @@ def main():
         return print_table(json.loads(options.table.read_text()))
     found = run(options)
     if options.out:
-        options.out.write_text(json.dumps(found, indent=1) + "\n")
+        options.out.write_text(format_records(found) + "\n")
     print_table(found)
 
 

@@ -19,10 +19,11 @@ import warnings
 from importlib import metadata
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "examples" / "models"))
+sys.path[:0] = [str(ROOT / "examples" / "models"), str(ROOT / "benchmarks" / "common")]
 
 import saved_tables
 from command_line import positive
+from records import format_records
 
 # Requests to fad, by the name of the figure.
 REQUESTS = {
@@ -228,7 +229,7 @@ def measure_all(parser, options):
             figures["rows"].append(measure(name, activation, options, row))
             print(f"measured {name}, {activation}", file=sys.stderr, flush=True)
             if options.json:
-                options.json.write_text(json.dumps(figures, indent=1) + "\n")
+                options.json.write_text(format_records(figures) + "\n")
     return figures
 
 
