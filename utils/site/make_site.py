@@ -28,6 +28,10 @@ PAGES = (
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
+# A command that prints figures of a file, and rows of its output.
+TABLE = re.compile(
+    r"^```sh\n(python3 [^`]*--table[^`]*)```\n\n```text output\n([^`]*)```", re.MULTILINE
+)
 # Pages that mlir-tblgen made, and the title that a page of passes lacks.
 REFERENCE = {
     "FadDialect.md": None,
@@ -49,10 +53,27 @@ PROGRAMS = {
 }
 
 
+def fill_table(match):
+    """Return the command with its whole output, where the page shows rows of that."""
+    if "..." not in match[2].splitlines():
+        return match[0]
+    folders = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", match[1]],
+        cwd=ROOT,
+        env={**os.environ, "PATH": folders},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return f"```sh\n{match[1]}```\n\n```text output\n{run.stdout.rstrip()}\n```"
+
+
 def convert_page(path, folder):
-    """A page as MkDocs takes it: only the language stays behind the fence of a block, and
-    a link to a folder becomes its name. Copies to `folder` the other files it links to."""
-    text = FENCE.sub(r"```\1", path.read_text())
+    """A page as MkDocs takes it: tables of figures are whole, only the language stays behind
+    the fence of a block, and a link to a folder becomes its name. Copies to `folder` the other
+    files it links to."""
+    text = FENCE.sub(r"```\1", TABLE.sub(fill_table, path.read_text()))
 
     def convert_link(match):
         target = match[3].partition("#")[0]
