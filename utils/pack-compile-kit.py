@@ -25,7 +25,7 @@ MODULES = (
     "compile/compile_gpu.py", "compile/torch_compile.py", "compile/compile_budgets.py",
     "compile/compile_measure.py", "compile/compile_tables.py", "compile/equal_memory.py",
     "common/batches.py", "common/compositions.py", "common/figures.py", "common/models.py",
-    "common/steps.py",
+    "common/records.py", "common/steps.py",
 )  # fmt: skip
 
 

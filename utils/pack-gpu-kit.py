@@ -144,7 +144,7 @@ class Packer:
             shutil.copy(path, self.folder / "gpu")
         for path in "benchmarks/kernels/kernels_gpu.py", "benchmarks/kernels/kernel_figures.py":
             shutil.copy(ROOT / path, self.folder)
-        for path in "utils/activations.py", "utils/cubin.py":
+        for path in "utils/activations.py", "utils/cubin.py", "benchmarks/common/records.py":
             shutil.copy(ROOT / path, self.folder)
         definitions = find_definitions()
         shutil.copytree(definitions, self.folder / definitions.name)
