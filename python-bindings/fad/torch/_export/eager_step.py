@@ -8,7 +8,7 @@ from .._requirements import torch
 
 
 class Step(NamedTuple):
-    """What a step computes: the loss, and by their names the gradients of the
+    """The results of a step: the loss, and by their names the gradients of the
     parameters and the new values of the buffers. `output` is what the model returns,
     where that is asked for."""
 

@@ -277,7 +277,7 @@ class Partitioner(CustomPartitionerFn):
         self, forward: fx.GraphModule, backward: fx.GraphModule, budget: int, planned: int
     ) -> None:
         """Warns where a graph that is planned with `sizes` exceeds its budget with those of
-        the batch. The plan's estimate grows as that of the graphs' peak, or of what they save."""
+        the batch. The plan's estimate grows as that of the graphs' peak, or of their saved tensors."""
         is_saved = "residual_budget" in self.options
         found = []
         for sizes in (self.sizes, {}):

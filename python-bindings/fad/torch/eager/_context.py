@@ -14,7 +14,7 @@ from ._extension import load
 
 
 def _find_code(target: Callable[..., Any]) -> Any:
-    """What a call of `target` runs: of an object, the method `__call__` of its class."""
+    """The function that a call of `target` runs: for objects, `__call__` of the class."""
     is_function = inspect.isroutine(target) or isinstance(target, (type, functools.partial))
     return target if is_function else type(target).__call__
 
@@ -109,7 +109,7 @@ class Context:
         if is_generator(function):
             return self._wrap_generator(function)
 
-        # What torch.compile traces has no sequences; it does not look into exchange().
+        # Code that torch.compile traces has no sequences; it does not look into exchange().
         is_compiling = torch.compiler.is_compiling
 
         @functools.wraps(function)

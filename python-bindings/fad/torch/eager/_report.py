@@ -68,8 +68,8 @@ class LeftOperator:
 
 @dataclass(frozen=True)
 class NestReport(AsJson):
-    """What nesting keeps of each sequence, and the activations in place that are in none,
-    in `left`. `str(report)` is `report.table()`."""
+    """Tensors that nesting keeps of each sequence, and the activations in place that are in
+    none, in `left`. `str(report)` is `report.table()`."""
 
     sequences: tuple[Sequence, ...]
     left: tuple[LeftOperator, ...] = ()

@@ -15,7 +15,7 @@
 namespace fad::eager {
 
 /// Runs an activation in place in the mode. PyTorch's own operator keeps a copy
-/// of what it overwrites, from which the result is a sequence, computed at once
+/// of the old value, from which the result is a sequence, computed at once
 /// by both engines. `info` and `pure` are of the operator that writes to
 /// nothing.
 void runInPlace(const Operator &info, const c10::OperatorHandle &pure,

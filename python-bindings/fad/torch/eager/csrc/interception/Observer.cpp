@@ -15,8 +15,8 @@
 namespace fad::eager {
 
 static thread_local Listener listener = nullptr;
-/// Objects that events have named. Memory of tensors is free once nothing else needs
-/// it.
+/// Objects that events have named. Memory of tensors is free once nothing else
+/// needs it.
 static thread_local std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>>
     named;
 static thread_local std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>>

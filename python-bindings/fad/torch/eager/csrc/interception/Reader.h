@@ -28,7 +28,7 @@ inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   op.redispatchBoxed(belowKeys(keys), stack);
 }
 
-/// What an operator does that reads a fad tensor and does not continue its
+/// The work of an operator that reads a fad tensor and does not continue its
 /// sequence.
 void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                torch::jit::Stack *stack);

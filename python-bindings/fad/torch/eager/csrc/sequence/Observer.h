@@ -13,7 +13,7 @@
 
 namespace fad::eager {
 
-/// What is told of a thread's sequences as they are made.
+/// Receives the events of a thread's sequences as they are made.
 class Observer {
 public:
   /// A fad operator is part of a sequence.

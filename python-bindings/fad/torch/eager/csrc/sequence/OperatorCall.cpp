@@ -63,7 +63,7 @@ static ConstantsPtr join(const ConstantsPtr &a, const ConstantsPtr &b) {
   return std::make_shared<const Constants>(std::move(all));
 }
 
-/// What the derivative of the result depends on besides the source.
+/// Values of the result's derivative besides the source.
 static ConstantsPtr findConstants(const Call &call) {
   ConstantsPtr constants;
   for (size_t i = 0; i < call.count(); ++i)

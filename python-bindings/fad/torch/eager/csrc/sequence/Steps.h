@@ -28,7 +28,7 @@ using StepPtr = c10::intrusive_ptr<Step>;
 /// The kernels of the sequences that an engine has recorded.
 class SequenceKernels {
 public:
-  /// What a step computes, by a kernel; undefined where there is none.
+  /// The value of a step, by a kernel; undefined where there is none.
   virtual at::Tensor compute(const StepPtr &end) const = 0;
   /// The gradients of `sources` for a gradient of the value; none where there
   /// is no kernel.
@@ -78,8 +78,8 @@ struct Step : c10::intrusive_ptr_target {
   c10::SmallVector<std::pair<size_t, StepPtr>, 2> operands;
   std::vector<Constant> constants;
 
-  /// Of what the deferred engine has recorded: the kernels, and what the
-  /// operator's node saves.
+  /// Of a step that the deferred engine has recorded: the kernels, and the
+  /// tensor that the operator's node saves.
   const SequenceKernels *kernels = nullptr;
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
