@@ -1,5 +1,7 @@
 """Effects of a model in Python that the program exported from it would not have."""
 
+import threading
+
 import torch.nn.functional as functional
 import torch.nn.modules.module as _modules
 import torch.utils._pytree as pytree
@@ -64,34 +66,79 @@ class GradientWatch(CaptureWatch):
         return super().__torch_function__(function, types, args, kwargs)
 
     def __enter__(self):
-        def apply(cls, *args, **kwargs):
-            if not cls.__module__.startswith("torch."):
-                raise NotExported(
-                    f"the backward of {cls.__name__}, a torch.autograd.Function, is "
-                    "not exported; write it with differentiable operations and detach()"
-                )
-            return super(_Base, cls).apply(*args, **kwargs)
-
-        # Where every `apply` goes, one that a model has kept as well.
-        _Base.apply = classmethod(apply)
-        self._enter, self._exit = _Inference.__enter__, _Inference.__exit__
-        _Inference.__enter__, _Inference.__exit__ = _enter, _exit
-        return super().__enter__()
+        _classes.watch()
+        try:
+            return super().__enter__()
+        except BaseException:
+            _classes.unwatch()
+            raise
 
     def __exit__(self, *error):
-        del _Base.apply
-        _Inference.__enter__, _Inference.__exit__ = self._enter, self._exit
-        return super().__exit__(*error)
+        try:
+            return super().__exit__(*error)
+        finally:
+            _classes.unwatch()
+
+
+class _Classes:
+    """Calls of `autograd.Function.apply` and `torch.inference_mode`, which no mode of PyTorch's
+    sees: a torch function mode that did would replace this. The classes have other functions
+    while any thread watches, also those that a model has kept; other threads' calls go on to
+    PyTorch's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watchers = 0
+        self._thread = threading.local()
+        self.enter, self.exit = _Inference.__enter__, _Inference.__exit__
+
+    def is_watched(self) -> bool:
+        """Whether this thread watches."""
+        return getattr(self._thread, "depth", 0) > 0
+
+    def watch(self) -> None:
+        with self._lock:
+            if not self._watchers:
+                self.enter, self.exit = _Inference.__enter__, _Inference.__exit__
+                _Base.apply = classmethod(_apply)
+                _Inference.__enter__, _Inference.__exit__ = _enter, _exit
+            self._watchers += 1
+        self._thread.depth = getattr(self._thread, "depth", 0) + 1
+
+    def unwatch(self) -> None:
+        self._thread.depth -= 1
+        with self._lock:
+            self._watchers -= 1
+            if not self._watchers:
+                del _Base.apply
+                _Inference.__enter__, _Inference.__exit__ = self.enter, self.exit
+
+
+_classes = _Classes()
+
+
+def _apply(cls, *args, **kwargs):
+    if _classes.is_watched() and not cls.__module__.startswith("torch."):
+        raise NotExported(
+            f"the backward of {cls.__name__}, a torch.autograd.Function, is "
+            "not exported; write it with differentiable operations and detach()"
+        )
+    return super(_Base, cls).apply(*args, **kwargs)
 
 
 def _enter(self) -> None:
     """Enters `torch.inference_mode` as a mode that is traced."""
+    if not _classes.is_watched():
+        return _classes.enter(self)
     self._fad_mode = torch.set_grad_enabled(not self.mode)
     self._fad_mode.__enter__()
 
 
 def _exit(self, *error) -> None:
-    self._fad_mode.__exit__(*error)
+    mode = vars(self).pop("_fad_mode", None)
+    if mode is None:
+        return _classes.exit(self, *error)
+    mode.__exit__(*error)
 
 
 _HOOKS_OF_PARTS = (

@@ -55,7 +55,8 @@ static bool hasGraph(const variable_list &results) {
 
 /// Leads the edges to `own` elsewhere, in the graph of the results that it
 /// computed from `gradient`. That graph ends at what the operator read, at the
-/// gradient, and at the operator's result.
+/// gradient, and at the operator's result. Its nodes have just been made, and
+/// nothing else refers to them yet.
 static void redirect(const variable_list &results, const NodePtr &own,
                      const at::Tensor &gradient, const edge_list &operands,
                      const NodePtr &standIn) {

@@ -172,23 +172,17 @@ std::vector<Step *> order(const StepPtr &end, Values *computed) {
 namespace {
 /// While it is alive, nodes save tensors past the saved-tensor hooks that the
 /// thread is inside of, which are others': checkpoints count what they see, and
-/// hooks may change it.
+/// hooks may change it. PyTorch passes them where it traces. The hooks stay
+/// where they are, as copies of them take Python's lock, whose owner may wait
+/// for the tensor that is computed here.
 class OutsideHooks {
 public:
-  OutsideHooks() { exchange(); }
-  ~OutsideHooks() { exchange(); }
+  OutsideHooks() = default;
+  ~OutsideHooks() { at::SavedTensorDefaultHooks::set_tracing(before); }
   OutsideHooks(const OutsideHooks &) = delete;
 
 private:
-  /// Hooks move: copies of them take Python's lock, whose owner may wait for
-  /// the tensor that is computed here.
-  void exchange() {
-    using State = at::impl::SavedTensorDefaultHooksTLS;
-    const State &state = at::SavedTensorDefaultHooks::get_tls_state();
-    const_cast<State &>(state).stack.swap(hooks);
-  }
-
-  decltype(at::impl::SavedTensorDefaultHooksTLS::stack) hooks;
+  const bool before = at::SavedTensorDefaultHooks::set_tracing(true);
 };
 } // namespace
 
@@ -232,7 +226,8 @@ static std::vector<at::Tensor> putOriginals(const Originals &originals,
   return late;
 }
 
-/// Cuts a node's edges to operands.
+/// Cuts the edges to operands of the node that a result has just got: nothing
+/// else refers to that yet.
 static void cut(const at::Tensor &result,
                 const std::vector<at::Tensor> &operands) {
   for (const at::Tensor &operand : operands)
@@ -290,6 +285,13 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
     return node({gradient});
   if (!needed.is_valid())
     return std::vector<at::Tensor>(node.num_outputs());
+  // A node asks its edges what backward needs, and finds that in the task that
+  // the thread runs. With PyTorch's `GraphTaskGuard`, which libtorch does not
+  // export, the node could be called as in a task that needs everything. Until
+  // it does, the edges lead to what is needed, and back also after an error. No
+  // other thread runs the node meanwhile: it is a replay's, which one thread
+  // has, or an operator's own, which has a lock (OwnNode.cpp) and, in the graph
+  // of a program, edges that are all run.
   torch::autograd::edge_list edges = node.next_edges();
   auto restore =
       c10::make_scope_exit([&] { node.next_edges() = std::move(edges); });
