@@ -3,82 +3,50 @@
 import math
 from typing import Any
 
-import numpy as np
-
+from .._operators import writer
+from .._operators.writer import Body, Input, Writer
 from .operations import OPERATIONS
 from .symbols import Program, Symbol
 
 #: Types of elements, and the type that they are computed in.
 WIDE = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
-_FLOATS: dict[str, tuple[Any, Any, int]] = {
-    "f32": (np.float32, np.uint32, 8),
-    "f64": (np.float64, np.uint64, 16),
-}
 
 
-class _Body:
-    """The text of a scalar body."""
+class _Emitter:
+    """Writes the operations of a program to a scalar body."""
 
-    def __init__(self, type_: str) -> None:
-        self.type = type_
-        self.lines: list[str] = []
-        self.count = 0
-
-    def add(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"%c{self.count} = {text}")
-        return f"%c{self.count}"
+    def __init__(self, program: Program, count: int, element: str) -> None:
+        self.body, wide = Body(element == "f16"), WIDE[element]
+        self.write = Writer(self.body, wide)
+        self.values = {
+            f"x{number}": self.body.convert(f"%a{number}", element, wide) for number in range(count)
+        }
+        for index, (name, operands) in enumerate(program.steps):
+            self.values[f"v{index}"] = self.add(name, [self.read(each) for each in operands])
 
     def read(self, value: Any) -> str:
-        if isinstance(value, Symbol):
-            return f"%{value.name}"
-        make, bits, digits = _FLOATS[self.type]
-        # The bits hold infinities, NaN and every digit.
-        with np.errstate(over="ignore"):
-            number = int(np.array(make(value)).view(bits))
-        return self.add(f"arith.constant 0x{number:0{digits}X} : {self.type}")
+        return self.values[value.name] if isinstance(value, Symbol) else self.write.read(value)
 
-    def add_step(self, index: int, name: str, operands: tuple[Any, ...]) -> None:
+    def add(self, name: str, operands: list[str]) -> str:
+        if name == "not":
+            return self.body.apply("arith.xori", "i1", *operands, self.body.constant(True, "i1"))
+        if name == "to_number":
+            return self.body.convert(*operands, "i1", self.write.type)
         if name == "where":
-            text = "arith.select {} : " + self.type
-        elif name == "not":
-            yes = self.add("arith.constant true")
-            text = f"arith.xori {{}}, {yes} : i1"
-        elif name == "to_number":
-            text = f"arith.uitofp {{}} : i1 to {self.type}"
-        else:
-            operation = OPERATIONS[name]
-            type_ = "i1" if operation.takes == "condition" else self.type
-            text = f"{operation.mlir} {{}} : {type_}"
-        names = [self.read(each) for each in operands]
-        self.lines.append(f"%v{index} = {text.format(', '.join(names))}")
+            return self.write.select(*operands)
+        operation = OPERATIONS[name]
+        type = "i1" if operation.takes == "condition" else self.write.type
+        return self.body.apply(operation.mlir, type, *operands)
 
 
 def make_module(program: Program, result: Any, count: int, element: str) -> str:
     """A module in which `@f` applies the function to `count` tensors of one dimension."""
-    body = _Body(WIDE[element])
-    is_narrow = body.type != element
-    for number in range(count):
-        if is_narrow:
-            body.lines.append(f"%x{number} = arith.extf %a{number} : {element} to {body.type}")
-    for index, (name, operands) in enumerate(program.steps):
-        body.add_step(index, name, operands)
-    value = body.read(result)
-    if is_narrow:
-        value = body.add(f"arith.truncf {value} : {body.type} to {element}")
+    emitter = _Emitter(program, count, element)
+    value = emitter.body.convert(emitter.read(result), WIDE[element], element)
     tensor = f"tensor<?x{element}>"
-    arguments = [f"%t{number}" for number in range(count)]
-    elements = "a" if is_narrow else "x"
-    block = ", ".join(f"%{elements}{number}: {element}" for number in range(count))
-    lines = "\n".join(body.lines)
-    return f"""func.func @f({", ".join(f"{each}: {tensor}" for each in arguments)}) -> {tensor} {{
-%r = fad.elementwise ins({", ".join(arguments)} : {", ".join([tensor] * count)}) -> {tensor} {{
-^bb0({block}):
-{lines}
-fad.yield {value} : {element}
-}}
-return %r : {tensor}
-}}"""
+    inputs = [Input(f"%t{i}", tensor, f"%a{i}", element) for i in range(count)]
+    lines = writer.make_elementwise(inputs, emitter.body.text, value, element)
+    return writer.make_module([each[:2] for each in inputs], lines, element, "f")
 
 
 def _write_number(value: Any) -> str:

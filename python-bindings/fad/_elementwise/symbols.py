@@ -195,8 +195,6 @@ def _call(symbol: Symbol, name: str, inputs: tuple[Any, ...]) -> Any:
         # The last is 0, or NaN.
         below = symbol.program.select(apply("less", x, 0), -1, apply("multiply", x, 0))
         return symbol.program.select(apply("greater", x, 0), 1, below)
-    if name == "expit":
-        return apply("divide", 1, apply("add", 1, apply("exp", apply("negative", x))))
     raise _refuse(symbol, f"uses numpy.{name}, which fad has no operation for")
 
 

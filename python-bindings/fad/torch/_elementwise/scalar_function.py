@@ -9,11 +9,14 @@ from typing import Any
 
 from torch import fx
 
-from .._body import FLOATS, MLIR_TYPES, Body, Unsupported
+from ..._operators.formulas import Formula
+from ..._operators.table import OPERATORS, Operator
+from ..._operators.writer import Body, Input, Unsupported, make_elementwise, make_module
 from .._decompositions.kinks import get_kinks
 from .._decompositions.special import get_special
 from .._requirements import torch
-from ..compile._scalars import RULES, Operand
+from .._types import FLOATS, MLIR_TYPES, float_type
+from ..compile._scalars import RULES, Operand, apply_to_floats, divide, find_packet
 
 aten = torch.ops.aten
 _NARROW = (torch.float16, torch.bfloat16)
@@ -30,10 +33,10 @@ def get_name(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True)
 class ScalarFunction:
-    """A function of elements of `dtypes` with a result of the type `result`: the lines of
+    """A function of elements of `dtypes` with a result of the type `result`: the text of
     a scalar body, and the value there that is the result."""
 
-    lines: str
+    body: str
     value: str
     dtypes: tuple[torch.dtype, ...]
     result: torch.dtype
@@ -44,28 +47,21 @@ class ScalarFunction:
         Arguments cost nothing to keep, so fad never keeps few bits instead. With
         `hides_arguments`, they have a dimension of size 1 more, which is summed: then
         what comes from them has to be kept."""
-        types = [MLIR_TYPES[dtype] for dtype in self.dtypes]
-        tensors = [f"tensor<?x{each}>" for each in types]
-        names = [f"%x{number}" for number in range(len(types))]
-        lines, given = [], tensors
+        elements = [MLIR_TYPES[dtype] for dtype in self.dtypes]
+        given = "tensor<?x1x" if hides_arguments else "tensor<?x"
+        arguments = [(f"%x{i}", f"{given}{each}>") for i, each in enumerate(elements)]
+        lines: list[str] = []
         if hides_arguments:
-            given = [f"tensor<?x1x{each}>" for each in types]
-            sums = [_sum(number, type) for number, type in enumerate(types)]
-            lines = [line for each in sums for line in each]
-            names = [f"%h{number}" for number in range(len(types))]
-        arguments = ", ".join(f"%x{i}: {each}" for i, each in enumerate(given))
-        block = ", ".join(f"%a{i}: {each}" for i, each in enumerate(types))
-        element = MLIR_TYPES[self.result]
-        result = f"tensor<?x{element}>"
-        lines += [
-            f"%r = fad.elementwise ins({', '.join(names)} : {', '.join(tensors)}) -> {result} {{",
-            f"^bb0({block}):",
-            self.lines,
-            f"fad.yield {self.value} : {element}",
-            "}",
-            f"return %r : {result}",
+            for number, each in enumerate(elements):
+                lines += _sum(number, each)
+        read = "%h" if hides_arguments else "%x"
+        inputs = [
+            Input(f"{read}{i}", f"tensor<?x{each}>", f"%a{i}", each)
+            for i, each in enumerate(elements)
         ]
-        return f"func.func @f({arguments}) -> {result} {{\n" + "\n".join(lines) + "\n}"
+        result = MLIR_TYPES[self.result]
+        lines.append(make_elementwise(inputs, self.body, self.value, result))
+        return make_module(arguments, "\n".join(lines), result, "f")
 
 
 def _sum(number: int, element: str) -> list[str]:
@@ -83,67 +79,29 @@ def _sum(number: int, element: str) -> list[str]:
     ]
 
 
-def _activate(name: str, parameters: str = "") -> Callable[..., str]:
-    def rule(body: Body, dtype: torch.dtype, x: Operand) -> str:
-        if dtype not in FLOATS:
-            raise Unsupported
-        return body.add(f"{name} {x.read(body, dtype)} {parameters}: {MLIR_TYPES[dtype]}")
-
-    return rule
-
-
-def _gelu(body: Body, dtype: torch.dtype, x: Operand, *, approximate: str = "none") -> str:
-    parameters = "approximate <tanh> " if approximate == "tanh" else ""
-    return _activate("fad.gelu", parameters)(body, dtype, x)
-
-
 def _isnan(body: Body, _: Any, x: Operand) -> str:
     value = x.read(body, x.dtype)
-    return body.add(f"arith.cmpf uno, {value}, {value} : {MLIR_TYPES[x.dtype]}")
+    return body.apply("arith.cmpf uno,", float_type(x.dtype), value, value)
 
 
-def _copysign(body: Body, dtype: torch.dtype, x: Operand, y: Operand) -> str:
-    if dtype not in FLOATS:
-        raise Unsupported
-    return body.apply("math.copysign", dtype, x.read(body, dtype), y.read(body, dtype))
+def _make_formula(operator: Operator) -> Formula:
+    if operator.formula:
+        return operator.formula
+    return lambda write, *operands: write.apply(operator.mlir, *operands)
 
 
-# Defaults of PyTorch's softplus.
-_ONE, _TWENTY = Operand(1, None), Operand(20, None)
-
-
-def _softplus(
-    body: Body,
-    dtype: torch.dtype,
-    x: Operand,
-    beta: Operand = _ONE,
-    threshold: Operand = _TWENTY,
-) -> str:
-    if dtype not in FLOATS:
-        raise Unsupported
-    value, factor = x.read(body, dtype), beta.read(body, dtype)
-    scaled = body.apply("arith.mulf", dtype, value, factor)
-    smooth = body.apply("fad.softplus", dtype, scaled)
-    smooth = body.apply("arith.divf", dtype, smooth, factor)
-    beyond = body.apply("arith.cmpf ogt,", dtype, scaled, threshold.read(body, dtype))
-    return body.apply("arith.select", dtype, beyond, value, smooth)
-
-
-# Activations that fad has names for, and what else has a scalar body.
+# Those of graphs that PyTorch has differentiated are values alone; here are the formulas that
+# fad differentiates.
 _RULES: dict[Any, Callable[..., str]] = {
     **RULES,
-    aten.copysign: _copysign,
-    aten.gelu: _gelu,
-    aten.isnan: _isnan,
-    aten.mish: _activate("fad.mish"),
-    aten.silu: _activate("fad.silu"),
-    aten.softplus: _softplus,
-    torch.ops.fad.erfc: _activate("math.erfc"),
-    aten.erfc: _activate("math.erfc"),
     **{
-        getattr(aten, name): _activate(f"math.{name}")
-        for name in "acos acosh asin asinh atan atanh cosh log10 sinh".split()
+        find_packet(row): apply_to_floats(_make_formula(row))
+        for row in OPERATORS
+        if row.kind not in ("condition", "select")
     },
+    aten.div: divide,
+    aten.isnan: _isnan,
+    torch.ops.fad.erfc: RULES[aten.erfc],
 }
 _FILLED = (
     aten.full,
@@ -154,6 +112,7 @@ _FILLED = (
 )
 _KEPT = (aten._to_copy, aten.alias, aten.detach, aten.lift_fresh_copy)
 _BY_RESULT = (aten.exp, aten.relu, aten.sigmoid, aten.tanh)
+_BOUNDED = (aten.clamp.Tensor, aten.clamp_min.Tensor, aten.clamp_max.Tensor)
 _FILL = {aten.ones_like: 1, aten.zeros_like: 0}
 
 
@@ -166,25 +125,14 @@ def _sign(x):
     return torch.where(x > 0, 1.0, torch.where(x < 0, -1.0, 0.0)).to(x.dtype)
 
 
-def _power(x, exponent):
-    """A root where the exponent is a half or its negative, as in PyTorch, which has other
-    results at -inf and -0.0 than powers have. PyTorch's powers of float16 are powers."""
-    if x.dtype is torch.float16 or exponent not in (0.5, -0.5):
-        return NotImplemented
-    if exponent > 0:
-        return torch.sqrt(x)
-    # PyTorch's derivative has no sign at zeros, and that of the root has.
-    return torch.where(x == 0, torch.reciprocal(x), torch.rsqrt(x))
-
-
 def make_decompositions() -> dict[Any, Callable[..., Any]]:
     """PyTorch's, but for operations that have a body, and those of fad, whose derivatives
     are PyTorch's at kinks, too."""
+    # Bounds that are tensors have gradients, too.
     kinks = {
         target: function
         for target, function in get_kinks().items()
-        if target.overloadpacket not in _RULES
-        or target.overloadpacket in (aten.clamp, aten.clamp_min, aten.clamp_max)
+        if target.overloadpacket not in _RULES or target in _BOUNDED
     }
     table = {
         target: function
@@ -201,7 +149,6 @@ def make_decompositions() -> dict[Any, Callable[..., Any]]:
         **special,
         **kinks,
         aten.log_sigmoid_forward.default: _log_sigmoid,
-        aten.pow.Tensor_Scalar: _power,
         aten.sign.default: _sign,
         aten.sgn.default: _sign,
     }
@@ -214,11 +161,12 @@ class _Importer:
         self,
         function: Callable[..., Any],
         dtypes: Mapping[torch.dtype, torch.dtype],
+        is_f16: bool,
     ) -> None:
         """Types of the graph that `dtypes` has are others here."""
         self.name = get_name(function)
         self.dtypes = dtypes
-        self.body = Body()
+        self.body = Body(is_f16)
         self.values: dict[fx.Node, Operand] = {}
 
     def run(self, graph: fx.GraphModule, operands: Sequence[Operand]) -> Operand:
@@ -320,10 +268,10 @@ def import_graph(
         types = dict.fromkeys(FLOATS, result)
     else:
         types = {dtype: torch.float32 for dtype in dtypes if dtype in _NARROW}
-    importer = _Importer(function, types)
+    importer = _Importer(function, types, result is torch.float16)
     body, operands = importer.body, []
     for number, dtype in enumerate(dtypes):
         wide = types.get(dtype, dtype)
-        operands.append(Operand(body.convert(f"%a{number}", dtype, wide), wide))
+        operands.append(Operand(Operand(f"%a{number}", dtype).read(body, wide), wide))
     value = importer.run(graph, operands).read(body, result)
-    return ScalarFunction("\n".join(body.lines), value, dtypes, result)
+    return ScalarFunction(body.text, value, dtypes, result)

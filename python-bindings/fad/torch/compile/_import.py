@@ -12,7 +12,8 @@ import torch
 from torch import fx
 from torch.utils._pytree import tree_leaves
 
-from .._body import FLOAT_TYPES, MLIR_TYPES, Body, Unsupported
+from ..._operators.writer import Body, Unsupported
+from .._types import FLOAT_TYPES, MLIR_TYPES
 from ._decisions import is_decision
 from ._kinds import find_kind, find_memory, is_bound, is_part
 from ._pytorch import is_bound_to_backward
@@ -275,13 +276,12 @@ class _Importer:
         elements = [MLIR_TYPES[used.meta["val"].dtype] for used in inputs]
         block = ", ".join(f"%a{i}: {kind}" for i, kind in enumerate(elements))
         shapes = [self.shape(used.meta["val"]) for used in inputs]
-        lines = "\n".join(body.lines)
         self.set(node, f"%{node.name}")
         nodes = f'{{fad.nodes = ["{node.name}"]}}'
         if all(other == shape for other in shapes):
             self.lines.append(
                 f"%{node.name} = fad.elementwise ins({values} : {types}) attributes "
-                f"{nodes} -> {to} {{\n^bb0({block}):\n{lines}\n"
+                f"{nodes} -> {to} {{\n^bb0({block}):\n{body.text}\n"
                 f"fad.yield {result} : {element}\n}}"
             )
         else:
@@ -292,7 +292,7 @@ class _Importer:
                 f"%{node.name} = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
                 f"iterator_types = [{iterators}]}} ins({values} : {types}) "
                 f"outs({self.get_empty(to)} : {to}) attrs = {nodes} {{\n"
-                f"^bb0({block}, %out: {element}):\n{lines}\n"
+                f"^bb0({block}, %out: {element}):\n{body.text}\n"
                 f"linalg.yield {result} : {element}\n}} -> {to}"
             )
         self.operands[node.name] = inputs

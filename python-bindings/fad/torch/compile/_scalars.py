@@ -5,7 +5,11 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from .._body import FLOATS, SIGNED, Body, Unsupported
+from ..._operators import formulas
+from ..._operators.formulas import Formula
+from ..._operators.table import OPERATORS, Operator
+from ..._operators.writer import Body, Unsupported, Writer
+from .._types import FLOATS, MLIR_TYPES, SIGNED, float_type, number_type
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -32,151 +36,125 @@ class Operand:
 
     def read(self, body: Body, dtype: torch.dtype) -> str:
         if self.dtype is None:
-            return body.constant(self.value, dtype)
-        return body.convert(self.value, self.dtype, dtype)
+            return body.constant(self.value, number_type(dtype))
+        if self.dtype is dtype:
+            return self.value
+        return body.convert(self.value, number_type(self.dtype), float_type(dtype))
+
+    def read_float(self, body: Body, dtype: torch.dtype) -> Any:
+        """An operand of a formula: a value of floats, or a number."""
+        return self.value if self.dtype is None else self.read(body, dtype)
 
 
 Rule = Callable[..., str]
 
 
+def apply_to_floats(formula: Formula) -> Rule:
+    """The rule of a formula of floats. Numbers are as they are."""
+
+    def rule(body: Body, dtype: torch.dtype, *operands: Operand | None, **options: Any) -> str:
+        write = Writer(body, float_type(dtype))
+        values = [each and each.read_float(body, dtype) for each in operands]
+        return formula(write, *values, **options)
+
+    return rule
+
+
 def _apply(op: str) -> Rule:
-    def rule(body: Body, dtype: torch.dtype, *operands: Operand) -> str:
-        if dtype not in FLOATS:
-            raise Unsupported
-        return body.apply(op, dtype, *(operand.read(body, dtype) for operand in operands))
-
-    return rule
-
-
-def _scaled(op: str) -> Rule:
-    """`a op alpha * b`."""
-
-    def rule(body, dtype, a, b, *, alpha=1):
-        if dtype not in FLOATS:
-            raise Unsupported
-        second = b.read(body, dtype)
-        if alpha != 1:
-            factor = body.constant(alpha, dtype)
-            second = body.apply("arith.mulf", dtype, second, factor)
-        return body.apply(op, dtype, a.read(body, dtype), second)
-
-    return rule
+    return apply_to_floats(lambda write, *values: write.apply(op, *values))
 
 
 def _compare(ordered: str, integer: str) -> Rule:
-    def rule(body, _, a, b):
+    def rule(body: Body, _: torch.dtype, a: Operand, b: Operand) -> str:
         dtypes = [operand.dtype for operand in (a, b) if operand.dtype is not None]
         dtype = dtypes[0]
         for other in dtypes[1:]:
             dtype = torch.promote_types(dtype, other)
         numbers = [operand.value for operand in (a, b) if operand.dtype is None]
-        if dtype in FLOATS:
-            op = f"arith.cmpf {ordered},"
-        elif dtype in SIGNED and all(isinstance(number, int) for number in numbers):
+        op = ordered
+        if dtype in SIGNED and all(isinstance(number, int) for number in numbers):
             if any(operand not in (None, dtype) for operand in dtypes):
                 raise Unsupported
-            op = f"arith.cmpi {integer},"
-        else:
+            op = integer
+        elif dtype not in FLOATS:
             raise Unsupported
-        return body.apply(op, dtype, a.read(body, dtype), b.read(body, dtype))
+        return body.apply(op, MLIR_TYPES[dtype], a.read(body, dtype), b.read(body, dtype))
 
     return rule
 
 
 def _logic(op: str) -> Rule:
-    def rule(body, dtype, *operands):
+    def rule(body: Body, dtype: torch.dtype, *operands: Operand) -> str:
         if dtype is not torch.bool or any(o.dtype is not torch.bool for o in operands):
             raise Unsupported
-        return body.apply(op, dtype, *(operand.value for operand in operands))
+        return body.apply(op, "i1", *(operand.value for operand in operands))
 
     return rule
 
 
-def _not(body, dtype, a):
+def _not(body: Body, dtype: torch.dtype, a: Operand) -> str:
     if dtype is not torch.bool or a.dtype is not torch.bool:
         raise Unsupported
-    return body.apply("arith.xori", dtype, a.value, body.constant(True, dtype))
+    return body.apply("arith.xori", "i1", a.value, body.constant(True, "i1"))
 
 
-def _where(body, dtype, condition, a, b):
+def _where(body: Body, dtype: torch.dtype, condition: Operand, a: Operand, b: Operand) -> str:
     if condition.dtype is not torch.bool:
         raise Unsupported
-    return body.apply(
-        "arith.select", dtype, condition.value, a.read(body, dtype), b.read(body, dtype)
-    )
+    values = a.read(body, dtype), b.read(body, dtype)
+    return body.apply("arith.select", MLIR_TYPES[dtype], condition.value, *values)
 
 
-def _identity(body, dtype, a, *_, **__):
+def _identity(body: Body, dtype: torch.dtype, a: Operand, *_: Any, **__: Any) -> str:
     return a.read(body, dtype)
 
 
-def _reciprocal(body, dtype, a):
-    if dtype not in FLOATS:
+def _clamp(write: Writer, x: str, low: Any = None, high: Any = None) -> str:
+    value = x if low is None else write.apply("arith.maximumf", x, low)
+    return value if high is None else write.apply("arith.minimumf", value, high)
+
+
+def _power(write: Writer, x: str, exponent: Any) -> str:
+    if not isinstance(exponent, str) and exponent in (2, 3):
+        return formulas.power(write, x, exponent)
+    return write.apply("math.powf", x, exponent)
+
+
+def divide(
+    body: Body, dtype: torch.dtype, a: Operand, b: Operand, *, rounding_mode: str | None = None
+) -> str:
+    if rounding_mode is not None:
         raise Unsupported
-    return body.apply("arith.divf", dtype, body.constant(1, dtype), a.read(body, dtype))
+    return apply_to_floats(formulas.divide)(body, dtype, a, b)
 
 
-def _clamp(body, dtype, a, low=None, high=None):
-    if dtype not in FLOATS:
-        raise Unsupported
-    value = a.read(body, dtype)
-    for op, bound in (("arith.maximumf", low), ("arith.minimumf", high)):
-        if bound is not None:
-            value = body.apply(op, dtype, value, bound.read(body, dtype))
-    return value
+def find_packet(operator: Operator) -> Any:
+    """The operator of PyTorch: with all its overloads."""
+    return getattr(prims if operator.name == "fma" else aten, operator.name)
 
 
-def _power(body, dtype, a, b):
-    if dtype not in FLOATS:
-        raise Unsupported
-    base = a.read(body, dtype)
-    if b.dtype is None and b.value in (2, 3):
-        square = body.apply("arith.mulf", dtype, base, base)
-        return square if b.value == 2 else body.apply("arith.mulf", dtype, square, base)
-    return body.apply("math.powf", dtype, base, b.read(body, dtype))
+def _make_rules() -> dict[Any, Rule]:
+    rules: dict[Any, Rule] = {}
+    for row in OPERATORS:
+        if row.kind == "condition" and row.integer:
+            rules[find_packet(row)] = _compare(row.mlir, row.integer)
+        elif row.aten and row.kind != "condition":
+            rules[find_packet(row)] = _apply(row.mlir)
+    return rules
 
 
-# The body of each elementwise operation of ATen, by its overload packet.
+# The body of each elementwise operation of joint graphs, by its overload packet: its values,
+# as PyTorch has found the derivatives there.
 RULES: dict[Any, Rule] = {
-    aten.add: _scaled("arith.addf"),
-    aten.sub: _scaled("arith.subf"),
-    aten.mul: _apply("arith.mulf"),
-    aten.neg: _apply("arith.negf"),
-    aten.reciprocal: _reciprocal,
-    aten.maximum: _apply("arith.maximumf"),
-    aten.minimum: _apply("arith.minimumf"),
-    aten.clamp: _clamp,
-    aten.clamp_min: _clamp,
-    aten.clamp_max: lambda body, dtype, a, high: _clamp(body, dtype, a, None, high),
-    aten.pow: _power,
-    aten.relu: _apply("fad.relu"),
-    aten.sigmoid: _apply("fad.sigmoid"),
-    aten.abs: _apply("math.absf"),
-    aten.atan2: _apply("math.atan2"),
-    aten.ceil: _apply("math.ceil"),
-    aten.cos: _apply("math.cos"),
-    aten.erf: _apply("math.erf"),
-    aten.exp: _apply("math.exp"),
-    aten.exp2: _apply("math.exp2"),
-    aten.expm1: _apply("math.expm1"),
-    aten.floor: _apply("math.floor"),
-    aten.fmod: _apply("arith.remf"),
-    aten.log: _apply("math.log"),
-    aten.log1p: _apply("math.log1p"),
-    aten.log2: _apply("math.log2"),
-    aten.round: _apply("math.roundeven"),
-    aten.rsqrt: _apply("math.rsqrt"),
-    aten.sin: _apply("math.sin"),
-    aten.sqrt: _apply("math.sqrt"),
-    aten.tan: _apply("math.tan"),
-    aten.tanh: _apply("math.tanh"),
-    aten.trunc: _apply("math.trunc"),
-    aten.eq: _compare("oeq", "eq"),
-    aten.ne: _compare("une", "ne"),
-    aten.gt: _compare("ogt", "sgt"),
-    aten.ge: _compare("oge", "sge"),
-    aten.lt: _compare("olt", "slt"),
-    aten.le: _compare("ole", "sle"),
+    **_make_rules(),
+    aten.add: apply_to_floats(formulas.add),
+    aten.sub: apply_to_floats(formulas.subtract),
+    aten.div: divide,
+    aten.reciprocal: apply_to_floats(formulas.reciprocal),
+    aten.clamp: apply_to_floats(_clamp),
+    aten.clamp_min: apply_to_floats(_clamp),
+    aten.clamp_max: apply_to_floats(lambda write, x, high: _clamp(write, x, None, high)),
+    aten.pow: apply_to_floats(_power),
     aten.logical_not: _not,
     aten.bitwise_not: _not,
     aten.logical_and: _logic("arith.andi"),
@@ -186,28 +164,17 @@ RULES: dict[Any, Rule] = {
     aten.where: _where,
     aten.clone: _identity,
     prims.convert_element_type: _identity,
-    prims.fma: _apply("math.fma"),
 }
-
-
-def _divide(body, dtype, a, b, *, rounding_mode=None):
-    if rounding_mode is not None:
-        raise Unsupported
-    return _apply("arith.divf")(body, dtype, a, b)
-
-
-RULES[aten.div] = _divide
 
 # How each elementwise operation depends on operands that are linear in the
 # cotangents: on all of them at once, or on one of these positions.
+_LINEAR = {"linear": None, "product": (0, 1), "quotient": (0,)}
 LINEAR: dict[Any, Sequence[int] | None] = {
-    aten.add: None,
-    aten.sub: None,
-    aten.neg: None,
     aten.clone: None,
     prims.convert_element_type: None,
-    aten.mul: (0, 1),
-    aten.div: (0,),
+    **{
+        find_packet(row): _LINEAR[row.kind] for row in OPERATORS if row.aten and row.kind in _LINEAR
+    },
 }
 
 # The node of each scalar operation of MLIR. Conversions go by the result.
@@ -222,65 +189,29 @@ SIGNS = {
     **{f"arith.cmpi.s{order}": torch.int8 for order in ("lt", "le", "gt", "ge")},
     **{f"arith.cmpi.u{order}": torch.uint8 for order in ("lt", "le", "gt", "ge")},
 }
+
+
+def _make_targets() -> dict[str, Any]:
+    targets: dict[str, Any] = {}
+    for row in OPERATORS:
+        if row.aten:
+            node = getattr(find_packet(row), row.aten)
+            for op in (row.mlir, row.integer):
+                # Plans have "arith.cmpf.oeq" for "arith.cmpf oeq,".
+                targets[op.replace(" ", ".").rstrip(",")] = node
+    return targets
+
+
 TARGETS: dict[str, Any] = {
-    "arith.addf": aten.add.Tensor,
-    "arith.subf": aten.sub.Tensor,
-    "arith.mulf": aten.mul.Tensor,
-    "arith.divf": aten.div.Tensor,
-    "arith.remf": aten.fmod.Tensor,
-    "arith.negf": aten.neg.default,
-    "arith.maximumf": aten.maximum.default,
-    "arith.minimumf": aten.minimum.default,
-    "arith.maxnumf": aten.fmax.default,
-    "arith.minnumf": aten.fmin.default,
-    "arith.addi": aten.add.Tensor,
-    "arith.subi": aten.sub.Tensor,
-    "arith.muli": aten.mul.Tensor,
+    **_make_targets(),
     "arith.andi": aten.bitwise_and.Tensor,
     "arith.ori": aten.bitwise_or.Tensor,
     "arith.xori": aten.bitwise_xor.Tensor,
-    "arith.cmpf.oeq": aten.eq.Tensor,
-    "arith.cmpf.une": aten.ne.Tensor,
-    "arith.cmpf.ogt": aten.gt.Tensor,
-    "arith.cmpf.oge": aten.ge.Tensor,
-    "arith.cmpf.olt": aten.lt.Tensor,
-    "arith.cmpf.ole": aten.le.Tensor,
-    "arith.cmpi.eq": aten.eq.Tensor,
-    "arith.cmpi.ne": aten.ne.Tensor,
-    "arith.cmpi.slt": aten.lt.Tensor,
-    "arith.cmpi.sle": aten.le.Tensor,
-    "arith.cmpi.sgt": aten.gt.Tensor,
-    "arith.cmpi.sge": aten.ge.Tensor,
     "arith.cmpi.ult": aten.lt.Tensor,
     "arith.cmpi.ule": aten.le.Tensor,
     "arith.cmpi.ugt": aten.gt.Tensor,
     "arith.cmpi.uge": aten.ge.Tensor,
     "arith.bitcast": aten.view.dtype,
-    "arith.select": aten.where.self,
-    "fad.relu": aten.relu.default,
-    "fad.sigmoid": aten.sigmoid.default,
-    "math.absf": aten.abs.default,
-    "math.atan2": aten.atan2.default,
-    "math.ceil": aten.ceil.default,
-    "math.cos": aten.cos.default,
-    "math.erf": aten.erf.default,
-    "math.exp": aten.exp.default,
-    "math.exp2": aten.exp2.default,
-    "math.expm1": aten.expm1.default,
-    "math.floor": aten.floor.default,
-    "math.fma": prims.fma.default,
-    "math.isnan": aten.isnan.default,
-    "math.log": aten.log.default,
-    "math.log1p": aten.log1p.default,
-    "math.log2": aten.log2.default,
-    "math.powf": aten.pow.Tensor_Tensor,
-    "math.roundeven": aten.round.default,
-    "math.rsqrt": aten.rsqrt.default,
-    "math.sin": aten.sin.default,
-    "math.sqrt": aten.sqrt.default,
-    "math.tan": aten.tan.default,
-    "math.tanh": aten.tanh.default,
-    "math.trunc": aten.trunc.default,
     **dict.fromkeys(_CONVERSIONS, prims.convert_element_type.default),
 }
 

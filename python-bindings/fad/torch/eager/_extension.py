@@ -14,6 +14,7 @@ import threading
 
 from ..._places import cache_folder, find_compiler, name_compilers
 from .._requirements import torch
+from ._header import make_header
 
 #: The releases of PyTorch that the tests have run with. The extension uses classes of
 #: autograd whose layout differs from release to release.
@@ -21,6 +22,8 @@ TESTED = ("2.13",)
 SOURCES = pathlib.Path(__file__).parent / "csrc"
 #: The wheel's extensions, by the names of `library_path`.
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
+#: Made of fad's table of operators.
+_TABLE = "Operators.inc"
 #: NDEBUG as in PyTorch's own builds: the checks of its headers take time in each call.
 OPTIONS = "-O2 -g0 -DNDEBUG -std=c++20 -fPIC -fvisibility=hidden -shared -w".split()
 
@@ -40,11 +43,12 @@ def _check_release() -> None:
 
 
 def _read_sources() -> dict[str, bytes]:
-    return {
+    sources = {
         path.relative_to(SOURCES).as_posix(): path.read_bytes()
         for path in sorted(SOURCES.rglob("*"))
         if path.suffix in (".h", ".cpp")
     }
+    return {**sources, _TABLE: make_header().encode()}
 
 
 def _key() -> str:
@@ -80,7 +84,7 @@ def _find_compiler() -> str:
 def _command(compiler: str, source: pathlib.Path, target: pathlib.Path) -> list[str]:
     root = pathlib.Path(torch.__file__).parent
     abi = int(torch.compiled_with_cxx11_abi())
-    includes = [SOURCES, root / "include", root / "include/torch/csrc/api/include"]
+    includes = [source.parent, SOURCES, root / "include", root / "include/torch/csrc/api/include"]
     return [
         compiler,
         *OPTIONS,
@@ -109,6 +113,7 @@ def _compile(target: pathlib.Path) -> None:
         source, built = pathlib.Path(folder, "eager.cpp"), pathlib.Path(folder, "eager.so")
         names = [name for name in _read_sources() if name.endswith(".cpp")]
         source.write_text("".join(f'#include "{name}"\n' for name in names))
+        source.with_name(_TABLE).write_text(make_header())
         result = subprocess.run(
             _command(compiler, source, built),
             text=True,

@@ -13,7 +13,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from fad.torch.compile._build import Builder, Values
-from fad.torch._body import _find_bits
+from fad._operators.writer import find_bits
+from fad.torch._types import MLIR_TYPES
 
 aten, prims = torch.ops.aten, torch.ops.prims
 INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -100,7 +101,7 @@ def check_bits():
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         for number in numbers:
             expected = torch.tensor(number, dtype=dtype)
-            bits, is_exact = _find_bits(number, dtype)
+            bits, is_exact = find_bits(number, MLIR_TYPES[dtype])
             if is_exact != (expected.item() == number or number != number):
                 errors.append(f"{number} of {dtype}: exact is {is_exact}")
             mask = (1 << 8 * dtype.itemsize) - 1

@@ -35,7 +35,7 @@ struct Kernel final : c10::OperatorKernel {
 
 struct InPlaceKernel final : c10::OperatorKernel {
   explicit InPlaceKernel(const c10::OperatorHandle &pure)
-      : info(*findOperator(pure.operator_name())), pure(pure) {}
+      : info(*findOperator(pure)), pure(pure) {}
   void operator()(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
     runInPlace(info, pure, op, keys, stack);
@@ -57,11 +57,8 @@ torch::CppFunction makeTyped(const Operator &info,
 
 /// The kernel of an operator: a typed one, if its arguments are those of many.
 torch::CppFunction makeKernel(const Operator &info) {
-  std::string name = info.name, kinds;
-  size_t dot = name.find('.');
-  c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(
-      ("aten::" + name.substr(0, dot)).c_str(),
-      dot == std::string::npos ? "" : name.substr(dot + 1).c_str());
+  std::string kinds;
+  c10::OperatorHandle op = findHandle(info.name);
   for (const c10::Argument &argument : op.schema().arguments())
     kinds += argument.type()->kind() == c10::TypeKind::TensorType   ? 'T'
              : argument.type()->kind() == c10::TypeKind::NumberType ? 'n'
@@ -97,16 +94,14 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
   for (const fad::eager::Operator &op : fad::eager::operators())
     m.impl(op.name, fad::eager::makeKernel(op));
-  for (const char *name : fad::eager::inPlaceOperators())
+  for (const auto &[name, saves] : fad::eager::inPlaceOperators())
     m.impl((std::string(name) + "_").c_str(),
-           torch::CppFunction::makeFromBoxedFunctor(
-               std::make_unique<fad::eager::InPlaceKernel>(
-                   c10::Dispatcher::singleton().findSchemaOrThrow(
-                       (std::string("aten::") + name).c_str(), ""))));
-  for (const char *name : fad::eager::inPlaceOperatorsOfResults())
-    m.impl(
-        (std::string(name) + "_").c_str(),
-        torch::CppFunction::makeFromBoxedFunction<&fad::eager::leaveInPlace>());
+           saves == fad::eager::Saves::Result
+               ? torch::CppFunction::makeFromBoxedFunction<
+                     &fad::eager::leaveInPlace>()
+               : torch::CppFunction::makeFromBoxedFunctor(
+                     std::make_unique<fad::eager::InPlaceKernel>(
+                         fad::eager::findHandle(name))));
 }
 
 // Operators, and no functions of ctypes, as exceptions of Python go through

@@ -31,7 +31,7 @@ static double peel(StepPtr &end) {
   double factor = 1;
   while (end->op && end->operands.size() == 1 && end->constants.empty()) {
     size_t position = end->operands[0].first;
-    const Operator *info = findOperator(end->op->operator_name());
+    const Operator *info = findOperator(*end->op);
     if (!info)
       break;
     Use use = classify(*info, end->arguments, position);

@@ -16,80 +16,54 @@
 namespace fad::eager {
 
 static constexpr Operator table[] = {
-    {"add.Tensor", Form::Add, Kind::Linear, Saves::Nothing},
-    {"add.Scalar", Form::Add, Kind::Linear, Saves::Nothing},
-    {"sub.Tensor", Form::Subtract, Kind::Linear, Saves::Nothing},
-    {"sub.Scalar", Form::Subtract, Kind::Linear, Saves::Nothing},
-    {"rsub.Scalar", Form::Reverse, Kind::Linear, Saves::Nothing},
-    {"neg", Form::Unary, Kind::Linear, Saves::Nothing},
-    {"mul.Tensor", Form::Multiply, Kind::Product, Saves::Input},
-    {"mul.Scalar", Form::Multiply, Kind::Linear, Saves::Nothing},
-    {"div.Tensor", Form::Divide, Kind::Nonlinear, Saves::Input},
-    {"div.Scalar", Form::Divide, Kind::Linear, Saves::Nothing},
-    {"relu", Form::Unary, Kind::Piecewise, Saves::Result},
-    {"abs", Form::Unary, Kind::Piecewise, Saves::Input},
-    {"leaky_relu", Form::Unary, Kind::Piecewise, Saves::Input},
-    {"hardtanh", Form::Unary, Kind::Piecewise, Saves::Input},
-    {"clamp", Form::Unary, Kind::Piecewise, Saves::Input},
-    {"clamp_min", Form::Unary, Kind::Piecewise, Saves::Input},
-    {"clamp_max", Form::Unary, Kind::Piecewise, Saves::Input},
-    {"tanh", Form::Unary, Kind::Nonlinear, Saves::Result, Slope::Tanh},
-    {"sigmoid", Form::Unary, Kind::Nonlinear, Saves::Result, Slope::Sigmoid},
-    {"exp", Form::Unary, Kind::Nonlinear, Saves::Result, Slope::Exp},
-    {"expm1", Form::Unary, Kind::Nonlinear, Saves::Result},
-    {"sqrt", Form::Unary, Kind::Nonlinear, Saves::Result},
-    {"rsqrt", Form::Unary, Kind::Nonlinear, Saves::Result},
-    {"reciprocal", Form::Unary, Kind::Nonlinear, Saves::Result},
-    {"tan", Form::Unary, Kind::Nonlinear, Saves::Result},
-    {"log", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"log1p", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"sin", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"cos", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"erf", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"silu", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"gelu", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"mish", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"elu", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"softplus", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"hardsigmoid", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"hardswish", Form::Unary, Kind::Nonlinear, Saves::Input},
-    {"pow.Tensor_Scalar", Form::Unary, Kind::Nonlinear, Saves::Input},
+#define FAD_OPERATOR(name, form, kind, saves, slope, numbers)                  \
+  {name, Form::form, Kind::kind, Saves::saves, Slope::slope, Numbers::numbers},
+#include "Operators.inc"
 };
 
 c10::ArrayRef<Operator> operators() { return table; }
 
-c10::ArrayRef<const char *> inPlaceOperators() {
-  static constexpr const char *names[] = {
-      "silu",     "gelu",  "mish",      "hardswish", "hardsigmoid",
-      "hardtanh", "clamp", "clamp_min", "clamp_max"};
-  return names;
-}
-
-c10::ArrayRef<const char *> inPlaceOperatorsOfResults() {
-  static constexpr const char *names[] = {"relu", "leaky_relu", "elu",
-                                          "celu", "sigmoid",    "tanh"};
+c10::ArrayRef<InPlaceOperator> inPlaceOperators() {
+  static constexpr InPlaceOperator names[] = {
+#define FAD_IN_PLACE(name, saves) {name, Saves::saves},
+#include "Operators.inc"
+  };
   return names;
 }
 
 bool isInPlaceOperator(const c10::OperatorName &name) {
-  auto isIn = [&](c10::ArrayRef<const char *> names) {
-    return std::any_of(names.begin(), names.end(), [&](const char *each) {
-      return name.name == std::string("aten::") + each + "_";
-    });
-  };
+  auto all = inPlaceOperators();
   return name.overload_name.empty() &&
-         (isIn(inPlaceOperators()) || isIn(inPlaceOperatorsOfResults()));
+         std::any_of(all.begin(), all.end(), [&](const InPlaceOperator &each) {
+           return name.name == std::string("aten::") + each.name + "_";
+         });
 }
 
-const Operator *findOperator(const c10::OperatorName &name) {
-  static const auto *all = [] {
-    auto *all = new std::unordered_map<std::string, const Operator *>();
-    for (const Operator &op : table)
-      all->emplace(std::string("aten::") + op.name, &op);
+bool isKernelExponent(double value) {
+  static constexpr double all[] = {
+#define FAD_EXPONENT(value) value,
+#include "Operators.inc"
+  };
+  return std::find(std::begin(all), std::end(all), value) != std::end(all);
+}
+
+c10::OperatorHandle findHandle(const char *name) {
+  std::string text = std::string("aten::") + name;
+  size_t dot = text.find('.');
+  return c10::Dispatcher::singleton().findSchemaOrThrow(
+      text.substr(0, dot).c_str(),
+      dot == std::string::npos ? "" : text.substr(dot + 1).c_str());
+}
+
+const Operator *findOperator(const c10::OperatorHandle &op) {
+  static const auto all = [] {
+    std::unordered_map<c10::OperatorHandle, const Operator *> all;
+    for (const Operator &each : table)
+      all.emplace(findHandle(each.name), &each);
     return all;
   }();
-  auto found = all->find(c10::toString(name));
-  return found == all->end() ? nullptr : found->second;
+  auto found = all.find(op);
+  return found == all.end() ? nullptr : found->second;
 }
 
 /// The number that a tensor is made of.

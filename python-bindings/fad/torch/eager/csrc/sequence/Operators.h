@@ -34,30 +34,50 @@ enum class Form : uint8_t {
 /// polynomial: y (1 - y), 1 - y^2, and y.
 enum class Slope : uint8_t { Unknown, Sigmoid, Tanh, Exp };
 
-/// A fad operator of PyTorch.
+/// The numbers of an operator besides its tensors.
+enum class Numbers : uint8_t { Others, Bounds, Exponent };
+
+/// A fad operator of PyTorch: a row of the table in fad/_operators/table.py,
+/// from which `_header.py` makes Operators.inc.
 struct Operator {
   const char *name; ///< as in "add.Tensor"
   Form form;
   Kind kind;
   Saves saves; ///< what its backward function needs
-  Slope slope = Slope::Unknown;
+  Slope slope;
+  Numbers numbers;
+
+  /// Whether this is a sum, whose third argument is a factor of the second.
+  bool isSum() const {
+    return form == Form::Add || form == Form::Subtract || form == Form::Reverse;
+  }
 };
 
 /// All of them.
 c10::ArrayRef<Operator> operators();
 
-/// Activations that write to their operand, as the names of those that do not.
-/// PyTorch's nodes of these save a copy of the operand from before.
-c10::ArrayRef<const char *> inPlaceOperators();
+/// An activation that writes to its operand, by the name of the one that does
+/// not.
+struct InPlaceOperator {
+  const char *name;
+  /// Tensors that PyTorch's node saves: a copy of the operand from before, or
+  /// the result, which takes no memory of its own.
+  Saves saves;
+};
 
-/// Those whose nodes save the result, which takes no memory of its own.
-c10::ArrayRef<const char *> inPlaceOperatorsOfResults();
+c10::ArrayRef<InPlaceOperator> inPlaceOperators();
 
-/// Whether a name of PyTorch's, as "aten::silu_", is one of either.
+/// Whether a name of PyTorch's, as "aten::silu_", is one of them.
 bool isInPlaceOperator(const c10::OperatorName &name);
 
-/// The fad operator of a name of PyTorch's, as "aten::add.Tensor", or null.
-const Operator *findOperator(const c10::OperatorName &name);
+/// Whether fad has kernels of powers with an exponent.
+bool isKernelExponent(double value);
+
+/// PyTorch's operator of a name such as "add.Tensor".
+c10::OperatorHandle findHandle(const char *name);
+
+/// The fad operator of one of PyTorch's, or null.
+const Operator *findOperator(const c10::OperatorHandle &op);
 
 /// The kind of an operator for given arguments and the positions of its
 /// differentiable operands: a product with a number is linear.

@@ -28,7 +28,8 @@ struct Builder : SequenceText {
   std::unordered_map<Step *, Slot> slots;
 
   bool add(Step &step);
-  bool addArgument(const Step &step, size_t position, const c10::IValue &value);
+  bool addArgument(const Step &step, const Operator &op, size_t position,
+                   const c10::IValue &value);
   void print();
   void addSource(Step &step, const Step::Constant &value, Source place);
 };
@@ -47,51 +48,30 @@ void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
   slots[&step] = {Kind::Source, i};
 }
 
-static bool isSum(const std::string &name) {
-  return name == "aten::add" || name == "aten::sub" || name == "aten::rsub";
-}
-
 /// Whether a number is a part of the key: another one makes another function.
-static bool isStructural(const c10::OperatorHandle &op, size_t position,
-                         double value) {
-  const std::string &name = op.operator_name().name;
-  // The third of a sum is what its second operand is multiplied by.
-  return (isSum(name) && position == 2 && value == 1) || name == "aten::pow";
+static bool isStructural(const Operator &op, size_t position, double value) {
+  return (op.isSum() && position == 2 && value == 1) ||
+         op.numbers == Numbers::Exponent;
 }
 
 /// See `SequenceText::halfRounded`: what a sum multiplies its second operand
 /// by, and the first factor.
-static bool isHalfRounded(const c10::OperatorHandle &op, size_t position) {
-  return op.operator_name().name == "aten::mul" ? position == 0 : position == 2;
+static bool isHalfRounded(const Operator &op, size_t position) {
+  if (op.form == Form::Multiply)
+    return position == 0;
+  return op.form != Form::Unary && position == 2;
 }
 
-/// Whether all numbers of an operator are bounds.
-static bool hasBounds(const c10::OperatorHandle &op) {
-  const std::string &name = op.operator_name().name;
-  return name.rfind("aten::clamp", 0) == 0 || name == "aten::hardtanh";
-}
-
-/// Whether an operator is one of arithmetic.
-static bool isArithmetic(const c10::OperatorHandle &op) {
-  const std::string &name = op.operator_name().name;
-  return isSum(name) || name == "aten::mul" || name == "aten::div";
-}
-
-static bool isExponent(double value) {
-  return value == 1 || value == 2 || value == 3 || value == 4 || value == -1 ||
-         value == 0.5 || value == -0.5;
-}
-
-bool Builder::addArgument(const Step &step, size_t position,
+bool Builder::addArgument(const Step &step, const Operator &op, size_t position,
                           const c10::IValue &value) {
   auto &arguments = operators.back().second;
   auto literal = [&](std::string text) {
     arguments.push_back({"=" + text, {}});
   };
   auto number = [&](double value) {
-    if (isStructural(*step.op, position, value)) {
-      if (step.op->operator_name().name == "aten::pow")
-        hasKernel &= isExponent(value);
+    if (isStructural(op, position, value)) {
+      if (op.numbers == Numbers::Exponent)
+        hasKernel &= isKernelExponent(value);
       std::ostringstream text;
       text << std::setprecision(17) << value;
       literal(text.str());
@@ -99,9 +79,9 @@ bool Builder::addArgument(const Step &step, size_t position,
     }
     arguments.push_back({"$" + std::to_string(numbers.size()), {}});
     numbers.push_back(value);
-    if (hasBounds(*step.op))
+    if (op.numbers == Numbers::Bounds)
       bounds.push_back(value);
-    if (isArithmetic(*step.op) && isHalfRounded(*step.op, position))
+    if (isHalfRounded(op, position))
       halfRounded.push_back(value);
     return true;
   };
@@ -141,13 +121,10 @@ bool Builder::addArgument(const Step &step, size_t position,
 }
 
 bool Builder::add(Step &step) {
-  const c10::OperatorName &name = step.op->operator_name();
-  operators.push_back(
-      {name.name.substr(6) +
-           (name.overload_name.empty() ? "" : "." + name.overload_name),
-       {}});
+  const Operator &op = *findOperator(*step.op);
+  operators.push_back({op.name, {}});
   for (size_t i = 0; i < step.arguments.size(); ++i)
-    if (!addArgument(step, i, step.arguments[i]))
+    if (!addArgument(step, op, i, step.arguments[i]))
       return false;
   slots[&step] = {Kind::Result, operators.size() - 1};
   return true;

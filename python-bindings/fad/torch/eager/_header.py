@@ -1,0 +1,52 @@
+"""The rows of fad's table of operators that the extension needs, in C++."""
+
+from collections.abc import Iterator
+
+from ..._operators.formulas import EXPONENTS
+from ..._operators.table import OPERATORS, Operator
+
+_FORMS = {"add": "Add", "sub": "Subtract", "rsub": "Reverse", "mul": "Multiply", "div": "Divide"}
+_KINDS = {
+    "linear": "Linear",
+    "product": "Product",
+    "quotient": "Nonlinear",
+    "piecewise": "Piecewise",
+    "smooth": "Nonlinear",
+}
+# Each includer defines one of these.
+_MACROS = ("FAD_OPERATOR(name, form, kind, saves, slope, numbers)", "FAD_IN_PLACE(name, saves)")
+_MACROS += ("FAD_EXPONENT(value)",)
+
+
+def _list_overloads(row: Operator) -> Iterator[str]:
+    for overload in row.nested.split():
+        name = row.name if overload == "default" else f"{row.name}.{overload}"
+        kind, saves = _KINDS[row.kind], row.saves.capitalize()
+        if overload == "Scalar":
+            # The other factor is a number, and so are all of a sum.
+            kind, saves = "Linear", "Nothing"
+        columns = (
+            f'"{name}"',
+            _FORMS.get(row.name, "Unary"),
+            kind,
+            saves,
+            row.slope.capitalize() or "Unknown",
+            row.numbers.capitalize() or "Others",
+        )
+        yield f"FAD_OPERATOR({', '.join(columns)})"
+
+
+def make_header() -> str:
+    """The text of Operators.inc, which csrc/sequence/Operators.cpp includes."""
+    lines = []
+    for macro in _MACROS:
+        name = macro.partition("(")[0]
+        lines += [f"#ifndef {name}", f"#define {macro}", "#endif"]
+    for row in OPERATORS:
+        if row.saves:
+            lines += _list_overloads(row)
+        if row.in_place:
+            lines.append(f'FAD_IN_PLACE("{row.name}", {row.in_place.capitalize()})')
+    lines += [f"FAD_EXPONENT({value})" for value in EXPONENTS]
+    lines += [f"#undef {macro.partition('(')[0]}" for macro in _MACROS]
+    return "\n".join(lines) + "\n"
