@@ -59,12 +59,17 @@ def check_modules():
                 found, expected, rtol=2e-5, atol=2e-6, msg=lambda text: f"{name}: {text}"
             )
         # At infinities, values and derivatives are PyTorch's, or the limits where PyTorch
-        # has NaN. At NaN, they are those of PyTorch for few elements: for many, its vectors
+        # has NaN. At NaN, they are those of PyTorch for few elements or for many: its vectors
         # have other derivatives of `Hardtanh`, `ELU` and some others there.
-        for found, expected in zip(*(run(each, torch.tensor(SPECIAL)) for each in (own, stock))):
-            known = ~expected.isnan()
-            torch.testing.assert_close(found[known], expected[known], msg=lambda text: name + text)
-            assert found[2].isnan() == expected[2].isnan(), (name, found, expected)
+        special = torch.tensor(SPECIAL)
+        many = run(stock, special.repeat(64))
+        for found, *expected in zip(run(own, special), run(stock, special), many):
+            few = expected[0][:2]
+            known = ~few.isnan()
+            torch.testing.assert_close(found[:2][known], few[known], msg=lambda text: name + text)
+            assert any(
+                torch.equal(found[2].nan_to_num(9), each[2].nan_to_num(9)) for each in expected
+            ), (name, found, expected)
 
 
 def check_types():

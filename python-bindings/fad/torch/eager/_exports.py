@@ -1,9 +1,7 @@
 """Exports of tensors' memory to other libraries, which may write there unseen.
 
 `numpy()` asks PyTorch for an alias, which the extension sees. DLPack takes the memory
-without an operator; sequences that read it are computed before. Its table of C functions
-takes it without Python, too: the class of tensors has none any more, and libraries that
-look for one go on with `__dlpack__`."""
+without an operator; sequences that read it are computed before."""
 
 import functools
 from collections.abc import Callable
@@ -11,8 +9,7 @@ from typing import Any
 
 from .._requirements import torch
 from . import _state
-
-_TABLE = "__dlpack_c_exchange_api__"
+from ._pytorch import replace_exports
 
 
 def _compute_before(export: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,14 +23,5 @@ def _compute_before(export: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def watch() -> None:
-    """Once in a process. `Tensor.__dlpack__` calls these functions by their names."""
-    places = [
-        (torch._C, "_to_dlpack"),
-        (torch._C, "_to_dlpack_versioned"),
-        (torch, "to_dlpack"),
-        (torch.utils.dlpack, "to_dlpack"),
-    ]
-    for place, name in places:
-        setattr(place, name, _compute_before(getattr(place, name)))
-    if _TABLE in vars(torch.Tensor):
-        delattr(torch.Tensor, _TABLE)
+    """Once in a process."""
+    replace_exports(_compute_before)

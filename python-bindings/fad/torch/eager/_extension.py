@@ -15,6 +15,7 @@ import threading
 from ..._places import cache_folder, find_compiler, name_compilers
 from .._requirements import torch
 from ._header import make_header
+from ._pytorch import find_keys, pass_higher_order_operators
 
 #: The releases of PyTorch that the tests have run with. The extension uses classes of
 #: autograd whose layout differs from release to release.
@@ -23,7 +24,7 @@ SOURCES = pathlib.Path(__file__).parent / "csrc"
 #: The wheel's extensions, by the names of `library_path`.
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
 #: Made of fad's table of operators.
-_TABLE = "Operators.inc"
+_TABLE = "sequence/Operators.inc"
 #: NDEBUG as in PyTorch's own builds: the checks of its headers take time in each call.
 OPTIONS = "-O2 -g0 -DNDEBUG -std=c++20 -fPIC -fvisibility=hidden -shared -w".split()
 
@@ -113,7 +114,9 @@ def _compile(target: pathlib.Path) -> None:
         source, built = pathlib.Path(folder, "eager.cpp"), pathlib.Path(folder, "eager.so")
         names = [name for name in _read_sources() if name.endswith(".cpp")]
         source.write_text("".join(f'#include "{name}"\n' for name in names))
-        source.with_name(_TABLE).write_text(make_header())
+        table = pathlib.Path(folder, _TABLE)
+        table.parent.mkdir()
+        table.write_text(make_header())
         result = subprocess.run(
             _command(compiler, source, built),
             text=True,
@@ -173,26 +176,16 @@ def load() -> ctypes.PyDLL:
     return _library
 
 
-def _pass_higher_order_operators(keys: list[torch._C.DispatchKey]) -> None:
-    """Lets `torch.cond` and its like, which have no kernels for the keys, pass them by;
-    those that are made later, too. What they call are operators as all others."""
-    for key in keys:
-        torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
-        for op in list(torch._ops._higher_order_ops.values()):
-            op.fallthrough(key)
-
-
 def _load() -> ctypes.PyDLL:
     path = build()
-    names = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
-    keys = [torch._C._parse_dispatch_key(name) for name in names]
-    if torch._C._dispatch_has_backend_fallback(keys[0]):
+    keys = find_keys()
+    if keys is None:
         raise ExtensionError(
             "fad.torch.nest needs PyTorch's dispatch keys for tests, which another library "
             "of this process uses; do not load both"
         )
     library = ctypes.PyDLL(str(path))
-    _pass_higher_order_operators(keys)
+    pass_higher_order_operators(keys)
     # These may wait for a thread that waits for Python's lock, and so leave that.
     computing = ctypes.CDLL(str(path))
     for name in "fad_eager_compute_open", "fad_eager_compute_readers":

@@ -37,7 +37,7 @@ def _list_overloads(row: Operator) -> Iterator[str]:
 
 
 def make_header() -> str:
-    """The text of Operators.inc, which csrc/sequence/Operators.cpp includes."""
+    """The text of sequence/Operators.inc, which Operators.cpp there includes."""
     lines = []
     for macro in _MACROS:
         name = macro.partition("(")[0]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import torch
 
 from ... import _fad
+from ._pytorch import outside_function_modes
 
 _COUNT = 16384
 # The largest difference, as a fraction of the range, of two values that are one limit.
@@ -107,7 +108,7 @@ def _evaluate(arguments: torch.Tensor) -> torch.Tensor:
 def _place(bits: int) -> list[float]:
     try:
         # Modes of others, such as that of a default device, make other tensors.
-        with torch._C.DisableTorchFunction():
+        with outside_function_modes():
             return find_levels(_evaluate, bits)
     except ArithmeticError:
         # The derivative stays exact.

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._requirements import torch
 from ._context import Context, is_generator
+from ._pytorch import has_compiled_call
 
 
 class NestedModule:
@@ -103,7 +104,7 @@ def nest_module(model: torch.nn.Module, *options: Any) -> torch.nn.Module:
             "fad.torch.nest(model): the model's forward was replaced on the "
             "instance; call the model inside of `with fad.torch.nest():`"
         )
-    if model._compiled_call_impl is not None:
+    if has_compiled_call(model):
         raise TypeError(
             "fad.torch.nest(model): model.compile() was called, after which "
             "forward is not; nest the model first, or use "

@@ -4,6 +4,7 @@ import functools
 
 from .._requirements import torch
 from ._extension import load
+from ._pytorch import find_address
 
 POLICIES = ("fad", "auto")
 ENGINES = ("interactive", "deferred")
@@ -55,7 +56,7 @@ def compute_open() -> None:
 
 def compute_readers(tensor: torch.Tensor) -> None:
     """Computes what deferred sequences of all threads read the memory of `tensor` for."""
-    _raise(load().fad_eager_compute_readers(tensor._cdata))
+    _raise(load().fad_eager_compute_readers(find_address(tensor)))
 
 
 def live_nodes() -> int:
@@ -66,7 +67,7 @@ def live_nodes() -> int:
 def live_values(tensor: torch.Tensor | None = None) -> int:
     """How many values of deferred sequences the process has that are not computed; or
     whether `tensor` is one of them."""
-    return load().fad_eager_live_values(tensor._cdata if tensor is not None else None)
+    return load().fad_eager_live_values(find_address(tensor) if tensor is not None else None)
 
 
 def take_trace() -> list[str]:

@@ -18,7 +18,7 @@ namespace fad::eager {
 static constexpr Operator table[] = {
 #define FAD_OPERATOR(name, form, kind, saves, slope, numbers)                  \
   {name, Form::form, Kind::kind, Saves::saves, Slope::slope, Numbers::numbers},
-#include "Operators.inc"
+#include "sequence/Operators.inc"
 };
 
 c10::ArrayRef<Operator> operators() { return table; }
@@ -26,7 +26,7 @@ c10::ArrayRef<Operator> operators() { return table; }
 c10::ArrayRef<InPlaceOperator> inPlaceOperators() {
   static constexpr InPlaceOperator names[] = {
 #define FAD_IN_PLACE(name, saves) {name, Saves::saves},
-#include "Operators.inc"
+#include "sequence/Operators.inc"
   };
   return names;
 }
@@ -42,7 +42,7 @@ bool isInPlaceOperator(const c10::OperatorName &name) {
 bool isKernelExponent(double value) {
   static constexpr double all[] = {
 #define FAD_EXPONENT(value) value,
-#include "Operators.inc"
+#include "sequence/Operators.inc"
   };
   return std::find(std::begin(all), std::end(all), value) != std::end(all);
 }

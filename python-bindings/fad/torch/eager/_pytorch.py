@@ -1,0 +1,59 @@
+"""All of PyTorch's private Python API that nesting uses: another release changes this file
+alone, beside the extension. Each function says which public one would replace it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._requirements import torch
+
+_KEYS = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
+
+
+def find_keys() -> list[torch._C.DispatchKey] | None:
+    """Two dispatch keys above autograd: of tensors, and of a mode; None if another library
+    uses them. PyTorch has none for extensions that see operators before autograd does."""
+    keys = [torch._C._parse_dispatch_key(name) for name in _KEYS]
+    return None if torch._C._dispatch_has_backend_fallback(keys[0]) else keys
+
+
+def pass_higher_order_operators(keys: list[torch._C.DispatchKey]) -> None:
+    """Lets `torch.cond` and its like, which have no kernels for the keys, pass them by;
+    those that are made later, too. The operators that they call are seen as all others. A
+    fallback for all higher-order operators would do the same."""
+    for key in keys:
+        torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
+        for op in list(torch._ops._higher_order_ops.values()):
+            op.fallthrough(key)
+
+
+def replace_exports(replace: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replaces the functions by which tensors give their memory away as DLPack, which
+    `Tensor.__dlpack__` calls by these names. The table of C functions goes, and libraries that
+    look for one call `__dlpack__`. A hook of PyTorch's before exports would replace this."""
+    places: list[tuple[Any, str]] = [
+        (torch._C, "_to_dlpack"),
+        (torch._C, "_to_dlpack_versioned"),
+        (torch, "to_dlpack"),
+        (torch.utils.dlpack, "to_dlpack"),
+    ]
+    for place, name in places:
+        setattr(place, name, replace(getattr(place, name)))
+    table = "__dlpack_c_exchange_api__"
+    if table in vars(torch.Tensor):
+        delattr(torch.Tensor, table)
+
+
+def find_address(tensor: torch.Tensor) -> int:
+    """The address of the C++ tensor, which functions of the extension take through ctypes."""
+    return tensor._cdata
+
+
+def outside_function_modes() -> Any:
+    """A context outside of torch function modes, as that of a default device.
+    `torch.overrides` has one for subclasses alone."""
+    return torch._C.DisableTorchFunction()
+
+
+def has_compiled_call(module: torch.nn.Module) -> bool:
+    """Whether `module.compile()` was called, of which modules have no public sign."""
+    return module._compiled_call_impl is not None
