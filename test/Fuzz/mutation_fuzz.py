@@ -83,7 +83,8 @@ def find_commands(text):
     for line in re.findall(r"RUN: *(.*)", re.sub(r"\\\n// RUN:", "", text)):
         for part in re.split(r"[|;]|&&|%\{\w+\}", line):
             match = re.search(r"\b(fad-opt|fad-memory-report|fad-runner)\b(.*)", part)
-            if not match:
+            # A script takes its own options after the tool.
+            if not match or "python" in part[: match.start()]:
                 continue
             try:
                 words = shlex.split(match[2])
