@@ -112,7 +112,7 @@ struct Operand {
   bool isPiecewise = true;
 };
 
-/// Operands that somebody else has the memory of.
+/// A view of operands, whose memory the caller owns.
 class Operands {
 public:
   Operands(const Operand *all, size_t count) : all(all), count(count) {}
@@ -132,8 +132,8 @@ private:
   size_t count;
 };
 
-/// The decision on an operator. A, forward, and D, the update of the result,
-/// are of every state.
+/// The decision on an operator. Of the paper's actions, each state has A, which
+/// computes the value, and D, which sets the parameters of the result.
 struct Decision {
   State state = State::NN;
   /// Of the result, where it is a fad tensor: the heads of its sequence.

@@ -205,9 +205,9 @@ at::Tensor Originals::find(const Step::Constant &constant) const {
   return {};
 }
 
-/// Puts what an operator got in the places of its constants' aliases, while
-/// that is there and has the same elements, and returns what requires a
-/// gradient by now.
+/// Replaces the aliases of an operator's constants by the original tensors, as
+/// far as these still exist and have the same elements. Returns the originals
+/// that require a gradient by now.
 static std::vector<at::Tensor> putOriginals(const Originals &originals,
                                             const Step &step,
                                             torch::jit::Stack &arguments) {
