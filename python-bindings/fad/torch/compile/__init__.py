@@ -1,4 +1,19 @@
-"""Residuals for `torch.compile`: the backend `fad`, and fad as Inductor's partitioner."""
+"""Residuals for `torch.compile`: the backend `fad`, and fad as Inductor's partitioner.
+
+A joint graph of AOTAutograd passes through these modules:
+
+- graph: `_graph` says what its nodes do, `_sizes` estimates their sizes and times, and `_import`
+  makes of it a function for fad's selection;
+- plan: `_partitioner` has the options and the budget, and asks for the plan; `_peak` is the
+  memory of a step;
+- apply: `_apply` puts the plan into the graph, with new nodes of `_build`;
+- inductor: `_backend` compiles both parts, with the decompositions of `_activations` and the
+  choices of `_inductor`;
+- explain: `_explain` compares partitioners, `_measure` measures steps, and `_explanation` has
+  the result, as objects, text and pictures.
+
+`_scalars` has the operators that PyTorch and MLIR share, and `_pytorch` all that is used of
+PyTorch's own internals."""
 
 from torch._dynamo import list_backends, register_backend
 

@@ -2,6 +2,8 @@
 
 import contextlib
 import dataclasses
+import os
+import re
 import warnings
 from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
 
@@ -13,11 +15,10 @@ from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
 from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
-from ._kinds import is_part
+from ._graph import is_part
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes, get_tensors, identify_storage, peak_bytes
-from ._places import find_line, find_module
 from ._pytorch import partition_by_pytorch
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
@@ -286,3 +287,35 @@ def _measure(
     peaks = [measure_peak(step) for step in steps]
     times = measure_times(steps)
     return {name: Measurement(seconds, peak) for name, seconds, peak in zip(calls, times, peaks)}
+
+
+# Where in a model the nodes of its graph come from.
+
+_FRAME = re.compile(r'File "(.+)", line (\d+), in .*\n\s*(.*)')
+_OF_TORCH = os.path.dirname(torch.__file__) + os.sep
+
+
+def find_line(node: fx.Node) -> str:
+    """The line of the model that `node` is of, as in "model.py:12: y = f(x)": the
+    innermost one outside PyTorch. Empty where nothing is known."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    own = [frame for frame in frames if not frame[0].startswith(_OF_TORCH)]
+    if not frames:
+        return ""
+    file, line, code = (own or frames)[-1]
+    return f"{os.path.basename(file)}:{line}: {code.strip()}"
+
+
+def find_module(node: fx.Node, names: Collection[str]) -> str:
+    """The innermost of the modules `names` that `node` is of; empty for the model."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    if not stack:
+        return ""
+    path = list(stack.values())[-1][0]
+    # The path begins with how the function reaches the model.
+    parts = re.sub(r"\._modules\['([^']*)'\]", r".\1", path).split(".")
+    for start in range(len(parts)):
+        name = ".".join(parts[start:])
+        if name in names:
+            return name
+    return ""

@@ -1,13 +1,13 @@
-"""The objects that `explain` returns."""
+"""The objects that `explain` returns, their text and their pictures."""
 
 import pathlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Sequence
 
 from ..._dict import AsJson
-from . import _drawing, _table
+from .._text import align
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Explanation(AsJson):
 
     def table(self) -> str:
         """All of it as text."""
-        return _table.make(self)
+        return _make_table(self)
 
     def __str__(self) -> str:
         return self.table()
@@ -160,4 +160,162 @@ class Explanation(AsJson):
         A file `.dot` is in the language of Graphviz: what fad saves goes from the modules
         of forward to those of backward. Any other is a picture of bars by matplotlib, in
         the format that its name ends with."""
-        _drawing.draw(self, pathlib.Path(path))
+        _draw(self, pathlib.Path(path))
+
+
+# The text of an explanation.
+
+# Lines of the model are cut to so many characters.
+_LINE = 48
+
+
+def _make_table(explanation: Explanation) -> str:
+    """The table of all graphs, then what is saved of each."""
+    columns = ("fad", "PyTorch", "eager")
+    rows = [["bytes", *columns]]
+    counts = explanation.fad_bytes, explanation.pytorch_bytes, explanation.eager_bytes
+    rows.append(["saved", *map(_show, counts)])
+    measured = explanation.measurements
+    if measured:
+        rows.append(["peak, measured", *(_show(measured[name].peak) for name in columns)])
+        times = [f"{measured[name].seconds * 1e3:.2f}" for name in columns]
+        rows.append(["milliseconds", *times])
+    modules = [
+        [module or "(model)", *(_show(counts[name]) for name in columns)]
+        for module, counts in explanation.by_module.items()
+    ]
+    parts = [
+        "What crosses from forward to backward, with the engine "
+        f"{explanation.engine}; inputs and parameters do not count",
+        align(rows, 1),
+        align([["of module", *columns], *modules], 1),
+    ]
+    return "\n\n".join(parts + [_describe(graph) for graph in explanation.graphs]) + "\n"
+
+
+def _show(count: int | None) -> str:
+    return "-" if count is None else str(count)
+
+
+def _describe(graph: Graph) -> str:
+    head = f"graph {graph.number}: {graph.operations} operations"
+    lines = [head, *filter(None, [graph.fallback])]
+    lines.append(_describe_peak("fad", graph.fad))
+    if graph.pytorch:
+        lines.append(_describe_peak("PyTorch", graph.pytorch))
+    else:
+        lines.append(f"PyTorch's partitioner fails: {graph.error}")
+    lines += _list("fad saves", graph.fad.tensors)
+    if graph.pytorch:
+        others = [tensor for tensor in graph.pytorch.tensors if not tensor.is_common]
+        lines += _list("PyTorch saves instead", others)
+    return "\n".join(lines)
+
+
+def _describe_peak(name: str, part: Partition) -> str:
+    side = "backward" if part.peak_in_backward else "forward"
+    of_module = f" of {part.peak_module}" if part.peak_module else ""
+    return (
+        f"{name}: {part.bytes} bytes saved, {part.peak} at the modeled peak, "
+        f"at {part.peak_operation}{of_module} in {side}"
+    )
+
+
+def _list(title: str, tensors: Sequence[SavedTensor]) -> list[str]:
+    counted = [tensor for tensor in tensors if tensor.bytes]
+    if not counted:
+        return [f"{title} nothing but inputs"]
+    rows = [
+        [
+            str(tensor.bytes),
+            f"{tensor.dtype}[{','.join(tensor.shape)}]",
+            tensor.operation,
+            tensor.module,
+            _cut(tensor.line),
+            tensor.reason + (", as PyTorch does" if tensor.is_common else ""),
+        ]
+        for tensor in counted
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip()
+        for row in rows
+    ]
+    return [f"{title}:", *("  " + line for line in lines)]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE else line[: _LINE - 3] + "..."
+
+
+# Pictures of an explanation.
+
+_COLUMNS = ("fad", "PyTorch", "eager")
+
+
+def _draw(explanation: Explanation, path: pathlib.Path) -> None:
+    """Writes the picture to `path`, in the form that its suffix says."""
+    if path.suffix == ".dot":
+        path.write_text(_make_dot(explanation))
+        return
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            f"a picture in {path.name} needs matplotlib; install it with: pip install "
+            "matplotlib, or draw a file .dot"
+        ) from error
+    modules = explanation.by_module
+    figure = Figure(figsize=(8, 1.5 + 0.4 * len(modules)), layout="constrained")
+    axes = figure.add_subplot()
+    for number, name in enumerate(_COLUMNS):
+        places = [place + 0.27 * (number - 1) for place in range(len(modules))]
+        widths = [counts[name] / 2**20 for counts in modules.values()]
+        axes.barh(places, widths, 0.27, label=name)
+    axes.set_yticks(range(len(modules)), [name or "(model)" for name in modules])
+    axes.invert_yaxis()
+    axes.set_xlabel("MiB saved")
+    axes.set_title("What crosses from forward to backward")
+    axes.legend()
+    figure.savefig(path)
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _make_dot(explanation: Explanation) -> str:
+    """Forward on the left, backward on the right, and an edge for each saved tensor.
+
+    An edge goes from the module that makes the tensor to the first one that reads it, and
+    is as wide as its share of the bytes; it is gray where PyTorch saves the tensor, too."""
+    lines = [
+        "digraph saved {",
+        "  rankdir=LR; node [shape=box]; edge [fontsize=10];",
+    ]
+    for graph in explanation.graphs:
+        prefix = f"graph {graph.number}"
+        edges = [
+            (tensor.module, next(filter(None, tensor.read_by_modules), tensor.module), tensor)
+            for tensor in graph.fad.tensors
+            if tensor.bytes
+        ]
+        for number, side in enumerate(("forward", "backward")):
+            modules = dict.fromkeys(edge[number] for edge in edges)
+            lines.append(f"  subgraph {_quote(f'cluster {prefix} {side}')} {{")
+            lines.append(f"    label={_quote(f'{prefix}, {side}')};")
+            for module in modules:
+                name = _quote(f"{prefix} {side} {module}")
+                lines.append(f"    {name} [label={_quote(module or '(model)')}];")
+            lines.append("  }")
+        for source, target, tensor in edges:
+            type_ = f"{tensor.dtype}[{','.join(tensor.shape)}]"
+            label = _quote(f"{type_}\n{tensor.bytes} bytes").replace("\n", "\\n")
+            width = 1 + 5 * tensor.bytes / graph.fad.bytes
+            color = "gray" if tensor.is_common else "forestgreen"
+            before = _quote(f"{prefix} forward {source}")
+            after = _quote(f"{prefix} backward {target}")
+            lines.append(
+                f"  {before} -> {after} [label={label}, penwidth={width:.1f}, color={color}];"
+            )
+    return "\n".join([*lines, "}"]) + "\n"

@@ -14,13 +14,10 @@ from torch.utils._pytree import tree_leaves
 
 from ..._operators.writer import Body, Unsupported
 from .._types import FLOAT_TYPES, MLIR_TYPES
-from ._decisions import is_decision
-from ._kinds import find_kind, find_memory, is_bound, is_part
+from ._graph import find_kind, find_memory, find_readers, is_bound, is_decision, is_part, is_write
 from ._pytorch import is_bound_to_backward
 from ._scalars import LINEAR, RULES, Operand
-from ._sizes import estimate_size
-from ._times import estimate_time
-from ._writes import find_readers, is_write
+from ._sizes import estimate_size, estimate_time
 
 # A cotangent without elements, on which backward's effects depend, and its type.
 _BACKWARD, _NOTHING = "%backward", "tensor<0xf32>"

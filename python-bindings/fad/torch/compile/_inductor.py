@@ -41,8 +41,8 @@ from torch._inductor.utils import is_nonfreeable_buffers
 from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
-from ._fallback import warn_of_inductor
 from ._partitioner import WARNED
+from ._pytorch import warn_of_inductor
 
 aten = torch.ops.aten
 

@@ -17,12 +17,10 @@ from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
-from ._apply import apply_plan, copy_for_forward, remove_copies
-from ._decisions import round_operands
-from ._hoist import hoist
+from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
+from ._build import find_masks, read_packed
+from ._graph import check_versions, find_mutated, merge_equal, round_operands, write_last
 from ._import import import_joint
-from ._layouts import COPIES, keep_layouts
-from ._masks import find_masks, read_packed
 from ._peak import peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
@@ -33,9 +31,7 @@ from ._pytorch import (
     partition,
     partition_by_pytorch,
 )
-from ._regions import merge_equal
 from ._sizes import assume_sizes
-from ._writes import check_versions, find_mutated, write_last
 
 # A budget that every selection keeps.
 ANY_PEAK = 2**62

@@ -4,7 +4,9 @@ Names without a promise of PyTorch stand here alone, so that another release tou
 those of this module are for PyTorch 2.13. The names of Inductor's scheduler are imported when
 graphs are compiled for Inductor (`_inductor.py`)."""
 
+import functools
 import types
+import warnings
 from typing import Any, Callable, Sequence
 
 import torch
@@ -36,6 +38,7 @@ __all__ = [
     "partition",
     "partition_by_pytorch",
     "unset_fake_temporarily",
+    "warn_of_inductor",
 ]
 
 Parts = tuple[fx.GraphModule, fx.GraphModule]
@@ -129,3 +132,25 @@ def packs_saved_tensors() -> bool:
 def is_transformed() -> bool:
     """Whether a transform of `torch.func` runs now."""
     return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+# Graphs that fad leaves to Inductor where a release of PyTorch has other internals.
+
+# How the warning begins.
+FALLBACK = "fad leaves the order of operations to Inductor"
+
+
+def warn_of_inductor(error: Exception) -> None:
+    """Warns, once in a process for each cause, that fad's choices for Inductor do not work
+    with this release of PyTorch. Residuals are fad's all the same."""
+    _warn(f"{type(error).__name__}: {error}")
+
+
+@functools.cache
+def _warn(cause: str) -> None:
+    warnings.warn(
+        f"{FALLBACK}, whose internals in PyTorch {torch.__version__} are not those that fad "
+        f"knows ({cause}); steps may need more memory than planned",
+        RuntimeWarning,
+        stacklevel=3,
+    )

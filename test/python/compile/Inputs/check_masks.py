@@ -4,9 +4,7 @@ alone. Tensors are fake ones."""
 import sys
 
 import torch
-from fad.torch.compile._build import Builder, Values
-from fad.torch.compile._masks import find_masks, read_packed
-from fad.torch.compile._packing import pack, unpack
+from fad.torch.compile._build import Builder, Values, find_masks, pack, read_packed, unpack
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensorMode
 

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import torch
-from fad.torch.compile._packing import can_pack, pack, unpack
+from fad.torch.compile._build import can_pack, pack, unpack
 
 SHAPES = [(8,), (16, 8), (3, 8), (5, 7, 8), (4, 6), (2, 3, 4), (7, 3), (0, 8), ()]
 

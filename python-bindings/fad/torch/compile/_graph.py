@@ -1,0 +1,426 @@
+"""The nodes of AOTAutograd's joint graphs: their kinds, inputs that they change in place,
+comparisons that jump, and equal ones."""
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+from torch.utils._pytree import tree_leaves
+from torch.utils.checkpoint import CheckpointPolicy
+
+from ._pytorch import (
+    OpOverload,
+    is_bound_to_backward,
+    is_bound_to_forward,
+    is_of_autograd,
+    merge_equal_nodes,
+    must_repeat,
+)
+from ._sizes import estimate_size
+
+aten, prims = torch.ops.aten, torch.ops.prims
+
+# Work of backward with operations that fad knows by their costs alone.
+
+_VIEWS = {
+    aten.alias,
+    aten.as_strided,
+    aten.detach,
+    aten.diagonal,
+    aten.expand,
+    aten.permute,
+    aten.select,
+    aten.slice,
+    aten.split,
+    aten.split_with_sizes,
+    aten.squeeze,
+    aten.t,
+    aten.transpose,
+    aten.unbind,
+    aten.unfold,
+    aten.unsafe_chunk,
+    aten.unsafe_split,
+    aten.unsafe_split_with_sizes,
+    aten.unsqueeze,
+    aten.view,
+    aten.view_as_complex,
+    aten.view_as_real,
+    aten._conj,
+    aten._reshape_alias,
+    aten._unsafe_view,
+    aten.reshape,
+}
+_CONTRACTIONS = {
+    aten.addmm,
+    aten.addmv,
+    aten.baddbmm,
+    aten.bmm,
+    aten.convolution,
+    aten.dot,
+    aten.linear,
+    aten.matmul,
+    aten.mm,
+    aten.mv,
+    aten._scaled_mm,
+    aten._scaled_dot_product_cudnn_attention,
+    aten._scaled_dot_product_efficient_attention,
+    aten._scaled_dot_product_flash_attention,
+    aten._scaled_dot_product_flash_attention_for_cpu,
+}
+_REDUCTIONS = {
+    aten.all,
+    aten.amax,
+    aten.amin,
+    aten.any,
+    aten.argmax,
+    aten.argmin,
+    aten.cumsum,
+    aten.logsumexp,
+    aten.max,
+    aten.mean,
+    aten.min,
+    aten.prod,
+    aten.std,
+    aten.sum,
+    aten.var,
+    aten.var_mean,
+    aten._log_softmax,
+    aten._softmax,
+}
+# Elements in other places, and tensors that no tensor determines. Both fuse with
+# their readers.
+_MOVEMENTS = {
+    aten.arange,
+    aten.cat,
+    aten.constant_pad_nd,
+    aten.embedding,
+    aten.empty,
+    aten.flip,
+    aten.full,
+    aten.full_like,
+    aten.gather,
+    aten.index,
+    aten.index_select,
+    aten.ones,
+    aten.ones_like,
+    aten.repeat,
+    aten.scalar_tensor,
+    aten.select_scatter,
+    aten.slice_scatter,
+    aten.tril,
+    aten.triu,
+    aten.zeros,
+    aten.zeros_like,
+    prims.iota,
+    prims._low_memory_max_pool_offsets_to_indices,
+}
+# Operators that Inductor fuses with their readers, though backward never repeats it.
+_FUSED = {prims.inductor_lookup_seed, prims.inductor_random}
+# Operators that Inductor computes in the memory of the first operand, where nothing else reads
+# that.
+_OVERWRITING = {
+    aten._unsafe_index_put,
+    aten._unsafe_masked_index_put_accumulate,
+    aten.index_add,
+    aten.index_put,
+    aten.scatter,
+    aten.scatter_add,
+    aten.scatter_reduce,
+}
+# The places of the images and of the filter among the operands of a convolution, and how
+# many copies of the filter are there at once: in Inductor's layout, in that of the kernel,
+# and of the gradient.
+_CONVOLUTIONS = {aten.convolution: (0, 1, 2), aten.convolution_backward: (1, 2, 3)}
+
+
+def find_memory(node: fx.Node) -> list[str]:
+    """The attributes that say what Inductor does with the memory of `node`."""
+    packet = getattr(node.target, "overloadpacket", None)
+    if packet in _FUSED:
+        return ["fad.fuses"]
+    if packet in _OVERWRITING:
+        return ["fad.overwrites"]
+    if packet not in _CONVOLUTIONS:
+        return []
+    images, weights, copies = _CONVOLUTIONS[packet]
+    values = (node.args[images].meta["val"], node.args[weights].meta["val"])
+    image, weight = (estimate_size(value.numel()) * value.dtype.itemsize for value in values)
+    is_cpu = values[0].device.type == "cpu"
+    return [f"fad.scratch = {image + copies * weight}"] if is_cpu else []
+
+
+def find_kind(node: fx.Node) -> str:
+    """The kind of `fad.opaque` for `node`. What is not known is kept: repeating it
+    may have other effects, or other results."""
+    if must_repeat(node):
+        return "repeat"
+    target: Any = node.target
+    if is_bound(node) or not isinstance(target, OpOverload) or target._schema.is_mutable:
+        return "keep"
+    if torch.Tag.nondeterministic_seeded in target.tags:
+        return "keep"
+    packet = target.overloadpacket
+    for kind, packets in (
+        ("view", _VIEWS),
+        ("contraction", _CONTRACTIONS),
+        ("reduction", _REDUCTIONS),
+        ("elementwise", _MOVEMENTS),
+    ):
+        if packet in packets:
+            return kind
+    # A copy to another device is no conversion of elements.
+    if packet is aten._to_copy and node.kwargs.get("device") is None:
+        return "elementwise"
+    return "elementwise" if torch.Tag.pointwise in target.tags else "keep"
+
+
+def is_bound(node: fx.Node) -> bool:
+    """Whether a checkpoint decides whether backward repeats `node`."""
+    must_save = node.meta.get("recompute") is CheckpointPolicy.MUST_SAVE
+    return must_save or must_repeat(node)
+
+
+def is_part(node: fx.Node) -> bool:
+    """Whether `node` is one of several results of another node."""
+    return node.target is operator.getitem
+
+
+# Inputs that forward or backward changes in place.
+#
+# AOTAutograd's joint graph computes new values, and writes each of them to its input at the end.
+# The value of an input that forward changes is therefore that before forward, and what backward
+# reads of it has to be a copy. An input that backward alone changes has its value from before
+# this, which operations of backward read when they run: other steps may have changed it since
+# forward. A value of forward that backward computes again needs the input as forward has read it,
+# and so a copy, too; and so does the gradient of an operation for which autograd itself has saved
+# the input.
+
+
+def is_write(node: fx.Node) -> bool:
+    """Whether `node` does nothing but write a value to an input."""
+    return node.target is aten.copy_.default and not node.users
+
+
+def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
+    """The inputs that forward changes: by an operation of the graph, or afterwards,
+    as the descriptions of its outputs say."""
+    mutated = set()
+    placeholders = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            placeholders[node.meta.get("desc")] = node
+        elif isinstance(node.target, OpOverload) and not is_bound_to_backward(node):
+            schema = node.target._schema
+            values = dict(zip((a.name for a in schema.arguments), node.args))
+            values.update(node.kwargs)
+            for argument in schema.arguments:
+                if argument.is_write:
+                    leaves = tree_leaves(values.get(argument.name))
+                    mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
+    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
+    for output in outputs[:num_fwd_outputs]:
+        changed = getattr(output, "mutated_input", None)
+        if changed is not None and changed in placeholders:
+            mutated.add(placeholders[changed])
+    return {node for node in mutated if node.op == "placeholder"}
+
+
+def find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
+    writes = graph.find_nodes(op="call_function", target=aten.copy_.default)
+    return {node.args[0] for node in writes if is_bound_to_backward(node)}
+
+
+def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:
+    """Lets backward raise RuntimeError where it changes one of `mutated`, and another step
+    has changed that since forward: backward computes the new value from the one that forward
+    has left. PyTorch does not compare versions of tensors that a function keeps as an attribute of
+    its context."""
+    for node in find_written_in_backward(graph) & mutated:
+        node.meta["saved_tensor_with_no_vc_check"] = False
+
+
+@dataclass
+class Readers:
+    """The operations that read inputs which backward alone changes, but for views."""
+
+    # The inputs, and views of them.
+    memory: set[fx.Node]
+    # They need the values that the inputs have in forward.
+    forward: list[fx.Node]
+    # They run in backward, whether or not they depend on a cotangent.
+    backward: list[fx.Node]
+
+
+def find_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -> Readers:
+    readers = Readers(find_written_in_backward(graph) - mutated, [], [])
+    if not readers.memory:
+        return readers
+    results = tree_leaves(graph.output_node().args)[:num_fwd_outputs]
+    worklist = [node for node in results if isinstance(node, fx.Node)]
+    worklist += [node for node in graph.nodes if is_write(node) and not is_bound_to_backward(node)]
+    of_forward: set[fx.Node] = set()
+    while worklist:
+        node = worklist.pop()
+        if node not in of_forward:
+            of_forward.add(node)
+            worklist.extend(node.all_input_nodes)
+    for node in graph.nodes:
+        if node.op == "output" or readers.memory.isdisjoint(node.all_input_nodes):
+            continue
+        if is_part(node) or find_kind(node) == "view":
+            readers.memory.add(node)
+        elif node in of_forward or is_bound_to_forward(node) or is_of_autograd(node):
+            readers.forward.append(node)
+        else:
+            readers.backward.append(node)
+    return readers
+
+
+def write_last(backward: fx.GraphModule) -> None:
+    """Moves writes to inputs to the end of `backward`, where AOTAutograd has put them: what
+    PyTorch's order has behind them may read the old values."""
+    graph = backward.graph
+    writes = filter(is_write, graph.find_nodes(op="call_function", target=aten.copy_.default))
+    moved = list(writes)
+    for node in moved:
+        graph.output_node().prepend(node)
+    if moved:
+        backward.recompile()
+
+
+# Comparisons of 16-bit floats, in graphs for Inductor.
+#
+# Inductor computes with 32 bits inside of a kernel, and rounds where it writes to memory. What
+# backward computes again is therefore not rounded as in forward, where other tensors are in
+# memory. A row that is compared with its largest element then has no element equal to it, and an
+# argument of the maximum is another one. So forward compares, once, and backward reads the
+# result, which takes one bit an element. Forward rounds both operands first, since it may have
+# one of them in memory, and the other one not. Where one is computed from the other, as a maximum
+# is, forward has that in memory: two kernels that compute it read different tensors from memory,
+# and others before they are rounded.
+
+_COMPARISONS = {aten.eq, aten.ne, aten.lt, aten.le, aten.gt, aten.ge}
+# Those that find places.
+_CHOICES = {aten.argmax, aten.argmin, aten.max, aten.min}
+
+# Those whose results are elements of the operand, and those that change the type.
+_SELECTIONS = {aten.amax, aten.amin, aten.max, aten.min}
+_CONVERSIONS = {aten._to_copy, torch.ops.prims.convert_element_type}
+_HALVES = (torch.bfloat16, torch.float16)
+
+# With these entries of the metadata of a node, Inductor rounds its operands, as it does for
+# `emulate_precision_casts`, or writes its result to memory.
+_ROUNDS, _IS_WRITTEN = "low_precision_pointwise_barrier", "inductor_realize_to_strides"
+
+
+def is_decision(node: fx.Node) -> bool:
+    """Whether the result of `node` jumps where a computed operand is rounded."""
+    packet = getattr(node.target, "overloadpacket", None)
+    if packet not in _COMPARISONS and not (packet in _CHOICES and _has_places(node)):
+        return False
+    operands = [argument for argument in node.args if isinstance(argument, fx.Node)]
+    tensors = operands if packet in _CHOICES else node.args[:2]
+    if not all(map(_is_half, tensors)):
+        return False
+    makers = [_find_maker(operand) for operand in operands]
+    # A checkpoint repeats all that is compared, and the comparison.
+    return any(maker.op == "call_function" and not must_repeat(maker) for maker in makers)
+
+
+def round_operands(graph: fx.Graph) -> None:
+    """Lets comparisons of `graph` read what is in memory, or would be."""
+    for node in graph.nodes:
+        if getattr(node.target, "overloadpacket", None) not in _COMPARISONS:
+            continue
+        if is_decision(node):
+            node.meta[_ROUNDS] = True
+            one, other = map(_find_maker, node.args[:2])
+            for first, second in ((one, other), (other, one)):
+                if first.op == "call_function" and first < second and _is_made_of(second, first):
+                    first.meta[_IS_WRITTEN] = True
+
+
+def _is_made_of(node: fx.Node, operand: fx.Node) -> bool:
+    """Whether `node` is computed from `operand`, which stands before it."""
+    seen: set[fx.Node] = set()
+    worklist = [node]
+    while worklist:
+        for used in worklist.pop().all_input_nodes:
+            if used is operand:
+                return True
+            if used not in seen and operand < used:
+                seen.add(used)
+                worklist.append(used)
+    return False
+
+
+def _has_places(node: fx.Node) -> bool:
+    value = node.meta.get("val")
+    value = value[-1] if isinstance(value, (list, tuple)) else value
+    return isinstance(value, torch.Tensor) and value.dtype is torch.int64
+
+
+def _is_half(operand: Any) -> bool:
+    """Whether the elements of `operand` are those of a tensor of 16-bit floats, in whatever
+    type: it may be converted, and elements chosen of it."""
+    while isinstance(operand, fx.Node):
+        value = operand.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.dtype in _HALVES:
+            return True
+        packet = getattr(operand.target, "overloadpacket", None)
+        is_same = packet in _SELECTIONS or _is_conversion(operand)
+        if not (is_same or is_part(operand) or find_kind(operand) == "view"):
+            return False
+        operand = operand.args[0] if operand.args else None
+    return False
+
+
+def _is_conversion(node: fx.Node) -> bool:
+    return getattr(node.target, "overloadpacket", None) in _CONVERSIONS
+
+
+def _find_maker(node: fx.Node) -> fx.Node:
+    """The operation that computes the elements of `node`, but for conversions of 16 bits."""
+    while node.op == "call_function":
+        if _is_conversion(node):
+            if node.args[0].meta["val"].dtype not in _HALVES:
+                return node
+        elif not (is_part(node) or find_kind(node) == "view"):
+            return node
+        node = node.args[0]
+    return node
+
+
+# Equal operations that stay apart.
+#
+# PyTorch merges equal operations of a joint graph. If two checkpoints begin with the same
+# operations on the same values, they then share the results: a layer that runs twice on one
+# input, for example. Backward repeats one checkpoint after the other, so that shared results
+# would wait from the first to the last. Each checkpoint repeats its own instead.
+#
+# An input that backward changes may have another value when backward reads it than when forward
+# has read it. So neither takes the results of the other.
+
+# The name of an argument that no operation has.
+_PART = "fad_part"
+
+
+def merge_equal(graph: fx.Graph) -> fx.Graph:
+    """A copy of a joint graph without operations that occur more than once outside of
+    checkpoints, or in one of them."""
+    written = find_written_in_backward(graph)
+    for node in graph.nodes:
+        part: list[Any] = []
+        if must_repeat(node):
+            part.append(node.meta.get("ac_graph_id"))
+        if node.op == "call_function" and not written.isdisjoint(node.all_input_nodes):
+            part.append(node.meta.get("partitioner_tag"))
+        if part:
+            node.kwargs = {**node.kwargs, _PART: part}
+    graph = merge_equal_nodes(graph)
+    for node in graph.nodes:
+        if _PART in node.kwargs:
+            node.kwargs = {k: v for k, v in node.kwargs.items() if k != _PART}
+    return graph
