@@ -24,6 +24,21 @@ STAGES = ("Transforms", "Codegen")
 EXTENSION = pathlib.PurePath("python-bindings/fad/torch/eager/csrc")
 # Modules of Python, which do not import each other in a circle.
 PACKAGE = pathlib.PurePath("python-bindings/fad/torch")
+# The folder of which one file alone uses private names of PyTorch, and the modules of PyTorch that
+# its other files import.
+COMPILE = PACKAGE / "compile"
+OWNER = "_pytorch.py"
+PUBLIC_TORCH = {
+    "torch",
+    "torch.compiler",
+    "torch.fx",
+    "torch.fx.experimental.symbolic_shapes",
+    "torch.utils.checkpoint",
+}
+# Functions that take names.
+ATTRIBUTES = {"getattr", "hasattr", "setattr"}
+# Names for `torch.ops.aten` and `torch.ops.prims`, whose private operators are in graphs.
+OPERATORS = {"aten", "prims", "torch.ops.aten", "torch.ops.prims"}
 # A folder of shared parts is no stage.
 SHARED = {"Utils", "Math"}
 
@@ -173,6 +188,50 @@ def check_imports(root):
         yield f"{PACKAGE}: {', '.join(circle)} import each other in a circle"
 
 
+def is_private(name):
+    return name.startswith("_") and name != "_" and not name.endswith("__")
+
+
+def find_names(node):
+    """The expressions in `node` that may be names: those of `getattr` and the like, or keys."""
+    if isinstance(node, ast.Call):
+        return node.args if ast.unparse(node.func) in ATTRIBUTES else []
+    return node.keys if isinstance(node, ast.Dict) else [node.slice]
+
+
+def find_private(tree):
+    """Yields the lines of `tree` with private names of PyTorch, and the names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module]
+            names += [each.name for each in node.names if is_private(each.name)]
+        elif isinstance(node, ast.Attribute) and is_private(node.attr):
+            # The others are the package's own.
+            owner = ast.unparse(node.value)
+            names = [] if owner in OPERATORS | {"self", "cls"} else [f"{owner}.{node.attr}"]
+        elif isinstance(node, (ast.Call, ast.Dict, ast.Subscript)):
+            texts = [getattr(each, "value", None) for each in find_names(node)]
+            names = [text for text in texts if isinstance(text, str) and text.isidentifier()]
+        else:
+            continue
+        for name in names:
+            is_torch = name.split(".")[0] in ("torch", "functorch")
+            if is_private(name.split(".")[-1]) or (is_torch and name not in PUBLIC_TORCH):
+                yield node.lineno, name
+
+
+def check_private(root):
+    for file in sorted((root / COMPILE).rglob("*.py")):
+        if file != root / COMPILE / OWNER:
+            for line, name in sorted(find_private(ast.parse(file.read_text()))):
+                yield (
+                    f"{file.relative_to(root)}:{line}: {name} is private to PyTorch, and for "
+                    f"{OWNER} alone"
+                )
+
+
 def check_utils(root):
     """Yields what the table of utils leaves out, and what it has that is not there."""
     page = root / "utils" / "README.md"
@@ -208,6 +267,7 @@ def check(root):
     yield from check_includes(root, table)
     yield from check_extension(root)
     yield from check_imports(root)
+    yield from check_private(root)
     yield from check_utils(root)
 
 

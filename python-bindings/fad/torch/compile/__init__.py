@@ -15,12 +15,13 @@ A joint graph of AOTAutograd passes through these modules:
 `_scalars` has the operators that PyTorch and MLIR share, and `_pytorch` all that is used of
 PyTorch's own internals."""
 
-from torch._dynamo import list_backends, register_backend
+from torch.compiler import list_backends
 
 from ._backend import backend
 from ._explain import explain
 from ._explanation import Explanation
 from ._partitioner import Partitioner
+from ._pytorch import register_backend
 
 __all__ = ["Explanation", "Partitioner", "backend", "explain"]
 

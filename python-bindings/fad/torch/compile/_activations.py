@@ -11,8 +11,8 @@ import math
 from typing import Any, Callable
 
 import torch
-from torch._decomp.decompositions import pw_cast_for_opmath
-from torch._inductor.decomposition import select_decomp_table
+
+from ._pytorch import get_decompositions, pw_cast_for_opmath, select_decomp_table
 
 aten = torch.ops.aten
 
@@ -126,5 +126,5 @@ def decompose_gradients() -> dict[Any, Callable]:
     """Decompositions of the gradients of activations, of which fad finds the factors of a
     cotangent. Values are computed by PyTorch's own operators."""
     products = [getattr(aten, f"{name}_backward") for name in _PRODUCTS]
-    table = torch._decomp.get_decompositions(products)
+    table = get_decompositions(products)
     return {**table, aten.softplus_backward.default: _softplus_backward}

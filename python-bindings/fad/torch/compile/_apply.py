@@ -4,13 +4,12 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.utils.checkpoint import CheckpointPolicy
 
 from ._build import Builder, Values, can_pack, list_sizes, pack, unpack
 from ._graph import find_readers, is_part
 from ._import import Imported, NotPlanned, is_tangent
-from ._peak import count_storage_bytes, identify_storage
-from ._pytorch import OpOverload
+from ._peak import count_storage_bytes
+from ._pytorch import bind_to_forward, get_schema, identify_storage
 from ._scalars import SIGNS, TARGETS, TORCH_TYPES, read_number
 from ._sizes import estimate_size
 
@@ -37,9 +36,7 @@ def copy_for_forward(
         for node in readers.memory.intersection(reader.all_input_nodes):
             if node not in copies:
                 copy = copies[node] = Builder(graph, values, node)(aten.clone.default, node)
-                # Backward can read it, and cannot repeat it.
-                copy.meta["recompute"] = CheckpointPolicy.MUST_SAVE
-                copy.meta["partitioner_tag"] = "is_forward"
+                bind_to_forward(copy)
             reader.replace_input_with(node, copies[node])
     return {copy: node for node, copy in copies.items()}
 
@@ -282,9 +279,10 @@ def _take(node: fx.Node, constants: set[fx.Node]) -> list[fx.Node]:
 
 
 def _is_movable(node: fx.Node) -> bool:
+    schema = get_schema(node)
     return is_part(node) or (
-        isinstance(node.target, OpOverload)
-        and not node.target._schema.is_mutable
+        schema is not None
+        and not schema.is_mutable
         and torch.Tag.nondeterministic_seeded not in node.target.tags
         and not node.is_impure()
     )

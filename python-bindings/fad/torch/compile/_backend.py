@@ -6,12 +6,21 @@ import re
 from typing import Any, Callable, Iterator, Mapping, TypeVar
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from ..._choices import check_choice, suggest
 from ._activations import decompose_gradients, make_decompositions
 from ._partitioner import Partitioner
-from ._pytorch import is_transformed, warn_of_inductor
+from ._pytorch import (
+    aot_autograd,
+    box,
+    inductor_config,
+    is_compiled,
+    is_transformed,
+    list_mode_options,
+    select_decomp_table,
+    tree_leaves,
+    warn_of_inductor,
+)
 from ._sizes import find_sizes, forget_sizes
 
 aten = torch.ops.aten
@@ -54,16 +63,14 @@ def compile_inductor(
     **arguments: Any,
 ) -> Callable:
     """Compiles `graph` by Inductor with `options`; `arguments` are for its `compile_fx`."""
-    from torch._inductor import config
-    from torch._inductor.compile_fx import compile_fx
-    from torch._inductor.decomposition import select_decomp_table
+    from ._pytorch import compile_fx
 
     partitioner.has_decompositions = True
     partitioner.buffer_reuse = options.get("allow_buffer_reuse")
     inner = make_inner(partitioner, options)
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.
-    with config.patch(options):
+    with inductor_config.patch(options):
         table = make_decompositions(select_decomp_table())
     return compile_fx(
         graph,
@@ -80,7 +87,7 @@ def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable
     try:
         from ._inductor import compile_inner
     except (ImportError, AttributeError) as error:
-        from torch._inductor.compile_fx import compile_fx_inner
+        from ._pytorch import compile_fx_inner
 
         warn_of_inductor(error)
         return compile_fx_inner
@@ -129,7 +136,7 @@ def read_options(
             )
         partitioner.is_fused = False
     if mode and mode != "default":
-        others = {**torch._inductor.list_mode_options(mode), **others}
+        others = {**list_mode_options(mode), **others}
     return partitioner, engine, others
 
 
@@ -137,24 +144,13 @@ def compile_eager(
     graph: torch.fx.GraphModule, inputs: list[torch.Tensor], partitioner: Callable
 ) -> Callable:
     """Compiles `graph` so that PyTorch's operations run one by one."""
-    from torch._dynamo.backends.common import aot_autograd
-    from torch.fx.graph import _BoxedCodeGen
 
     def run(graph, _):
-        # The arguments are a list, which the function clears: what forward has saved
-        # is freed after its last reader, and not after backward.
-        graph.graph.set_codegen(_BoxedCodeGen())
         # Strides are not always those that PyTorch has foreseen for a view.
         view, reshape = torch.ops.aten.view.default, torch.ops.aten.reshape.default
         for node in graph.graph.find_nodes(op="call_function", target=view):
             node.target = reshape
-        graph.recompile()
-
-        def call(arguments):
-            return graph.forward(arguments)
-
-        call._boxed_call = True
-        return call
+        return box(graph)
 
     # A derivative in place of PyTorch's own gradient rounds otherwise, which only the
     # policy that is about derivatives may.
@@ -214,10 +210,6 @@ def _depend_on(anchor: torch.Tensor, gradients: tuple[Any, ...], _: Any) -> Any:
     return tuple(next(dependent) if isinstance(each, torch.Tensor) else each for each in gradients)
 
 
-# The class of AOTAutograd's nodes, which it makes anew for each compiled function.
-_COMPILED = "CompiledFunctionBackward"
-
-
 def _find_nodes(outputs: Any, before: set[Any]) -> Iterator[Any]:
     """The nodes of autograd that `outputs` of a compiled function come from: the function's
     own, below those of views of its results. Results that are views of inputs come from
@@ -229,7 +221,7 @@ def _find_nodes(outputs: Any, before: set[Any]) -> Iterator[Any]:
         if node is None or node in seen:
             continue
         seen.add(node)
-        if type(node).__name__ == _COMPILED:
+        if is_compiled(node):
             yield node
         else:
             worklist += [each for each, _ in node.next_functions]

@@ -7,23 +7,12 @@ from typing import Any, Callable, Sequence
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.experimental.symbolic_shapes import has_free_unbacked_symbols
 
 from ._import import NotPlanned
-from ._pytorch import FakeTensor, detect_fake_mode, unset_fake_temporarily
+from ._pytorch import PLACE, FakeTensor, detect_fake_mode, identify_storage, unset_fake_temporarily
 
 aten, prims = torch.ops.aten, torch.ops.prims
-
-# Metadata for the place of a node in the model, for errors and for PyTorch's order
-# of the backward part.
-_PLACE = (
-    "stack_trace",
-    "seq_nr",
-    "nn_module_stack",
-    "fwd_nn_module_stack",
-    "original_aten",
-    "ac_graph_id",
-)
 
 
 class Values:
@@ -88,7 +77,7 @@ def _find_base(value: torch.Tensor, args: tuple[Any, ...]) -> int | None:
     """The number of the operand of which `value` is a view."""
     for number, argument in enumerate(args):
         if isinstance(argument, torch.Tensor):
-            if argument.untyped_storage()._cdata == value.untyped_storage()._cdata:
+            if identify_storage(argument) == identify_storage(value):
                 return number
     return None
 
@@ -100,7 +89,7 @@ class Builder:
     def __init__(self, graph: fx.Graph, values: Values, last: fx.Node) -> None:
         self.graph = graph
         self.values = values
-        self.place = {key: last.meta[key] for key in _PLACE if key in last.meta}
+        self.place = {key: last.meta[key] for key in PLACE if key in last.meta}
         while last.next.op == "placeholder":
             last = last.next
         self.last = last
@@ -162,7 +151,7 @@ def _find_place(bits: int) -> int:
 def can_pack(codes: torch.fx.Node, bits: int) -> bool:
     """Whether `codes` are packed; not where their number depends on data. Where a number needs
     more than half a byte, it is as well off in its own."""
-    return bits <= 4 and not free_unbacked_symbols(codes.meta["val"])
+    return bits <= 4 and not has_free_unbacked_symbols(codes.meta["val"])
 
 
 def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:

@@ -9,7 +9,6 @@ from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
 
 import torch
 from torch import fx
-from torch.utils._pytree import tree_leaves
 
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
@@ -18,8 +17,8 @@ from ._explanation import Explanation, Graph, Measurement, Partition, SavedTenso
 from ._graph import is_part
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
-from ._peak import count_storage_bytes, get_tensors, identify_storage, peak_bytes
-from ._pytorch import partition_by_pytorch
+from ._peak import count_storage_bytes, get_tensors, peak_bytes
+from ._pytorch import box, get_original, identify_storage, partition_by_pytorch, tree_leaves
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
@@ -79,7 +78,7 @@ def explain(
 
     All that `torch.compile` has compiled before is compiled again at its next call.
     Raises ValueError where nothing needs a gradient."""
-    call = getattr(model, "_orig_mod", model)
+    call = get_original(model)
     kwargs = dict(kwargs or {})
     recorder, engine, others = read_options(dict(options or {}), None, _Recorder)
     state = find_tensors((call, inputs, kwargs))
@@ -109,10 +108,9 @@ def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> C
     """A backend that partitions as `engine` does, and runs the operations one by one."""
     if engine == "eager":
         return lambda graph, inputs: compile_eager(graph, inputs, recorder)
-    from functorch.compile import make_boxed_func
 
     def run(graph: fx.GraphModule, inputs: Any, **options: Any) -> Callable:
-        return make_boxed_func(graph.forward)
+        return box(graph)
 
     patches = {**others, "force_disable_caches": True}
     return lambda graph, inputs: compile_inductor(
@@ -123,11 +121,11 @@ def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> C
 @contextlib.contextmanager
 def _own_compilations() -> Iterator[None]:
     """Compilations that neither find those of others nor count for them."""
-    torch._dynamo.reset()
+    torch.compiler.reset()
     try:
         yield
     finally:
-        torch._dynamo.reset()
+        torch.compiler.reset()
 
 
 # The model without torch.compile
@@ -270,7 +268,7 @@ def _measure(
         _, engine, others = read_options(dict(options or {}), None, Partitioner)
         if engine == "eager":
             return compile_eager(graph, given, partition_by_pytorch)
-        from torch._inductor.compile_fx import compile_fx
+        from ._pytorch import compile_fx
 
         return compile_fx(graph, given, config_patches=others)
 

@@ -7,16 +7,22 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ._pytorch import (
-    OpOverload,
+    IS_WRITTEN,
+    ROUNDS,
+    check_version,
+    find_changed_afterwards,
+    get_checkpoint,
+    get_part,
+    get_schema,
     is_bound_to_backward,
     is_bound_to_forward,
     is_of_autograd,
     merge_equal_nodes,
     must_repeat,
+    tree_leaves,
 )
 from ._sizes import estimate_size
 
@@ -157,7 +163,8 @@ def find_kind(node: fx.Node) -> str:
     if must_repeat(node):
         return "repeat"
     target: Any = node.target
-    if is_bound(node) or not isinstance(target, OpOverload) or target._schema.is_mutable:
+    schema = get_schema(node)
+    if is_bound(node) or schema is None or schema.is_mutable:
         return "keep"
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "keep"
@@ -206,24 +213,16 @@ def is_write(node: fx.Node) -> bool:
 def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
     """The inputs that forward changes: by an operation of the graph, or afterwards,
     as the descriptions of its outputs say."""
-    mutated = set()
-    placeholders = {}
+    mutated = find_changed_afterwards(graph, num_fwd_outputs)
     for node in graph.nodes:
-        if node.op == "placeholder":
-            placeholders[node.meta.get("desc")] = node
-        elif isinstance(node.target, OpOverload) and not is_bound_to_backward(node):
-            schema = node.target._schema
+        schema = get_schema(node)
+        if schema is not None and not is_bound_to_backward(node):
             values = dict(zip((a.name for a in schema.arguments), node.args))
             values.update(node.kwargs)
             for argument in schema.arguments:
                 if argument.is_write:
                     leaves = tree_leaves(values.get(argument.name))
                     mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
-    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))
-    for output in outputs[:num_fwd_outputs]:
-        changed = getattr(output, "mutated_input", None)
-        if changed is not None and changed in placeholders:
-            mutated.add(placeholders[changed])
     return {node for node in mutated if node.op == "placeholder"}
 
 
@@ -238,7 +237,7 @@ def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:
     has left. PyTorch does not compare versions of tensors that a function keeps as an attribute of
     its context."""
     for node in find_written_in_backward(graph) & mutated:
-        node.meta["saved_tensor_with_no_vc_check"] = False
+        check_version(node)
 
 
 @dataclass
@@ -310,10 +309,6 @@ _SELECTIONS = {aten.amax, aten.amin, aten.max, aten.min}
 _CONVERSIONS = {aten._to_copy, torch.ops.prims.convert_element_type}
 _HALVES = (torch.bfloat16, torch.float16)
 
-# With these entries of the metadata of a node, Inductor rounds its operands, as it does for
-# `emulate_precision_casts`, or writes its result to memory.
-_ROUNDS, _IS_WRITTEN = "low_precision_pointwise_barrier", "inductor_realize_to_strides"
-
 
 def is_decision(node: fx.Node) -> bool:
     """Whether the result of `node` jumps where a computed operand is rounded."""
@@ -335,11 +330,11 @@ def round_operands(graph: fx.Graph) -> None:
         if getattr(node.target, "overloadpacket", None) not in _COMPARISONS:
             continue
         if is_decision(node):
-            node.meta[_ROUNDS] = True
+            node.meta[ROUNDS] = True
             one, other = map(_find_maker, node.args[:2])
             for first, second in ((one, other), (other, one)):
                 if first.op == "call_function" and first < second and _is_made_of(second, first):
-                    first.meta[_IS_WRITTEN] = True
+                    first.meta[IS_WRITTEN] = True
 
 
 def _is_made_of(node: fx.Node, operand: fx.Node) -> bool:
@@ -414,9 +409,9 @@ def merge_equal(graph: fx.Graph) -> fx.Graph:
     for node in graph.nodes:
         part: list[Any] = []
         if must_repeat(node):
-            part.append(node.meta.get("ac_graph_id"))
+            part.append(get_checkpoint(node))
         if node.op == "call_function" and not written.isdisjoint(node.all_input_nodes):
-            part.append(node.meta.get("partitioner_tag"))
+            part.append(get_part(node))
         if part:
             node.kwargs = {**node.kwargs, _PART: part}
     graph = merge_equal_nodes(graph)

@@ -10,12 +10,11 @@ from typing import Any, Iterable
 
 import torch
 from torch import fx
-from torch.utils._pytree import tree_leaves
 
 from ..._operators.writer import Body, Unsupported
 from .._types import FLOAT_TYPES, MLIR_TYPES
 from ._graph import find_kind, find_memory, find_readers, is_bound, is_decision, is_part, is_write
-from ._pytorch import is_bound_to_backward
+from ._pytorch import is_bound_to_backward, tree_leaves
 from ._scalars import LINEAR, RULES, Operand
 from ._sizes import estimate_size, estimate_time
 

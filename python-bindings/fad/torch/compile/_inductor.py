@@ -30,21 +30,35 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import fx
-from torch._functorch.partitioners import must_recompute
-from torch._inductor import config
-from torch._inductor.choices import InductorChoices
-from torch._inductor.compile_fx import compile_fx_inner
-from torch._inductor.custom_graph_pass import CustomSchedulerPass, get_hash_for_files
-from torch._inductor.dependencies import Dep
-from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
-from torch._inductor.utils import is_nonfreeable_buffers
-from torch._inductor.virtualized import V
-from torch.utils._ordered_set import OrderedSet
 
 from ._partitioner import WARNED
-from ._pytorch import warn_of_inductor
+from ._pytorch import (
+    BaseSchedulerNode,
+    CppScheduling,
+    CustomSchedulerPass,
+    Dep,
+    InductorChoices,
+    OrderedSet,
+    Scheduler,
+    V,
+    compile_fx_inner,
+    get_hash_for_files,
+    inductor_config,
+    is_nonfreeable_buffers,
+    must_repeat,
+    run_after_fusion,
+    warn_of_inductor,
+)
 
 aten = torch.ops.aten
+
+# Another release may not call what fad overrides, and would not say so.
+for _owner, _name in (
+    (CppScheduling, "ready_to_flush"),
+    (InductorChoices, "can_fuse_horizontal"),
+    (InductorChoices, "can_fuse_vertical"),
+):
+    getattr(_owner, _name)
 
 # The place of the number of groups among the operands of convolution_backward.
 _GROUPS = 9
@@ -64,17 +78,16 @@ def compile_inner(
     if graph.meta.get(WARNED):
         # A later compilation that finds this one in a cache would not warn.
         patches["force_disable_caches"] = True
-    if not has_budget and not any(map(must_recompute, graph.graph.nodes)):
-        with config.patch(patches):
+    if not has_budget and not any(map(must_repeat, graph.graph.nodes)):
+        with inductor_config.patch(patches):
             return compile_fx_inner(graph, inputs, **arguments)
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
     if "layout_optimization" not in options and _pads_filters(graph):
         patches["layout_optimization"] = False
-    if getattr(config, "_post_fusion_custom_pass", False) is None:
-        patches["_post_fusion_custom_pass"] = _SaveMemory()
+    patches |= run_after_fusion(_SaveMemory())
     choices = Choices() if type(V.choices) is InductorChoices else V.choices
-    with config.patch(patches), V.set_choices_handler(choices):
+    with inductor_config.patch(patches), V.set_choices_handler(choices):
         return compile_fx_inner(graph, inputs, **arguments)
 
 
@@ -100,12 +113,14 @@ class _SaveMemory(CustomSchedulerPass):
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
         for kernel in nodes:
             own = kernel.get_buffer_names()
-            device = kernel.get_device()
+            scheduler, device = kernel.scheduler, kernel.get_device()
             if device is not None and device.type == "cpu":
-                # One function for each kernel, so that buffers are freed between them.
-                kernel.scheduler.get_backend(device).ready_to_flush = _always
+                # Other backends for CPUs have a function for each kernel.
+                if type(scheduler.get_backend(device)) is CppScheduling:
+                    scheduler.backends[device] = _Separate(scheduler)
             for node in kernel.get_nodes():
                 reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
+                # The same set in another order, which belongs to the scheduler of this graph.
                 node.read_writes.reads = OrderedSet(reads)
         return nodes
 
@@ -113,8 +128,12 @@ class _SaveMemory(CustomSchedulerPass):
         return get_hash_for_files((__file__,))
 
 
-def _always() -> bool:
-    return True
+class _Separate(CppScheduling):
+    """Inductor's kernels for a CPU, of which each has a function of its own, so that buffers are
+    freed between them."""
+
+    def ready_to_flush(self) -> bool:
+        return True
 
 
 # Operations are fused if the bytes that wait are at most this part of those that both read.

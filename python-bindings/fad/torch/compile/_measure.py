@@ -5,9 +5,9 @@ import time
 from typing import Any, Callable, Sequence
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from .._saved_memory.allocator import watch_allocator
+from ._pytorch import tree_leaves
 
 # How often each step runs for its time, after once for its compilation and its peak.
 _REPETITIONS = 9

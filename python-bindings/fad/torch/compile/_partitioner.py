@@ -25,8 +25,8 @@ from ._peak import peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     find_required_in_backward,
-    functorch_config,
     get_hash_for_files,
+    has_other_budget,
     is_number_or_object,
     partition,
     partition_by_pytorch,
@@ -40,9 +40,6 @@ ANY_PEAK = 2**62
 # since it orders them anew: of the gradients, which are alive at the end in any case, and
 # of all else.
 _GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
-
-# Where PyTorch keeps the budget of a region in the metadata of nodes.
-_REGION = getattr(fx.traceback, "MEMORY_BUDGET_ANNOTATION_KEY", None)
 
 # Whether there was a warning of a graph, in the metadata of both parts.
 WARNED = "fad.warned"
@@ -273,7 +270,8 @@ class Partitioner(CustomPartitionerFn):
         self, forward: fx.GraphModule, backward: fx.GraphModule, budget: int, planned: int
     ) -> None:
         """Warns where a graph that is planned with `sizes` exceeds its budget with those of
-        the batch. The plan's estimate grows as that of the graphs' peak, or of their saved tensors."""
+        the batch. The plan's estimate grows as that of the graphs' peak, or of their
+        saved tensors."""
         is_saved = "residual_budget" in self.options
         found = []
         for sizes in (self.sizes, {}):
@@ -311,8 +309,7 @@ def _check_fraction(budget: Any) -> float | None:
 
 def _warn_of_other_budgets(graph: fx.Graph) -> bool:
     """Warns of a budget that is for PyTorch's partitioner; whether there is one."""
-    is_set = functorch_config.activation_memory_budget != 1
-    has_budget = is_set or any(_REGION in node.meta.get("custom", ()) for node in graph.nodes)
+    has_budget = has_other_budget(graph)
     if has_budget:
         warnings.warn(
             "activation_memory_budget and region_activation_memory_budget are for PyTorch's "

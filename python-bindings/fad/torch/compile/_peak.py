@@ -20,8 +20,8 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.utils._pytree import tree_leaves
 
+from ._pytorch import identify_storage, tree_leaves
 from ._sizes import estimate_size
 
 
@@ -66,12 +66,6 @@ def get_tensors(node: fx.Node) -> list[torch.Tensor]:
     """The tensors that `node` results in."""
     leaves = tree_leaves(node.meta.get("val"))
     return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-
-
-def identify_storage(value: torch.Tensor) -> int:
-    """Facts that tensors of the same storage share, while one of them lives."""
-    # Other layouts have no storage, and no views.
-    return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
 
 
 class _Walk:

@@ -1,49 +1,59 @@
 """All that fad's backend of `torch.compile` uses of PyTorch's own internals.
 
 Names without a promise of PyTorch stand here alone, so that another release touches one file:
-those of this module are for PyTorch 2.13. The names of Inductor's scheduler are imported when
-graphs are compiled for Inductor (`_inductor.py`)."""
+those of this module are for PyTorch 2.13. utils/check-layout.py finds them elsewhere in the
+package. A comment says which change of PyTorch would make a name unnecessary."""
 
 import functools
+import importlib
 import types
 import warnings
 from typing import Any, Callable, Sequence
 
 import torch
 from torch import fx
+from torch._decomp import get_decompositions
+from torch._decomp.decompositions import pw_cast_for_opmath
+from torch._dynamo import register_backend
+from torch._dynamo.backends.common import aot_autograd
 from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.compile_utils import fx_graph_cse as merge_equal_nodes
 from torch._guards import detect_fake_mode
+from torch._inductor import config as inductor_config
+from torch._inductor import list_mode_options
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
+from torch._inductor.decomposition import select_decomp_table
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+from torch.fx.graph import _BoxedCodeGen
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.checkpoint import CheckpointPolicy
+from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
+# `torch.utils._pytree`, `register_backend` and `aot_autograd` are in PyTorch's documentation, and
+# need public names alone.
 __all__ = [
     "CustomPartitionerFn",
     "FakeTensor",
-    "OpOverload",
+    "aot_autograd",
     "detect_fake_mode",
-    "find_required_in_backward",
-    "functorch_config",
+    "get_decompositions",
     "get_hash_for_files",
-    "is_bound_to_backward",
-    "is_bound_to_forward",
-    "is_number_or_object",
-    "is_of_autograd",
-    "is_transformed",
+    "inductor_config",
+    "list_mode_options",
     "merge_equal_nodes",
-    "must_repeat",
-    "packs_saved_tensors",
-    "partition",
-    "partition_by_pytorch",
+    "pw_cast_for_opmath",
+    "register_backend",
+    "select_decomp_table",
+    "tree_leaves",
+    "tree_map",
     "unset_fake_temporarily",
-    "warn_of_inductor",
 ]
 
 Parts = tuple[fx.GraphModule, fx.GraphModule]
 
-# PyTorch's own partitioner.
+# PyTorch's own partitioner. One that can be called after a custom one would need a public name.
 partition_by_pytorch = partitioners.min_cut_rematerialization_partition
 
 
@@ -92,12 +102,37 @@ def find_required_in_backward(
     return partitioners.classify_nodes(joint, static_inputs, num_fwd_outputs).required_bw_nodes
 
 
-# Nodes of joint graphs
+# Nodes of joint graphs. Names for the entries of their metadata would replace most of these.
+
+# The entries for the place of a node in the model, for errors and for PyTorch's order of the
+# backward part.
+PLACE = (
+    "stack_trace",
+    "seq_nr",
+    "nn_module_stack",
+    "fwd_nn_module_stack",
+    "original_aten",
+    "ac_graph_id",
+)
+
+# With these, Inductor rounds the operands of a node, as it does for `emulate_precision_casts`, or
+# writes its result to memory. An operator that rounds would replace them.
+ROUNDS, IS_WRITTEN = "low_precision_pointwise_barrier", "inductor_realize_to_strides"
 
 
 def must_repeat(node: fx.Node) -> bool:
     """Whether a checkpoint demands that backward repeats `node`."""
     return partitioners.must_recompute(node)
+
+
+def get_checkpoint(node: fx.Node) -> Any:
+    """A key for the checkpoint that `node` is of."""
+    return node.meta.get("ac_graph_id")
+
+
+def get_part(node: fx.Node) -> Any:
+    """A key for the part of the joint graph in which AOTAutograd has traced `node`."""
+    return node.meta.get("partitioner_tag")
 
 
 def is_bound_to_backward(node: fx.Node) -> bool:
@@ -108,6 +143,17 @@ def is_bound_to_backward(node: fx.Node) -> bool:
 def is_bound_to_forward(node: fx.Node) -> bool:
     """Whether AOTAutograd has traced `node` in forward."""
     return partitioners._has_tag_is_forward(node)
+
+
+def bind_to_forward(node: fx.Node) -> None:
+    """Lets backward read the result of `node`, a new one, and not repeat it."""
+    node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+    node.meta["partitioner_tag"] = "is_forward"
+
+
+def check_version(node: fx.Node) -> None:
+    """Lets backward raise RuntimeError where the saved input `node` has changed since forward."""
+    node.meta["saved_tensor_with_no_vc_check"] = False
 
 
 def is_of_autograd(node: fx.Node) -> bool:
@@ -121,7 +167,89 @@ def is_number_or_object(node: fx.Node) -> bool:
     return partitioners.is_sym_node(node) or partitioners.is_opaque_node(node)
 
 
-# The state of autograd
+def get_schema(node: fx.Node) -> Any:
+    """The schema of the operator that `node` calls; None for other nodes.
+
+    A public `OpOverload.schema` would do."""
+    return node.target._schema if isinstance(node.target, OpOverload) else None
+
+
+def find_changed_afterwards(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
+    """The inputs to which PyTorch copies results of forward, as the descriptions of its outputs
+    say."""
+    inputs = {node.meta.get("desc"): node for node in graph.find_nodes(op="placeholder")}
+    outputs = tree_leaves(graph.output_node().meta.get("desc", ()))[:num_fwd_outputs]
+    changed = (getattr(output, "mutated_input", None) for output in outputs)
+    return {inputs[each] for each in changed if each is not None and each in inputs}
+
+
+def has_other_budget(graph: fx.Graph) -> bool:
+    """Whether there is a budget for PyTorch's partitioner: of all, or of a region."""
+    key = getattr(fx.traceback, "MEMORY_BUDGET_ANNOTATION_KEY", None)
+    is_set = functorch_config.activation_memory_budget != 1
+    return is_set or any(key in node.meta.get("custom", ()) for node in graph.nodes)
+
+
+# Tensors and sizes
+
+
+def identify_storage(value: torch.Tensor) -> int:
+    """Facts that tensors of the same storage share, while one of them lives.
+
+    Storages of fake tensors have no address, and no other public identity."""
+    # Other layouts have no storage, and no views.
+    return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
+
+
+def get_expression(size: torch.SymInt) -> Any:
+    """`size` as an expression of sympy.
+
+    `torch.fx.experimental.symbolic_shapes` has functions for its symbols alone."""
+    return size.node.expr
+
+
+def get_count(packet: Any) -> Callable | None:
+    """The function that counts the operations of an operator; None where PyTorch has none.
+
+    A public function for the count of one operator would do."""
+    if packet is torch.ops.aten._scaled_dot_product_flash_attention_for_cpu:
+        return _count_attention
+    return flop_registry.get(packet)
+
+
+def _count_attention(query, key, value, *args, **kwargs) -> int:
+    return sdpa_flop_count(query.shape, key.shape, value.shape)
+
+
+# Calls
+
+
+def box(graph: fx.GraphModule) -> Callable:
+    """A function of `graph` whose arguments are a list, which it clears: what forward has saved
+    is freed after its last reader, and not after backward.
+
+    PyTorch has no public form of such functions, as AOTAutograd calls them."""
+    graph.graph.set_codegen(_BoxedCodeGen())
+    graph.recompile()
+
+    def call(arguments: list[Any]) -> Any:
+        return graph.forward(arguments)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
+
+
+def get_original(model: Callable) -> Callable:
+    """The module of which `torch.compile` has made `model`, or `model`."""
+    return getattr(model, "_orig_mod", model)
+
+
+def is_compiled(node: Any) -> bool:
+    """Whether `node` of autograd is that of a function of AOTAutograd, which makes a class of
+    nodes for each.
+
+    A common base of these classes would do."""
+    return type(node).__name__ == "CompiledFunctionBackward"
 
 
 def packs_saved_tensors() -> bool:
@@ -132,6 +260,45 @@ def packs_saved_tensors() -> bool:
 def is_transformed() -> bool:
     """Whether a transform of `torch.func` runs now."""
     return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+# Inductor
+
+# Names for graphs that Inductor compiles, by module. They are imported when they are needed,
+# which takes a second; `make_inner` does without those of the scheduler.
+#
+# fad's choices would need none of the scheduler if Inductor had, as options of a graph, a limit on
+# the bytes that wait for a fusion, one function for each kernel of a CPU, and results over
+# operands in memory before those of the kernel.
+_OF_INDUCTOR = {
+    "BaseSchedulerNode": "torch._inductor.scheduler",
+    "CppScheduling": "torch._inductor.codegen.cpp",
+    "CustomSchedulerPass": "torch._inductor.custom_graph_pass",
+    "Dep": "torch._inductor.dependencies",
+    "InductorChoices": "torch._inductor.choices",
+    "OrderedSet": "torch.utils._ordered_set",
+    "Scheduler": "torch._inductor.scheduler",
+    "V": "torch._inductor.virtualized",
+    "compile_fx": "torch._inductor.compile_fx",
+    "compile_fx_inner": "torch._inductor.compile_fx",
+    "is_nonfreeable_buffers": "torch._inductor.utils",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_INDUCTOR:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(_OF_INDUCTOR[name])
+    if not hasattr(module, name):
+        raise ImportError(f"cannot import name {name!r} from {module.__name__!r}")
+    return getattr(module, name)
+
+
+def run_after_fusion(change: Any) -> dict[str, Any]:
+    """The option with which Inductor calls `change` when it has fused operations of a graph; none
+    where a user has set it. A public one of `torch._inductor.config` would do."""
+    name = "_post_fusion_custom_pass"
+    return {name: change} if getattr(inductor_config, name) is None else {}
 
 
 # Graphs that fad leaves to Inductor where a release of PyTorch has other internals.

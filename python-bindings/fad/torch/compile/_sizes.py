@@ -9,10 +9,8 @@ from typing import Any, Iterator, Mapping
 import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import is_nested_int, optimization_hint
-from torch.utils._pytree import tree_leaves, tree_map
-from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
-from ._pytorch import packs_saved_tensors
+from ._pytorch import get_count, get_expression, packs_saved_tensors, tree_leaves, tree_map
 
 aten = torch.ops.aten
 
@@ -41,10 +39,11 @@ def estimate_size(size: int | torch.SymInt) -> int:
     traced the model, where there is one. Only choices depend on it; generated code does not."""
     sizes = _sizes.get()
     if sizes and isinstance(size, torch.SymInt):
-        symbols = size.node.expr.free_symbols
+        expression = get_expression(size)
+        symbols = expression.free_symbols
         known = {each: sizes[each.name] for each in symbols if each.name in sizes}
         if len(known) == len(symbols):
-            return int(size.node.expr.xreplace(known))
+            return int(expression.xreplace(known))
     return optimization_hint(size, fallback=_ASSUMED_SIZE)
 
 
@@ -70,8 +69,9 @@ def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
             for size, known in zip(value.shape, shape):
                 if known is None or not isinstance(size, torch.SymInt) or is_nested_int(size):
                     continue
-                if size.node.expr.is_symbol:
-                    sizes[size.node.expr.name] = known
+                expression = get_expression(size)
+                if expression.is_symbol:
+                    sizes[expression.name] = known
     with assume_sizes(sizes):
         _shapes[key] = [tuple(map(_find_number, value.shape)) for value in tensors]
     _shapes.move_to_end(key)
@@ -135,10 +135,7 @@ _GPU_UNITS = {1: 0.04, 2: 0.04, 4: 0.64, 8: 0.64}
 def estimate_time(node: fx.Node) -> int:
     """The time of the arithmetic of `node` in units of `fad.opaque`; 0 for an operation
     whose operations PyTorch does not count."""
-    packet = getattr(node.target, "overloadpacket", None)
-    count = flop_registry.get(packet)
-    if packet is aten._scaled_dot_product_flash_attention_for_cpu:
-        count = _count_attention
+    count = get_count(getattr(node.target, "overloadpacket", None))
     if count is None:
         return 0
     args, kwargs, value = tree_map(
@@ -147,10 +144,6 @@ def estimate_time(node: fx.Node) -> int:
     )
     operations = estimate_size(count(*args, **kwargs, out_val=value))
     return round(operations * _get_units(tree_leaves(value)[0]))
-
-
-def _count_attention(query, key, value, *args, **kwargs) -> int:
-    return sdpa_flop_count(query.shape, key.shape, value.shape)
 
 
 def _get_units(value: torch.Tensor) -> float:

@@ -16,9 +16,11 @@ from unittest import mock
 import fad.torch.compile
 import torch
 from fad.torch.compile import _inductor
+from fad.torch.compile._backend import make_inner
 from torch import nn
 from torch._dynamo.utils import counters
 from torch._inductor import compile_fx, utils
+from torch._inductor.choices import InductorChoices
 
 
 EVERY = "--every" in sys.argv
@@ -53,6 +55,18 @@ def missing():
         print(*train(), *(train() if EVERY else ()), sep="\n")
         # What the failed import has left.
         vars(fad.torch.compile).pop("_inductor", None)
+
+
+def renamed():
+    """A release that lacks a function which fad overrides, so that nothing would call fad's."""
+    with mock.patch.dict(sys.modules), mock.patch.object(InductorChoices, "can_fuse_vertical"):
+        sys.modules.pop("fad.torch.compile._inductor", None)
+        del InductorChoices.can_fuse_vertical
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            inner = make_inner(fad.torch.compile.Partitioner(budget=1.0), {})
+        vars(fad.torch.compile).pop("_inductor", None)
+    print(inner.__module__, *(each.message for each in caught))
 
 
 def changed():
@@ -99,7 +113,7 @@ def main():
         torch._functorch.config.patch(enable_autograd_cache=False),
     ):
         with torch._inductor.config.patch(fx_graph_cache=False, compile_threads=1):
-            for case in missing, changed, pickled:
+            for case in missing, renamed, changed, pickled:
                 print(f"{case.__name__}:")
                 case()
             for mode in "SERIALIZE", "SUBPROCESS":
