@@ -6,7 +6,7 @@ graph stays the program: this function only serves to choose."""
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Iterable
+from typing import Any, Iterable, NamedTuple
 
 import torch
 from torch import fx
@@ -18,8 +18,19 @@ from ._pytorch import is_bound_to_backward, tree_leaves
 from ._scalars import LINEAR, RULES, Operand
 from ._sizes import estimate_size, estimate_time
 
+
+class _Type(NamedTuple):
+    """A type of tensors."""
+
+    sizes: tuple[int, ...]
+    element: str
+
+    def __str__(self) -> str:
+        return f"tensor<{''.join(f'{size}x' for size in self.sizes)}{self.element}>"
+
+
 # A cotangent without elements, on which backward's effects depend, and its type.
-_BACKWARD, _NOTHING = "%backward", "tensor<0xf32>"
+_BACKWARD, _NOTHING = "%backward", _Type((0,), "f32")
 
 
 def is_tangent(node: fx.Node) -> bool:
@@ -52,16 +63,18 @@ class _Importer:
     # Whether the graph is for Inductor, which fuses operations.
     is_fused: bool
     lines: list[str] = field(default_factory=list)
+    # The text of the arguments, the types of the cotangents among them, and the number of others.
     arguments: list[str] = field(default_factory=list)
+    cotangents: list[_Type] = field(default_factory=list)
+    num_inputs: int = 0
     values: dict[fx.Node, str] = field(default_factory=dict)
-    types: dict[fx.Node, str] = field(default_factory=dict)
+    types: dict[fx.Node, _Type] = field(default_factory=dict)
     dependent: set[fx.Node] = field(default_factory=set)
-    empty: dict[str, str] = field(default_factory=dict)
+    empty: dict[_Type, str] = field(default_factory=dict)
     operands: dict[str, list[fx.Node]] = field(default_factory=dict)
     # Effects of forward and of backward, besides their results.
     forward_effects: list[str] = field(default_factory=list)
     backward_effects: list[str] = field(default_factory=list)
-    num_cotangents: int = 0
     # Operations that read what backward changes, when backward runs.
     late: set[fx.Node] = field(default_factory=set)
 
@@ -80,11 +93,11 @@ class _Importer:
     def shape(self, value: torch.Tensor) -> tuple[int, ...]:
         return tuple(estimate_size(size) for size in value.shape)
 
-    def type(self, value: Any, is_dependent: bool = False) -> str:
+    def type(self, value: Any, is_dependent: bool = False) -> _Type:
         """The type of `value`: its bytes count, and what depends on a cotangent is
         made of floats, or it would end the dependence."""
         if not isinstance(value, torch.Tensor):
-            return "tensor<f64>"
+            return _Type((), "f64")
         sizes = self.shape(value)
         element = MLIR_TYPES.get(value.dtype)
         if value.dtype.is_complex:
@@ -93,7 +106,7 @@ class _Importer:
             element = f"i{8 * value.dtype.itemsize}"
         if is_dependent and not value.dtype.is_complex and element not in FLOAT_TYPES:
             element = {1: "f8E5M2", 2: "f16", 4: "f32", 8: "f64"}[value.dtype.itemsize]
-        return f"tensor<{''.join(f'{size}x' for size in sizes)}{element}>"
+        return _Type(sizes, element)
 
     def set(self, node: fx.Node, value: str) -> None:
         self.values[node] = value
@@ -107,14 +120,24 @@ class _Importer:
         if not isinstance(node.meta.get("val"), torch.Tensor):
             return
         self.set(node, f"%{node.name}")
-        marks = [f'fad.nodes = ["{node.name}"]']
-        if is_tangent(node):
-            marks.append(f"fad.cotangent = {self.num_cotangents} : i64")
-            self.num_cotangents += 1
-        self.arguments.append(f"%{node.name}: {self.types[node]} {{{', '.join(marks)}}}")
+        self.write_argument(
+            f"%{node.name}", self.types[node], is_tangent(node), [f'fad.nodes = ["{node.name}"]']
+        )
         if node in self.mutated:
             # Backward would see the new values: what it reads has to be a copy.
             self.add_opaque(node, "clone", "keep", [node], [node])
+
+    def write_argument(
+        self, name: str, type: _Type, is_cotangent: bool = False, marks: Iterable[str] = ()
+    ) -> str:
+        marks = list(marks)
+        if is_cotangent:
+            marks.append(f"fad.cotangent = {len(self.cotangents)} : i64")
+            self.cotangents.append(type)
+        else:
+            self.num_inputs += 1
+        self.arguments.append(f"{name}: {type}" + (f" {{{', '.join(marks)}}}" if marks else ""))
+        return name
 
     # Operations
 
@@ -170,7 +193,7 @@ class _Importer:
                 self.dependent.add(result)
             self.set(result, f"%{node.name}.r{number}")
         names = ", ".join(f'"{result.name}"' for result in results)
-        after = ", ".join(self.types[result] for result in results)
+        after = ", ".join(str(self.types[result]) for result in results)
         left = ", ".join(self.values[result] for result in results)
         time = estimate_time(node) if kind == "contraction" else 0
         time = f" time {time}" if time else ""
@@ -203,7 +226,7 @@ class _Importer:
         if is_backward:
             values.append(_BACKWARD)
             types.append(_NOTHING)
-        return ", ".join(values), ", ".join(types)
+        return ", ".join(values), ", ".join(map(str, types))
 
     def add_elementwise(self, node: fx.Node) -> bool:
         """Adds `node` as an operation with a scalar body, where it has one."""
@@ -241,8 +264,7 @@ class _Importer:
         value = node.meta.get("val")
         if node not in self.values or not isinstance(value, torch.Tensor):
             return False
-        element = self.types[node][len("tensor<") : -1].rsplit("x", 1)[-1]
-        return MLIR_TYPES.get(value.dtype) == element
+        return MLIR_TYPES.get(value.dtype) == self.types[node].element
 
     def is_linear(self, node: fx.Node) -> bool:
         """Whether `node` is linear in the operands that depend on a cotangent. What
@@ -265,10 +287,11 @@ class _Importer:
 
     def add_body(self, node: fx.Node, body: Body, result: str, inputs: list[fx.Node]) -> None:
         value = node.meta["val"]
-        shape, to = self.shape(value), self.type(value)
+        to = self.type(value)
+        shape = to.sizes
         element = MLIR_TYPES[value.dtype]
         values = ", ".join(self.values[used] for used in inputs)
-        types = ", ".join(self.types[used] for used in inputs)
+        types = ", ".join(str(self.types[used]) for used in inputs)
         elements = [MLIR_TYPES[used.meta["val"].dtype] for used in inputs]
         block = ", ".join(f"%a{i}: {kind}" for i, kind in enumerate(elements))
         shapes = [self.shape(used.meta["val"]) for used in inputs]
@@ -293,7 +316,7 @@ class _Importer:
             )
         self.operands[node.name] = inputs
 
-    def get_empty(self, type: str) -> str:
+    def get_empty(self, type: _Type) -> str:
         return self.empty.setdefault(type, f"%empty.{len(self.empty)}")
 
     # Results
@@ -308,49 +331,44 @@ class _Importer:
             # Forward values that backward returns.
             self.add_effect(output, others, is_backward=True)
         gradients = [node for node in gradients if node in self.dependent]
+        made = [(self.values[node], self.types[node]) for node in gradients]
         if self.backward_effects:
-            self.arguments.append(
-                f"{_BACKWARD}: {_NOTHING} {{fad.cotangent = {self.num_cotangents} : i64}}"
-            )
-        values = [self.values[node] for node in results] + self.forward_effects
-        types = [self.types[node] for node in results] + [_NOTHING] * len(self.forward_effects)
-        marks = [""] * len(values)
-        cotangents = [a for a in self.arguments if "fad.cotangent" in a]
+            self.write_argument(_BACKWARD, _NOTHING, is_cotangent=True)
+            made += [(effect, _NOTHING) for effect in self.backward_effects]
         # Cotangents belong to results and gradients to arguments of their types;
         # those of the graph may have others, so each has one of its own.
-        for index, cotangent in enumerate(cotangents):
-            type = cotangent.split(": ", 1)[1].split(" {", 1)[0]
-            self.arguments.append(f"%result.{index}: {type}")
-            values.insert(index, f"%result.{index}")
-            types.insert(index, type)
-            marks.insert(index, "")
-        # Arguments are numbered without cotangents.
-        number = len(self.arguments) - len(cotangents)
-        made = [(self.values[node], self.types[node]) for node in gradients]
-        made += [(effect, _NOTHING) for effect in self.backward_effects]
+        returned = [
+            (self.write_argument(f"%result.{index}", type), type, "")
+            for index, type in enumerate(self.cotangents)
+        ]
+        returned += [(self.values[node], self.types[node], "") for node in results]
+        returned += [(effect, _NOTHING, "") for effect in self.forward_effects]
         for index, (value, type) in enumerate(made):
-            self.arguments.append(f"%argument.{index}: {type}")
-            values.append(value)
-            types.append(type)
-            marks.append(f" {{fad.gradient = {number + index} : i64}}")
-        typed = ", ".join(t + mark for t, mark in zip(types, marks))
-        head = [f"{name} = tensor.empty() : {t}" for t, name in self.empty.items()]
-        fuses = "attributes {fad.fuses} " if self.is_fused else ""
-        text = "\n".join(
-            [f"func.func @joint({', '.join(self.arguments)}) -> ({typed}) {fuses}{{"]
-            + head
-            + self.lines
-            + [f"return {', '.join(values)} : {', '.join(types)}", "}"]
-        )
+            # Arguments are numbered without cotangents.
+            returned.append((value, type, f" {{fad.gradient = {self.num_inputs} : i64}}"))
+            self.write_argument(f"%argument.{index}", type)
         return Imported(
-            text,
+            self.write(returned),
             self.operands,
-            [None] * len(cotangents)
+            [None] * len(self.cotangents)
             + results
             + [None] * len(self.forward_effects)
             + gradients
             + [None] * len(self.backward_effects),
             sum(map(self.count_bytes, gradients)),
+        )
+
+    def write(self, returned: list[tuple[str, _Type, str]]) -> str:
+        """The text of the function, which returns values of such types and attributes."""
+        values = ", ".join(value for value, _, _ in returned)
+        types = ", ".join(str(type) for _, type, _ in returned)
+        marked = ", ".join(f"{type}{marks}" for _, type, marks in returned)
+        fuses = "attributes {fad.fuses} " if self.is_fused else ""
+        return "\n".join(
+            [f"func.func @joint({', '.join(self.arguments)}) -> ({marked}) {fuses}{{"]
+            + [f"{name} = tensor.empty() : {type}" for type, name in self.empty.items()]
+            + self.lines
+            + [f"return {values} : {types}", "}"]
         )
 
     def count_bytes(self, node: fx.Node) -> int:
