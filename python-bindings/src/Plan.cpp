@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Pipelines/Plan.h"
+#include "fad/Transforms/Joint/Plan.h"
 #include "Bindings.h"
 #include "Module.h"
 #include "PolicyName.h"

@@ -9,7 +9,7 @@
 #include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "fad/IR/Fad.h"
-#include "fad/Pipelines/Plan.h"
+#include "fad/Transforms/Joint/Plan.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"

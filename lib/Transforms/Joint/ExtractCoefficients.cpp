@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../Utils/Linearity.h"
 #include "Coefficients.h"
 #include "DerivativeParts.h"
+#include "Linearity.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
-#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
+#ifndef FAD_LIB_TRANSFORMS_JOINT_LINEARREGIONS_H
+#define FAD_LIB_TRANSFORMS_JOINT_LINEARREGIONS_H
 
 #include "fad/Transforms/Reassociation.h"
 #include "fad/Transforms/Utils/JointFunction.h"
@@ -39,4 +39,4 @@ SmallVector<LinearRegion> findLinearRegions(const JointFunction &joint,
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARREGIONS_H
+#endif // FAD_LIB_TRANSFORMS_JOINT_LINEARREGIONS_H

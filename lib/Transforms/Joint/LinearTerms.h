@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARTERMS_H
-#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARTERMS_H
+#ifndef FAD_LIB_TRANSFORMS_JOINT_LINEARTERMS_H
+#define FAD_LIB_TRANSFORMS_JOINT_LINEARTERMS_H
 
 #include "LinearRegions.h"
 #include "fad/Interfaces/Expr.h"
@@ -78,4 +78,4 @@ private:
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_LINEARTERMS_H
+#endif // FAD_LIB_TRANSFORMS_JOINT_LINEARTERMS_H

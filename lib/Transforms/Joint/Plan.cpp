@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Pipelines/Plan.h"
+#include "fad/Transforms/Joint/Plan.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_COEFFICIENTS_H
-#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_COEFFICIENTS_H
+#ifndef FAD_LIB_TRANSFORMS_JOINT_COEFFICIENTS_H
+#define FAD_LIB_TRANSFORMS_JOINT_COEFFICIENTS_H
 
 #include "LinearRegions.h"
 
@@ -28,4 +28,4 @@ void factorRegion(RewriterBase &rewriter, const LinearRegion &region,
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_COEFFICIENTS_H
+#endif // FAD_LIB_TRANSFORMS_JOINT_COEFFICIENTS_H

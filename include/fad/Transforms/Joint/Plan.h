@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_PIPELINES_PLAN_H
-#define FAD_PIPELINES_PLAN_H
+#ifndef FAD_TRANSFORMS_JOINT_PLAN_H
+#define FAD_TRANSFORMS_JOINT_PLAN_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/JSON.h"
@@ -36,4 +36,4 @@ FailureOr<llvm::json::Value> describePlan(func::FuncOp joint);
 
 } // namespace mlir::fad
 
-#endif // FAD_PIPELINES_PLAN_H
+#endif // FAD_TRANSFORMS_JOINT_PLAN_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_DERIVATIVEPARTS_H
-#define FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_DERIVATIVEPARTS_H
+#ifndef FAD_LIB_TRANSFORMS_JOINT_DERIVATIVEPARTS_H
+#define FAD_LIB_TRANSFORMS_JOINT_DERIVATIVEPARTS_H
 
 #include "fad/Transforms/Utils/JointFunction.h"
 
@@ -24,4 +24,4 @@ void separateDerivatives(RewriterBase &rewriter, const JointFunction &joint);
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_DIFFERENTIATE_COEFFICIENTS_DERIVATIVEPARTS_H
+#endif // FAD_LIB_TRANSFORMS_JOINT_DERIVATIVEPARTS_H

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinearRegions.h"
-#include "../../Utils/Linearity.h"
+#include "Linearity.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinearTerms.h"
-#include "../../Utils/Linearity.h"
+#include "Linearity.h"
 #include "fad/Analysis/Splats.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"

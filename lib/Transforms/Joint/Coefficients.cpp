@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Coefficients.h"
-#include "../../Utils/Linearity.h"
 #include "LinearTerms.h"
+#include "Linearity.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

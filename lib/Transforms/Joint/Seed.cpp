@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Seed.h"
-#include "../Utils/Linearity.h"
+#include "Linearity.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Interfaces/Expr.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
