@@ -50,6 +50,25 @@ static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
 #define GET_ATTRDEF_CLASSES
 #include "fad/IR/FadAttributes.cpp.inc"
 
+LogicalResult FusionAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t reads, int64_t operations,
+                                 int64_t sharedReads, int64_t sharedOperations,
+                                 ArrayAttr once) {
+  for (int64_t limit : {reads, operations, sharedReads, sharedOperations})
+    if (limit < 0)
+      return emitError() << "a limit of #fad.fusion is " << limit
+                         << "; give at least 0, or leave it out";
+  if (once && !llvm::all_of(once, llvm::IsaPred<StringAttr>))
+    return emitError() << "'once' of #fad.fusion lists names of operations";
+  return success();
+}
+
+bool FusionAttr::isShared(Operation *op) const {
+  return !getOnce() ||
+         !llvm::is_contained(getOnce().getAsValueRange<StringAttr>(),
+                             op->getName().getStringRef());
+}
+
 void FadDialect::initialize() {
   addInterfaces<FadInliner>();
   addAttributes<
@@ -105,14 +124,17 @@ static LogicalResult verifyRequest(Operation *op, NamedAttribute request) {
 /// Checks what a framework says of the memory that it takes for `op`.
 static LogicalResult verifyMemoryAttribute(Operation *op, NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == FadDialect::kScratchAttr) {
+  bool isOnFunction = isa<FunctionOpInterface>(op);
+  if (isOnFunction && name == FadDialect::kFusesAttr) {
+    if (!isa<FusionAttr>(attr.getValue()))
+      return op->emitOpError("expects '") << name << "' to be #fad.fusion<...>";
+  } else if (name == FadDialect::kScratchAttr) {
     if (!isNumber(attr.getValue()))
       return op->emitOpError("expects '")
              << name << "' to be a non-negative 64-bit integer";
   } else if (!isa<UnitAttr>(attr.getValue())) {
     return op->emitOpError("expects '") << name << "' to be a unit attribute";
   }
-  bool isOnFunction = isa<FunctionOpInterface>(op);
   if (isOnFunction && name != FadDialect::kFusesAttr)
     return op->emitOpError("'")
            << name << "' belongs on an operation in a function; move it to one";

@@ -40,8 +40,22 @@ func.func @argument(%x: tensor<4xf32> {fad.nodes = []}) {
 
 // -----
 
-// expected-error @+1 {{'func.func' op expects 'fad.fuses' to be a unit attribute}}
-func.func @fuses() attributes {fad.fuses = true} {
+// expected-error @+1 {{'func.func' op expects 'fad.fuses' to be #fad.fusion<...>}}
+func.func @fuses() attributes {fad.fuses} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a limit of #fad.fusion is -1; give at least 0, or leave it out}}
+func.func @negative_limit() attributes {fad.fuses = #fad.fusion<operations = -1>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'once' of #fad.fusion lists names of operations}}
+func.func @numbers() attributes {fad.fuses = #fad.fusion<once = ["math.exp", 2]>} {
   return
 }
 

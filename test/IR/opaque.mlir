@@ -15,3 +15,13 @@ func.func @kinds(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> (tensor<8x4xf32>, 
   // CHECK-NEXT: return %[[T]], %[[Y]], %[[MAX]]#0, %[[MASK]]
   return %t, %y, %m#0, %mask : tensor<8x4xf32>, tensor<4x2xf32>, tensor<4xf32>, tensor<4x8xi1>
 }
+
+// CHECK-LABEL: func @fuses() attributes {fad.fuses = #fad.fusion<>}
+func.func @fuses() attributes {fad.fuses = #fad.fusion<>} {
+  return
+}
+
+// CHECK-LABEL: func @limits() attributes {fad.fuses = #fad.fusion<reads = 12, operations = 100, shared_reads = 4, shared_operations = 50, once = ["math.exp"]>}
+func.func @limits() attributes {fad.fuses = #fad.fusion<once = ["math.exp"], shared_operations = 50, shared_reads = 4, operations = 100, reads = 12>} {
+  return
+}

@@ -108,4 +108,43 @@ def Fad_RequestAttr : AttrDef<Fad_Dialect, "Request"> {
   }];
 }
 
+def Fad_FusionAttr : AttrDef<Fad_Dialect, "Fusion"> {
+  let mnemonic = "fusion";
+  let summary = "says which values a compiler computes where they are read";
+  let description = [{
+    A joint function has this attribute as `fad.fuses` if the framework that executes it
+    fuses elementwise operations. Each kernel that reads an elementwise value computes
+    it, and the value has no buffer, unless its computation exceeds one of these limits,
+    which are those of the framework. A limit that is left out is none.
+
+    - `reads`: buffers that it reads;
+    - `operations`: scalar operations;
+    - `shared_reads`: buffers that it reads, if several operations read the value;
+    - `shared_operations`: scalar operations, if several operations read the value, if one
+      that broadcasts it does, or if the computation reads several buffers.
+
+    Nor do several kernels, or one that broadcasts the value, compute it if one of the
+    operations that `once` names is part of the computation.
+
+    ```mlir
+    func.func @joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+        -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64})
+        attributes {fad.fuses = #fad.fusion<reads = 12, shared_reads = 4, once = ["math.exp"]>}
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "kNoLimit">:$reads,
+    DefaultValuedParameter<"int64_t", "kNoLimit">:$operations,
+    DefaultValuedParameter<"int64_t", "kNoLimit">:$shared_reads,
+    DefaultValuedParameter<"int64_t", "kNoLimit">:$shared_operations,
+    OptionalParameter<"::mlir::ArrayAttr">:$once);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+    /// Whether several kernels may compute the results of `op`.
+    bool isShared(::mlir::Operation *op) const;
+  }];
+}
+
 #endif // FAD_IR_FADATTRIBUTES_TD

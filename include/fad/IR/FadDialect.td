@@ -43,7 +43,8 @@ def Fad_Dialect : Dialect {
     | `fad.shares_ties` | `arith.maximumf`, `arith.minimumf` | equal operands share the derivative, also where `fad-raise` knows a function that has another one |
     | `fad.adjoint_of` | an operation | names the primal operation that this operation is the adjoint of |
     | `fad.nodes` | an operation or an argument | the names of its results, or of it, in the graph of another framework |
-    | `fad.fuses` | a function or an operation | the framework that executes it fuses elementwise operations with their readers, or that operation, too: what they compute has no buffer |
+    | `fad.fuses` | a function | `#fad.fusion<...>`: the framework that executes it fuses elementwise operations with their readers |
+    | `fad.fuses` | an operation | the framework fuses that operation, too |
     | `fad.overwrites` | an operation | there, its result may take the memory of an operand that nothing reads later |
     | `fad.scratch` | an operation | the bytes that its kernel takes for itself while it runs |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |

@@ -38,7 +38,7 @@ public:
   /// recomputation.
   CostModel(const Recomputation &recomputation, const SelectionOptions &options,
             RecomputeLevel level)
-      : recomputation(&recomputation), level(level), target(options.target),
+      : recomputation(&recomputation), level(level),
         times(getTargetTimes(options.target),
               [size = options.assumedSize](const SizeSymbols::Symbol &) {
                 return uint64_t(size);
@@ -70,8 +70,6 @@ public:
   /// Declares values that backward may not compute again, at any level.
   void setKept(DenseSet<Value> values) { kept = std::move(values); }
 
-  Target getTarget() const { return target; }
-
   /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value) { return times.getBytes(value); }
   /// Elements of `tensor`; 0 if its type does not determine them.
@@ -100,7 +98,6 @@ private:
 
   const Recomputation *recomputation;
   RecomputeLevel level;
-  Target target;
   OperationTimes times;
   Encodings encodings;
   DenseSet<Operation *> approximations;

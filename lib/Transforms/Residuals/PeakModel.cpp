@@ -11,7 +11,6 @@
 #include "PeakTimeline.h"
 #include "Recomputation.h"
 #include "fad/Analysis/Movement.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -38,21 +37,6 @@ static bool fusesWithReaders(Operation *op) {
   if (opaque && opaque.getKind() == OpaqueKind::repeat)
     return op->getNumOperands() == 0;
   return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
-}
-
-/// The limits on a device. A CPU may inline more, but repeats no exponential.
-static InliningLimits getInliningLimits(Target target) {
-  bool isCPU = target == Target::cpu;
-  return {/*reads=*/isCPU ? 12u : 8u, /*operations=*/100, /*sharedReads=*/4,
-          /*sharedOperations=*/isCPU ? 50u : 30u,
-          /*sharesTranscendentals=*/!isCPU};
-}
-
-/// Whether Inductor has a result of the scalar operation `op` in memory where
-/// several kernels of a CPU read it (`heavy_ops` of `torch/_inductor/ir.py`).
-static bool isTranscendental(Operation *op) {
-  return isa<math::ExpOp, math::LogOp, math::Log10Op, math::Log1pOp,
-             math::Log2Op, math::TanhOp, SigmoidOp>(op);
 }
 
 /// The bytes of temporary tensors while a framework executes the scalar
@@ -116,14 +100,14 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
   }
   if (auto scratch = op->getAttrOfType<IntegerAttr>(FadDialect::kScratchAttr))
     node.temporaryBytes = scratch.getInt();
-  if (isFused) {
+  if (fusion) {
     node.fuses = !node.isInPlace && fusesWithReaders(op);
     node.isFusedReader = node.fuses || isReduction(op);
     node.overwrites = node.fuses || op->hasAttr(FadDialect::kOverwritesAttr);
     if (node.fuses)
       op->walk([&](Operation *inner) {
         ++node.numOperations;
-        node.isTranscendental |= isTranscendental(inner);
+        node.isShared &= fusion.isShared(inner);
       });
   } else if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
              op->getNumResults() != 0)
@@ -139,8 +123,8 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
         return joint.getFunction().getArgAttr(it.getArgNumber(),
                                               FadDialect::kNodesAttr);
       });
-  isFused = joint.getFunction()->hasAttr(FadDialect::kFusesAttr);
-  limits = getInliningLimits(costs.getTarget());
+  fusion =
+      joint.getFunction()->getAttrOfType<FusionAttr>(FadDialect::kFusesAttr);
   DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
   unsigned firstBackward = 0;
   for (Operation &op : block.without_terminator()) {

@@ -10,27 +10,11 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_PEAKMODEL_H
 
 #include "MinCutSelection.h"
+#include "fad/IR/Fad.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace mlir::fad {
-
-/// Limits on an elementwise value for a compiler that fuses to compute it in
-/// each kernel that reads it. These are the limits of Inductor in PyTorch 2.13:
-/// `realize_*` in `torch/_inductor/config.py`, and their uses in `ir.py` and
-/// `graph.py` there.
-struct InliningLimits {
-  /// The most buffers that its computation reads, and the most scalar
-  /// operations that it has.
-  unsigned reads, operations;
-  /// The most buffers, if several operations read the value; and the most
-  /// scalar operations, if they do, or if the computation reads several
-  /// buffers.
-  unsigned sharedReads, sharedOperations;
-  /// Whether several operations, or one that broadcasts it, may read a value of
-  /// exponentials, logarithms, `tanh` or `sigmoid`.
-  bool sharesTranscendentals;
-};
 
 /// The memory that forward and backward of a joint function take at once, under
 /// any selection of residuals.
@@ -48,7 +32,7 @@ struct InliningLimits {
 /// the attribute `fad.fuses`, for a compiler that does so. There a result of an
 /// elementwise operation has no buffer if elementwise operations and reductions
 /// alone read it, and either no other kernel runs between, or the compiler
-/// computes it in each kernel that reads it (`InliningLimits`). Its operands
+/// computes it in each kernel that reads it (`FusionAttr`). Its operands
 /// live until it is read instead. An elementwise operation, and one with
 /// `fad.overwrites`, writes its result over an operand of as many bytes that it
 /// is the last to read.
@@ -79,10 +63,10 @@ private:
     /// Whether it fuses with its readers, and whether it fuses with its
     /// operands.
     bool fuses = false, isFusedReader = false;
-    /// The scalar operations of one that fuses, and whether one of them is such
-    /// that a kernel does not repeat it for several readers.
-    unsigned numOperations = 0;
-    bool isTranscendental = false;
+    /// The scalar operations of one that fuses, and whether each of several
+    /// kernels may execute them.
+    int64_t numOperations = 0;
+    bool isShared = true;
     /// Whether its result may take the memory of an operand.
     bool overwrites = false;
     /// The further bytes that it needs while it runs.
@@ -113,9 +97,8 @@ private:
   /// Whether a framework executes the function, in which case new operations
   /// are several ones for it.
   bool isExecutedByOthers = false;
-  /// Whether that framework fuses elementwise operations.
-  bool isFused = false;
-  InliningLimits limits;
+  /// How that framework fuses elementwise operations; null if it does not.
+  FusionAttr fusion;
 };
 
 } // namespace mlir::fad

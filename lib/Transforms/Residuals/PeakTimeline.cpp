@@ -123,10 +123,10 @@ void PeakModel::Timeline::findInlined() {
   struct Computation {
     /// The copies in memory that it reads.
     SmallVector<unsigned, 4> reads;
-    unsigned numOperations = 0;
-    bool isTranscendental = false;
+    int64_t numOperations = 0;
+    bool isShared = true;
   };
-  const InliningLimits &limits = model.limits;
+  FusionAttr limits = model.fusion;
   isInlined.clear();
   isInlined.resize(isInMemory.size());
   SmallVector<std::optional<Computation>> inlined(isInMemory.size());
@@ -140,21 +140,21 @@ void PeakModel::Timeline::findInlined() {
       if (!llvm::is_contained(sum.reads, read))
         sum.reads.push_back(read);
     sum.numOperations += inlined[used]->numOperations;
-    sum.isTranscendental |= inlined[used]->isTranscendental;
+    sum.isShared &= inlined[used]->isShared;
   };
   auto mayInline = [&](const Computation &computation, unsigned copy) {
-    if (isInMemory[copy] || computation.reads.size() > limits.reads ||
-        computation.numOperations > limits.operations)
+    int64_t numReads = computation.reads.size();
+    if (isInMemory[copy] || numReads > limits.getReads() ||
+        computation.numOperations > limits.getOperations())
       return false;
     // An element of a broadcast value would be computed many times, too.
     bool isRepeated = isShared[copy] || isBroadcast[copy];
-    if (computation.numOperations > limits.sharedOperations &&
-        (isRepeated || computation.reads.size() > 1))
+    if (computation.numOperations > limits.getSharedOperations() &&
+        (isRepeated || numReads > 1))
       return false;
-    if (computation.isTranscendental && isRepeated &&
-        !limits.sharesTranscendentals)
+    if (isRepeated && !computation.isShared)
       return false;
-    return !isShared[copy] || computation.reads.size() <= limits.sharedReads;
+    return !isShared[copy] || numReads <= limits.getSharedReads();
   };
   for (auto [number, copy] : steps) {
     if (copy == decoded) {
@@ -169,7 +169,7 @@ void PeakModel::Timeline::findInlined() {
       continue;
     Computation computation;
     computation.numOperations = node.numOperations;
-    computation.isTranscendental = node.isTranscendental;
+    computation.isShared = node.isShared;
     forEachRead(node, copy, [&](unsigned used) { add(computation, used); });
     for (unsigned result : node.results) {
       unsigned value = get(result, copy);
@@ -190,7 +190,7 @@ bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
 
 void PeakModel::Timeline::findLastReads() {
   // Without fusion, each result has a buffer.
-  if (model.isFused) {
+  if (model.fusion) {
     findReaders();
     findInlined();
   }
@@ -213,7 +213,7 @@ void PeakModel::Timeline::findLastReads() {
     Copy copy = steps[time].copy;
     unsigned until = time;
     if (copy == decoded) {
-      if (model.isFused && isFused(get(number, decoded), time)) {
+      if (model.fusion && isFused(get(number, decoded), time)) {
         isFusedStep.set(time);
         until = last[get(number, decoded)];
       }
@@ -239,7 +239,7 @@ void PeakModel::Timeline::findLastReads() {
 //===----------------------------------------------------------------------===//
 
 Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
-  if (!model.isExecutedByOthers || model.isFused)
+  if (!model.isExecutedByOthers || model.fusion)
     return 0;
   Cost::Count elements = model.elements[value];
   // Codes have 32 bits in two operations at a time; bits of a mask have them in

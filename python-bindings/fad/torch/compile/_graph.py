@@ -1,6 +1,7 @@
 """The nodes of AOTAutograd's joint graphs: their kinds, inputs that they change in place,
 comparisons that jump, and equal ones."""
 
+import json
 import operator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ._pytorch import (
     ROUNDS,
     check_version,
     find_changed_afterwards,
+    find_inlining_limits,
     get_checkpoint,
     get_part,
     get_schema,
@@ -139,6 +141,35 @@ _OVERWRITING = {
 # many copies of the filter are there at once: in Inductor's layout, in that of the kernel,
 # and of the gradient.
 _CONVOLUTIONS = {aten.convolution: (0, 1, 2), aten.convolution_backward: (1, 2, 3)}
+
+
+# The scalar operations that Inductor executes once for several kernels of a CPU: its "heavy"
+# ones (`should_realize_on_reuse` of `ir.py`).
+_ONCE = (
+    "math.exp",
+    "math.log",
+    "math.log10",
+    "math.log1p",
+    "math.log2",
+    "math.tanh",
+    "fad.sigmoid",
+)
+
+
+def find_target(graph: fx.Graph) -> str:
+    """The target whose times count: that of the tensors."""
+    values = (node.meta.get("val") for node in graph.nodes)
+    tensors = (value for value in values if isinstance(value, torch.Tensor))
+    return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
+
+
+def describe_fusion(target: str) -> str:
+    """The attribute `#fad.fusion` of a function that Inductor compiles for `target`."""
+    is_cpu = target == "cpu"
+    limits = [f"{name} = {limit}" for name, limit in find_inlining_limits(is_cpu).items()]
+    if is_cpu:
+        limits.append(f"once = [{', '.join(map(json.dumps, _ONCE))}]")
+    return f"#fad.fusion<{', '.join(limits)}>"
 
 
 def find_memory(node: fx.Node) -> list[str]:

@@ -13,7 +13,17 @@ from torch import fx
 
 from ..._operators.writer import Body, Unsupported
 from .._types import FLOAT_TYPES, MLIR_TYPES
-from ._graph import find_kind, find_memory, find_readers, is_bound, is_decision, is_part, is_write
+from ._graph import (
+    describe_fusion,
+    find_kind,
+    find_memory,
+    find_readers,
+    find_target,
+    is_bound,
+    is_decision,
+    is_part,
+    is_write,
+)
 from ._pytorch import is_bound_to_backward, tree_leaves
 from ._scalars import LINEAR, RULES, Operand
 from ._sizes import estimate_size, estimate_time
@@ -363,7 +373,10 @@ class _Importer:
         values = ", ".join(value for value, _, _ in returned)
         types = ", ".join(str(type) for _, type, _ in returned)
         marked = ", ".join(f"{type}{marks}" for _, type, marks in returned)
-        fuses = "attributes {fad.fuses} " if self.is_fused else ""
+        fuses = ""
+        if self.is_fused:
+            fusion = describe_fusion(find_target(self.graph))
+            fuses = f"attributes {{fad.fuses = {fusion}}} "
         return "\n".join(
             [f"func.func @joint({', '.join(self.arguments)}) -> ({marked}) {fuses}{{"]
             + [f"{name} = tensor.empty() : {type}" for type, name in self.empty.items()]

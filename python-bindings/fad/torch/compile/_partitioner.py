@@ -19,7 +19,14 @@ from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
 from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
 from ._build import find_masks, read_packed
-from ._graph import check_versions, find_mutated, merge_equal, round_operands, write_last
+from ._graph import (
+    check_versions,
+    find_mutated,
+    find_target,
+    merge_equal,
+    round_operands,
+    write_last,
+)
 from ._import import import_joint
 from ._peak import peak_bytes
 from ._pytorch import (
@@ -191,7 +198,7 @@ class Partitioner(CustomPartitionerFn):
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
             module = parse(imported.text, filename="joint graph")
             options = {
-                "target": _find_target(graph),
+                "target": find_target(graph),
                 "reassociate": self._find_reassociation(),
                 **self.options,
             }
@@ -339,13 +346,6 @@ def copy_graph(graph: fx.Graph) -> fx.Graph:
     copy.output(copy.graph_copy(graph, val_map={}))
     copy.output_node().meta = dict(graph.output_node().meta)
     return copy
-
-
-def _find_target(graph: fx.Graph) -> str:
-    """The target whose times count: that of the tensors."""
-    values = (node.meta.get("val") for node in graph.nodes)
-    tensors = (value for value in values if isinstance(value, torch.Tensor))
-    return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
 
 
 def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):

@@ -294,6 +294,36 @@ def __getattr__(name: str) -> Any:
     return getattr(module, name)
 
 
+def find_inlining_limits(is_cpu: bool) -> dict[str, int]:
+    """The limits up to which Inductor computes a value in each kernel that reads it, by their
+    names in `#fad.fusion`. They are `realize_*` of its configuration, as `ir.py` and `graph.py`
+    use them."""
+    config = inductor_config
+    reads, operations = config.realize_acc_reads_threshold, config.realize_opcount_threshold
+    if reads is None:
+        reads = (
+            config.realize_cpu_acc_reads_threshold
+            if is_cpu
+            else config._realize_acc_reads_threshold_default
+        )
+    if operations is None:
+        operations = (
+            config.realize_cpu_opcount_threshold
+            if is_cpu
+            else config._realize_opcount_threshold_default
+        )
+    return {
+        "reads": reads,
+        "operations": max(operations, _MOST_OPERATIONS),
+        "shared_reads": config.realize_reads_threshold,
+        "shared_operations": operations,
+    }
+
+
+# Inductor has a value of more operations in memory, whatever reads it.
+_MOST_OPERATIONS = 100
+
+
 def run_after_fusion(change: Any) -> dict[str, Any]:
     """The option with which Inductor calls `change` when it has fused operations of a graph; none
     where a user has set it. A public one of `torch._inductor.config` would do."""
