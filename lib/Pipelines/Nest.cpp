@@ -20,7 +20,7 @@ template <typename List> static SmallVector<int64_t> copy(const List &list) {
   return SmallVector<int64_t>(list.begin(), list.end());
 }
 
-void fad::addPreparation(OpPassManager &pm, const NestOptions &options) {
+void fad::addImport(OpPassManager &pm, const NestOptions &options) {
   pm.addPass(createFadCheckSizes());
   pm.addPass(createFadCheckInits());
   // Functions of another frontend have the attributes, or get them here.
@@ -57,8 +57,14 @@ void fad::addRegions(OpPassManager &pm, RegionForm form) {
   function.addPass(createFadExtractCoefficients());
 }
 
+void fad::buildPartitionPipeline(OpPassManager &pm,
+                                 const NestOptions &options) {
+  addImport(pm, options);
+  addRegions(pm, RegionForm::activations);
+}
+
 void fad::buildSelectPipeline(OpPassManager &pm, const NestOptions &options) {
-  addPreparation(pm, options);
+  addImport(pm, options);
   pm.addPass(createFadSelectLeast(
       {options.entry, copy(options.wrt), copy(options.results)},
       options.getSelection()));

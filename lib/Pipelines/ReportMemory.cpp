@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Pipelines/ReportMemory.h"
-#include "JointCandidates.h"
 #include "Report/Parts.h"
 #include "Stages.h"
 #include "fad/Analysis/Entry.h"
@@ -144,7 +143,7 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
     return pm.run(copy);
   };
   OpPassManager preparation(ModuleOp::getOperationName());
-  addPreparation(preparation, options);
+  addImport(preparation, options);
   OwningOpRef<ModuleOp> prepared = module.clone();
   if (failed(run(preparation, *prepared)))
     return failure();
@@ -171,8 +170,8 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
       curve.assumedSize = options.assumedSize;
     return true;
   };
-  if (failed(
-          forEachJoint(*prepared, differentiate, Policy::automatic, run, take)))
+  if (failed(forEachCandidate(*prepared, differentiate, Policy::automatic, run,
+                              take)))
     return failure();
   curve.points = findFront(std::move(points));
   return curve;

@@ -5,8 +5,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A selection of residuals is the best one for one joint function, and a
+// program has several, which hold different values. Each is made on a copy of
+// the module, by the stages from raising to the selection in their order, and
+// the copy that keeps the fewest bytes replaces the module. A rule has one
+// joint function. The policy auto has up to three: that of elementwise regions
+// with their derivatives in all forms, that of a tape, and that of plain
+// reverse mode without regions. With a budget for residuals, the first copy
+// within it stays.
+//
+//===----------------------------------------------------------------------===//
 
-#include "JointCandidates.h"
 #include "Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Passes.h"
@@ -14,8 +24,9 @@
 #include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Threading.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTLEAST
@@ -24,6 +35,107 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A form of the program, the forms of its derivatives, and the policies whose
+/// rule applies.
+struct JointForm {
+  RegionForm regions;
+  DerivativeForm derivatives;
+  ArrayRef<Policy> rules;
+};
+} // namespace
+
+/// The forms that `policy` selects from. The first must succeed.
+static SmallVector<JointForm> getForms(Policy policy) {
+  static constexpr Policy tapeRules[] = {Policy::bp};
+  // A tape keeps results if they determine a derivative.
+  JointForm tape = {RegionForm::tape, DerivativeForm::results, tapeRules};
+  if (policy == Policy::bp)
+    return {tape};
+  if (policy != Policy::automatic)
+    return {{RegionForm::activations, DerivativeForm::operands, {}}};
+  return {{RegionForm::activations, DerivativeForm::both, {}},
+          tape,
+          {RegionForm::none, DerivativeForm::results, {}}};
+}
+
+namespace {
+/// Holds back errors of candidates that may be left out.
+class HeldDiagnostics {
+public:
+  explicit HeldDiagnostics(MLIRContext *context)
+      : handler(context, [this](Diagnostic &it) { return hold(it); }) {}
+
+  void begin() { isHolding = true; }
+  /// Says in a remark why a candidate is left out.
+  void leaveOut();
+
+private:
+  LogicalResult hold(Diagnostic &diagnostic) {
+    // Other threads may be busy with another module.
+    if (!isHolding || llvm::get_threadid() != thread)
+      return failure();
+    if (!error && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      error.emplace(diagnostic.getLocation(), diagnostic.str());
+    return success();
+  }
+
+  bool isHolding = false;
+  uint64_t thread = llvm::get_threadid();
+  std::optional<std::pair<Location, std::string>> error;
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+void HeldDiagnostics::leaveOut() {
+  if (!error)
+    return;
+  auto [loc, reason] = *std::exchange(error, std::nullopt);
+  // A remark may be printed as a diagnostic.
+  isHolding = false;
+  if (auto remark = remark::missed(
+          loc, remark::RemarkOpts::name("LeftOut").category("fad-residuals")))
+    remark << remark::detail::Remark::Arg("Because", reason);
+  isHolding = true;
+}
+
+LogicalResult fad::forEachCandidate(
+    ModuleOp module, const FadDifferentiateOptions &options, Policy policy,
+    PipelineRunner run,
+    llvm::function_ref<FailureOr<bool>(JointCandidate)> take) {
+  bool isFirst = true;
+  HeldDiagnostics diagnostics(module.getContext());
+  for (const JointForm &form : getForms(policy)) {
+    FadDifferentiateOptions differentiate = options;
+    differentiate.leaveJoint = true;
+    differentiate.derivativesFrom = form.derivatives;
+    OpPassManager pm(ModuleOp::getOperationName());
+    addRegions(pm, form.regions);
+    pm.addPass(createFadDifferentiate(differentiate));
+    JointCandidate candidate = {module.clone(), form.rules};
+    FailureOr<bool> goesOn = failure();
+    if (succeeded(run(pm, *candidate.module)))
+      goesOn = take(std::move(candidate));
+    if (failed(goesOn) && isFirst)
+      return failure();
+    if (failed(goesOn))
+      diagnostics.leaveOut();
+    else if (!*goesOn)
+      return success();
+    isFirst = false;
+    diagnostics.begin();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
 
 namespace {
 struct FadSelectLeastPass
@@ -53,36 +165,15 @@ private:
   /// Replaces the module by the copy of it in which the joint function of
   /// `@name` keeps the least.
   LogicalResult selectLeast(StringRef name);
-  /// Selects the residuals of all joint functions of `candidate`. Returns the
-  /// bytes that the one of `@name` keeps.
-  FailureOr<int64_t> select(const JointCandidate &candidate, StringRef name);
-
-  FadDifferentiateOptions getDifferentiation() const {
-    FadDifferentiateOptions options;
-    options.entry = entry;
-    options.wrt.assign(wrt.begin(), wrt.end());
-    options.results.assign(results.begin(), results.end());
-    return options;
-  }
 };
 } // namespace
 
-FailureOr<int64_t> FadSelectLeastPass::select(const JointCandidate &candidate,
-                                              StringRef name) {
-  ModuleOp module = *candidate.module;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (JointFunction::isJoint(function)) {
-      FailureOr<PeakEstimates> peaks =
-          selectResiduals(function, getSelection(), candidate.rules);
-      if (failed(peaks) ||
-          failed(checkPeakBudget(function, getSelection(), peaks->chosen)))
-        return failure();
-    }
-  return countKeptBytes(findJoint(module, name), assumedSize);
-}
-
 LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
   ModuleOp module = getOperation();
+  FadDifferentiateOptions options;
+  options.entry = entry;
+  options.wrt.assign(wrt.begin(), wrt.end());
+  options.results.assign(results.begin(), results.end());
   OwningOpRef<ModuleOp> least;
   int64_t leastBytes = 0;
   // A pass may run pipelines only on operations inside of its own.
@@ -93,17 +184,21 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
     return result;
   };
   auto take = [&](JointCandidate candidate) -> FailureOr<bool> {
-    FailureOr<int64_t> bytes = select(candidate, name);
-    if (failed(bytes))
+    OpPassManager pm(ModuleOp::getOperationName());
+    pm.addNestedPass<func::FuncOp>(
+        createFadSelectResiduals(getSelection(), candidate.rules));
+    if (failed(run(pm, *candidate.module)))
       return failure();
-    if (!least || *bytes < leastBytes) {
+    int64_t bytes =
+        countKeptBytes(findJoint(*candidate.module, name), assumedSize);
+    if (!least || bytes < leastBytes) {
       least = std::move(candidate.module);
-      leastBytes = *bytes;
+      leastBytes = bytes;
     }
     // A peak decides within one candidate only.
     return peakBudget < 0 && leastBytes > std::max<int64_t>(0, residualBudget);
   };
-  if (failed(forEachJoint(module, getDifferentiation(), policy, run, take)))
+  if (failed(forEachCandidate(module, options, policy, run, take)))
     return failure();
   module.getBodyRegion().takeBody(least->getBodyRegion());
   module->setAttrs((*least)->getAttrDictionary());

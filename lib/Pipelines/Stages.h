@@ -10,14 +10,20 @@
 #define FAD_LIB_PIPELINES_STAGES_H
 
 #include "fad/Transforms/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace mlir::fad {
 
 struct NestOptions;
 struct ToNVVMOptions;
 
+//===----------------------------------------------------------------------===//
+// Differentiation
+//===----------------------------------------------------------------------===//
+
 /// From a program to one function of operations with rules.
-void addPreparation(OpPassManager &pm, const NestOptions &options);
+void addImport(OpPassManager &pm, const NestOptions &options);
 
 /// The operations in elementwise regions.
 enum class RegionForm {
@@ -30,8 +36,32 @@ enum class RegionForm {
   none,
 };
 
-/// From a prepared function to elementwise regions, ready for differentiation.
+/// From an imported function to elementwise regions, ready for differentiation.
 void addRegions(OpPassManager &pm, RegionForm form);
+
+/// A copy of a module in which the entry is its joint function.
+struct JointCandidate {
+  OwningOpRef<ModuleOp> module;
+  /// The policies whose rule applies to this candidate.
+  ArrayRef<Policy> rules;
+};
+
+/// Runs a pipeline on a module; fails with an error.
+using PipelineRunner =
+    llvm::function_ref<LogicalResult(OpPassManager &, ModuleOp)>;
+
+/// Calls `take` on each joint function from which `policy` selects residuals,
+/// until `take` returns false. `module`, after `addImport`, stays as it is.
+/// Fails, with an error, if the first cannot be built or taken. Others that
+/// cannot are left out; an optimization remark has the text of their error.
+LogicalResult
+forEachCandidate(ModuleOp module, const FadDifferentiateOptions &options,
+                 Policy policy, PipelineRunner run,
+                 llvm::function_ref<FailureOr<bool>(JointCandidate)> take);
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
 
 /// From tensors to buffers, each of which is freed once. The caller owns the
 /// results, which have the identity layout and do not alias.

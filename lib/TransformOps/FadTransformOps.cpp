@@ -21,7 +21,6 @@
 #include <cassert>
 #endif
 
-#include "../Pipelines/Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/NestedPair.h"
@@ -203,8 +202,7 @@ DiagnosedSilenceableFailure transform::FadPartitionOp::applyToOne(
   NestOptions options;
   options.entry = target.getSymName().str();
   PassManager pm(getContext());
-  addPreparation(pm, options);
-  addRegions(pm, RegionForm::activations);
+  buildPartitionPipeline(pm, options);
   if (failed(pm.run(copy.getModule())))
     return fail(*this, target, "partition", errors);
   func::FuncOp function = copy.getFunction();

@@ -57,6 +57,10 @@ struct NestOptions : WithSelectionOptions<PassPipelineOptions<NestOptions>> {
       llvm::cl::init(false)};
 };
 
+/// The first part of `fad-nest`: from a forward function on tensors to
+/// elementwise regions.
+void buildPartitionPipeline(OpPassManager &pm, const NestOptions &options);
+
 /// The part of `fad-nest` before `fad-split`: from a forward function on
 /// tensors to the joint function with its residuals selected.
 void buildSelectPipeline(OpPassManager &pm, const NestOptions &options);

@@ -32,7 +32,12 @@ struct SelectionOptions;
 #include "fad/Transforms/Passes.h.inc"
 #pragma pop_macro("FAD_OPTION")
 
-std::unique_ptr<Pass> createFadSelectResiduals(const SelectionOptions &options);
+/// `rules` are those of one of several candidates for a joint function: `auto`
+/// compares their selections alone, residuals may exceed their budget, and
+/// there are no remarks.
+std::unique_ptr<Pass>
+createFadSelectResiduals(const SelectionOptions &options,
+                         std::optional<ArrayRef<Policy>> rules = {});
 
 /// Adds the patterns of `fad-raise` on scalar, vector and tensor operations.
 void populateRaisePatterns(RewritePatternSet &patterns);

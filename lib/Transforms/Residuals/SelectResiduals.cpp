@@ -304,7 +304,9 @@ struct FadSelectResidualsPass
     : WithSelectionOptions<
           fad::impl::FadSelectResidualsBase<FadSelectResidualsPass>> {
   FadSelectResidualsPass() = default;
-  explicit FadSelectResidualsPass(const SelectionOptions &options) {
+  FadSelectResidualsPass(const SelectionOptions &options,
+                         std::optional<ArrayRef<Policy>> rules)
+      : rules(rules.value_or(kRules)), isCandidate(rules.has_value()) {
     setSelection(options);
   }
 
@@ -315,18 +317,26 @@ struct FadSelectResidualsPass
       return;
     }
     SelectionOptions options = getSelection();
-    FailureOr<PeakEstimates> peaks = selectResiduals(function, options);
+    FailureOr<PeakEstimates> peaks = selectResiduals(function, options, rules);
     if (failed(peaks) ||
-        failed(checkPeakBudget(function, options, peaks->chosen)) ||
-        failed(checkResidualBudget(function, options,
+        failed(checkPeakBudget(function, options, peaks->chosen)))
+      return signalPassFailure();
+    if (isCandidate)
+      return;
+    if (failed(checkResidualBudget(function, options,
                                    countKeptBytes(function, assumedSize))))
       return signalPassFailure();
     emitRemarks(function, options);
   }
+
+private:
+  SmallVector<Policy> rules{ArrayRef<Policy>(kRules)};
+  bool isCandidate = false;
 };
 } // namespace
 
 std::unique_ptr<Pass>
-fad::createFadSelectResiduals(const SelectionOptions &options) {
-  return std::make_unique<FadSelectResidualsPass>(options);
+fad::createFadSelectResiduals(const SelectionOptions &options,
+                              std::optional<ArrayRef<Policy>> rules) {
+  return std::make_unique<FadSelectResidualsPass>(options, rules);
 }
