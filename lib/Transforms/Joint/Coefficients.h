@@ -25,6 +25,11 @@ namespace fad {
 void factorRegion(RewriterBase &rewriter, const LinearRegion &region,
                   const Linearity &linearity);
 
+/// Rewrites values that only backward reads, but that depend on no cotangent,
+/// to the form of the derivatives of `fad-differentiate`: an `fad.elementwise`
+/// with `fad.adjoint_of` that computes them from values of the forward part.
+void separateDerivatives(RewriterBase &rewriter, const JointFunction &joint);
+
 } // namespace fad
 } // namespace mlir
 

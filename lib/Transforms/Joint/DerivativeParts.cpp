@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DerivativeParts.h"
-#include "LinearRegions.h"
+#include "Coefficients.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"

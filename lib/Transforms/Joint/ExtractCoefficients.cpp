@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Coefficients.h"
-#include "DerivativeParts.h"
 #include "Linearity.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"

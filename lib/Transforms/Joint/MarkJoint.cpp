@@ -97,17 +97,12 @@ LogicalResult Marker::checkNumbers(ArrayRef<int64_t> numbers, StringRef name,
 }
 
 LogicalResult Marker::findGradients() {
-  DenseSet<Value> dependent;
-  for (int64_t number : cotangents)
-    dependent.insert(function.getArgument(number));
-  for (Operation &op : function.front().without_terminator()) {
-    bool depends = false;
-    forEachOutsideOperand(&op, [&](OpOperand &operand) {
-      depends |= dependent.contains(operand.get());
-    });
-    if (depends)
-      dependent.insert(op.result_begin(), op.result_end());
-  }
+  auto values = llvm::map_to_vector(cotangents, [&](int64_t number) -> Value {
+    return function.getArgument(number);
+  });
+  DenseSet<Value> dependent(llvm::from_range, values);
+  for (Operation *op : findDependent(function.front(), values))
+    dependent.insert(op->result_begin(), op->result_end());
   for (int64_t number : llvm::seq<int64_t>(0, function.getNumResults())) {
     bool listed = llvm::is_contained(gradients, number);
     bool depends = dependent.contains(getResult(number));
