@@ -170,8 +170,6 @@ class Partitioner(CustomPartitionerFn):
                 parts = _partition(
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
-            if self.sizes and self.bounded and not self.has_warned:
-                self._check_sizes(*parts, *self.bounded)
         except Exception as error:
             self.has_warned = True
             warnings.warn(
@@ -186,8 +184,13 @@ class Partitioner(CustomPartitionerFn):
                 static_lifetime_input_indices=static_lifetime_input_indices,
                 **options,
             )
+        else:
+            if self.sizes and self.bounded and not self.has_warned:
+                self._check_sizes(*parts, *self.bounded)
+        # Another batch may exceed the budget that this one keeps.
+        is_checked = bool(self.sizes and self.bounded)
         for part in parts:
-            part.meta[WARNED] = self.has_warned
+            part.meta[WARNED] = self.has_warned or is_checked
         return parts
 
     def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:

@@ -94,9 +94,14 @@ def _describe(graph: fx.Graph) -> list[Any]:
 
     def read(argument: Any) -> Any:
         if isinstance(argument, fx.Node):
-            return numbers.get(argument, "number")
-        is_constant = isinstance(argument, (bool, float, str, type(None), torch.dtype))
-        return repr(argument) if is_constant else type(argument).__name__
+            # A size of a graph with dynamic ones is an integer of one with static ones.
+            return numbers.get(argument, "int" if is_size(argument) else argument.name)
+        if isinstance(argument, slice):
+            return tuple(map(read, (argument.start, argument.stop, argument.step)))
+        return "int" if type(argument) is int else repr(argument)
+
+    def is_size(node: fx.Node) -> bool:
+        return isinstance(node.meta.get("example_value"), int | torch.SymInt)
 
     for node in graph.nodes:
         value = node.meta.get("example_value")
@@ -106,6 +111,11 @@ def _describe(graph: fx.Graph) -> list[Any]:
         elif node.op.startswith("call") and _has_tensors(value):
             leaves = map(read, tree_leaves((node.args, sorted(node.kwargs.items()))))
             described.append((str(node.target), *leaves))
+        elif node.op == "get_attr":
+            # The body of an operator such as `autograd.Function`'s, or a constant.
+            body = getattr(graph.owning_module, str(node.target))
+            is_graph = isinstance(body, fx.GraphModule)
+            described.append(_describe(body.graph) if is_graph else str(node.target))
         else:
             continue
         numbers[node] = len(numbers)
