@@ -89,6 +89,7 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
   // Operations that others were lowered to make tensors of their own.
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
+  pm.addNestedPass<func::FuncOp>(createFadDropEmptySlices());
   pm.addNestedPass<func::FuncOp>(createFadPoisonToEmpty());
   pm.addPass(createFadSnapshotGlobals());
   pm.addPass(createFadCheckBufferization());

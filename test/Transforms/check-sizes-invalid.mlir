@@ -131,3 +131,11 @@ func.func @apply(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %y = tensor.extract_slice %x[0] [%k] [1] : tensor<?xf32> to tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+func.func @expansion(%x: tensor<8xf32>) -> tensor<1x4x2x1xf32> {
+  // expected-error @below {{'tensor.expand_shape' op has the output shape [1, 4, 2, 2], which is not that of 'tensor<1x4x2x1xf32>'; give both the same sizes}}
+  %y = tensor.expand_shape %x [[0, 1, 2, 3]] output_shape [1, 4, 2, 2] : tensor<8xf32> into tensor<1x4x2x1xf32>
+  return %y : tensor<1x4x2x1xf32>
+}

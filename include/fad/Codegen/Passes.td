@@ -444,6 +444,24 @@ def FadPoisonToEmpty : FadPass<"fad-poison-to-empty", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FadDropEmptySlices : FadPass<"fad-drop-empty-slices", "::mlir::func::FuncOp"> {
+  let summary = "Remove slices that begin at the end of a tensor";
+  let description = [{
+    A slice whose offset is the size of a dimension has no elements there:
+
+    ```mlir
+    %a = tensor.cast %x : tensor<0x?xf32> to tensor<?x?xf32>
+    %s = tensor.extract_slice %a[0, 0] [%m, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+    ```
+
+    The verifier of static offsets takes such a slice for one outside of the tensor, once
+    the size is known, and canonicalization of buffers makes it known. The pass replaces
+    what is read there by `tensor.empty`, and what is written by the tensor as it was. It
+    goes before bufferization, and behind the checks of slices at run time.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def FadMakeContiguous : FadPass<"fad-make-contiguous", "::mlir::func::FuncOp"> {
   let summary = "Copy buffers that have gaps where none are expected";
   let description = [{

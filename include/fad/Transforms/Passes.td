@@ -32,7 +32,8 @@ def FadCheckSizes : FadPass<"fad-check-sizes"> {
     package check dynamic sizes when the program runs.
 
     A `tensor.pad` by -2^63, the marker of a dynamic padding, is reported as well, as
-    is an indexing map with `mod`, `floordiv` or `ceildiv` by a number that is not
+    are a `tensor.expand_shape` with an output shape that is not that of its result, and
+    an indexing map with `mod`, `floordiv` or `ceildiv` by a number that is not
     positive.
   }];
 }

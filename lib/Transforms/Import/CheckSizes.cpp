@@ -42,6 +42,19 @@ static LogicalResult checkPadding(tensor::PadOp op) {
          << ShapedType::kDynamic << ", which no tensor is large enough for";
 }
 
+/// Refuses an output shape that differs from the type of the result, which the
+/// verifier of tensors accepts, and that of buffers does not.
+static LogicalResult checkExpansion(tensor::ExpandShapeOp op) {
+  for (auto [size, known] :
+       llvm::zip_equal(op.getStaticOutputShape(), op.getType().getShape()))
+    if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(known) &&
+        size != known)
+      return op.emitOpError("has the output shape [")
+             << op.getStaticOutputShape() << "], which is not that of "
+             << op.getType() << "; give both the same sizes";
+  return success();
+}
+
 /// A number that `map` divides by and that is not positive. Such a division has
 /// no value, which the parser and upstream's verifiers do not see.
 static std::optional<int64_t> findInvalidDivisor(AffineMap map) {
@@ -89,6 +102,8 @@ struct FadCheckSizesPass : fad::impl::FadCheckSizesBase<FadCheckSizesPass> {
           valid &= succeeded(checkType(argument.getLoc(), argument.getType()));
       if (auto pad = dyn_cast<tensor::PadOp>(op))
         valid &= succeeded(checkPadding(pad));
+      if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+        valid &= succeeded(checkExpansion(expand));
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
         valid &= succeeded(checkDivisors(linalgOp));
       if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
