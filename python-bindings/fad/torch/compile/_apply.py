@@ -6,7 +6,7 @@ import torch
 from torch import fx
 
 from ._build import Builder, Values, can_pack, list_sizes, pack, unpack
-from ._graph import find_readers, is_part
+from ._graph import find_makers, find_readers, is_part
 from ._import import Imported, NotPlanned, is_tangent
 from ._peak import count_storage_bytes
 from ._pytorch import bind_to_forward, get_schema, identify_storage
@@ -232,13 +232,7 @@ def hoist(graph: fx.Graph, saved: list[fx.Node], mutated: set[fx.Node]) -> None:
     cotangents stand there: at their old place forward would keep their operands up to
     its end. An operation that draws random numbers or has other effects stays where it
     is, and so does what reads its results."""
-    needed: set[fx.Node] = set()
-    worklist = list(saved)
-    while worklist:
-        node = worklist.pop()
-        if node not in needed:
-            needed.add(node)
-            worklist.extend(node.all_input_nodes)
+    needed = find_makers(saved)
     dependent = {node for node in graph.nodes if is_tangent(node)}
     is_backward = False
     # An input that forward changes has its old value up to some place.
@@ -267,14 +261,8 @@ def hoist(graph: fx.Graph, saved: list[fx.Node], mutated: set[fx.Node]) -> None:
 def _take(node: fx.Node, constants: set[fx.Node]) -> list[fx.Node]:
     """Removes those of `constants` that `node` reads, and what they read, and returns
     them in order."""
-    taken: set[fx.Node] = set()
-    worklist = list(node.all_input_nodes)
-    while worklist:
-        operand = worklist.pop()
-        if operand in constants:
-            constants.discard(operand)
-            taken.add(operand)
-            worklist.extend(operand.all_input_nodes)
+    taken = find_makers(node.all_input_nodes, constants.__contains__)
+    constants -= taken
     return sorted(taken)
 
 

@@ -23,7 +23,6 @@ from ._pytorch import (
 )
 from ._sizes import find_sizes, forget_sizes
 
-aten = torch.ops.aten
 
 _ENGINES = ("inductor", "eager")
 

@@ -9,6 +9,7 @@ import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import has_free_unbacked_symbols
 
+from ._graph import find_makers
 from ._import import NotPlanned
 from ._pytorch import PLACE, FakeTensor, detect_fake_mode, identify_storage, unset_fake_temporarily
 
@@ -287,7 +288,7 @@ def read_packed(graph: fx.Graph, masks: dict[fx.Node, fx.Node]) -> None:
     another kernel does. Random numbers are drawn in one of them alone: the other would
     read them from memory, with 32 bits for each bit of the mask."""
     for mask, new in masks.items():
-        makers = _find_makers(new, mask)
+        makers = find_makers([new], lambda node: node is not mask)
         readers = [user for user in mask.users if user not in makers and user > new]
         if readers:
             build = Builder(graph, Values(graph), new)
@@ -315,18 +316,10 @@ def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
     # Where the number of elements is dynamic, nothing is packed.
     if not isinstance(count, int):
         return False
-    words: set[fx.Node] = set()
-    seen: set[fx.Node] = set()
-    worklist = [new]
-    while worklist:
-        node = worklist.pop()
-        if node is mask or node.target is prims.inductor_random.default:
-            return False
-        if _is_word(node, count):
-            words.add(node)
-        elif node not in seen:
-            seen.add(node)
-            worklist.extend(node.all_input_nodes)
+    makers = find_makers([new], lambda node: not _is_word(node, count))
+    if mask in makers or any(node.target is prims.inductor_random.default for node in makers):
+        return False
+    words = {new, *(used for node in makers for used in node.all_input_nodes)} - makers
     return bool(words) and sum(node.meta["val"].numel() for node in words) < count
 
 
@@ -336,15 +329,3 @@ def _is_word(node: fx.Node, count: int) -> bool:
     if not isinstance(value, torch.Tensor) or value.dtype is not torch.uint8:
         return False
     return isinstance(value.numel(), int) and value.numel() < count
-
-
-def _find_makers(new: fx.Node, mask: fx.Node) -> set[fx.Node]:
-    """The nodes of which `new` is made, with `new`, but for those of `mask` alone."""
-    makers: set[fx.Node] = set()
-    worklist = [new]
-    while worklist:
-        node = worklist.pop()
-        if node is not mask and node not in makers:
-            makers.add(node)
-            worklist.extend(node.all_input_nodes)
-    return makers

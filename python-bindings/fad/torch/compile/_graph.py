@@ -4,7 +4,7 @@ comparisons that jump, and equal ones."""
 import json
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable, Iterable
 
 import torch
 from torch import fx
@@ -17,6 +17,7 @@ from ._pytorch import (
     find_changed_afterwards,
     find_inlining_limits,
     get_checkpoint,
+    get_packet,
     get_part,
     get_schema,
     is_bound_to_backward,
@@ -174,7 +175,7 @@ def describe_fusion(target: str) -> str:
 
 def find_memory(node: fx.Node) -> list[str]:
     """The attributes that say what Inductor does with the memory of `node`."""
-    packet = getattr(node.target, "overloadpacket", None)
+    packet = get_packet(node)
     if packet in _FUSED:
         return ["fad.fuses"]
     if packet in _OVERWRITING:
@@ -199,7 +200,7 @@ def find_kind(node: fx.Node) -> str:
         return "keep"
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "keep"
-    packet = target.overloadpacket
+    packet = get_packet(node)
     for kind, packets in (
         ("view", _VIEWS),
         ("contraction", _CONTRACTIONS),
@@ -218,6 +219,20 @@ def is_bound(node: fx.Node) -> bool:
     """Whether a checkpoint decides whether backward repeats `node`."""
     must_save = node.meta.get("recompute") is CheckpointPolicy.MUST_SAVE
     return must_save or must_repeat(node)
+
+
+def find_makers(
+    nodes: Iterable[fx.Node], is_one: Callable[[fx.Node], bool] = lambda _: True
+) -> set[fx.Node]:
+    """`nodes` and what they are computed from, up to those for which `is_one` does not hold."""
+    found: set[fx.Node] = set()
+    worklist = list(nodes)
+    while worklist:
+        node = worklist.pop()
+        if node not in found and is_one(node):
+            found.add(node)
+            worklist.extend(node.all_input_nodes)
+    return found
 
 
 def is_part(node: fx.Node) -> bool:
@@ -288,14 +303,9 @@ def find_readers(graph: fx.Graph, num_fwd_outputs: int, mutated: set[fx.Node]) -
     if not readers.memory:
         return readers
     results = tree_leaves(graph.output_node().args)[:num_fwd_outputs]
-    worklist = [node for node in results if isinstance(node, fx.Node)]
-    worklist += [node for node in graph.nodes if is_write(node) and not is_bound_to_backward(node)]
-    of_forward: set[fx.Node] = set()
-    while worklist:
-        node = worklist.pop()
-        if node not in of_forward:
-            of_forward.add(node)
-            worklist.extend(node.all_input_nodes)
+    ends = [node for node in results if isinstance(node, fx.Node)]
+    ends += [node for node in graph.nodes if is_write(node) and not is_bound_to_backward(node)]
+    of_forward = find_makers(ends)
     for node in graph.nodes:
         if node.op == "output" or readers.memory.isdisjoint(node.all_input_nodes):
             continue
@@ -343,43 +353,30 @@ _HALVES = (torch.bfloat16, torch.float16)
 
 def is_decision(node: fx.Node) -> bool:
     """Whether the result of `node` jumps where a computed operand is rounded."""
-    packet = getattr(node.target, "overloadpacket", None)
+    packet = get_packet(node)
     if packet not in _COMPARISONS and not (packet in _CHOICES and _has_places(node)):
         return False
     operands = [argument for argument in node.args if isinstance(argument, fx.Node)]
     tensors = operands if packet in _CHOICES else node.args[:2]
     if not all(map(_is_half, tensors)):
         return False
-    makers = [_find_maker(operand) for operand in operands]
+    origins = [_find_origin(operand) for operand in operands]
     # A checkpoint repeats all that is compared, and the comparison.
-    return any(maker.op == "call_function" and not must_repeat(maker) for maker in makers)
+    return any(each.op == "call_function" and not must_repeat(each) for each in origins)
 
 
 def round_operands(graph: fx.Graph) -> None:
     """Lets comparisons of `graph` read what is in memory, or would be."""
     for node in graph.nodes:
-        if getattr(node.target, "overloadpacket", None) not in _COMPARISONS:
+        if get_packet(node) not in _COMPARISONS:
             continue
         if is_decision(node):
             node.meta[ROUNDS] = True
-            one, other = map(_find_maker, node.args[:2])
+            one, other = map(_find_origin, node.args[:2])
             for first, second in ((one, other), (other, one)):
-                if first.op == "call_function" and first < second and _is_made_of(second, first):
+                is_call = first.op == "call_function" and first < second
+                if is_call and first in find_makers([second], lambda each: first <= each):
                     first.meta[IS_WRITTEN] = True
-
-
-def _is_made_of(node: fx.Node, operand: fx.Node) -> bool:
-    """Whether `node` is computed from `operand`, which stands before it."""
-    seen: set[fx.Node] = set()
-    worklist = [node]
-    while worklist:
-        for used in worklist.pop().all_input_nodes:
-            if used is operand:
-                return True
-            if used not in seen and operand < used:
-                seen.add(used)
-                worklist.append(used)
-    return False
 
 
 def _has_places(node: fx.Node) -> bool:
@@ -395,7 +392,7 @@ def _is_half(operand: Any) -> bool:
         value = operand.meta.get("val")
         if isinstance(value, torch.Tensor) and value.dtype in _HALVES:
             return True
-        packet = getattr(operand.target, "overloadpacket", None)
+        packet = get_packet(operand)
         is_same = packet in _SELECTIONS or _is_conversion(operand)
         if not (is_same or is_part(operand) or find_kind(operand) == "view"):
             return False
@@ -404,10 +401,10 @@ def _is_half(operand: Any) -> bool:
 
 
 def _is_conversion(node: fx.Node) -> bool:
-    return getattr(node.target, "overloadpacket", None) in _CONVERSIONS
+    return get_packet(node) in _CONVERSIONS
 
 
-def _find_maker(node: fx.Node) -> fx.Node:
+def _find_origin(node: fx.Node) -> fx.Node:
     """The operation that computes the elements of `node`, but for conversions of 16 bits."""
     while node.op == "call_function":
         if _is_conversion(node):

@@ -174,6 +174,11 @@ def get_schema(node: fx.Node) -> Any:
     return node.target._schema if isinstance(node.target, OpOverload) else None
 
 
+def get_packet(node: fx.Node) -> Any:
+    """The operator that `node` calls, without its overload; None for other nodes."""
+    return getattr(node.target, "overloadpacket", None)
+
+
 def find_changed_afterwards(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
     """The inputs to which PyTorch copies results of forward, as the descriptions of its outputs
     say."""

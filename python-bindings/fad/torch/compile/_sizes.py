@@ -10,9 +10,15 @@ import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import is_nested_int, optimization_hint
 
-from ._pytorch import get_count, get_expression, packs_saved_tensors, tree_leaves, tree_map
+from ._pytorch import (
+    get_count,
+    get_expression,
+    get_packet,
+    packs_saved_tensors,
+    tree_leaves,
+    tree_map,
+)
 
-aten = torch.ops.aten
 
 # Numbers for sizes that are known only when a step runs.
 #
@@ -145,7 +151,7 @@ _GPU_UNITS = {1: 0.04, 2: 0.04, 4: 0.64, 8: 0.64}
 def estimate_time(node: fx.Node) -> int:
     """The time of the arithmetic of `node` in units of `fad.opaque`; 0 for an operation
     whose operations PyTorch does not count."""
-    count = get_count(getattr(node.target, "overloadpacket", None))
+    count = get_count(get_packet(node))
     if count is None:
         return 0
     args, kwargs, value = tree_map(
