@@ -31,8 +31,15 @@ from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.checkpoint import CheckpointPolicy
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
-# `torch.utils._pytree`, `register_backend` and `aot_autograd` are in PyTorch's documentation, and
-# need public names alone.
+# These would be unnecessary with
+# - public names for `tree_leaves`, `tree_map`, `register_backend`, `aot_autograd` and
+#   `list_mode_options`, which are in PyTorch's documentation, and for `CustomPartitionerFn` and
+#   `get_hash_for_files`, which one of Inductor's options takes;
+# - an option of Inductor for decompositions beside its own: `select_decomp_table`,
+#   `get_decompositions` and `pw_cast_for_opmath`;
+# - a function that adds a node with its fake tensor to a graph: `FakeTensor`, `detect_fake_mode`
+#   and `unset_fake_temporarily`;
+# - an argument of the partitioner that keeps equal operations apart: `merge_equal_nodes`.
 __all__ = [
     "CustomPartitionerFn",
     "FakeTensor",
@@ -53,7 +60,7 @@ __all__ = [
 
 Parts = tuple[fx.GraphModule, fx.GraphModule]
 
-# PyTorch's own partitioner. One that can be called after a custom one would need a public name.
+# PyTorch's own partitioner, which needs a public name.
 partition_by_pytorch = partitioners.min_cut_rematerialization_partition
 
 
@@ -245,7 +252,9 @@ def box(graph: fx.GraphModule) -> Callable:
 
 
 def get_original(model: Callable) -> Callable:
-    """The module of which `torch.compile` has made `model`, or `model`."""
+    """The module of which `torch.compile` has made `model`, or `model`.
+
+    PyTorch's documentation has no name for it."""
     return getattr(model, "_orig_mod", model)
 
 
@@ -258,12 +267,16 @@ def is_compiled(node: Any) -> bool:
 
 
 def packs_saved_tensors() -> bool:
-    """Whether hooks pack saved tensors now, as those of a checkpoint do."""
+    """Whether hooks pack saved tensors now, as those of a checkpoint do.
+
+    `torch.autograd.graph` sets and disables hooks, and has no question for them."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
 def is_transformed() -> bool:
-    """Whether a transform of `torch.func` runs now."""
+    """Whether a transform of `torch.func` runs now.
+
+    `torch.func` has no public question for it."""
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 

@@ -21,6 +21,7 @@ from torch import nn
 from torch._dynamo.utils import counters
 from torch._inductor import compile_fx, utils
 from torch._inductor.choices import InductorChoices
+from torch._inductor.virtualized import V
 
 
 EVERY = "--every" in sys.argv
@@ -83,6 +84,24 @@ def pickled():
     print(type(copy).__name__, len(copy._last))
 
 
+def failed():
+    """An error of Inductor leaves its options and choices as they were."""
+    before = torch._inductor.config.save_config_portable(), V.choices
+    within = []
+
+    def fail(*_, **__):
+        after = torch._inductor.config.save_config_portable(), V.choices
+        within.extend(each == other for each, other in zip(before, after))
+        raise KeyError("inner")
+
+    with mock.patch.object(_inductor, "compile_fx_inner", fail):
+        try:
+            train(**BUDGET)
+        except torch._dynamo.exc.BackendCompilerFailed as error:
+            print(type(error.inner_exception).__name__, *within)
+    print(before == (torch._inductor.config.save_config_portable(), V.choices))
+
+
 def serialized(mode):
     """Parts are compiled from bytes, in this process or in another."""
     logging.getLogger("torch._inductor").setLevel(logging.WARNING)
@@ -113,7 +132,7 @@ def main():
         torch._functorch.config.patch(enable_autograd_cache=False),
     ):
         with torch._inductor.config.patch(fx_graph_cache=False, compile_threads=1):
-            for case in missing, renamed, changed, pickled:
+            for case in missing, renamed, changed, pickled, failed:
                 print(f"{case.__name__}:")
                 case()
             for mode in "SERIALIZE", "SUBPROCESS":
