@@ -1,4 +1,4 @@
-//===- Stages.h - Common stages of pipelines --------------------*- C++ -*-===//
+//===- Stages.h - Stages of differentiation --------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,11 +16,6 @@
 namespace mlir::fad {
 
 struct NestOptions;
-struct ToNVVMOptions;
-
-//===----------------------------------------------------------------------===//
-// Differentiation
-//===----------------------------------------------------------------------===//
 
 /// From a program to one function of operations with rules.
 void addImport(OpPassManager &pm, const NestOptions &options);
@@ -58,30 +53,6 @@ LogicalResult
 forEachCandidate(ModuleOp module, const FadDifferentiateOptions &options,
                  Policy policy, PipelineRunner run,
                  llvm::function_ref<FailureOr<bool>(JointCandidate)> take);
-
-//===----------------------------------------------------------------------===//
-// Code
-//===----------------------------------------------------------------------===//
-
-/// From tensors to buffers, each of which is freed once. The caller owns the
-/// results, which have the identity layout and do not alias.
-void addBufferize(OpPassManager &pm, uint64_t alignment);
-
-/// From linalg on buffers to loops and control flow.
-void addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits);
-
-/// From scalar operations on any floating-point type to ones that LLVM
-/// evaluates accurately.
-void addScalars(OpPassManager &pm, bool tiesAway);
-
-/// To the LLVM dialect.
-void addToLLVM(OpPassManager &pm, bool parallel);
-
-/// Kernels for elementwise operations.
-void addKernels(OpPassManager &pm, const ToNVVMOptions &options);
-
-/// From kernels to a binary.
-void addKernelBinaries(OpPassManager &pm, const ToNVVMOptions &options);
 
 } // namespace mlir::fad
 

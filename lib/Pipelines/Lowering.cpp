@@ -1,4 +1,4 @@
-//===- ToCPU.cpp - The fad-to-cpu pipeline --------------------------------===//
+//===- Lowering.cpp - From tensors to code --------------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Stages.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Transforms/Passes.h"
@@ -15,6 +14,7 @@
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -37,8 +38,17 @@
 #include "mlir/Transforms/Passes.h"
 #include <limits>
 
+namespace mlir {
+#define GEN_PASS_DECL_GPUTOLLVMCONVERSIONPASS
+#include "mlir/Conversion/Passes.h.inc"
+} // namespace mlir
+
 using namespace mlir;
 using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// CPU
+//===----------------------------------------------------------------------===//
 
 /// The products from which on a convolution becomes a matmul. Below, windows
 /// take longer than the loops that read them in place, as in all loops.
@@ -85,7 +95,9 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
-void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
+/// From tensors to buffers, each of which is freed once. The caller owns the
+/// results, which have the identity layout and do not alias.
+static void addBufferize(OpPassManager &pm, uint64_t alignment) {
   // Operations that others were lowered to make tensors of their own.
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
@@ -115,7 +127,8 @@ void fad::addBufferize(OpPassManager &pm, uint64_t alignment) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
-void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
+/// From linalg on buffers to loops and control flow.
+static void addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createFadContractionsToCalls({parallel}));
   pm.addNestedPass<func::FuncOp>(
       createFadLinalgToLoops({parallel, vectorBits}));
@@ -133,7 +146,9 @@ void fad::addLoops(OpPassManager &pm, bool parallel, int64_t vectorBits) {
   pm.addPass(createSCFToControlFlowPass());
 }
 
-void fad::addScalars(OpPassManager &pm, bool tiesAway) {
+/// From scalar operations on any floating-point type to ones that LLVM
+/// evaluates accurately.
+static void addScalars(OpPassManager &pm, bool tiesAway) {
   pm.addPass(math::createMathExtendToSupportedTypes());
   // bf16 is computed in f32 and rounded after each operation.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
@@ -145,7 +160,8 @@ void fad::addScalars(OpPassManager &pm, bool tiesAway) {
   pm.addPass(createFadMathToLibm());
 }
 
-void fad::addToLLVM(OpPassManager &pm, bool parallel) {
+/// To the LLVM dialect.
+static void addToLLVM(OpPassManager &pm, bool parallel) {
   ConvertMathToLLVMPassOptions math;
   math.approximateLog1p = false;
   pm.addPass(createConvertMathToLLVMPass(math));
@@ -170,4 +186,102 @@ void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
   addLoops(pm, options.parallel, options.vectorBits);
   addScalars(pm, options.tiesAway);
   addToLLVM(pm, options.parallel);
+}
+
+//===----------------------------------------------------------------------===//
+// GPU
+//===----------------------------------------------------------------------===//
+
+/// Kernels for elementwise operations.
+static void addKernels(OpPassManager &pm, const ToNVVMOptions &options) {
+  FadToGPUOptions kernels;
+  kernels.chip = options.chip;
+  kernels.blockSize = options.blockSize;
+  kernels.accesses = options.accesses;
+  pm.addPass(createFadToGPU(kernels));
+}
+
+/// From kernels to a binary.
+static void addKernelBinaries(OpPassManager &pm, const ToNVVMOptions &options) {
+  FadAttachNVVMTargetOptions target;
+  target.chip = options.chip;
+  target.features = options.features;
+  pm.addPass(createFadAttachNVVMTarget(target));
+
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  // The lanes of a vector share the values that do not depend on their
+  // elements.
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createFadApproximateGPUMath({options.contract}));
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  // Before upstream's lowering, which would call libdevice for these too.
+  kernels.addPass(createFadMathToPTX());
+  kernels.addPass(createSCFToControlFlowPass());
+  // The kernel interface is bare pointers. Numbers of type index, which tensors
+  // may hold, keep their 64 bits.
+  ConvertGpuOpsToNVVMOpsOptions lowering;
+  lowering.useBarePtrCallConv = true;
+  kernels.addPass(createConvertGpuOpsToNVVMOps(lowering));
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  // Drops unused parts of memref descriptors.
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+
+  FadKernelsToBinaryOptions binary;
+  binary.toolkit = options.toolkit;
+  binary.format = options.format;
+  pm.addPass(createFadKernelsToBinary(binary));
+}
+
+void fad::buildToNVVMPipeline(OpPassManager &pm, const ToNVVMOptions &options) {
+  pm.addPass(createFadCheckSizes());
+  addKernels(pm, options);
+  addKernelBinaries(pm, options);
+}
+
+void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
+  pm.addPass(createFadCheckSizes());
+  // Constants are copied for the kernels that read them, so calls must not hide
+  // these.
+  pm.addPass(createFadCheckCalls());
+  pm.addPass(createInlinerPass());
+  buildToLinalgPipeline(pm, options);
+  // A kernel for each chain of elementwise operations: with the addition of a
+  // bias, for example, before an activation.
+  pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+  addBufferize(pm, options.alignment);
+  addKernels(pm, options);
+  pm.addPass(createFadLaunchKernels());
+  addKernelBinaries(pm, options);
+  // Operations without a kernel run on the host.
+  addLoops(pm, options.parallel, options.vectorBits);
+  addScalars(pm, options.tiesAway);
+  GpuToLLVMConversionPassOptions launches;
+  launches.kernelBarePtrCallConv = true;
+  pm.addPass(createGpuToLLVMConversionPass(launches));
+  addToLLVM(pm, options.parallel);
+}
+
+//===----------------------------------------------------------------------===//
+// IREE
+//===----------------------------------------------------------------------===//
+
+void fad::buildToIREEPipeline(OpPassManager &pm) {
+  pm.addPass(createFadCheckSizes());
+  pm.addNestedPass<func::FuncOp>(createFadHoistRecomputation());
+  // IREE would run each step of a loop on tensors as separate kernels.
+  FadToLinalgOptions options;
+  options.scatterAsReductions = true;
+  pm.addPass(createFadToLinalg(options));
+  // A value and its derivative share common subexpressions.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  // Matmuls are fast in IREE; convolutions are fast if they are named.
+  pm.addNestedPass<func::FuncOp>(createFadIm2col());
+  pm.addPass(createFadLegalizeForIREE());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createFadCheckSizes());
 }
