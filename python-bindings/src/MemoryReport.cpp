@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Pipelines/MemoryReport.h"
 #include "Bindings.h"
 #include "Module.h"
 #include "PolicyName.h"
-#include "fad/Pipelines/ReportMemory.h"
 #include "nanobind/stl/map.h"
 #include "nanobind/stl/pair.h"
 

@@ -11,7 +11,7 @@
 #include "../Common/Mains.h"
 #include "../Common/RequestOptions.h"
 #include "../Common/ToolInput.h"
-#include "fad/Pipelines/ReportMemory.h"
+#include "fad/Pipelines/MemoryReport.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"

@@ -37,7 +37,16 @@ StringRef fad::stringifyResidualKind(ResidualKind kind) {
   return "";
 }
 
-std::string MemoryReport::toString(const SizeExpr &expr) const {
+std::optional<SizeExpr> ValueSizes::getBytes(Value value) {
+  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  if (!bytes)
+    return std::nullopt;
+  return symbols.substitute(*bytes, [&](const SizeSymbols::Symbol &symbol) {
+    return given.lookup(symbol);
+  });
+}
+
+std::string ValueSizes::toString(const SizeExpr &expr) const {
   std::string result;
   llvm::raw_string_ostream os(result);
   expr.print(os, [&](unsigned symbol) { return symbols.getName(symbol); });
@@ -61,16 +70,14 @@ static bool isActivation(StringRef name) {
 }
 
 FailureOr<SizeExpr> MemoryReport::getBytes(Value value, Operation *reader) {
-  std::optional<SizeExpr> bytes = getValueBytes(value, symbols);
+  std::optional<SizeExpr> bytes = sizes.getBytes(value);
   if (!bytes)
     return reader->emitError()
            << "cannot tell how many bytes a value of type " << value.getType()
            << " takes; tensors must be ranked, and elements integers, "
               "floating-point numbers, index, or complex numbers or fixed "
               "vectors of them";
-  return symbols.substitute(*bytes, [&](const SizeSymbols::Symbol &symbol) {
-    return sizes.lookup(symbol);
-  });
+  return *bytes;
 }
 
 FailureOr<ValueInfo> MemoryReport::describe(Value value, Operation *reader) {
@@ -158,7 +165,7 @@ FailureOr<PolicyReport *> MemoryReport::add(func::FuncOp function,
   if (failed(joint))
     return failure();
   // Those of an earlier function may be gone.
-  symbols.forgetValues();
+  sizes.symbols.forgetValues();
   Explanation explanation = explainResiduals(*joint, options);
   PolicyReport &result = policies.emplace_back();
   result.policy = options.policy;
@@ -181,12 +188,12 @@ LogicalResult MemoryReport::addRepeated(PolicyReport &report,
                                         func::FuncOp backward,
                                         const SelectionOptions &options) {
   // The values of the joint function are gone.
-  symbols.forgetValues();
+  sizes.symbols.forgetValues();
   for (auto [argument, source] : llvm::zip_equal(
            backward.getArguments(), getBackwardSources(forward, backward)))
-    symbols.bind(argument, source);
+    sizes.symbols.bind(argument, source);
   auto sizeOf = [&](const SizeSymbols::Symbol &symbol) {
-    return sizes.lookup(symbol).value_or(options.assumedSize);
+    return sizes.given.lookup(symbol).value_or(options.assumedSize);
   };
   for (const RepeatedWork &work :
        findRepeatedWork(forward, backward, options.target, sizeOf)) {

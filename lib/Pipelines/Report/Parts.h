@@ -9,8 +9,8 @@
 #ifndef FAD_LIB_PIPELINES_REPORT_PARTS_H
 #define FAD_LIB_PIPELINES_REPORT_PARTS_H
 
+#include "fad/Pipelines/MemoryReport.h"
 #include "fad/Pipelines/NestedPair.h"
-#include "fad/Pipelines/ReportMemory.h"
 
 namespace mlir::fad {
 

@@ -71,12 +71,12 @@ std::string fad::toReadable(uint64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void MemoryReport::printLegend(raw_ostream &os) const {
-  for (const SizeSymbols::Symbol &symbol : symbols.getSymbols()) {
+  for (const SizeSymbols::Symbol &symbol : getSymbols()) {
     // The name of a quotient is its definition.
     if (symbol.divisor)
       continue;
     os << "  " << symbol.name;
-    if (std::optional<uint64_t> size = sizes.lookup(symbol))
+    if (std::optional<uint64_t> size = sizes.given.lookup(symbol))
       os << " = " << *size;
     os << ": " << symbol.description << "\n";
   }

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Pipelines/ReportMemory.h"
-#include "Report/Parts.h"
-#include "Stages.h"
+#include "../Stages.h"
+#include "Parts.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/NestedPair.h"
 #include "mlir/Pass/PassManager.h"
