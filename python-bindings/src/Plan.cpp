@@ -15,22 +15,11 @@
 #include "fad/Transforms/Residuals/ResidualSelection.h"
 #include "mlir/Pass/PassManager.h"
 #include "nanobind/stl/vector.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace nb = nanobind;
 using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::python;
-
-/// Which factors may be multiplied with each other: the value of `reassociate`.
-static Reassociation getReassociation(const nb::dict &selection) {
-  std::string name = "always";
-  setOption(selection, "reassociate", name);
-  return llvm::StringSwitch<Reassociation>(name)
-      .Case("never", Reassociation::never)
-      .Case("in-range", Reassociation::inRange)
-      .Default(Reassociation::always);
-}
 
 /// The plan of the only function of `module`, in JSON.
 static std::string plan(python::Module &module, const std::string &policyName,
@@ -38,7 +27,10 @@ static std::string plan(python::Module &module, const std::string &policyName,
   SelectionOptions options = getSelection(selection);
   options.policy = getPolicy(policyName);
   FadExtractCoefficientsOptions coefficients;
-  coefficients.reassociate = getReassociation(selection);
+  std::string reassociation = "always";
+  setOption(selection, "reassociate", reassociation);
+  coefficients.reassociate =
+      symbolizeReassociation(reassociation).value_or(Reassociation::always);
   return module.run([&](ModuleOp op) -> FailureOr<std::string> {
     OwningOpRef<ModuleOp> copy = op.clone();
     PassManager manager(op.getContext());

@@ -39,6 +39,19 @@ def Fad_RecomputeLevel : I32EnumAttr<"RecomputeLevel", "what backward may comput
   let genSpecializedAttr = 0;
 }
 
+// Which factors of a cotangent may be multiplied with each other first, as a
+// coefficient; rounding differs from that of a product with one factor after the
+// other. `inRange` are those of cotangents whose type has the exponents of f32, or
+// more: in f16, a product of factors may overflow, or become zero, where the gradient
+// does not.
+def Fad_Reassociation : I32EnumAttr<"Reassociation", "factors that are multiplied first", [
+    I32EnumAttrCase<"never", 0, "never">,
+    I32EnumAttrCase<"inRange", 1, "in-range">,
+    I32EnumAttrCase<"always", 2, "always">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
 def Fad_PolicyAttr : EnumAttr<Fad_Dialect, Fad_Policy, "policy"> {
   let assemblyFormat = "`<` $value `>`";
 }

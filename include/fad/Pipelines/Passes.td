@@ -29,16 +29,7 @@ def FadSelectLeast : FadPass<"fad-select-least", "::mlir::ModuleOp"> {
     category `fad-residuals`, has the reason. With a `peak-budget`, the first copy
     alone is tried.
   }], selectionOptions);
-  let options = [
-    Option<"entry", "entry", "std::string", /*default=*/"",
-           "Function to differentiate; default: the only one with fad.request, or else "
-           "the only public function with a body">,
-    ListOption<"wrt", "wrt", "FAD_OPTION(int64_t)",
-           "Arguments to differentiate with respect to; default: every floating-point tensor">,
-    ListOption<"results", "results", "FAD_OPTION(int64_t)",
-           "Results to differentiate, each of which gets a cotangent; default: every one of "
-           "floating point">
-  ];
+  let options = requestOptions;
 }
 
 def FadInlineCalls : FadPass<"fad-inline-calls", "::mlir::ModuleOp"> {

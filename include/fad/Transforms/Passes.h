@@ -12,7 +12,6 @@
 #include "fad/Analysis/OptionPass.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeForm.h"
-#include "fad/Transforms/Reassociation.h"
 
 namespace mlir {
 class ModuleOp;

@@ -177,15 +177,7 @@ def FadDifferentiate : FadPass<"fad-differentiate", "::mlir::ModuleOp"> {
     Side effects happen once, in place. One run reports every operation that has no
     derivative.
   }];
-  let options = [
-    Option<"entry", "entry", "std::string", /*default=*/"",
-           "Function to differentiate; default: the only one with fad.request, or else "
-           "the only public function with a body">,
-    ListOption<"wrt", "wrt", "FAD_OPTION(int64_t)",
-           "Arguments to differentiate with respect to; default: every floating-point tensor">,
-    ListOption<"results", "results", "FAD_OPTION(int64_t)",
-           "Results to differentiate, each of which gets a cotangent; default: every one of "
-           "floating point">,
+  let options = !listconcat(requestOptions, [
     Option<"derivativesFrom", "derivatives-from", "FAD_OPTION(::mlir::fad::DerivativeForm)",
            /*default=*/"::mlir::fad::DerivativeForm::operands",
            "What derivatives are computed from, where a rule has several forms",
@@ -193,7 +185,7 @@ def FadDifferentiate : FadPass<"fad-differentiate", "::mlir::ModuleOp"> {
     Option<"leaveJoint", "leave-joint", "FAD_OPTION(bool)", /*default=*/"false",
            "Leave a function as it is, but for its name, that is differentiated already: some "
            "argument has fad.cotangent">
-  ];
+  ]);
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -267,7 +259,14 @@ def FadExtractCoefficients : FadPass<"fad-extract-coefficients", "::mlir::func::
     Option<"reassociate", "reassociate", "FAD_OPTION(::mlir::fad::Reassociation)",
            /*default=*/"::mlir::fad::Reassociation::always",
            "Which factors of several operations are multiplied before the cotangent",
-           [{::mlir::fad::getReassociationValues()}]>
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::fad::Reassociation::never, "never",
+                          "Each operation is a region of its own; gradients keep their bits"),
+               clEnumValN(::mlir::fad::Reassociation::inRange, "in-range",
+                          "All but factors of cotangents of f16, whose product may overflow or "
+                          "become zero where the gradient does not"),
+               clEnumValN(::mlir::fad::Reassociation::always, "always",
+                          "All factors of a region"))}]>
   ];
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

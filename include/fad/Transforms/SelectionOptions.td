@@ -9,6 +9,8 @@
 #ifndef FAD_TRANSFORMS_SELECTIONOPTIONS_TD
 #define FAD_TRANSFORMS_SELECTIONOPTIONS_TD
 
+include "mlir/Pass/PassBase.td"
+
 // Options of passes that derive from `WithSelectionOptions`
 // (SelectionOptions.h), for the generated reference.
 defvar selectionOptions = [{
@@ -32,5 +34,17 @@ defvar selectionOptions = [{
     - `peak-budget` (-1): bytes that forward and backward may take at once besides
       arguments under `auto`, which takes the least time within them; -1: no limit.
   }];
+
+// The function to differentiate.
+defvar requestOptions = [
+  Option<"entry", "entry", "std::string", /*default=*/"",
+         "Function to differentiate; default: the only one with fad.request, or else "
+         "the only public function with a body">,
+  ListOption<"wrt", "wrt", "FAD_OPTION(int64_t)",
+         "Arguments to differentiate with respect to; default: every floating-point tensor">,
+  ListOption<"results", "results", "FAD_OPTION(int64_t)",
+         "Results to differentiate, each of which gets a cotangent; default: every one of "
+         "floating point">
+];
 
 #endif // FAD_TRANSFORMS_SELECTIONOPTIONS_TD

@@ -9,7 +9,7 @@
 #ifndef FAD_LIB_TRANSFORMS_JOINT_LINEARREGIONS_H
 #define FAD_LIB_TRANSFORMS_JOINT_LINEARREGIONS_H
 
-#include "fad/Transforms/Reassociation.h"
+#include "fad/IR/Fad.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 
 namespace mlir::fad {
