@@ -8,6 +8,7 @@
 
 #include "fad/Codegen/Passes.h"
 #include "fad/Pipelines/Pipelines.h"
+#include "fad/Pipelines/Stages.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/NestedPair.h"
 #include "fad/Pipelines/Passes.h"
+#include "fad/Pipelines/Pipelines.h"
+#include "fad/Pipelines/Stages.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;

@@ -17,11 +17,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Stages.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/Passes.h"
-#include "fad/Transforms/Residuals/Explanation.h"
-#include "fad/Transforms/Residuals/ResidualSelection.h"
+#include "fad/Pipelines/Stages.h"
+#include "fad/Transforms/Residuals/Explanation/Explanation.h"
+#include "fad/Transforms/Residuals/Selection/ResidualSelection.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"

@@ -24,6 +24,7 @@
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Fad.h"
 #include "fad/Pipelines/NestedPair.h"
+#include "fad/Pipelines/Stages.h"
 #include "fad/TransformOps/FadTransformOps.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

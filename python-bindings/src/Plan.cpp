@@ -11,8 +11,8 @@
 #include "Module.h"
 #include "PolicyName.h"
 #include "fad/Transforms/Passes.h"
-#include "fad/Transforms/Residuals/Quantizer.h"
-#include "fad/Transforms/Residuals/ResidualSelection.h"
+#include "fad/Transforms/Residuals/Candidates/Quantizer.h"
+#include "fad/Transforms/Residuals/Selection/ResidualSelection.h"
 #include "mlir/Pass/PassManager.h"
 #include "nanobind/stl/vector.h"
 

@@ -10,9 +10,9 @@
 #define FAD_PIPELINES_MEMORYREPORT_H
 
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Transforms/Residuals/Explanation.h"
-#include "fad/Transforms/Residuals/RepeatedWork.h"
-#include "fad/Transforms/Residuals/TimeMemoryCurve.h"
+#include "fad/Transforms/Residuals/Explanation/Explanation.h"
+#include "fad/Transforms/Residuals/Explanation/RepeatedWork.h"
+#include "fad/Transforms/Residuals/Selection/TimeMemoryCurve.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::fad {

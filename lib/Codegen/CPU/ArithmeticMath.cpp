@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArithmeticMath.h"
-#include "../Math/Bits.h"
-#include "../Math/CommonMath.h"
+#include "fad/Codegen/Math/Bits.h"
+#include "fad/Codegen/Math/CommonMath.h"
 #include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -13,7 +13,7 @@
 #ifndef FAD_LIB_CODEGEN_CPU_ARITHMETICMATH_H
 #define FAD_LIB_CODEGEN_CPU_ARITHMETICMATH_H
 
-#include "../Math/DemandedPrecision.h"
+#include "fad/Codegen/Math/DemandedPrecision.h"
 #include "fad/Interfaces/Expr.h"
 
 namespace mlir::fad {

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandBF16.h"
-#include "../Math/Bits.h"
+#include "fad/Codegen/Math/Bits.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"

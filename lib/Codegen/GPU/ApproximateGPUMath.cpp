@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Math/CommonMath.h"
-#include "../Math/DemandedPrecision.h"
 #include "EstimatedMath.h"
+#include "fad/Codegen/Math/CommonMath.h"
+#include "fad/Codegen/Math/DemandedPrecision.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

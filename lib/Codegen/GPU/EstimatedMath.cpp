@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EstimatedMath.h"
-#include "../Math/CommonMath.h"
+#include "fad/Codegen/Math/CommonMath.h"
 #include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"

@@ -14,7 +14,7 @@
 #ifndef FAD_LIB_CODEGEN_GPU_ESTIMATEDMATH_H
 #define FAD_LIB_CODEGEN_GPU_ESTIMATEDMATH_H
 
-#include "../Math/DemandedPrecision.h"
+#include "fad/Codegen/Math/DemandedPrecision.h"
 #include "fad/Interfaces/Expr.h"
 
 namespace mlir::fad {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommonMath.h"
-#include "Bits.h"
+#include "fad/Codegen/Math/CommonMath.h"
+#include "fad/Codegen/Math/Bits.h"
 #include "fad/Interfaces/Formulas.h"
 #include <cmath>
 

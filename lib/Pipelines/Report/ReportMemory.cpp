@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Stages.h"
 #include "Parts.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Pipelines/NestedPair.h"
+#include "fad/Pipelines/Stages.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"

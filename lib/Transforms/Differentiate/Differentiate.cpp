@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Utils/SmoothSums.h"
 #include "ReverseMode/ResultAlternatives.h"
 #include "ReverseMode/ReverseMode.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/IR/Detach.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/JointFunction.h"
+#include "fad/Transforms/Utils/SmoothSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

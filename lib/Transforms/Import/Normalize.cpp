@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Utils/SmoothSums.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ChangeListener.h"
+#include "fad/Transforms/Utils/SmoothSums.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Residuals/Recomputation.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Analysis/PeakMemory.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
+#include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SmoothSums.h"
+#include "fad/Transforms/Utils/SmoothSums.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"

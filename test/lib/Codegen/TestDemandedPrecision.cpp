@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../TestPasses.h"
-#include "Math/DemandedPrecision.h"
+#include "fad/Codegen/Math/DemandedPrecision.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/Format.h"

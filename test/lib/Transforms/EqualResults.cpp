@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EqualResults.h"
-#include "Residuals/Recomputation.h"
+#include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExhaustiveResiduals.h"
-#include "Residuals/CostModel.h"
-#include "Residuals/Recomputation.h"
+#include "fad/Transforms/Residuals/Candidates/Recomputation.h"
+#include "fad/Transforms/Residuals/Costs/CostModel.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
 #include <set>

@@ -1,0 +1,57 @@
+//===- ResidualSelection.h - Decide what crosses to backward ----*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_RESIDUALS_SELECTION_RESIDUALSELECTION_H
+#define FAD_TRANSFORMS_RESIDUALS_SELECTION_RESIDUALSELECTION_H
+
+#include "fad/Analysis/SizeExpr.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::fad {
+
+/// The policies that follow a rule.
+inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
+
+/// Estimates, in bytes, of the peak of a step under the chosen selection and
+/// under the fastest one.
+struct PeakEstimates {
+  int64_t chosen = 0, fastest = 0;
+};
+
+/// Runs `fad-select-residuals` on the joint function `function`. A budget below
+/// the fewest bytes selects the fewest bytes; to find them, `auto` compares the
+/// selections of `rules`, too. A `peakBudget` below the lowest peak selects the
+/// lowest peak. Returns the estimated peaks if there is a `peakBudget`, else 0.
+/// Fails, with an error, if attributes or options are inconsistent.
+FailureOr<PeakEstimates> selectResiduals(func::FuncOp function,
+                                         const SelectionOptions &options,
+                                         ArrayRef<Policy> rules = kRules);
+
+/// The bytes of `value`, where a dynamic size counts as `assumedSize`; the
+/// largest number if its type does not determine them.
+int64_t getAssumedBytes(Value value, SizeSymbols &symbols, int64_t assumedSize);
+
+/// The bytes that `selected`, a joint function with selected residuals, keeps
+/// besides arguments and results. A dynamic size counts as `assumedSize`.
+/// Residuals that only carry sizes do not count, since no policy selects them.
+int64_t countKeptBytes(func::FuncOp selected, int64_t assumedSize);
+
+/// Fails, with an error, if `bytes`, the fewest possible, exceed the budget of
+/// residuals.
+LogicalResult checkResidualBudget(func::FuncOp function,
+                                  const SelectionOptions &options,
+                                  int64_t bytes);
+
+/// Fails, with an error, if `peak`, the lowest possible, exceeds its budget.
+LogicalResult checkPeakBudget(func::FuncOp function,
+                              const SelectionOptions &options, int64_t peak);
+
+} // namespace mlir::fad
+
+#endif // FAD_TRANSFORMS_RESIDUALS_SELECTION_RESIDUALSELECTION_H

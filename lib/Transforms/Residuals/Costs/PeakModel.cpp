@@ -1,0 +1,192 @@
+//===- PeakModel.cpp - Memory of a step under a selection -----------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/Residuals/Costs/PeakModel.h"
+#include "PeakTimeline.h"
+#include "fad/Analysis/Movement.h"
+#include "fad/Transforms/Residuals/Candidates/Recomputation.h"
+#include "fad/Transforms/Residuals/Costs/CostModel.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+//===----------------------------------------------------------------------===//
+// The joint function by numbers
+//===----------------------------------------------------------------------===//
+
+/// Whether the results of `op` are in the memory of its operands, or take none.
+static bool isInPlace(Operation *op) {
+  if (auto opaque = dyn_cast<OpaqueOp>(op))
+    return opaque.getKind() == OpaqueKind::view;
+  return matchPattern(op, m_Constant()) ||
+         isa<tensor::EmptyOp, tensor::DimOp>(op) ||
+         getMovement(op) == Movement::reshape;
+}
+
+/// Whether a compiler that fuses `op` computes its results where they are read.
+static bool fusesWithReaders(Operation *op) {
+  // A tensor that no tensor determines, such as one of zeros.
+  auto opaque = dyn_cast<OpaqueOp>(op);
+  if (opaque && opaque.getKind() == OpaqueKind::repeat)
+    return op->getNumOperands() == 0;
+  return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
+}
+
+/// The bytes of temporary tensors while a framework executes the scalar
+/// operations of `op` one by one on tensors.
+static Cost::Count getTemporaryBytes(Operation *op, Cost::Count numElements) {
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
+    return 0;
+  Block &body = op->getRegion(0).front();
+  Cost::Count live = 0, most = 0;
+  llvm::SmallDenseMap<Value, unsigned> uses;
+  auto getBytes = [&](Value scalar) -> Cost::Count {
+    return numElements * getScalarBytes(scalar.getType()).value_or(0);
+  };
+  for (Operation &inner : body.without_terminator()) {
+    if (matchPattern(&inner, m_Constant()))
+      continue;
+    for (Value result : inner.getResults()) {
+      uses[result] = llvm::range_size(result.getUses());
+      live += getBytes(result);
+    }
+    most = std::max(most, live);
+    for (Value operand : inner.getOperands())
+      if (auto it = uses.find(operand); it != uses.end() && --it->second == 0)
+        live -= getBytes(operand);
+  }
+  // The others are the results, which count anyway.
+  return most - live;
+}
+
+unsigned PeakModel::getNumber(Value value) {
+  auto [it, isNew] = numberOf.try_emplace(value, values.size());
+  if (isNew) {
+    values.push_back(value);
+    nodeOf.push_back(-1);
+    bytes.push_back(0);
+    savedBytes.push_back(0);
+    elements.push_back(0);
+  }
+  return it->second;
+}
+
+void PeakModel::addNode(Operation *op, CostModel &costs) {
+  Node node{op};
+  forEachReadOperand(op, [&](Value operand) {
+    if (!isa<TensorType>(operand.getType()))
+      return;
+    // A square reads its operand once.
+    if (unsigned number = getNumber(operand);
+        !llvm::is_contained(node.reads, number))
+      node.reads.push_back(number);
+  });
+  node.isInPlace = isInPlace(op);
+  for (Value result : op->getResults()) {
+    unsigned number = getNumber(result);
+    node.results.push_back(number);
+    nodeOf[number] = nodes.size();
+    bytes[number] = costs.getBytes(result).value_or(kUnknownBytes);
+    elements[number] = costs.getElements(result);
+    Cost cost = costs.getSaveCost(result);
+    savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
+  }
+  if (auto scratch = op->getAttrOfType<IntegerAttr>(FadDialect::kScratchAttr))
+    node.temporaryBytes = scratch.getInt();
+  if (fusion) {
+    node.fuses = !node.isInPlace && fusesWithReaders(op);
+    node.isFusedReader = node.fuses || isReduction(op);
+    node.overwrites = node.fuses || op->hasAttr(FadDialect::kOverwritesAttr);
+    if (node.fuses)
+      op->walk([&](Operation *inner) {
+        ++node.numOperations;
+        node.isShared &= fusion.isShared(inner);
+      });
+  } else if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&
+             op->getNumResults() != 0)
+    node.temporaryBytes =
+        getTemporaryBytes(op, costs.getElements(op->getResult(0)));
+  nodes.push_back(std::move(node));
+}
+
+PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
+  Block &block = joint.getFunction().front();
+  isExecutedByOthers =
+      llvm::any_of(block.getArguments(), [&](BlockArgument it) {
+        return joint.getFunction().getArgAttr(it.getArgNumber(),
+                                              FadDialect::kNodesAttr);
+      });
+  fusion =
+      joint.getFunction()->getAttrOfType<FusionAttr>(FadDialect::kFusesAttr);
+  DenseSet<Operation *> dependent(llvm::from_range, joint.getBackward());
+  unsigned firstBackward = 0;
+  for (Operation &op : block.without_terminator()) {
+    addNode(&op, costs);
+    Node &node = nodes.back();
+    node.isBackward = dependent.contains(&op);
+    unsigned number = nodes.size() - 1;
+    (node.isBackward ? backward : forward).push_back(number);
+    if (node.isBackward && backward.size() == 1)
+      firstBackward = number;
+    if (!node.isBackward && !node.isInPlace)
+      for (unsigned result : node.results)
+        forwardBytes += bytes[result];
+  }
+  for (auto [from, to] : {std::pair(joint.getResults(), &results),
+                          std::pair(joint.getGradients(), &gradients),
+                          std::pair(joint.getCotangents(), &cotangents)})
+    for (Value value : from)
+      to->push_back(getNumber(value));
+  for (unsigned cotangent : cotangents)
+    bytes[cotangent] =
+        costs.getBytes(values[cotangent]).value_or(kUnknownBytes);
+  if (!backward.empty())
+    sortForward(firstBackward);
+}
+
+void PeakModel::sortForward(unsigned firstBackward) {
+  SmallVector<unsigned> place(nodes.size());
+  for (unsigned number : forward) {
+    place[number] = number;
+    if (number < firstBackward)
+      continue;
+    place[number] = 0;
+    for (unsigned read : nodes[number].reads)
+      if (nodeOf[read] >= 0)
+        place[number] = std::max(place[number], place[nodeOf[read]]);
+  }
+  llvm::stable_sort(
+      forward, [&](unsigned a, unsigned b) { return place[a] < place[b]; });
+}
+
+llvm::BitVector PeakModel::findNeeded(llvm::BitVector wanted) const {
+  llvm::BitVector needed(nodes.size());
+  for (unsigned number : llvm::reverse(forward)) {
+    const Node &node = nodes[number];
+    if (llvm::none_of(node.results, [&](unsigned r) { return wanted[r]; }))
+      continue;
+    needed.set(number);
+    for (unsigned read : node.reads)
+      wanted.set(read);
+  }
+  return needed;
+}
+
+//===----------------------------------------------------------------------===//
+// Selections
+//===----------------------------------------------------------------------===//
+
+int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
+  return saturate(Timeline(*this, saved).getPeak());
+}
+
+llvm::DenseSet<Value> PeakModel::divide(int64_t segment) const {
+  return Timeline(*this, {}).divide(segment);
+}

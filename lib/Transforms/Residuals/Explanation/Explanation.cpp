@@ -1,0 +1,256 @@
+//===- Explanation.cpp - Reasons for residuals ----------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fad/Transforms/Residuals/Explanation/Explanation.h"
+#include "fad/Transforms/Residuals/Candidates/Recomputation.h"
+#include "fad/Transforms/Residuals/Costs/CostModel.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The operations of the backward part without those that only depend on the
+/// sizes of a cotangent.
+static DenseSet<Operation *> findBackward(const JointFunction &joint) {
+  SmallVector<Operation *> ops =
+      findDependent(joint.getFunction().front(), joint.getCotangents(),
+                    [](Operation *op) { return isa<tensor::DimOp>(op); });
+  return {ops.begin(), ops.end()};
+}
+
+namespace {
+class Explainer {
+public:
+  Explainer(const JointFunction &joint, const SelectionOptions &options)
+      : joint(joint), options(options), backward(findBackward(joint)),
+        recomputation(joint), costs(recomputation, options),
+        anyCosts(recomputation, options, RecomputeLevel::all) {}
+
+  Explanation run();
+
+private:
+  /// Finds the values that backward reads and that do not depend on a
+  /// cotangent.
+  void findRecomputed();
+  void findKept();
+  /// Visits the forward part, to find the values that the residuals determine,
+  /// and the layer of each value.
+  void findAvailable();
+  void explain(KeptValue &kept);
+  /// The operands of `op` that the residuals do not determine.
+  SmallVector<Value> findMissing(Operation *op);
+  ResidualKind getKind(const KeptValue &kept) const;
+  std::optional<Refusal> getRefusal(Operation *op);
+  bool isContraction(Operation *op) {
+    return isMemoryEffectFree(op) && !anyCosts.mayRecompute(op);
+  }
+
+  const JointFunction &joint;
+  const SelectionOptions &options;
+  /// The operations that depend on the elements of a cotangent.
+  DenseSet<Operation *> backward;
+  Recomputation recomputation;
+  CostModel costs;
+  /// Those of the level that allows most.
+  CostModel anyCosts;
+  llvm::SetVector<Operation *> executedAgain;
+  DenseSet<Value> available;
+  DenseMap<Value, unsigned> layers;
+  Explanation result;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Kept values
+//===----------------------------------------------------------------------===//
+
+/// The value encoded in the bytes `packed`; `packed` itself if it is not an
+/// encoding of few bits.
+static Value getUnpacked(Value packed, int64_t &bits) {
+  auto pack = packed.getDefiningOp<PackOp>();
+  if (!pack)
+    return packed;
+  bits = pack.getBits();
+  auto codes = pack.getCodes().getDefiningOp<ElementwiseOp>();
+  return codes && codes->getNumOperands() == 1 ? codes->getOperand(0)
+                                               : pack.getCodes();
+}
+
+void Explainer::findKept() {
+  // A value that several adjoints read is kept once.
+  llvm::MapVector<Value, KeptValue> kept;
+  for (auto residual : joint.getFunction().front().getOps<ResidualOp>()) {
+    KeptValue &info = kept[residual.getValue()];
+    info.value = getUnpacked(residual.getValue(), info.bits);
+    info.residuals.push_back(residual);
+    available.insert(info.value);
+  }
+  for (auto &[value, info] : kept)
+    result.kept.push_back(std::move(info));
+}
+
+ResidualKind Explainer::getKind(const KeptValue &kept) const {
+  Operation *def = kept.value.getDefiningOp();
+  if (!def)
+    return ResidualKind::argument;
+  if (recomputation.isKept(kept.value))
+    return ResidualKind::result;
+  if (isa<IndexType>(kept.value.getType()))
+    return ResidualKind::size;
+  return def->hasAttr(FadDialect::kAdjointOfAttr) ? ResidualKind::derivative
+                                                  : ResidualKind::value;
+}
+
+std::optional<Refusal> Explainer::getRefusal(Operation *op) {
+  if (costs.mayRecompute(op))
+    return std::nullopt;
+  if (!isMemoryEffectFree(op))
+    return Refusal{Refusal::Cause::sideEffects};
+  if (isContraction(op))
+    return Refusal{Refusal::Cause::contraction};
+  for (RecomputeLevel level :
+       {RecomputeLevel::elementwise, RecomputeLevel::reductions})
+    if (CostModel(recomputation, options, level).mayRecompute(op))
+      return Refusal{Refusal::Cause::level, level};
+  return Refusal{Refusal::Cause::level, RecomputeLevel::all};
+}
+
+void Explainer::findAvailable() {
+  unsigned layer = 0;
+  for (Operation &op : joint.getFunction().front().without_terminator()) {
+    if (backward.contains(&op) || executedAgain.contains(&op))
+      continue;
+    layer += isContraction(&op);
+    bool computable = costs.mayRecompute(&op);
+    forEachReadOperand(&op, [&](Value operand) {
+      computable &=
+          available.contains(operand) || recomputation.isAlive(operand);
+    });
+    for (Value value : op.getResults()) {
+      layers[value] = layer;
+      if (computable)
+        available.insert(value);
+    }
+  }
+}
+
+SmallVector<Value> Explainer::findMissing(Operation *op) {
+  llvm::SetVector<Value> missing;
+  SmallVector<Operation *> worklist = {op};
+  while (!worklist.empty())
+    forEachReadOperand(worklist.pop_back_val(), [&](Value operand) {
+      if (available.contains(operand) || recomputation.isAlive(operand))
+        return;
+      // A view is replaced by its source.
+      Operation *def = operand.getDefiningOp();
+      if (isView(def))
+        worklist.push_back(def);
+      else
+        missing.insert(operand);
+    });
+  return missing.takeVector();
+}
+
+void Explainer::explain(KeptValue &kept) {
+  kept.kind = getKind(kept);
+  kept.layer = layers.lookup(kept.value);
+  if (kept.kind != ResidualKind::derivative && kept.kind != ResidualKind::value)
+    return;
+  Operation *def = kept.value.getDefiningOp();
+  // The other policies weigh a derivative only, against its source.
+  bool weighs = options.policy == Policy::automatic;
+  if (!weighs && kept.kind != ResidualKind::derivative)
+    return;
+  kept.recomputeTime = saturate(costs.getRecomputeTime(def));
+  if (weighs)
+    kept.refusal = getRefusal(def);
+  if (!kept.refusal)
+    kept.insteadOf = findMissing(def);
+}
+
+//===----------------------------------------------------------------------===//
+// Repeated operations
+//===----------------------------------------------------------------------===//
+
+void Explainer::findRecomputed() {
+  SmallVector<Value> worklist(joint.getGradients());
+  auto push = [&](OpOperand &operand) { worklist.push_back(operand.get()); };
+  for (Operation *op : joint.getBackward())
+    forEachOutsideOperand(op, push);
+  while (!worklist.empty()) {
+    Operation *def = worklist.pop_back_val().getDefiningOp();
+    if (def && !isa<ResidualOp>(def) && !backward.contains(def) &&
+        executedAgain.insert(def))
+      forEachOutsideOperand(def, push);
+  }
+  // Levels are looked up by their number, not computed.
+  auto isLookup = [](Operation *op) {
+    return isa<UnpackOp>(op) ||
+           llvm::any_of(op->getOperands(), [](Value value) {
+             return isa_and_nonnull<UnpackOp>(value.getDefiningOp());
+           });
+  };
+  for (Operation &op : joint.getFunction().front().without_terminator())
+    if (executedAgain.contains(&op) && !isView(&op) && !isLookup(&op)) {
+      SharedWork shared = costs.findSharedWork(&op);
+      bool isFirst = !shared.leader || shared.leader == &op;
+      result.recomputed.push_back(
+          {&op, saturate(costs.getRecomputeTime(&op) -
+                         (isFirst ? Cost::Count(0) : shared.time))});
+    }
+}
+
+Explanation Explainer::run() {
+  findKept();
+  findRecomputed();
+  findAvailable();
+  for (KeptValue &kept : result.kept)
+    explain(kept);
+  return std::move(result);
+}
+
+Explanation fad::explainResiduals(const JointFunction &joint,
+                                  const SelectionOptions &options) {
+  return Explainer(joint, options).run();
+}
+
+//===----------------------------------------------------------------------===//
+// In words
+//===----------------------------------------------------------------------===//
+
+std::string fad::explain(const KeptValue &kept,
+                         function_ref<std::string(Value)> describe) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (kept.refusal) {
+    os << kept.value.getDefiningOp()->getName() << " is not computed again: ";
+    switch (kept.refusal->cause) {
+    case Refusal::Cause::contraction:
+      os << "a contraction";
+      break;
+    case Refusal::Cause::sideEffects:
+      os << "it has side effects";
+      break;
+    case Refusal::Cause::level:
+      os << "that takes recompute="
+         << stringifyRecomputeLevel(kept.refusal->allowedBy);
+      break;
+    }
+  } else if (!kept.insteadOf.empty()) {
+    os << "instead of ";
+    llvm::interleave(
+        kept.insteadOf, os, [&](Value value) { os << describe(value); },
+        " and ");
+  } else if (kept.recomputeTime != 0) {
+    os << "it could be computed from what is kept, in the time of moving "
+       << kept.recomputeTime / 8 << " bytes";
+  }
+  return text;
+}

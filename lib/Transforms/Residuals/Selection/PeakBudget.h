@@ -1,0 +1,46 @@
+//===- PeakBudget.h - Selection within a peak of memory -------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_LIB_TRANSFORMS_RESIDUALS_SELECTION_PEAKBUDGET_H
+#define FAD_LIB_TRANSFORMS_RESIDUALS_SELECTION_PEAKBUDGET_H
+
+#include "MinCutSelection.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
+#include "fad/Transforms/Utils/JointFunction.h"
+
+namespace mlir::fad {
+
+/// A selection, and the most bytes that forward and backward take at once.
+struct PeakSelection {
+  Selection selection;
+  int64_t peak;
+};
+
+/// Selections of growing time and falling peak, from the fastest one to that of
+/// the lowest peak. Bytes of residuals do not grow from one to the next, unless
+/// the fastest selection keeps fewer than the last. A minimum cut does not know
+/// the peak: backward may repeat all of a long part at once. So cuts of several
+/// networks compete, in which backward repeats segments of forward one by one,
+/// as in T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with
+/// Sublinear Memory Cost" (2016), but with segments of several sizes, and with
+/// the minimum cut in each. The candidates do not depend on a budget, so that a
+/// smaller one never has a higher peak. A selection that lowers the peak by
+/// less than a hundred-thousandth is none of them.
+std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
+                                         CostModel &costs);
+
+/// The fastest of these selections within the budget of `options`; if none
+/// fits, the one of the lowest peak. Sets `fastestPeak` to the peak of the
+/// fastest.
+PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
+                             const SelectionOptions &options,
+                             int64_t &fastestPeak);
+
+} // namespace mlir::fad
+
+#endif // FAD_LIB_TRANSFORMS_RESIDUALS_SELECTION_PEAKBUDGET_H
