@@ -1,7 +1,8 @@
 """Checks that the folders of the source are those that the pages describe.
 
 The table of CONTRIBUTING.md has a row for each folder of `lib` with sources, and
-each file includes headers of its own folder and of those above it alone. The
+each file includes headers of its own folder and of those above it alone. Headers in `lib`
+are for the row that they are in, and rows inside of that; others use those in `include/fad`. The
 picture in the README has a box for each folder that a program passes through. The table
 of utils/README.md has each file and folder there.
 
@@ -64,18 +65,19 @@ def find_row(folder, table):
 
 
 def resolve(root, file, included):
-    """The folder that `included` in `file` is in; None for that of others."""
+    """The folder that `included` in `file` is in, and whether the header is private; None for
+    those of others."""
     local = (file.parent / included).resolve()
     if local.is_file():
-        path = local.relative_to(root.resolve())
+        folder = local.relative_to(root.resolve()).parent
     elif (root / "include" / included).is_file():
-        path = pathlib.PurePath("include") / included
+        folder = (pathlib.PurePath("include") / included).parent
     else:
-        return None
-    folder = path.parent
-    if folder.is_relative_to(PUBLIC):
-        return folder.relative_to(PUBLIC).as_posix()
-    return folder.relative_to("lib").as_posix() if folder.parts[0] == "lib" else None
+        return None, False
+    for start in (PUBLIC, pathlib.PurePath("lib")):
+        if folder.is_relative_to(start):
+            return folder.relative_to(start).as_posix(), start != PUBLIC
+    return None, False
 
 
 def check_includes(root, table):
@@ -88,7 +90,7 @@ def check_includes(root, table):
         start = root / ("lib" if file.is_relative_to(root / "lib") else PUBLIC)
         own = find_row(file.parent.relative_to(start).as_posix(), table)
         for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
-            folder = resolve(root, file, included)
+            folder, is_private = resolve(root, file, included)
             row = find_row(folder, table) if folder else own
             # The declarations of a folder around others, such as all passes, are theirs.
             if row == own or own.startswith(row + "/"):
@@ -98,6 +100,8 @@ def check_includes(root, table):
                     f"{file.relative_to(root)}: includes {included}, of "
                     f"lib/{row}, which is not above lib/{own} in the table"
                 )
+            elif is_private:
+                yield f"{file.relative_to(root)}: includes {included}, which is private to lib/{row}"
 
 
 def read_layers(root):
