@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Assigns tensors to buffers in one pass over a block, as bufferization does: a
+// view shares the buffer of its source, and a result takes the buffer of an
+// operand that is read for the last time, if the operation allows that, or a
+// new one. The lifetimes of buffers are the model of PeakMemory.cpp;
+// `fad-reuse-buffers` follows the plan.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/BufferPlan.h"
 #include "fad/Analysis/Movement.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The model: operations run in their order, in the buffers that bufferization
+// assigns to tensors (`BufferPlan`). A buffer is in memory from the operation
+// that allocates it to the last that reads a tensor in it; one that leaves the
+// function, or that its caller owns, to the end. An operation with blocks takes
+// the most that one of them takes, while it runs.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/PeakMemory.h"
 #include "fad/Analysis/BufferPlan.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Adds up a training step. The peak of activations is that of PeakMemory.cpp;
+// arguments, optimizer states and cotangents come on top. The largest batch
+// within a budget is found by bisection of the same sum over the batch. In
+// functions of fixed sizes, bytes grow with the batch, except those of weights,
+// of values that depend on nothing else, and of gradients of weights.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Parts.h"
 #include "fad/Analysis/PeakMemory.h"

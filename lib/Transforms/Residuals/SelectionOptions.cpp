@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Options of a selection of residuals: how numbers of bytes are read, and the
+// errors about them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "llvm/ADT/StringSwitch.h"

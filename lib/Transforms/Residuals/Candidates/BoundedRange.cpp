@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds the range of a function of one number by evaluating it: at the
+// quantiles of a logistic distribution, as inputs of activations are
+// distributed, and at growing magnitudes, where it has to approach a limit.
+// Where neighboring values differ much, bisection tells a step from a pole.
+//
+//===----------------------------------------------------------------------===//
 
 #include "BoundedRange.h"
 #include "fad/Analysis/ScalarFunction.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Fits the derivative of an activation with one minimum as a function of the
+// activation's result y. On either side of the minimum, y determines the
+// argument. There, a polynomial in the square root of the distance of y from
+// the minimum interpolates the derivative at Chebyshev points, of the lowest
+// even degree that is close enough everywhere.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Candidates/DerivativeFromOutput.h"
 #include "BoundedRange.h"

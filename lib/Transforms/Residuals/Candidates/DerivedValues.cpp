@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds saved values that can be computed from a common root. Each value points
+// to the operand that it derives from, if any, so that values form a forest.
+// From the leaves to the roots, each node compares the bits of keeping itself
+// with those of keeping the saved values below, and the cheaper is kept.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Candidates/DerivedValues.h"
 #include "fad/Analysis/Movement.h"

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Encodes a tensor of few different values, such as a mask, by the number of
+// the value of each element, in as few bits as that takes. Bounded derivatives
+// have few values after rounding, if options allow that: levels are placed on
+// samples of the derivative (`placeLevels`), and elements are rounded to the
+// nearest. Encoding compares with levels, or bisects among the boundaries
+// between them; decoding selects by one bit after the other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Candidates/Encoding.h"
 #include "BoundedRange.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Offers a second form of the derivative of an activation: computed from the
+// activation's result, which is often in memory anyway, and one bit an element,
+// the side of the minimum. Pairs of an activation and its derivative are
+// regions of one operand whose difference quotients match; both forms become
+// operands of a `fad.alternatives`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/ScalarFunction.h"
 #include "fad/IR/Fad.h"

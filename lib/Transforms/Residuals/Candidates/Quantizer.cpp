@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Places levels that minimize the squared distance of numbers to their level.
+// Numbers are counted in bins. Dynamic programming finds the best partition of
+// the bins into cells of neighbors, one for each level: over the number of
+// cells, the number of fixed levels among them, and the end of the last cell.
+// The best begin of a cell moves to the right with its end (squared distances
+// have the quadrangle property), so that one layer takes n log n steps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Candidates/Quantizer.h"
 #include <algorithm>

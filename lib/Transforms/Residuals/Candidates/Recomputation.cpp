@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds the operations that backward repeats under every policy, in one pass
+// over the joint function: views, constants, arithmetic on sizes, masks from a
+// seed, and selections of live elements. Values that arguments, results and
+// such operations determine are alive in backward anyway, and never cost bytes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Analysis/Movement.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Makes derivatives read the values that a tape would have: from the results of
+// a derivative, a search through its body stops at the nearest scalars that
+// were tensors in the source program. These become results of the region, and
+// the derivative is computed from them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Candidates/Tape.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"

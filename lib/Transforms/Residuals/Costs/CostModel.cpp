@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Gives each value the bytes that keeping it takes, and each operation the time
+// that repeating it takes, if the level of recomputation allows that. A value
+// that backward has anyway costs no bytes, one with an encoding those of its
+// bits. Elementwise operations that read the same tensors share transcendental
+// functions, whose time counts once.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
 #include "fad/Analysis/Movement.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Estimates the time of an operation: the arithmetic of an iteration, by the
+// table of the target, times the iterations. An operation that does not fuse
+// with its readers also has the time of the bytes that it moves. Sizes are
+// evaluated as formulas in the sizes of arguments.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/OperationTimes.h"
 #include "fad/IR/Fad.h"

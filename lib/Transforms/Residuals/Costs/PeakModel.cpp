@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Prepares what is the same under each selection: the operations by number,
+// their operands, bytes and limits, and the order in which forward executes
+// them. The steps of a selection, and their buffers, are in PeakTimeline.cpp.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/PeakModel.h"
 #include "PeakTimeline.h"

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Lists the steps of forward and backward under one selection, a value that is
+// neither saved nor given being computed right before its first reader. A pass
+// from the last step to the first finds the last reader of each copy of a
+// value; a copy that the compiler fuses into its readers has no buffer, and its
+// operands live on to them. Segments for checkpoints end where the fewest bytes
+// are live, about every so many bytes of buffers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "PeakTimeline.h"
 

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Explains a selection from the joint function that has it. Values behind
+// `fad.residual` are kept; from gradients and the operations on cotangents, a
+// search finds what backward executes again. The reason to keep a value is the
+// operation that may not be repeated, or else the operands that would be
+// missing if it were.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Explanation/Explanation.h"
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"

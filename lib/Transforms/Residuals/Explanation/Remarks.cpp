@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Emits an explanation as optimization remarks of MLIR, one for each kept value
+// and each repeated operation.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Remarks.h"
 #include "fad/Analysis/SizeExpr.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds what a backward function, after all passes, computes without a
+// cotangent. Dependence on cotangents is followed from the arguments through
+// the operations, and inside of elementwise bodies through their scalars, since
+// fusion puts repeated arithmetic and adjoints into one body.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Explanation/RepeatedWork.h"
 #include "fad/Analysis/PeakMemory.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Chooses one operand of each `fad.alternatives`. Operands that another one
+// makes superfluous go first, then choices that need only what is kept for
+// other readers. The rest falls into components that share candidates. In each,
+// the minimum cut judges a combination of choices: all of them if they are few,
+// or else one choice is changed at a time while that helps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Alternatives.h"
 #include "Materialize.h"

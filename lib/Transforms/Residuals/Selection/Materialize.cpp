@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Writes a selection into the joint function. From each forward value that
+// backward reads, a search goes through operands to saved values, each of which
+// gets a `fad.residual`; the operations on the way are cloned into backward.
+// Sizes that backward needs are then read from a tensor there with the same
+// size, or else saved as numbers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Materialize.h"
 #include "fad/Analysis/SizeOrigins.h"

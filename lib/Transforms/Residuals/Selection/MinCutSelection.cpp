@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Builds the network whose cuts are the selections, from the values that
+// backward reads towards the operands, as far as operations may be repeated,
+// and reads selections off its minimum cuts. Two cuts differ in connected
+// components that change independently, by which others are made between them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MinCutSelection.h"
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds selections between the least time and the fewest bytes. The two
+// extremes are minimum cuts; between two neighbors, the minimum cut for the
+// weight of bytes against time under which both are equally good is the next,
+// or shows that there is none. A budget bisects in this way, and takes what
+// still fits of the faster neighbor.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ParetoFront.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"

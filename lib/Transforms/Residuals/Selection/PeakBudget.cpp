@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds selections within a peak of memory. A minimum cut does not know the
+// peak, so many selections compete: those of the Pareto front, and of the
+// fronts under which forward is divided into segments whose ends are kept.
+// `PeakModel` gives the peak of each; the ones that no faster one undercuts
+// stay.
+//
+//===----------------------------------------------------------------------===//
 
 #include "PeakBudget.h"
 #include "Materialize.h"

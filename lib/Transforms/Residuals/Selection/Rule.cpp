@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Follows the policies that do not optimize: `bp` keeps the values on a tape,
+// `fad` the derivative of a region, `recompute` its source. From the values
+// that backward reads, a search goes through the operations that the policy
+// repeats to the values that it saves; of those that derive from a common root,
+// the root is saved.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Rule.h"
 #include "Alternatives.h"

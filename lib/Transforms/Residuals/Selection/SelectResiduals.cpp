@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass: checks the options, selects by the policy's rule or by a minimum
+// cut, and cleans up. Without a budget for the peak, `auto` also tries the
+// rules, each on a copy of the function, and the fewest bytes win.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Alternatives.h"
 #include "Materialize.h"

@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Measures the selections of the Pareto front, and the rules that keep fewer
+// bytes than its end, without changing the function.
+//
+//===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Selection/TimeMemoryCurve.h"
 #include "Alternatives.h"
