@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/PeakModel.h"
-#include "PeakTimeline.h"
 #include "fad/Analysis/Movement.h"
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
@@ -183,16 +182,4 @@ llvm::BitVector PeakModel::findNeeded(llvm::BitVector wanted) const {
       wanted.set(read);
   }
   return needed;
-}
-
-//===----------------------------------------------------------------------===//
-// Selections
-//===----------------------------------------------------------------------===//
-
-int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
-  return saturate(Timeline(*this, saved).getPeak());
-}
-
-llvm::DenseSet<Value> PeakModel::divide(int64_t segment) const {
-  return Timeline(*this, {}).divide(segment);
 }

@@ -16,7 +16,6 @@
 
 #include "PeakBudget.h"
 #include "Materialize.h"
-#include "ParetoFront.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
 #include "fad/Transforms/Residuals/Costs/PeakModel.h"
 

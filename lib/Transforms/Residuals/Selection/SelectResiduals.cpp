@@ -8,14 +8,14 @@
 //
 // The pass: checks the options, selects by the policy's rule or by a minimum
 // cut, and cleans up. Without a budget for the peak, `auto` also tries the
-// rules, each on a copy of the function, and the fewest bytes win.
+// rules, each on a copy of the function, and the fewest bytes win. A curve of
+// time against memory has the Pareto front, and rules with fewer bytes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Alternatives.h"
 #include "Materialize.h"
 #include "MinCutSelection.h"
-#include "ParetoFront.h"
 #include "PeakBudget.h"
 #include "Rule.h"
 #include "fad/Transforms/Passes.h"
@@ -25,6 +25,7 @@
 #include "fad/Transforms/Residuals/Explanation/Explanation.h"
 #include "fad/Transforms/Residuals/Selection/ResidualSelection.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Utils/JointFunction.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -195,6 +196,54 @@ LogicalResult fad::checkPeakBudget(func::FuncOp function,
          << options.peakBudget << " bytes: the lowest peak is " << peak
          << " bytes with recompute="
          << stringifyRecomputeLevel(options.recompute) << kAdvice;
+}
+
+//===----------------------------------------------------------------------===//
+// Time against memory
+//===----------------------------------------------------------------------===//
+
+static void addCuts(SmallVectorImpl<TimeMemoryPoint> &points,
+                    func::FuncOp function, const SelectionOptions &options) {
+  prepareForCut(
+      function, options,
+      [&](const JointFunction &joint, CostModel &costs, const auto &) {
+        for (const Selection &choice :
+             findParetoFront(findReadValues(joint).getArrayRef(), costs))
+          points.push_back(
+              {saturate(choice.cost.bytes), saturate(choice.cost.time)});
+      });
+}
+
+static TimeMemoryPoint measureRule(func::FuncOp function, Policy policy,
+                                   SelectionOptions options) {
+  // A rule keeps derivatives exactly.
+  options.derivativeBits = 0;
+  prepareForRule(function, policy);
+  JointFunction joint = JointFunction::getVerified(function);
+  Recomputation recomputation(joint);
+  CostModel costs(recomputation, options);
+  Rule rule(joint, policy, recomputation);
+  return {rule.getBytes(options.assumedSize), rule.getTime(costs)};
+}
+
+SmallVector<TimeMemoryPoint>
+fad::findTimeMemoryCurve(func::FuncOp joint, const SelectionOptions &options,
+                         ArrayRef<Policy> rules) {
+  SmallVector<TimeMemoryPoint> points;
+  if (failed(JointFunction::get(joint)))
+    return points;
+  // The choice of alternatives changes the function.
+  addCuts(points, *OwningOpRef<func::FuncOp>(joint.clone()), options);
+  for (Policy policy : rules) {
+    if (isBeyond(policy, options.recompute))
+      continue;
+    OwningOpRef<func::FuncOp> copy = joint.clone();
+    TimeMemoryPoint point = measureRule(*copy, policy, options);
+    // In more time, a cut keeps fewer bytes.
+    if (point.bytes < points.back().bytes)
+      points.push_back(point);
+  }
+  return points;
 }
 
 //===----------------------------------------------------------------------===//
