@@ -11,10 +11,11 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CachePruning.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 #include <chrono>
 #include <cstdlib>
@@ -27,32 +28,9 @@
 using namespace mlir::fad;
 namespace fs = llvm::sys::fs;
 
-/// The first bytes of an entry; the digest of the content follows.
-static constexpr llvm::StringLiteral kEntryStart = "fad code 2\n";
+/// `pruneCache` looks at files that begin so, and at no other.
+static constexpr llvm::StringLiteral kPrefix = "llvmcache-";
 static constexpr size_t kDigestSize = 32;
-static constexpr llvm::StringLiteral kTemporaryEnd = ".tmp";
-
-//===----------------------------------------------------------------------===//
-// Keys
-//===----------------------------------------------------------------------===//
-
-void CacheKey::write_impl(const char *bytes, size_t size) {
-  hash.update(llvm::StringRef(bytes, size));
-  numBytes += size;
-}
-
-void CacheKey::endPart() {
-  // The size of the last part tells where the one before it ends.
-  uint8_t size[8];
-  llvm::support::endian::write64le(size, tell() - begin);
-  *this << llvm::toStringRef(llvm::ArrayRef(size));
-  begin = tell();
-}
-
-std::string CacheKey::take() {
-  flush();
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
 
 //===----------------------------------------------------------------------===//
 // The user's cache
@@ -106,13 +84,12 @@ CompileCache::get(llvm::function_ref<void(const llvm::Twine &)> warn) {
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// The digest of an entry, which no other entry has, whatever its content.
-static std::array<uint8_t, kDigestSize> getDigest(llvm::StringRef key,
-                                                  llvm::StringRef content) {
-  llvm::SHA256 hash;
-  hash.update(key);
-  hash.update(content);
-  return hash.final();
+/// An entry begins with the digest of its content: a disk that is full, or a
+/// machine that stops, may leave a part of a file.
+static std::string getDigest(llvm::StringRef content) {
+  return llvm::toStringRef(
+             llvm::SHA256::hash(llvm::arrayRefFromStringRef(content)))
+      .str();
 }
 
 /// Whether `status` is that of a regular file of this user.
@@ -124,106 +101,61 @@ static bool isOwn(const fs::basic_file_status &status) {
 std::unique_ptr<llvm::MemoryBuffer>
 CompileCache::load(llvm::StringRef key) const {
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, key);
+  llvm::sys::path::append(path, kPrefix + key);
   // To open a FIFO waits for a writer unless this is refused.
   fs::file_t file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
     return nullptr;
-  fs::file_status status;
-  if (fs::status(file, status) || !isOwn(status)) {
-    (void)fs::closeFile(file);
-    return nullptr;
-  }
   std::unique_ptr<llvm::MemoryBuffer> content;
-  // Read, not mapped: another process may remove the file.
-  auto read = llvm::MemoryBuffer::getOpenFile(file, path, /*FileSize=*/-1,
-                                              /*RequiresNullTerminator=*/false,
-                                              /*IsVolatile=*/true);
-  llvm::StringRef bytes = read ? (*read)->getBuffer() : "";
-  if (bytes.consume_front(kEntryStart) && bytes.size() >= kDigestSize) {
-    llvm::StringRef digest = bytes.take_front(kDigestSize);
-    bytes = bytes.drop_front(kDigestSize);
-    if (digest == llvm::toStringRef(getDigest(key, bytes)))
-      content = llvm::MemoryBuffer::getMemBufferCopy(bytes, key);
-  }
-  if (content)
+  fs::file_status status;
+  if (!fs::status(file, status) && isOwn(status)) {
+    // Read, not mapped: another process may remove the file.
+    auto read = llvm::MemoryBuffer::getOpenFile(
+        file, path, /*FileSize=*/-1, /*RequiresNullTerminator=*/false,
+        /*IsVolatile=*/true);
+    llvm::StringRef bytes = read ? (*read)->getBuffer() : "";
+    if (bytes.size() >= kDigestSize &&
+        bytes.take_front(kDigestSize) ==
+            getDigest(bytes.drop_front(kDigestSize)))
+      content = llvm::MemoryBuffer::getMemBufferCopy(
+          bytes.drop_front(kDigestSize), key);
     // The time of the last use decides which entries are removed.
     (void)fs::setLastAccessAndModificationTime(
         file, std::chrono::system_clock::now());
-  else
-    (void)fs::remove(path);
+  }
   (void)fs::closeFile(file);
   return content;
 }
 
 void CompileCache::store(llvm::StringRef key, llvm::StringRef content) const {
-  if (content.size() + kEntryStart.size() + kDigestSize > maxBytes ||
+  if (content.size() + kDigestSize > maxBytes ||
       fs::create_directories(folder, /*IgnoreExisting=*/true, fs::owner_all))
     return;
   llvm::SmallString<128> path(folder), pattern(folder);
-  llvm::sys::path::append(path, key);
+  llvm::sys::path::append(path, kPrefix + key);
   fs::file_status status;
   if (!fs::status(path, status) && !isOwn(status))
     return;
-  llvm::sys::path::append(pattern, key + "-%%%%%%%%" + kTemporaryEnd);
-  // No fs::TempFile, which takes over the signal handlers of the process.
+  // No llvm::localCache and no fs::TempFile, which take over the signal
+  // handlers of the process.
+  llvm::sys::path::append(pattern, kPrefix + "%%%%%%%%.tmp");
   int file;
   llvm::SmallString<128> temporary;
   if (fs::createUniqueFile(pattern, file, temporary, fs::OF_None,
                            fs::owner_read | fs::owner_write))
     return;
   llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
-  os << kEntryStart << llvm::toStringRef(getDigest(key, content)) << content;
+  os << getDigest(content) << content;
   os.close();
   bool failed = os.has_error();
   os.clear_error();
   if (failed || fs::rename(temporary, path))
     (void)fs::remove(temporary);
-  removeOldest();
-}
-
-/// Whether `name` is that of an entry. The folder may have files of others.
-static bool isKey(llvm::StringRef name) {
-  return name.size() == 2 * kDigestSize && llvm::all_of(name, llvm::isHexDigit);
-}
-
-void CompileCache::removeOldest() const {
-  struct Entry {
-    llvm::sys::TimePoint<> used;
-    uint64_t bytes;
-    std::string path;
-  };
-  std::vector<Entry> entries;
-  uint64_t total = 0;
-  std::error_code code;
-  auto now = std::chrono::system_clock::now();
-  for (fs::directory_iterator file(folder, code), end; file != end && !code;
-       file.increment(code)) {
-    llvm::ErrorOr<fs::basic_file_status> status = file->status();
-    llvm::StringRef name = llvm::sys::path::filename(file->path());
-    if (!status || !isOwn(*status) || !isKey(name.take_front(2 * kDigestSize)))
-      continue;
-    auto used = status->getLastModificationTime();
-    // A file of a process that was killed while it wrote.
-    if (name.ends_with(kTemporaryEnd)) {
-      if (now - used > std::chrono::hours(1))
-        (void)fs::remove(file->path());
-      continue;
-    }
-    if (!isKey(name))
-      continue;
-    entries.push_back({used, status->getSize(), file->path()});
-    total += status->getSize();
-  }
-  llvm::sort(entries, [](const Entry &a, const Entry &b) {
-    return std::tie(a.used, a.path) < std::tie(b.used, b.path);
-  });
-  for (const Entry &entry : entries) {
-    if (total <= maxBytes)
-      break;
-    (void)fs::remove(entry.path);
-    total -= entry.bytes;
-  }
+  llvm::CachePruningPolicy policy;
+  policy.Interval = policy.Expiration = std::chrono::seconds(0);
+  policy.MaxSizePercentageOfAvailableSpace = 0;
+  policy.MaxSizeBytes = maxBytes;
+  llvm::pruneCache(folder, policy);
 }
 
 //===----------------------------------------------------------------------===//

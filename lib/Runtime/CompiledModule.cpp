@@ -22,6 +22,8 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_sha1_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include <mutex>
 
@@ -276,19 +278,14 @@ static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
   // Code for a GPU depends on the toolkit, too.
   if (build.empty() || !pipeline.chip.empty())
     return {};
-  CacheKey key;
-  for (StringRef part : {build, processor}) {
-    key << part;
-    key.endPart();
-  }
+  llvm::raw_sha1_ostream key;
+  key << build << processor << "\n";
   static_cast<const ToCPUOptions &>(pipeline).print(key);
-  key << (quickly ? " quickly" : "");
-  key.endPart();
+  key << (quickly ? " quickly\n" : "\n");
   // The text of an invalid program is no name for its code.
   if (failed(writeProgram(module, key)))
     return {};
-  key.endPart();
-  return key.take();
+  return llvm::toHex(key.sha1(), /*LowerCase=*/true);
 }
 
 /// The machine code of `module`, from the cache or compiled.

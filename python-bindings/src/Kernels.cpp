@@ -19,6 +19,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "nanobind/stl/string.h"
 #include "nanobind/stl/vector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_sha1_ostream.h"
 
 namespace nb = nanobind;
 using namespace mlir;
@@ -34,16 +36,11 @@ static std::string getCacheKey(ModuleOp module, StringRef chip) {
       *new std::string(findCUDAToolkit().value_or(""));
   if (build.empty())
     return {};
-  CacheKey key;
-  for (StringRef part :
-       {StringRef("kernels"), StringRef(build), StringRef(toolkit), chip}) {
-    key << part;
-    key.endPart();
-  }
+  llvm::raw_sha1_ostream key;
+  key << "kernels\n" << build << toolkit << "\n" << chip << "\n";
   if (failed(writeBytecodeToFile(module, key)))
     return {};
-  key.endPart();
-  return key.take();
+  return llvm::toHex(key.sha1(), /*LowerCase=*/true);
 }
 
 /// A copy of a module after `fad-to-nvvm`, with PTX for a chip: from the cache

@@ -9,41 +9,19 @@
 #ifndef FAD_RUNTIME_COMPILECACHE_H
 #define FAD_RUNTIME_COMPILECACHE_H
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
-#include "llvm/Support/raw_ostream.h"
 #include <optional>
 #include <string>
 
 namespace mlir::fad {
 
-/// A digest of parts of any size, each of which is what was written since
-/// `endPart`. Nothing is kept in memory but a buffer.
-class CacheKey : public llvm::raw_ostream {
-public:
-  ~CacheKey() override { flush(); }
-
-  /// Ends a part. No two lists of parts have the same bytes.
-  void endPart();
-  /// The name of the entry for all parts. Nothing can be written afterwards.
-  std::string take();
-
-private:
-  void write_impl(const char *bytes, size_t size) override;
-  uint64_t current_pos() const override { return numBytes; }
-
-  llvm::SHA256 hash;
-  uint64_t numBytes = 0, begin = 0;
-};
-
-/// A folder of files by the content that they were made from. Processes share
+/// A folder of files by a digest of what they were made from. Processes share
 /// it: a file appears whole or not at all. An entry with a wrong digest is not
-/// used, and removed. Beyond its size, the entries that were used least
-/// recently are removed. Files of other users are neither used nor touched.
+/// used. Beyond its size, `llvm::pruneCache` removes the entries that were used
+/// least recently. Files of other users are not used.
 class CompileCache {
 public:
   /// The cache in `folder`, which is made when it is first written to. Entries
@@ -68,14 +46,12 @@ public:
   void store(llvm::StringRef key, llvm::StringRef content) const;
 
 private:
-  void removeOldest() const;
-
   std::string folder;
   uint64_t maxBytes;
 };
 
-/// A text that identifies the files of fad, LLVM and MLIR that run: another build
-/// has another one. Empty if that is unknown.
+/// A text that identifies the files of fad, LLVM and MLIR that run: another
+/// build has another one. Empty if that is unknown.
 const std::string &describeBuild();
 
 } // namespace mlir::fad

@@ -7,7 +7,7 @@ import sys
 
 folder = pathlib.Path(sys.argv[1])
 notes = folder.parent / "notes.json"
-files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+files = {path.name: path.read_bytes() for path in sorted(folder.glob("llvmcache-*"))}
 if "--check" in sys.argv:
     assert {name: data.hex() for name, data in files.items()} == json.loads(notes.read_text())
 else:

@@ -364,7 +364,7 @@ def check_disk(check):
 
         def find_code():
             """The files of machine code, each of which is written once."""
-            return {path: path.stat().st_ino for path in (folder / "code").glob("*")}
+            return {path: path.stat().st_ino for path in (folder / "code").glob("llvmcache-*")}
 
         check("a first process has nothing", lambda: meet(1, 0))
         check("a first process compiles at the second time", lambda: meet(2, 1))
@@ -411,7 +411,7 @@ def check_installation(check):
                 check=True,
                 env={**os.environ, "FAD_CACHE_DIR": str(folder), "PYTHONPATH": str(folder)},
             )
-            return len(list((folder / "code").glob("*")))
+            return len(list((folder / "code").glob("llvmcache-*")))
 
         check("what is compiled by a file that is replaced", lambda: count(True) == 1)
         check("is compiled by the other one", lambda: count(False) == 2)
