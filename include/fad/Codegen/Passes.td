@@ -595,16 +595,15 @@ def FadApproximateMath : FadPass<"fad-approximate-math"> {
     products, quotients and roots that one of these functions is part of, and
     selections among them and numbers of bf16, are rounded to bf16 by
     `to_nearest_away`, which takes fewer operations, unless the program asks for a
-    rounding mode. GELU and its derivative take 375 vector instructions with AVX2 in
-    place of 403, and 350 in place of 370 with AVX-512. `fad-math-to-libm`, which is to
-    follow, expands this conversion.
+    rounding mode. `fad-math-to-libm`, which is to follow, expands this conversion.
 
     Minima and maxima with a constant other than zero become a comparison and a
     selection, one instruction of x86.
   }];
   let options = [
     Option<"tiesAway", "ties-away", "FAD_OPTION(bool)", /*default=*/"true",
-           "Round ties to bf16 away from zero where a function has a larger error">
+           "Round ties to bf16 away from zero where a function has a larger error: GELU with "
+           "its derivative takes 12.6 us in place of 14.9 (16384 elements, one thread, AVX2)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -633,17 +632,11 @@ def FadApproximateGPUMath : FadPass<"fad-approximate-gpu-math", "::mlir::gpu::GP
     Values that reach `bf16` or `f16`, after arithmetic in `f32`, take fewer
     operations: their errors are up to 2^-16 relative to the result, and 2^-14 for
     `erf` and `erfc` that reach `bf16`. One exponential without selections gives a
-    sigmoid and its complement. With `contract`, a product and the sum that it is part
-    of are rounded once: kernels for GELU and its derivative in bf16 have 959
-    instructions of PTX in place of 994.
+    sigmoid and its complement.
 
     A value and its derivative share exponentials as before. A selection between a
     zero and a branch that is zero as well, of any sign, is removed.
   }];
-  let options = [
-    Option<"contract", "contract", "FAD_OPTION(bool)", /*default=*/"true",
-           "Fuse products and sums that reach 16 bits only">
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 

@@ -12,7 +12,7 @@
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/Transforms/Residuals/Explanation/Explanation.h"
 #include "fad/Transforms/Residuals/Explanation/RepeatedWork.h"
-#include "fad/Transforms/Residuals/Selection/TimeMemoryCurve.h"
+#include "fad/Transforms/Residuals/Selection/ResidualSelection.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::fad {
