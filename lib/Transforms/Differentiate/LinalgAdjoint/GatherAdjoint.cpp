@@ -6,7 +6,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GatherAdjoint.h"
+// The body of a structured operation may read elements of any tensor with
+// `tensor.extract`: an embedding reads row `ids[i]` of a table, a loss column
+// `label[i]` of row `i`. Each iteration contributes a term to the cotangent of
+// the tensor, at the place that it reads. Three cases differ in the computation
+// of this cotangent:
+//
+// - Each index is an affine function of the loops. The cotangent is that of an
+//   operand that is read through this map.
+// - Each loop is an index of its own (a loss: of the row). No two iterations
+//   read the same element, so each element has one term or none, depending on
+//   whether the computed index is its position.
+// - Otherwise the number of terms of an element depends on the values of the
+//   indices: `fad.scatter_add`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgAdjoint.h"
 #include "LinalgIndexing.h"
 #include "fad/Analysis/SizeOrigins.h"
 #include "fad/IR/Fad.h"

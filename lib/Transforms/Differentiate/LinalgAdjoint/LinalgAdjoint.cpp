@@ -7,9 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgAdjoint.h"
-#include "GatherAdjoint.h"
 #include "LinalgIndexing.h"
-#include "ShiftInvariance.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Differentiate/ForwardMode.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"

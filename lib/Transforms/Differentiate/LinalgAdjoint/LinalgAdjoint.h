@@ -20,6 +20,7 @@
 #include "ReductionAdjoint.h"
 #include "fad/Transforms/Differentiate/Adjoint.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::fad {
@@ -89,6 +90,41 @@ Value convertElements(OpBuilder &builder, Location loc, Value tensor,
 
 /// Reports that a result combines its elements by a reduction without a rule.
 LogicalResult emitNotASum(linalg::LinalgOp op);
+
+/// The reads at computed indices in the body of `op`, of tensors from outside.
+SmallVector<tensor::ExtractOp> findGathers(linalg::LinalgOp op);
+
+/// Emits the contribution of `gather`, in the body of `primal`, to the
+/// cotangent of the tensor that it reads; null for a zero.
+FailureOr<Value> buildGatherCotangent(RewriterBase &rewriter,
+                                      const StructuredPrimal &primal,
+                                      tensor::ExtractOp gather);
+
+/// Whether every value computed from `value`, a tensor, is invariant under the
+/// addition of any number to any of its elements, so that its derivative is
+/// zero. A softmax, its logarithm and log-sum-exp use the maximum in this way:
+/// they subtract it before they take exponentials, only to prevent overflow.
+///
+/// The analysis follows the added number through the program: a difference with
+/// a multiple cancels it, an exponential and sums of exponentials are scaled by
+/// it, and a quotient of two values of the same scale loses it. Operations that
+/// carry `fad.adjoint_of` are ignored.
+bool isInvariantToShift(Value value);
+
+/// Replaces `op` by its named form: `linalg.matmul` or `linalg.batch_matmul`,
+/// with indexing maps if an operand is transposed, a product with a vector, any
+/// other `linalg.contract`, a convolution, a sum over windows, or
+/// `linalg.transpose`. Downstream compilers optimize named operations. Returns
+/// the new operation, or `op` if it has no named form.
+///
+/// Upstream's `specializeGenericOp` is not used: in LLVM 22.1 it drops the
+/// transposition of a matmul's operands.
+linalg::LinalgOp nameContraction(RewriterBase &rewriter, linalg::GenericOp op);
+
+/// Replaces `op` by its named form, a convolution or a sum over windows.
+/// Returns the new operation, or null if there is no named form; `op` then
+/// stays.
+linalg::LinalgOp nameConvolution(RewriterBase &rewriter, linalg::GenericOp op);
 
 } // namespace mlir::fad
 

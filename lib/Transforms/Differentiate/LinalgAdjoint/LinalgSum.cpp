@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgIndexing.h"
-#include "NamedContraction.h"
+#include "LinalgAdjoint.h"
 #include "fad/Interfaces/Expr.h"
 #include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"

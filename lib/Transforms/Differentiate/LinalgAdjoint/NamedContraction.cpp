@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "NamedContraction.h"
-#include "NamedConvolution.h"
+#include "LinalgAdjoint.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
