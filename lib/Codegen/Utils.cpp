@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -60,4 +62,19 @@ Value fad::createGeneric(
                linalg::YieldOp::create(inner, body(inner, arguments));
              })
       .getResult(0);
+}
+
+LogicalResult fad::checkRoundings(Operation *root) {
+  auto result = root->walk([](arith::TruncFOp op) {
+    auto mode = op.getRoundingmode();
+    if (!mode || *mode == arith::RoundingMode::to_nearest_even)
+      return WalkResult::advance();
+    op.emitError("there are no instructions that round ")
+        << getElementTypeOrSelf(op.getIn()) << " to "
+        << getElementTypeOrSelf(op.getType()) << " by '"
+        << arith::stringifyRoundingMode(*mode)
+        << "'; leave it out, or set to_nearest_even";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }

@@ -30,6 +30,11 @@ Value createGeneric(
     ArrayRef<AffineMap> maps, unsigned reductions,
     llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body);
 
+/// Emits an error for a truncation below `root` with another rounding mode than
+/// to the nearest, ties to even. LLVM assumes the mode in the operation, but
+/// does not set it.
+LogicalResult checkRoundings(Operation *root);
+
 } // namespace mlir::fad
 
 #endif // FAD_LIB_CODEGEN_UTILS_H

@@ -9,19 +9,20 @@
 #include "fad/Runtime/Preconditions.h"
 #include "Assertions.h"
 #include "GlobalState.h"
-#include "IndexRange.h"
 #include "fad/Codegen/Passes.h"
 #include "fad/Codegen/RuntimeVerification.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -128,6 +129,40 @@ static LogicalResult resolveSizes(ModuleOp module) {
   patterns.add<TakeSizeOfInit>(module.getContext(), /*benefit=*/2);
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
+}
+
+namespace {
+struct IndexRange
+    : InferIntRangeInterface::ExternalModel<IndexRange, linalg::IndexOp> {
+  void inferResultRanges(Operation *op, ArrayRef<ConstantIntRanges>,
+                         SetIntRangeFn setResultRanges) const {
+    auto index = cast<linalg::IndexOp>(op);
+    auto owner = cast<linalg::LinalgOp>(op->getBlock()->getParentOp());
+    int64_t size = owner.getStaticLoopRanges()[index.getDim()];
+    unsigned width = IndexType::kInternalStorageBitWidth;
+    APInt last = APInt::getSignedMaxValue(width);
+    // A loop of no iteration has no index, of which all is true.
+    if (ShapedType::isStatic(size))
+      last = APInt(width, std::max<int64_t>(size - 1, 0));
+    setResultRanges(index.getResult(), ConstantIntRanges::fromUnsigned(
+                                           APInt::getZero(width), last));
+  }
+
+  void inferResultRangesFromOptional(Operation *op,
+                                     ArrayRef<IntegerValueRange> ranges,
+                                     SetIntLatticeFn setResultRanges) const {
+    intrange::detail::defaultInferResultRanges(cast<InferIntRangeInterface>(op),
+                                               ranges, setResultRanges);
+  }
+};
+} // namespace
+
+/// Tells MLIR's analysis of integer ranges that a `linalg.index` is less than
+/// the size of its loop, which upstream does not.
+static void registerIndexRange(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
+    linalg::IndexOp::attachInterface<IndexRange>(*context);
+  });
 }
 
 /// Adds passes that leave out what no assertion reads. Most indices of loops

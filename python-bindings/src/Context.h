@@ -10,12 +10,36 @@
 #define FAD_PYTHON_CONTEXT_H
 
 #include "Diagnostics.h"
-#include "GilRelease.h"
 #include "mlir/IR/MLIRContext.h"
+#include "nanobind/nanobind.h"
 #include "llvm/Support/ThreadPool.h"
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 namespace mlir::fad::python {
+
+/// Gives up the GIL for as long as it lives.
+class GilRelease {
+public:
+  GilRelease() : state(PyEval_SaveThread()) {}
+  GilRelease(const GilRelease &) = delete;
+  GilRelease &operator=(const GilRelease &) = delete;
+
+  ~GilRelease() {
+    // A daemon thread that asks for the GIL when Python has ended is unwound
+    // by Python, which ends the process where a frame is not made for that.
+    try {
+      PyEval_RestoreThread(state);
+    } catch (...) {
+      while (true)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
+
+private:
+  PyThreadState *state;
+};
 
 /// The context of a module and of the modules made from it. Passes run one at
 /// a time in it, on the thread that asks for them: threads of its own would not

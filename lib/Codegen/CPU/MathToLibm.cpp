@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "../Utils.h"
 #include "ExpandBF16.h"
 #include "fad/Codegen/Math/Bits.h"
-#include "fad/Codegen/Math/CheckRoundings.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

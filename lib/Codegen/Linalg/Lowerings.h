@@ -1,4 +1,4 @@
-//===- Lowerings.h - Patterns of fad-to-linalg ------------------*- C++ -*-===//
+//===- Lowerings.h - Parts of the lowering to linalg ------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,6 +12,7 @@
 #include "mlir/Support/LLVM.h"
 
 namespace mlir {
+class DialectRegistry;
 class RewritePatternSet;
 } // namespace mlir
 
@@ -25,6 +26,10 @@ void populatePackPatterns(RewritePatternSet &patterns);
 
 /// Adds the pattern that writes scf.index_switch on tensors with scf.if.
 void populateSwitchPatterns(RewritePatternSet &patterns);
+
+/// Makes operations that read or write a vector of a tensor verifiable at run
+/// time.
+void registerVectorVerification(DialectRegistry &registry);
 
 } // namespace mlir::fad
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VectorVerification.h"
+#include "Lowerings.h"
 #include "fad/Codegen/RuntimeVerification.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
