@@ -125,8 +125,7 @@ private:
   /// operation.
   void outline(const ElementwiseKernel &kernel, unsigned number,
                SymbolTable &symbols) {
-    Tile tile =
-        chooseTile(kernel, getTileParameters(chip), {blockSize, accesses});
+    Tile tile = chooseTile(kernel, chip, blockSize, accesses);
     constexpr KernelVariant kVariants[] = {KernelVariant::Vectors,
                                            KernelVariant::InPlace,
                                            KernelVariant::Unaligned};
@@ -142,8 +141,7 @@ private:
 
   /// The same for the two kernels of `sum`.
   void outline(const RowSum &sum, SymbolTable &symbols) {
-    int64_t threads = blockSize ? static_cast<int64_t>(blockSize)
-                                : getTileParameters(chip).threads;
+    int64_t threads = blockSize ? static_cast<int64_t>(blockSize) : kThreads;
     std::string name = getFreeName(getKernelName(sum.op, "sum"),
                                    {kPartialSuffix, kTotalSuffix}, symbols);
     OpBuilder builder(&getContext());

@@ -17,29 +17,16 @@ using namespace mlir::fad;
 /// Registers of a multiprocessor, on all architectures from sm_70 on.
 static constexpr int64_t kRegisters = 65536;
 
-/// With 2048 resident threads, two loads of 16 bytes each keep 64 KiB under way
-/// on a multiprocessor. To add an architecture, run
-/// `benchmarks/kernels/kernels_gpu.py --sweep` on it.
-static constexpr TileParameters kTable[] = {
-    // chip, threads, loads, resident threads
-    {70, 256, 2, 2048},  // V100
-    {75, 256, 2, 1024},  // T4
-    {80, 256, 2, 2048},  // A100
-    {86, 256, 2, 1536},  // GeForce 30, A10, L4, GeForce 40
-    {90, 256, 2, 2048},  // H100, H200
-    {100, 256, 2, 2048}, // B200
-    {120, 256, 2, 1536}, // GeForce 50
-};
-
-const TileParameters &fad::getTileParameters(StringRef chip) {
+/// The threads that a multiprocessor of `chip`, such as "sm_90", has at most.
+static int64_t getResidentThreads(StringRef chip) {
   unsigned number = 0;
   if (chip.consume_front("sm_"))
     (void)chip.consumeInteger(10, number);
-  const TileParameters *found = std::begin(kTable);
-  for (const TileParameters &parameters : kTable)
-    if (parameters.chip <= number)
-      found = &parameters;
-  return *found;
+  // T4; then GeForce 30 and 40, A10, L4; then GeForce 50.
+  if (number >= 75 && number < 80)
+    return 1024;
+  bool isSmall = (number >= 86 && number < 90) || number >= 120;
+  return isSmall ? 1536 : 2048;
 }
 
 /// The weight of an operation of a body. Functions of libdevice, as all
@@ -83,9 +70,8 @@ int64_t fad::getLanes(const ElementwiseKernel &kernel) {
   return kAccessBytes / widest;
 }
 
-Tile fad::chooseTile(const ElementwiseKernel &kernel,
-                     const TileParameters &parameters,
-                     const TileOverrides &overrides) {
+Tile fad::chooseTile(const ElementwiseKernel &kernel, StringRef chip,
+                     int64_t threads, int64_t accesses) {
   int64_t loaded = llvm::count_if(kernel.inputs, [](const KernelInput &input) {
     return input.kind == KernelInput::Kind::Elements;
   });
@@ -93,13 +79,13 @@ Tile fad::chooseTile(const ElementwiseKernel &kernel,
   int64_t buffers = loaded + static_cast<int64_t>(kernel.outputs.size());
 
   Tile tile;
-  tile.threads = overrides.threads ? overrides.threads : parameters.threads;
+  tile.threads = threads ? threads : kThreads;
   tile.lanes = lanes;
-  tile.accesses = overrides.accesses
-                      ? overrides.accesses
-                      : std::max<int64_t>(1, parameters.loads /
-                                                 std::max<int64_t>(1, loaded));
-  int64_t resident = parameters.residentThreads;
+  // Each input gets an equal share of the loads, one at least.
+  tile.accesses =
+      accesses ? accesses
+               : std::max<int64_t>(1, kLoads / std::max<int64_t>(1, loaded));
+  int64_t resident = getResidentThreads(chip);
   if (!fitsFullOccupancy(kernel, widest, buffers))
     resident = std::min(resident, kRegisters / 64);
   tile.blocks = resident / tile.threads;

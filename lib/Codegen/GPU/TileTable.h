@@ -30,27 +30,11 @@ struct Tile {
   int64_t getSize() const { return getStride() * accesses; }
 };
 
-/// The row of the table for an architecture.
-struct TileParameters {
-  /// The oldest chip, as the number after "sm_".
-  unsigned chip;
-  int64_t threads;
-  /// Vectors of 16 bytes that a thread loads before it computes. Each input
-  /// gets an equal share, one at least.
-  int64_t loads;
-  /// Maximum resident threads of a multiprocessor.
-  int64_t residentThreads;
-};
-
-/// The user's values, which override the table; 0 takes the table's.
-struct TileOverrides {
-  int64_t threads = 0;
-  int64_t accesses = 0;
-};
-
-/// The parameters for `chip`, such as "sm_90": those of the newest architecture
-/// in the table that is not newer.
-const TileParameters &getTileParameters(StringRef chip);
+/// The threads of a block, and the vectors of 16 bytes that a thread loads
+/// before it computes. With 2048 resident threads, two loads keep 64 KiB under
+/// way on a multiprocessor. `benchmarks/kernels/kernels_gpu.py --sweep`
+/// measures others.
+constexpr int64_t kThreads = 256, kLoads = 2;
 
 /// Bytes of one access of a thread.
 constexpr int64_t kAccessBytes = 16;
@@ -58,9 +42,10 @@ constexpr int64_t kAccessBytes = 16;
 /// The elements of a vector: those of the widest type in one access.
 int64_t getLanes(const ElementwiseKernel &kernel);
 
-Tile chooseTile(const ElementwiseKernel &kernel,
-                const TileParameters &parameters,
-                const TileOverrides &overrides);
+/// The tile of `kernel` on `chip`. `threads` and `accesses` are the user's
+/// values, where they are not 0.
+Tile chooseTile(const ElementwiseKernel &kernel, StringRef chip,
+                int64_t threads, int64_t accesses);
 
 } // namespace mlir::fad
 
