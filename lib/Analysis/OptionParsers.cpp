@@ -27,32 +27,13 @@ bool fad::reportOptionError(llvm::cl::Option &option, const Twine &message) {
   return true;
 }
 
-/// The one of `names` that is spelled nearly as `text` is. Empty where none is,
-/// or two are equally near.
-static StringRef findNearest(StringRef text, ArrayRef<StringRef> names) {
-  StringRef nearest;
-  // A third of the letters may be wrong.
-  unsigned least = (text.size() + 2) / 3 + 1;
-  for (StringRef name : names) {
-    unsigned distance = text.edit_distance_insensitive(name);
-    if (distance > least)
-      continue;
-    nearest = distance < least ? name : "";
-    least = distance;
-  }
-  return nearest;
-}
-
 bool fad::reportUnknownValue(llvm::cl::Option &option, StringRef text,
                              const llvm::cl::generic_parser_base &parser) {
   SmallVector<StringRef> names;
   for (unsigned i = 0, e = parser.getNumOptions(); i != e; ++i)
     names.push_back(parser.getOption(i));
-  StringRef nearest = findNearest(text, names);
-  std::string hint =
-      nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
   return reportOptionError(option, "'" + text + "' is none of its values: " +
-                                       llvm::join(names, ", ") + hint);
+                                       llvm::join(names, ", "));
 }
 
 bool BoolParser::parse(llvm::cl::Option &option, StringRef name, StringRef text,

@@ -14,8 +14,8 @@
 // FORM:<unknown>:0: error: derivatives-from: 'x' is none of its values: operands, results, both
 // BYTES: error: residual-budget: the value is '8g', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 
-// A name that is nearly one of them; none is proposed where two are equally near.
-// NEAR:<unknown>:0: error: policy: 'Recompte' is none of its values: bp, recompute, fad, auto; did you mean 'recompute'?
+// A name that is nearly one of them.
+// NEAR:<unknown>:0: error: policy: 'Recompte' is none of its values: bp, recompute, fad, auto
 // TWO:<unknown>:0: error: target: 'tpu' is none of its values: cpu, gpu
 
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
