@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ToolInput.h"
 #include "EscapingStream.h"
+#include "Tool.h"
 #include "fad/IR/Fad.h"
 #include "fad/Rules/Rules.h"
 #include "mlir/InitAllDialects.h"

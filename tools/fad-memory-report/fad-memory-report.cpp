@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
-#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
 #include "../Common/RequestOptions.h"
-#include "../Common/ToolInput.h"
+#include "../Common/Tool.h"
 #include "fad/Pipelines/MemoryReport.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/InitLLVM.h"

@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
-#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
-#include "../Common/ToolInput.h"
-#include "../Common/ToolPasses.h"
+#include "../Common/Tool.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include <map>

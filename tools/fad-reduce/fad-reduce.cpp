@@ -6,10 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
-#include "../Common/ToolInput.h"
-#include "../Common/ToolPasses.h"
+#include "../Common/Tool.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
 using namespace mlir;

@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/EscapingStream.h"
-#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
-#include "../Common/ToolInput.h"
+#include "../Common/Tool.h"
 #include "Arguments.h"
 #include "CommandLine.h"
 #include "Report.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Common/InitTool.h"
 #include "../Common/Mains.h"
+#include "../Common/Tool.h"
 #include "fad/IR/Fad.h"
 #include "fad/Transforms/Joint/Plan.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

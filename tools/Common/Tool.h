@@ -1,4 +1,4 @@
-//===- ToolInput.h - The input module of a tool -----------------*- C++ -*-===//
+//===- Tool.h - What the tools have in common -------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_TOOLS_COMMON_TOOLINPUT_H
-#define FAD_TOOLS_COMMON_TOOLINPUT_H
+#ifndef FAD_TOOLS_COMMON_TOOL_H
+#define FAD_TOOLS_COMMON_TOOL_H
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::fad {
+
+/// Ends the program with status 1 and an error where LLVM would abort, for
+/// example on bytecode that claims to be larger than memory, and has --version
+/// say what there is of fad. Required first in `main`.
+void initTool();
 
 /// Registers the dialects of LLVM's release and fad's own, with its rules.
 void registerToolDialects(DialectRegistry &registry);
@@ -27,6 +32,12 @@ std::string explainDevice(StringRef path);
 LogicalResult runOnFile(StringRef path, const DialectRegistry &registry,
                         function_ref<LogicalResult(ModuleOp)> run);
 
+/// Registers all passes of upstream and of fad, and, in `registry`, the
+/// operations of the transform dialect that fad adds. A program that is linked
+/// with the tests' registration (test/lib) has the tests' passes and dialects,
+/// too; one that is installed is not.
+void registerToolPasses(DialectRegistry &registry);
+
 } // namespace mlir::fad
 
-#endif // FAD_TOOLS_COMMON_TOOLINPUT_H
+#endif // FAD_TOOLS_COMMON_TOOL_H
