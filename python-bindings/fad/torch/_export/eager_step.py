@@ -1,7 +1,7 @@
 """A training step of a model by eager PyTorch."""
 
 import contextlib
-from typing import Any, Dict, NamedTuple, Sequence
+from typing import Dict, NamedTuple, Sequence
 
 from .program import CallPattern
 from .._requirements import torch
@@ -9,13 +9,11 @@ from .._requirements import torch
 
 class Step(NamedTuple):
     """The results of a step: the loss, and by their names the gradients of the
-    parameters and the new values of the buffers. `output` is what the model returns,
-    where that is asked for."""
+    parameters and the new values of the buffers."""
 
     loss: "torch.Tensor"
     gradients: Dict[str, "torch.Tensor"]
     buffers: Dict[str, "torch.Tensor"]
-    output: Any = None
 
 
 @contextlib.contextmanager

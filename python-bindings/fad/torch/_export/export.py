@@ -56,9 +56,6 @@ class Exported:
     results: Tuple[Result, ...]
     wrt: Tuple[int, ...]
     differentiated: Tuple[int, ...] = (0,)
-    # The least precise type that it computes in, and whether it draws random numbers.
-    dtype: "torch.dtype" = torch.float32
-    is_random: bool = False
     pattern: Optional[CallPattern] = field(default=None, repr=False)
 
 
@@ -112,26 +109,8 @@ def export(
         arguments=arguments,
         results=results,
         wrt=wrt,
-        dtype=find_dtype(exported.graph),
-        is_random=is_random(exported.graph),
         pattern=pattern,
     )
-
-
-def find_dtype(graph) -> "torch.dtype":
-    """The least precise floating-point type in `graph`."""
-    values = [node.meta.get("val") for node in graph.nodes]
-    types = {
-        value.dtype
-        for value in values
-        if isinstance(value, torch.Tensor) and value.is_floating_point()
-    }
-    return max(types, key=lambda each: torch.finfo(each).eps)
-
-
-def is_random(graph) -> bool:
-    tag = torch.Tag.nondeterministic_seeded
-    return any(tag in getattr(node.target, "tags", ()) for node in graph.nodes)
 
 
 # Messages of torch-mlir about an operation that it knows, and of one that it does not.

@@ -6,15 +6,7 @@ from typing import Callable, List, Optional, Tuple
 from ... import parse
 from .._decompositions.registry import get_decompositions
 from .errors import locate_in_model, make_error
-from .export import (
-    Argument,
-    Exported,
-    Result,
-    find_dtype,
-    is_random,
-    lower,
-    make_argument,
-)
+from .export import Argument, Exported, Result, lower, make_argument
 from .program import CallPattern, Inputs, Program
 from .._requirements import import_torch_mlir, torch
 from .unsupported import check_graph
@@ -80,8 +72,6 @@ def export_joint(
             for index, argument in enumerate(arguments)
             if argument.kind == "parameter" and argument.name in trained
         ),
-        dtype=find_dtype(graph.graph),
-        is_random=is_random(graph.graph),
         pattern=pattern,
     )
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, List, Optional, Sequence, Union
 
 import torch.utils._pytree as pytree
 
@@ -35,8 +35,6 @@ class CallPattern:
 
     def __init__(self, model, inputs: Inputs, loss: Optional[Callable], targets):
         self.loss = loss
-        # The result of the model, where that has been asked for.
-        self.output: Optional[OutputPattern] = None
         targets = _as_tuple(targets)
         if targets and loss is None:
             raise ValueError("targets are given, but no loss to pass them to")
@@ -66,15 +64,6 @@ class CallPattern:
                     f"input {name!r} is a {type(value).__name__}; inputs are "
                     "tensors, or constants: None, numbers and strings"
                 )
-
-    def bind(self, args: Sequence, kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
-        """The tensors in order, for a call with `args` and `kwargs`."""
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.names])
-        try:
-            return signature.bind(*args, **kwargs).args
-        except TypeError as error:
-            raise TypeError(f"{error}; a step takes {', '.join(self.names)}") from None
 
     def compute_loss(self, model, tensors: Sequence["torch.Tensor"]):
         """The loss of `model` for `tensors`."""
@@ -131,54 +120,26 @@ def _check_loss(value, source: str):
     return value
 
 
-def make_output_pattern(output, loss: "torch.Tensor"):
-    """The pattern of a model's result with its `loss`, and the tensors in it but for
-    that."""
-    leaves, spec = pytree.tree_flatten(output)
-    parts: List[Any] = []
+def _find_tensors(output, loss: "torch.Tensor") -> List["torch.Tensor"]:
+    """The tensors in a model's result but for its `loss`."""
     tensors = []
-    for leaf in leaves:
-        if leaf is loss:
-            parts.append(OutputPattern.LOSS)
-        elif isinstance(leaf, torch.Tensor):
-            parts.append(OutputPattern.TENSOR)
-            tensors.append(leaf.detach())
-        elif isinstance(leaf, (type(None), bool, int, float, str)):
-            parts.append(leaf)
-        else:
+    for leaf in pytree.tree_leaves(output):
+        if isinstance(leaf, torch.Tensor):
+            if leaf is not loss:
+                tensors.append(leaf.detach())
+        elif not isinstance(leaf, (type(None), bool, int, float, str)):
             raise NotExported(
                 f"outputs=True, but the model returns a {type(leaf).__name__}; return "
                 "tensors, in tuples or dictionaries, or a type that is registered with "
                 "torch.utils._pytree"
             )
-    return OutputPattern(parts, spec), tensors
-
-
-class OutputPattern:
-    """The result of a model: its loss, tensors, and constants, in containers."""
-
-    LOSS, TENSOR = object(), object()
-
-    def __init__(self, parts: Sequence[Any], spec):
-        self._parts = parts
-        self._spec = spec
-
-    def restore(self, loss: "torch.Tensor", tensors: Sequence["torch.Tensor"]):
-        """The result of the model, made of its loss and of `tensors`."""
-        remaining = iter(tensors)
-        leaves = [
-            loss if part is self.LOSS else next(remaining) if part is self.TENSOR else part
-            for part in self._parts
-        ]
-        return pytree.tree_unflatten(leaves, self._spec)
+    return tensors
 
 
 class Program(torch.nn.Module):
     """A module whose result is the loss of `model`, for a flat list of tensors, and
     with `outputs` the tensors that the model returns. Its parameters are those of
-    `model`, under `PREFIX`.
-
-    What the model returns is `pattern.output`, once it has run."""
+    `model`, under `PREFIX`."""
 
     PREFIX = "model."
     watch = GradientWatch
@@ -194,11 +155,7 @@ class Program(torch.nn.Module):
     def forward(self, *tensors):
         with self.watch():
             loss, output = self.pattern.compute_loss_and_output(self.model, tensors)
-            if not self.outputs:
-                return loss
-            # torch.export undoes what is assigned to the module itself.
-            self.pattern.output, tensors = make_output_pattern(output, loss)
-            return (loss, *tensors)
+            return (loss, *_find_tensors(output, loss)) if self.outputs else loss
 
     @classmethod
     def strip(cls, name: str) -> str:
