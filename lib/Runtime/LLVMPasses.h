@@ -37,6 +37,15 @@ enum class Optimization {
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
               Optimization optimization);
 
+/// Keeps LLVM from optimizing the C interfaces of `module` and their packed
+/// forms: they pass all fields of all tensor descriptors in one block, which
+/// takes time quadratic in their number.
+void simplifyInterface(llvm::Module &module);
+
+/// Outlines each outermost loop of functions of `module` with many loops, and
+/// merges equal outlined functions. Returns whether it has outlined one.
+bool splitFunctions(llvm::Module &module);
+
 } // namespace mlir::fad
 
 #endif // FAD_LIB_RUNTIME_LLVMPASSES_H

@@ -9,7 +9,6 @@
 #include "ObjectCode.h"
 #include "HostSymbols.h"
 #include "LLVMPasses.h"
-#include "SplitFunctions.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"

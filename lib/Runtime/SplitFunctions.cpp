@@ -14,7 +14,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SplitFunctions.h"
 #include "LLVMPasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
