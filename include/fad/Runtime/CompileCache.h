@@ -18,10 +18,10 @@
 
 namespace mlir::fad {
 
-/// A folder of files by a digest of what they were made from. Processes share
-/// it: a file appears whole or not at all. An entry with a wrong digest is not
-/// used. Beyond its size, `llvm::pruneCache` removes the entries that were used
-/// least recently. Files of other users are not used.
+/// A folder of files, named by a digest of their sources. Processes share it: a
+/// file appears whole or not at all. An entry with a wrong digest is not used.
+/// Beyond its size, `llvm::pruneCache` removes the entries that were used least
+/// recently. Files of other users are not used.
 class CompileCache {
 public:
   /// The cache in `folder`, which is made when it is first written to. Entries

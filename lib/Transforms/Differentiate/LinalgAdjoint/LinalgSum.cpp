@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LinalgIndexing.h"
 #include "LinalgAdjoint.h"
+#include "LinalgIndexing.h"
 #include "fad/Interfaces/Expr.h"
 #include "fad/Interfaces/Slices.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
