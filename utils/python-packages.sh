@@ -29,16 +29,27 @@ install_torch() {
     { echo "$said" >&2; return 1; }
 }
 
-install_python_packages() {
+# The environment with the packages that the build needs, of the first section.
+install_build_packages() {
   if venv_is_complete; then
     echo "all Python packages are installed in build/venv"
     return
   fi
   echo "about to install into build/venv, from PyPI (about 500 MB to" \
     "download, 2.2 GB on disk; --light leaves it out):"
-  sed -n '/^# What these need/q; s/^\([a-z].*\)==\(.*\)/  \1 \2/p' "$requirements"
+  sed -n '/^# Dependencies/q; s/^\([a-z].*\)==\(.*\)/  \1 \2/p' "$requirements"
   rm -f "$venv/requirements.txt"
-  "$python" -m venv --clear "$venv" || explain_failure || return
+  { "$python" -m venv --clear "$venv" &&
+    sed -n '/^# Python bindings/,/^$/p' "$requirements" |
+    "$venv/bin/python" -m pip install --constraint "$requirements" \
+      --requirement /dev/stdin; } || explain_failure
+}
+
+# All others, in that environment.
+install_python_packages() {
+  if venv_is_complete; then
+    return
+  fi
   { install_torch &&
     "$venv/bin/python" -m pip install --requirement "$requirements"; } ||
     explain_failure || return

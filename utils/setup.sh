@@ -111,16 +111,41 @@ prepare() {
   step "Install what is missing" install_packages
   python=$(find_python)
   if [ "$python_packages" = install ]; then
-    step "Install Python packages" install_python_packages
-  fi
-  if [ "$python_packages" != leave ] && venv_is_complete; then
+    step "Install Python packages of the build" install_build_packages
+    python=$venv/bin/python
+  elif [ "$python_packages" = use ] && venv_is_complete; then
     python=$venv/bin/python
   fi
+}
+
+# build_beside_packages TARGET...: builds the targets while the other Python packages are
+# installed. The lock is held until all are there; the target fad-eager-extension, which
+# imports PyTorch, waits for it.
+build_beside_packages() {
+  local installing status=0
+  exec 9>"$venv.lock"
+  flock 9
+  install_python_packages >"$venv.log" 2>&1 &
+  installing=$!
+  exec 9>&-
+  trap 'kill $installing 2>/dev/null; exit 130' INT TERM
+  cmake --build build --target "$@" || status=$?
+  [ $status = 0 ] || kill $installing 2>/dev/null || true
+  wait $installing || {
+    [ $status != 0 ] || cat "$venv.log" >&2
+    status=1
+  }
+  trap - INT TERM
+  return $status
 }
 
 # set_up [TARGET...]: builds the targets in one run, for no core to wait; else all.
 set_up() {
   prepare
   step "Configure" configure release
-  step "Build" cmake --build build --target "${@:-all}"
+  if [ "$python_packages" = install ] && ! venv_is_complete; then
+    step "Build, and install the other Python packages" build_beside_packages "${@:-all}"
+  else
+    step "Build" cmake --build build --target "${@:-all}"
+  fi
 }
