@@ -31,10 +31,10 @@ def run(*command, text=None, error=False):
     return done.stderr if error else done.stdout
 
 
-def compile_kernels(file, function, folder, tools, llvm_tools):
-    """A library with the kernels of `function`, under the names that they have in
+def compile_kernels(file, functions, folder, tools, llvm_tools):
+    """A library with the kernels of `functions`, under the names that they have in
     fad-runner, where functions have names of their own."""
-    source = re.sub(rf"@{function}\(", f"@{function}.fad(", file.read_text())
+    source = re.sub(rf"@({'|'.join(functions)})\(", r"@\1.fad(", file.read_text())
     opt = tools / "fad-opt"
     program = run(opt, "-", *DUMP, "-o", os.devnull, text=source, error=True)
     build_for_driver(program, folder / "kernels.so", tools, llvm_tools)
@@ -48,10 +48,11 @@ def read(folder):
 def main():
     file, size, folder, tools, llvm_tools, driver, *functions = sys.argv[1:]
     file, folder, tools, llvm_tools = map(pathlib.Path, (file, folder, tools, llvm_tools))
+    folder.mkdir(parents=True)
+    library = compile_kernels(file, functions, folder, tools, llvm_tools)
     for function in functions:
         place = folder / function
-        place.mkdir(parents=True)
-        library = compile_kernels(file, function, place, tools, llvm_tools)
+        place.mkdir()
         runner = [tools / "fad-runner", file, f"--entry={function}", f"--size={size}"]
         run(*runner, f"--out={place / 'cpu'}")
         os.environ.update(
