@@ -41,6 +41,8 @@ BEGINNING = re.compile(r'(?:^|\s)(?://+|#+|/\*+)[ \t]*What\b|"""\s*What\b', re.M
 # Breaks of lines, behind which a comment begins anew.
 JOINED = re.compile(r"\n[ \t]*(?:///?|#)?[ \t]*|\s+")
 CLAUSE = re.compile(r"\bof what\b", re.IGNORECASE)
+# Its folders hold other texts.
+DOCS = pathlib.Path("docs")
 OWN_PATH = pathlib.Path("utils/check-pages.py")
 COMMANDS = {"sh", "python"}
 
@@ -86,7 +88,7 @@ def check_contents(root, pages):
     listed = {(contents.parent / link).resolve() for link in LINK.findall(read_prose(contents))}
     for page in pages:
         path = (root / page).resolve()
-        if page.parts[0] == "docs" and path not in {*listed, contents.resolve()}:
+        if page.parent == DOCS and path not in {*listed, contents.resolve()}:
             yield f"docs/README.md: does not link to {page}"
 
 
@@ -97,7 +99,7 @@ def check_site(root, pages):
     site, contents = root / "docs" / "mkdocs.yml", root / "docs" / "README.md"
     listed = LISTED.findall(site.read_text())
     for page in pages:
-        if page.parts[0] == "docs" and str(page) not in listed:
+        if page.parent == DOCS and str(page) not in listed:
             yield f"docs/mkdocs.yml: does not list {page}"
     for name in sorted(listed):
         if not name.startswith("reference/") and not (root / name).exists():

@@ -5,6 +5,7 @@ of a build, and runs MkDocs on them, which refuses a link that leads nowhere.
 The pages keep their places: what a page links to is found beside it, also the sources."""
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import re
@@ -25,6 +26,7 @@ PAGES = (
     "benchmarks",
     "utils",
 )
+UPSTREAM = ROOT / "docs" / "upstream"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 LISTED = re.compile(r"^ *- .*: (\S+\.md)$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
@@ -32,6 +34,10 @@ FENCE = re.compile(r"^```(\w+)[^\n]*$", re.MULTILINE)
 TABLE = re.compile(
     r"^```sh\n(python3 [^`]*--table[^`]*)```\n\n```text output\n([^`]*)```", re.MULTILINE
 )
+# A picture of the site alone: its file, its text, and the command that writes it.
+PICTURE = re.compile(r"^<!-- picture (\S+): ([^\n]*)\n(.*?)-->$", re.MULTILINE | re.DOTALL)
+# What commands of pictures need beside fad: a program, or a package of Python.
+NEEDS = {"| dot ": "dot", "--plot": "matplotlib"}
 # Pages that mlir-tblgen made, and the title that a page of passes lacks.
 REFERENCE = {
     "FadDialect.md": None,
@@ -53,27 +59,46 @@ PROGRAMS = {
 }
 
 
-def fill_table(match):
-    """Return the command with its whole output, where the page shows rows of that."""
-    if "..." not in match[2].splitlines():
-        return match[0]
-    folders = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
-    run = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", match[1]],
+def run(command, build, **environment):
+    """Return the output of a page's command, with the programs of `build` and of Python."""
+    folders = f"{build / 'bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
         cwd=ROOT,
-        env={**os.environ, "PATH": folders},
+        env={**os.environ, "PATH": folders, **environment},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-    )
-    return f"```sh\n{match[1]}```\n\n```text output\n{run.stdout.rstrip()}\n```"
+    ).stdout
 
 
-def convert_page(path, folder):
-    """A page as MkDocs takes it: tables of figures are whole, only the language stays behind
-    the fence of a block, and a link to a folder becomes its name. Copies to `folder` the other
-    files it links to."""
-    text = FENCE.sub(r"```\1", TABLE.sub(fill_table, path.read_text()))
+def fill_table(match, build):
+    """Return the command with its whole output, where the page shows rows of that."""
+    if "..." not in match[2].splitlines():
+        return match[0]
+    return f"```sh\n{match[1]}```\n\n```text output\n{run(match[1], build).rstrip()}\n```"
+
+
+def draw_picture(match, build, folder):
+    """Return the link to a picture, which its command writes to `folder`, or nothing where the
+    command lacks a program."""
+    name, words, command = match.groups()
+    for part, need in NEEDS.items():
+        if part in command and not (shutil.which(need) or importlib.util.find_spec(need)):
+            print(f"without the picture {name}, as there is no {need}", file=sys.stderr)
+            return ""
+    run(command, build, picture=str(folder / name))
+    return f"![{words}]({name})"
+
+
+def convert_page(path, folder, build):
+    """A page as MkDocs takes it: tables of figures are whole, pictures are drawn, only the
+    language stays behind the fence of a block, and a link to a folder becomes its name. Copies
+    to `folder` the other files it links to."""
+    beside = folder / path.parent.relative_to(ROOT)
+    text = TABLE.sub(lambda match: fill_table(match, build), path.read_text())
+    text = PICTURE.sub(lambda match: draw_picture(match, build, beside), text)
+    text = FENCE.sub(r"```\1", text)
 
     def convert_link(match):
         target = match[3].partition("#")[0]
@@ -92,20 +117,20 @@ def convert_page(path, folder):
 
 
 def find_pages():
-    """The pages of the checkout, as paths relative to it."""
+    """The pages of the checkout, as paths relative to it. Texts for other projects are none."""
     for name in PAGES:
         path = ROOT / name
         pages = sorted(path.rglob("*.md")) if path.is_dir() else [path]
-        yield from (page.relative_to(ROOT) for page in pages)
+        yield from (page.relative_to(ROOT) for page in pages if page.parent != UPSTREAM)
 
 
-def gather(folder):
+def gather(folder, build):
     """Copies the pages, and the files that they link to, to `folder`."""
     for page in find_pages():
         target = folder / page
         target.parent.mkdir(parents=True, exist_ok=True)
         if page.suffix == ".md":
-            target.write_text(convert_page(ROOT / page, folder))
+            target.write_text(convert_page(ROOT / page, folder, build))
         else:
             shutil.copyfile(ROOT / page, target)
 
@@ -155,7 +180,7 @@ def main():
     options = parser.parse_args()
     work = options.out.resolve()
     shutil.rmtree(work, ignore_errors=True)
-    gather(work / "pages")
+    gather(work / "pages", options.build.resolve())
     add_reference(options.build, work / "pages" / "reference")
     shutil.copyfile(ROOT / "docs" / "mkdocs.yml", work / "mkdocs.yml")
     check_contents(work)
