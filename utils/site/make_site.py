@@ -36,7 +36,7 @@ TABLE = re.compile(
 )
 # A picture of the site alone: its file, its text, and the command that writes it.
 PICTURE = re.compile(r"^<!-- picture (\S+): ([^\n]*)\n(.*?)-->$", re.MULTILINE | re.DOTALL)
-# What commands of pictures need beside fad: a program, or a package of Python.
+# Programs and packages that commands of pictures need beside fad: a program, or a package of Python.
 NEEDS = {"| dot ": "dot", "--plot": "matplotlib"}
 # Pages that mlir-tblgen made, and the title that a page of passes lacks.
 REFERENCE = {

@@ -53,9 +53,9 @@ static void setOptions(NestOptions &options, StringRef entry, Policy policy,
 }
 
 /// Selects residuals by `policy` on a copy of `module`.
-static FailureOr<SelectedModule> selectResiduals(ModuleOp module,
-                                                 StringRef entry, Policy policy,
-                                                 const ReportRequest &request) {
+static FailureOr<SelectedModule> selectOnCopy(ModuleOp module, StringRef entry,
+                                              Policy policy,
+                                              const ReportRequest &request) {
   NestOptions options;
   setOptions(options, entry, policy, request);
   SelectedModule selected;
@@ -78,7 +78,7 @@ FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
   llvm::SetVector<Policy> policies(llvm::from_range, request.policies);
   for (Policy policy : policies) {
     FailureOr<SelectedModule> selected =
-        selectResiduals(module, name, policy, request);
+        selectOnCopy(module, name, policy, request);
     if (failed(selected))
       return failure();
     FailureOr<PolicyReport *> added =
@@ -102,7 +102,7 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   FailureOr<func::FuncOp> entry = findEntry(module, request.entry);
   if (failed(entry))
     return failure();
-  FailureOr<SelectedModule> selected = selectResiduals(
+  FailureOr<SelectedModule> selected = selectOnCopy(
       module, entry->getSymName(), request.policies.front(), request);
   if (failed(selected))
     return failure();
