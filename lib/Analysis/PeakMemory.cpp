@@ -10,12 +10,13 @@
 // assigns to tensors (`BufferPlan`). A buffer is in memory from the operation
 // that allocates it to the last that reads a tensor in it; one that leaves the
 // function, or that its caller owns, to the end. An operation with blocks takes
-// the most that one of them takes, while it runs.
+// the most that one of them takes, while it runs. `LiveBytes` adds up.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/PeakMemory.h"
 #include "fad/Analysis/BufferPlan.h"
+#include "fad/Analysis/LiveBytes.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -58,73 +59,39 @@ private:
   ScaleFunction scale;
   SizeSymbols symbols;
 };
-
-/// Adds up the bytes of distinct values.
-class Sum {
-public:
-  explicit Sum(Sizes &sizes) : sizes(sizes) {}
-
-  LogicalResult add(Value value, uint64_t &total) {
-    if (!seen.insert(value).second)
-      return success();
-    FailureOr<uint64_t> bytes = sizes.getBytes(value);
-    if (failed(bytes))
-      return failure();
-    total = llvm::SaturatingAdd(total, *bytes);
-    return success();
-  }
-  bool has(Value value) const { return seen.contains(value); }
-
-private:
-  Sizes &sizes;
-  DenseSet<Value> seen;
-};
-
-/// The peak of a block beyond the memory in use before it.
-class BlockPeak {
-public:
-  BlockPeak(Sizes &sizes, ValueRange owned, ValueRange held)
-      : sizes(sizes), owned(owned), held(held) {}
-
-  FailureOr<FunctionPeak> compute(Block &block);
-
-private:
-  /// Adds the peaks of the blocks of `op`, the operation at `position`.
-  LogicalResult addNested(Operation *op, unsigned position, FunctionPeak &peak);
-  /// Adds the buffers of `plan`.
-  LogicalResult addBuffers(const BufferPlan &plan, bool isFunction,
-                           FunctionPeak &peak);
-  /// Lets `bytes` be there from operation `begin` to operation `end`.
-  void add(uint64_t bytes, unsigned begin, unsigned end) {
-    added[begin] = llvm::SaturatingAdd(added[begin], bytes);
-    freed[end] = llvm::SaturatingAdd(freed[end], bytes);
-  }
-
-  Sizes &sizes;
-  ValueRange owned, held;
-  /// The bytes allocated by each operation, and those freed after it.
-  SmallVector<uint64_t> added, freed;
-};
 } // namespace
 
-LogicalResult BlockPeak::addNested(Operation *op, unsigned position,
-                                   FunctionPeak &peak) {
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// The peak of `block` beyond the memory in use before it. The block may
+/// overwrite and free its arguments `owned`; the arguments `held` count.
+static FailureOr<FunctionPeak> findPeak(Block &block, Sizes &sizes,
+                                        ValueRange owned = {},
+                                        ValueRange held = {});
+
+/// Adds the peaks of the blocks of `op`, the operation at `position`.
+static LogicalResult addNested(Operation *op, unsigned position, Sizes &sizes,
+                               LiveBytes &live, FunctionPeak &peak) {
   uint64_t most = 0;
   for (Region &region : op->getRegions())
     for (Block &block : region) {
       FailureOr<FunctionPeak> inside =
-          BlockPeak(sizes, block.getArguments(), {}).compute(block);
+          findPeak(block, sizes, block.getArguments());
       if (failed(inside))
         return failure();
       most = std::max(most, inside->bytes);
       peak.allocations += inside->allocations;
     }
-  add(most, position, position);
+  live.add(most, position, position);
   return success();
 }
 
-LogicalResult BlockPeak::addBuffers(const BufferPlan &plan, bool isFunction,
-                                    FunctionPeak &peak) {
+/// Adds the buffers of `plan`, of a block of `isFunction`.
+static LogicalResult addBuffers(const BufferPlan &plan, bool isFunction,
+                                ValueRange held, Sizes &sizes, LiveBytes &live,
+                                FunctionPeak &peak) {
   DenseSet<Value> counted(held.begin(), held.end());
   for (const BufferPlan::Buffer &buffer : plan.getBuffers()) {
     bool isMade = buffer.owner == BufferPlan::Owner::Block;
@@ -137,34 +104,31 @@ LogicalResult BlockPeak::addBuffers(const BufferPlan &plan, bool isFunction,
     if (failed(bytes))
       return failure();
     bool stays = buffer.isReturned || buffer.owner == BufferPlan::Owner::Other;
-    add(*bytes, buffer.begin, stays ? plan.size() - 1 : buffer.end);
+    live.add(*bytes, buffer.begin, stays ? plan.size() - 1 : buffer.end);
   }
   return success();
 }
 
-FailureOr<FunctionPeak> BlockPeak::compute(Block &block) {
+FailureOr<FunctionPeak> findPeak(Block &block, Sizes &sizes, ValueRange owned,
+                                 ValueRange held) {
   BufferPlan plan(block, owned);
-  added.assign(plan.size(), 0);
-  freed.assign(plan.size(), 0);
+  LiveBytes live(plan.size());
   // Asking for sizes may insert operations.
   auto ops = llvm::to_vector(llvm::make_pointer_range(block));
 
   FunctionPeak peak;
-  if (failed(addBuffers(plan, isa<func::FuncOp>(block.getParentOp()), peak)))
+  if (failed(addBuffers(plan, isa<func::FuncOp>(block.getParentOp()), held,
+                        sizes, live, peak)))
     return failure();
   for (auto [position, op] : llvm::enumerate(ops))
     if (isa<RegionBranchOpInterface>(op) &&
-        failed(addNested(op, position, peak)))
+        failed(addNested(op, position, sizes, live, peak)))
       return failure();
-  uint64_t alive = 0;
-  for (auto [op, more, less] : llvm::zip_equal(ops, added, freed)) {
-    alive = llvm::SaturatingAdd(alive, more);
-    if (alive > peak.bytes) {
-      peak.bytes = alive;
-      peak.op = op;
-    }
-    alive -= less;
-  }
+  LiveBytes::Peak most = live.getPeak();
+  if (most.bytes == 0)
+    return peak;
+  peak.bytes = std::min<LiveBytes::Count>(most.bytes, UINT64_MAX);
+  peak.op = ops[most.step];
   return peak;
 }
 
@@ -172,18 +136,20 @@ FailureOr<FunctionPeak> BlockPeak::compute(Block &block) {
 // Pairs
 //===----------------------------------------------------------------------===//
 
-static unsigned countPrimalResults(func::FuncOp forward) {
+/// The results of the primal function, which come before the residuals.
+static ValueRange getPrimalResults(func::FuncOp forward) {
   unsigned count = 0;
   for (unsigned i = 0, end = forward.getNumResults(); i < end; ++i)
     count += !forward.getResultAttr(i, FadDialect::kResidualAttr);
-  return count;
+  return ValueRange(forward.front().getTerminator()->getOperands())
+      .take_front(count);
 }
 
 SmallVector<Value> fad::getBackwardSources(func::FuncOp forward,
                                            func::FuncOp backward) {
   SmallVector<Value> sources;
   ValueRange returned = forward.front().getTerminator()->getOperands();
-  unsigned nextResidual = countPrimalResults(forward);
+  unsigned nextResidual = getPrimalResults(forward).size();
   for (unsigned i = 0, end = backward.getNumArguments(); i < end; ++i) {
     auto cotangent =
         backward.getArgAttrOfType<IntegerAttr>(i, FadDialect::kCotangentAttr);
@@ -193,32 +159,45 @@ SmallVector<Value> fad::getBackwardSources(func::FuncOp forward,
   return sources;
 }
 
-namespace {
-/// Estimates the memory of a pair.
-class PairEstimator {
-public:
-  PairEstimator(func::FuncOp forward, func::FuncOp backward,
-                SizeFunction sizeOf, ScaleFunction scale)
-      : forward(forward), backward(backward), sizeOf(sizeOf), scale(scale),
-        numResults(countPrimalResults(forward)),
-        sources(getBackwardSources(forward, backward)),
-        forwardSizes(sizeOf, scale) {}
+/// Adds the bytes of `values`, each of which counts once, to `total`.
+static LogicalResult addBytes(ValueRange values, Sizes &sizes,
+                              DenseSet<Value> &seen, uint64_t &total) {
+  for (Value value : values) {
+    if (!seen.insert(value).second)
+      continue;
+    FailureOr<uint64_t> bytes = sizes.getBytes(value);
+    if (failed(bytes))
+      return failure();
+    total = llvm::SaturatingAdd(total, *bytes);
+  }
+  return success();
+}
 
-  FailureOr<PeakEstimate> run(bool ownsResiduals);
+namespace {
+/// Estimates the memory of a function, and of its backward function.
+class Estimator {
+public:
+  Estimator(func::FuncOp forward, SizeFunction sizeOf,
+            ScaleFunction scale = nullptr)
+      : forward(forward), sizeOf(sizeOf), scale(scale), sizes(sizeOf, scale) {}
+
+  /// Of what forward returns, `results` are no residuals.
+  LogicalResult visitForward(ValueRange results);
+  LogicalResult visitBackward(func::FuncOp backward, bool ownsResiduals);
+
+  PeakEstimate estimate;
 
 private:
-  LogicalResult visitForward();
   /// Separates kept residuals from arguments and results.
-  LogicalResult visitArguments();
-  LogicalResult visitBackward(bool ownsResiduals);
+  LogicalResult visitArguments(func::FuncOp backward);
 
-  func::FuncOp forward, backward;
+  func::FuncOp forward;
   SizeFunction sizeOf;
   ScaleFunction scale;
-  unsigned numResults;
+  Sizes sizes;
+  /// What counts so far.
+  DenseSet<Value> seen;
   SmallVector<Value> sources;
-  Sizes forwardSizes;
-  PeakEstimate estimate;
   /// The tensor arguments of backward that are kept residuals, and the bytes of
   /// scalar ones.
   SmallVector<Value> kept;
@@ -226,36 +205,32 @@ private:
 };
 } // namespace
 
-LogicalResult PairEstimator::visitForward() {
-  FailureOr<FunctionPeak> peak =
-      BlockPeak(forwardSizes, {}, {}).compute(forward.front());
-  if (failed(peak))
+LogicalResult Estimator::visitForward(ValueRange results) {
+  FailureOr<FunctionPeak> peak = findPeak(forward.front(), sizes);
+  if (failed(peak) ||
+      failed(
+          addBytes(forward.getArguments(), sizes, seen, estimate.arguments)) ||
+      failed(addBytes(results, sizes, seen, estimate.results)))
     return failure();
   estimate.forward = *peak;
   return success();
 }
 
-LogicalResult PairEstimator::visitArguments() {
-  Sum sum(forwardSizes), cotangents(forwardSizes);
-  for (BlockArgument argument : forward.getArguments())
-    if (failed(sum.add(argument, estimate.arguments)))
-      return failure();
-  ValueRange returned = forward.front().getTerminator()->getOperands();
-  for (Value result : returned.take_front(numResults))
-    if (failed(sum.add(result, estimate.results)))
-      return failure();
+LogicalResult Estimator::visitArguments(func::FuncOp backward) {
+  sources = getBackwardSources(forward, backward);
+  DenseSet<Value> cotangents;
   for (auto [argument, source] : llvm::zip(backward.getArguments(), sources)) {
     if (backward.getArgAttr(argument.getArgNumber(),
                             FadDialect::kCotangentAttr)) {
-      if (failed(cotangents.add(source, estimate.cotangents)))
+      if (failed(addBytes(source, sizes, cotangents, estimate.cotangents)))
         return failure();
       continue;
     }
     bool isTensor = isa<TensorType>(source.getType());
-    if (isTensor && !sum.has(source))
+    if (isTensor && !seen.contains(source))
       kept.push_back(argument);
     uint64_t before = estimate.kept;
-    if (failed(sum.add(source, estimate.kept)))
+    if (failed(addBytes(source, sizes, seen, estimate.kept)))
       return failure();
     if (!isTensor)
       keptScalars += estimate.kept - before;
@@ -263,34 +238,29 @@ LogicalResult PairEstimator::visitArguments() {
   return success();
 }
 
-LogicalResult PairEstimator::visitBackward(bool ownsResiduals) {
+LogicalResult Estimator::visitBackward(func::FuncOp backward,
+                                       bool ownsResiduals) {
+  if (failed(visitArguments(backward)))
+    return failure();
   auto sizeInBackward = [&](const SizeSymbols::Symbol &symbol) {
     if (!symbol.argumentDim)
       return sizeOf(symbol);
     auto [argument, dim] = *symbol.argumentDim;
-    return forwardSizes.getDim(sources[argument], dim);
+    return sizes.getDim(sources[argument], dim);
   };
-  Sizes sizes(sizeInBackward, scale);
-  ValueRange owned = ownsResiduals ? ValueRange(kept) : ValueRange();
+  Sizes backwardSizes(sizeInBackward, scale);
+  DenseSet<Value> gradients;
   FailureOr<FunctionPeak> peak =
-      BlockPeak(sizes, owned, kept).compute(backward.front());
-  if (failed(peak))
+      findPeak(backward.front(), backwardSizes,
+               ownsResiduals ? ValueRange(kept) : ValueRange(), kept);
+  if (failed(peak) ||
+      failed(addBytes(backward.front().getTerminator()->getOperands(),
+                      backwardSizes, gradients, estimate.gradients)))
     return failure();
   estimate.backward = *peak;
   estimate.backward.bytes =
       llvm::SaturatingAdd(estimate.backward.bytes, keptScalars);
-  Sum gradients(sizes);
-  for (Value gradient : backward.front().getTerminator()->getOperands())
-    if (failed(gradients.add(gradient, estimate.gradients)))
-      return failure();
   return success();
-}
-
-FailureOr<PeakEstimate> PairEstimator::run(bool ownsResiduals) {
-  if (failed(visitForward()) || failed(visitArguments()) ||
-      failed(visitBackward(ownsResiduals)))
-    return failure();
-  return estimate;
 }
 
 FailureOr<PeakEstimate> fad::estimatePeak(func::FuncOp forward,
@@ -298,24 +268,18 @@ FailureOr<PeakEstimate> fad::estimatePeak(func::FuncOp forward,
                                           SizeFunction sizeOf,
                                           bool ownsResiduals,
                                           ScaleFunction scale) {
-  return PairEstimator(forward, backward, sizeOf, scale).run(ownsResiduals);
+  Estimator estimator(forward, sizeOf, scale);
+  if (failed(estimator.visitForward(getPrimalResults(forward))) ||
+      failed(estimator.visitBackward(backward, ownsResiduals)))
+    return failure();
+  return estimator.estimate;
 }
 
 FailureOr<PeakEstimate> fad::estimatePeak(func::FuncOp function,
                                           SizeFunction sizeOf) {
-  Sizes sizes(sizeOf);
-  FailureOr<FunctionPeak> peak =
-      BlockPeak(sizes, {}, {}).compute(function.front());
-  if (failed(peak))
+  Estimator estimator(function, sizeOf);
+  if (failed(estimator.visitForward(
+          function.front().getTerminator()->getOperands())))
     return failure();
-  PeakEstimate estimate;
-  estimate.forward = *peak;
-  Sum sum(sizes);
-  for (BlockArgument argument : function.getArguments())
-    if (failed(sum.add(argument, estimate.arguments)))
-      return failure();
-  for (Value result : function.front().getTerminator()->getOperands())
-    if (failed(sum.add(result, estimate.results)))
-      return failure();
-  return estimate;
+  return estimator.estimate;
 }

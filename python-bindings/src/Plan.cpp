@@ -10,10 +10,13 @@
 #include "Bindings.h"
 #include "Module.h"
 #include "PolicyName.h"
+#include "fad/Analysis/LiveBytes.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Residuals/Candidates/Quantizer.h"
 #include "fad/Transforms/Residuals/Selection/ResidualSelection.h"
 #include "mlir/Pass/PassManager.h"
+#include "nanobind/stl/pair.h"
+#include "nanobind/stl/tuple.h"
 #include "nanobind/stl/vector.h"
 
 namespace nb = nanobind;
@@ -72,9 +75,24 @@ static std::vector<double> getLevels(const std::vector<double> &numbers,
   return {levels.begin(), levels.end()};
 }
 
+/// The most bytes at once of buffers, each with its bytes and its first and
+/// last step, and the first step with as many.
+static std::pair<int64_t, unsigned>
+findPeak(const std::vector<std::tuple<int64_t, unsigned, unsigned>> &buffers) {
+  unsigned end = 0;
+  for (auto [bytes, first, last] : buffers)
+    end = std::max(end, last + 1);
+  LiveBytes live(end);
+  for (auto [bytes, first, last] : buffers)
+    live.add(bytes, first, last);
+  LiveBytes::Peak peak = live.getPeak();
+  return {saturate(peak.bytes), peak.step};
+}
+
 void mlir::fad::python::bindPlan(nb::module_ &module) {
   module.def("plan", plan, nb::arg("module"), nb::arg("policy"),
              nb::arg("selection"));
   module.def("place_levels", getLevels, nb::arg("numbers"), nb::arg("count"),
              nb::arg("fixed"));
+  module.def("find_peak", findPeak, nb::arg("buffers"));
 }

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/PeakModel.h"
+#include "fad/Analysis/LiveBytes.h"
 #include "fad/Analysis/Movement.h"
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
@@ -50,25 +51,23 @@ static Cost::Count getTemporaryBytes(Operation *op, Cost::Count numElements) {
   if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
     return 0;
   Block &body = op->getRegion(0).front();
-  Cost::Count live = 0, most = 0;
-  llvm::SmallDenseMap<Value, unsigned> uses;
-  auto getBytes = [&](Value scalar) -> Cost::Count {
-    return numElements * getScalarBytes(scalar.getType()).value_or(0);
-  };
+  llvm::SmallDenseMap<Operation *, unsigned> numberOf;
+  for (Operation &inner : body)
+    numberOf[&inner] = numberOf.size();
+  LiveBytes live(numberOf.size());
   for (Operation &inner : body.without_terminator()) {
     if (matchPattern(&inner, m_Constant()))
       continue;
     for (Value result : inner.getResults()) {
-      uses[result] = llvm::range_size(result.getUses());
-      live += getBytes(result);
+      unsigned last = result.use_empty() ? numberOf.size() - 1 : 0;
+      for (Operation *user : result.getUsers())
+        last = std::max(last, numberOf[body.findAncestorOpInBlock(*user)]);
+      live.add(numElements * getScalarBytes(result.getType()).value_or(0),
+               numberOf[&inner], last);
     }
-    most = std::max(most, live);
-    for (Value operand : inner.getOperands())
-      if (auto it = uses.find(operand); it != uses.end() && --it->second == 0)
-        live -= getBytes(operand);
   }
-  // The others are the results, which count anyway.
-  return most - live;
+  // The bytes at the end are those of the results, which count anyway.
+  return live.getPeak().bytes - live.get().back();
 }
 
 unsigned PeakModel::getNumber(Value value) {

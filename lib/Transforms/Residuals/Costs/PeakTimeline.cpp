@@ -10,11 +10,13 @@
 // neither saved nor given being computed right before its first reader. A pass
 // from the last step to the first finds the last reader of each copy of a
 // value; a copy that the compiler fuses into its readers has no buffer, and its
-// operands live on to them. Segments for checkpoints end where the fewest bytes
-// are live, about every so many bytes of buffers.
+// operands live on to them. `LiveBytes` adds up the buffers. Segments for
+// checkpoints end where the fewest bytes are live, about every so many bytes of
+// buffers.
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/LiveBytes.h"
 #include "fad/Transforms/Residuals/Costs/PeakModel.h"
 
 using namespace mlir;
@@ -323,29 +325,23 @@ Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
 
 Cost::Count PeakModel::Timeline::getPeak() {
   findLastReads();
-  SmallVector<Cost::Count> freed(steps.size() + 1);
+  // After the last step, the results are in memory.
+  LiveBytes live(steps.size() + 1);
   // The largest of the buffers that are freed after each step.
   SmallVector<int64_t> largest(steps.size() + 1);
-  Cost::Count live = 0, peak = 0;
   auto allocate = [&](unsigned number, int64_t size, unsigned time) {
-    live += size;
     unsigned until = std::max(time, last[number]);
-    freed[until] += size;
+    live.add(size, time, until);
     largest[until] = std::max(largest[until], size);
   };
-  for (unsigned time = 0; time <= steps.size(); ++time) {
-    if (time == numForward)
-      for (unsigned cotangent : model.cotangents)
-        allocate(get(cotangent, inForward), model.bytes[cotangent], time);
-    peak = std::max(peak, live);
-    if (time == steps.size())
-      break;
-    auto [number, copy] = steps[time];
+  for (unsigned cotangent : model.cotangents)
+    allocate(get(cotangent, inForward), model.bytes[cotangent], numForward);
+  for (auto [time, step] : llvm::enumerate(steps)) {
+    auto [number, copy] = step;
     if (copy == decoded) {
       if (!isFusedStep[time])
         allocate(get(number, decoded), model.bytes[number], time);
-      peak = std::max(peak, live + getCodeBytes(number, copy));
-      live -= freed[time];
+      live.add(getCodeBytes(number, copy), time, time);
       continue;
     }
     const Node &node = model.nodes[number];
@@ -361,16 +357,14 @@ Cost::Count PeakModel::Timeline::getPeak() {
       int64_t size = model.bytes[result];
       // The operand's memory is the result's from here on.
       if (size == reusable) {
-        live -= size;
-        freed[time] -= size;
+        live.add(-size, time, time);
         reusable = 0;
       }
       allocate(get(result, copy), size, time);
     }
-    peak = std::max(peak, live + temporary);
-    live -= freed[time];
+    live.add(temporary, time, time);
   }
-  return peak;
+  return live.getPeak().bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -380,7 +374,8 @@ Cost::Count PeakModel::Timeline::getPeak() {
 llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
   findLastReads();
   // Bytes that live after each step besides results, and those it adds.
-  SmallVector<Cost::Count> added(numForward), live(numForward + 1);
+  SmallVector<Cost::Count> added(numForward);
+  LiveBytes buffers(numForward);
   auto forEachBuffer = [&](unsigned time,
                            llvm::function_ref<void(unsigned, unsigned)> visit) {
     const Node &node = model.nodes[steps[time].number];
@@ -393,11 +388,10 @@ llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
   for (unsigned time = 0; time < numForward; ++time)
     forEachBuffer(time, [&](unsigned value, unsigned until) {
       added[time] += model.bytes[value];
-      live[time] += model.bytes[value];
-      live[until] -= model.bytes[value];
+      if (until > time)
+        buffers.add(model.bytes[value], time, until - 1);
     });
-  for (unsigned time = 1; time < numForward; ++time)
-    live[time] += live[time - 1];
+  SmallVector<Cost::Count> live = buffers.get();
 
   SmallVector<unsigned> ends;
   Cost::Count sum = 0;

@@ -12,7 +12,9 @@ parameters, buffers and inputs, which are the placeholders of forward.
 - Tangents begin with backward, and end after their last reader.
 
 Memory that an operation takes for itself while it runs is not in the model, and neither
-are buffers that a compiler saves by fusing operations, or reuses."""
+are buffers that a compiler saves by fusing operations, or reuses. It compares graphs of any
+partitioner, PyTorch's among them, so storages and lifetimes are those of FX; `LiveBytes` of
+fad's compiler adds them up, as for the models that selections are made by."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from ... import _fad
 from ._pytorch import identify_storage, tree_leaves
 from ._sizes import estimate_size
 
@@ -116,18 +119,7 @@ class _Walk:
 
     def find_peak(self) -> tuple[int, int]:
         """The most bytes, and the first place that has them."""
-        changes = [0] * (len(self.nodes) + 1)
-        ends = [0] * (len(self.nodes) + 1)
-        for storage in self.storages:
-            changes[storage.first] += storage.bytes
-            ends[storage.last] += storage.bytes
-        alive = most = where = 0
-        for place, change in enumerate(changes):
-            alive += change
-            if alive > most:
-                most, where = alive, place
-            alive -= ends[place]
-        return most, where
+        return _fad.find_peak([(each.bytes, each.first, each.last) for each in self.storages])
 
 
 def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
