@@ -41,12 +41,7 @@ struct Sums {
                  std::optional<double> level) const;
 };
 
-/// Finds the best partition of the bins into cells of neighbors, one for each
-/// level, by dynamic programming over the number of cells, the number of fixed
-/// levels among them, and the end of the last.
-///
-/// The best begin of a cell moves to the right with its end (squared distances
-/// have the quadrangle property), so that one layer takes n log n steps.
+/// Finds the best partition of the bins into cells.
 class Partition {
 public:
   Partition(const Sums &sums, unsigned numLevels, ArrayRef<double> fixed);

@@ -129,6 +129,12 @@ bool fad::isView(Operation *op) {
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IndexType>);
 }
 
+bool fad::isLookup(Operation *op) {
+  return isa<UnpackOp>(op) || llvm::any_of(op->getOperands(), [](Value value) {
+           return isa_and_nonnull<UnpackOp>(value.getDefiningOp());
+         });
+}
+
 //===----------------------------------------------------------------------===//
 // Recomputation
 //===----------------------------------------------------------------------===//

@@ -166,19 +166,9 @@ Cost::Count OperationTimes::getTime(Operation *op) {
 
 Cost::Count OperationTimes::getTimeInBody(Operation *op,
                                           ArrayRef<Operation *> inner,
-                                          const TargetTimes &times) {
+                                          const TargetTimes &ofElement) {
   int64_t time = 0;
   for (Operation *each : inner)
-    time += getArithmeticTime(each, times);
+    time += getArithmeticTime(each, ofElement);
   return time == 0 ? Cost::Count(0) : time * getExtent(op).iterations;
-}
-
-Cost::Count OperationTimes::getTimeInBody(Operation *op,
-                                          ArrayRef<Operation *> inner) {
-  return getTimeInBody(op, inner, times);
-}
-
-Cost::Count OperationTimes::getTranscendentalTime(Operation *op,
-                                                  ArrayRef<Operation *> inner) {
-  return getTimeInBody(op, inner, {0, 0, times.transcendental});
 }

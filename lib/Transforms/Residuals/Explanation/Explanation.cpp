@@ -202,13 +202,6 @@ void Explainer::findRecomputed() {
         executedAgain.insert(def))
       forEachOutsideOperand(def, push);
   }
-  // Levels are looked up by their number, not computed.
-  auto isLookup = [](Operation *op) {
-    return isa<UnpackOp>(op) ||
-           llvm::any_of(op->getOperands(), [](Value value) {
-             return isa_and_nonnull<UnpackOp>(value.getDefiningOp());
-           });
-  };
   for (Operation &op : joint.getFunction().front().without_terminator())
     if (executedAgain.contains(&op) && !isView(&op) && !isLookup(&op)) {
       SharedWork shared = costs.findSharedWork(&op);

@@ -39,14 +39,6 @@ static SmallVector<Value> getCotangentsOf(func::FuncOp backward) {
   return cotangents;
 }
 
-/// Whether `op` looks a level up by its number, which reads a residual of few
-/// bits.
-static bool isLookup(Operation *op) {
-  return isa<UnpackOp>(op) || llvm::any_of(op->getOperands(), [](Value value) {
-           return isa_and_nonnull<UnpackOp>(value.getDefiningOp());
-         });
-}
-
 /// The arguments in the body of `op` that hold elements of `dependent`, or of a
 /// destination.
 static SmallVector<Value>
@@ -140,7 +132,9 @@ void Finder::add(RepeatedWork work, ArrayRef<Operation *> inner) {
                        [&](Operation *user) { return readers.contains(user); }))
         inputs.push_back(input.getAsOpaquePointer());
     llvm::sort(inputs);
-    if (Cost::Count time = times.getTranscendentalTime(op, inner); time != 0)
+    if (Cost::Count time = times.getTimeInBody(
+            op, inner, {0, 0, times.getTarget().transcendental});
+        time != 0)
       functions[inputs].push_back({unsigned(repeated.size()), time});
   }
   repeated.push_back(std::move(work));
@@ -161,7 +155,7 @@ void Finder::addPart(Operation *op) {
         linear.insert(inner.result_begin(), inner.result_end());
       else if (!reads.contains(&inner))
         others.push_back(&inner);
-    work.time = saturate(times.getTimeInBody(op, others));
+    work.time = saturate(times.getTimeInBody(op, others, times.getTarget()));
     for (auto [scalar, result] :
          llvm::zip_equal(body.getTerminator()->getOperands(), op->getResults()))
       if (!linear.contains(scalar))

@@ -26,13 +26,7 @@ void takeFirstAlternatives(func::FuncOp function);
 
 /// Replaces each `fad.alternatives` in the forward part of `joint` by one of
 /// its operands, so that the selected residuals have the fewest bytes, then the
-/// least time.
-///
-/// The best operand depends on the other choices. The choice is exact if one
-/// operand needs no more than another one, or no value besides those kept for
-/// other readers. The remaining ones form components without common candidates;
-/// small components are searched exactly, larger ones are improved one operand
-/// at a time to a local optimum.
+/// least time; in large components of choices, to a local optimum.
 void chooseAlternatives(const JointFunction &joint, CostModel &costs);
 
 /// Prepares `function`, a joint function, for a minimum cut under `options`:

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Finds selections within a peak of memory. A minimum cut does not know the
-// peak, so many selections compete: those of the Pareto front, and of the
-// fronts under which forward is divided into segments whose ends are kept.
-// `PeakModel` gives the peak of each; the ones that no faster one undercuts
-// stay.
+// peak: backward may repeat all of a long part at once. So cuts of several
+// networks compete, in which backward repeats segments of forward one by one,
+// as in T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with
+// Sublinear Memory Cost" (2016), but with segments of several sizes, and with
+// the Pareto front of minimum cuts in each. `PeakModel` gives the peak of each
+// selection; those that no faster one undercuts stay.
 //
 //===----------------------------------------------------------------------===//
 

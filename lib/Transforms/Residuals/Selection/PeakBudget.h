@@ -23,14 +23,9 @@ struct PeakSelection {
 
 /// Selections of growing time and falling peak, from the fastest one to that of
 /// the lowest peak. Bytes of residuals do not grow from one to the next, unless
-/// the fastest selection keeps fewer than the last. A minimum cut does not know
-/// the peak: backward may repeat all of a long part at once. So cuts of several
-/// networks compete, in which backward repeats segments of forward one by one,
-/// as in T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with
-/// Sublinear Memory Cost" (2016), but with segments of several sizes, and with
-/// the minimum cut in each. The candidates do not depend on a budget, so that a
-/// smaller one never has a higher peak. A selection that lowers the peak by
-/// less than a hundred-thousandth is none of them.
+/// the fastest selection keeps fewer than the last. They do not depend on a
+/// budget, so that a smaller one never has a higher peak. A selection that
+/// lowers the peak by less than a hundred-thousandth is none of them.
 std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          CostModel &costs);
 

@@ -25,6 +25,10 @@ bool isOverwritten(OpOperand &operand);
 /// view of its operand.
 bool isView(Operation *op);
 
+/// Whether `op` looks a level up by its number, which reads a residual of few
+/// bits.
+bool isLookup(Operation *op);
+
 /// Whether `op` stands between two checkpoints: it reads a result of one, or a
 /// view of that, and the other reads its result. If such operations were
 /// repeated, backward would repeat each checkpoint for the next one, and have

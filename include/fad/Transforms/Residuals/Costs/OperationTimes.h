@@ -64,10 +64,10 @@ public:
   /// The time to execute `op`: for operations that fuse with their readers the
   /// arithmetic, for others also the memory traffic.
   Cost::Count getTime(Operation *op);
-  /// The time of the arithmetic of `inner`, operations in the body of `op`.
-  Cost::Count getTimeInBody(Operation *op, ArrayRef<Operation *> inner);
-  /// The time of the transcendental functions among `inner`.
-  Cost::Count getTranscendentalTime(Operation *op, ArrayRef<Operation *> inner);
+  /// The time of `inner`, operations in the body of `op`, if those of an
+  /// element are `ofElement`.
+  Cost::Count getTimeInBody(Operation *op, ArrayRef<Operation *> inner,
+                            const TargetTimes &ofElement);
 
 private:
   /// How often an operation executes its body, and the bytes that it moves.
@@ -75,8 +75,6 @@ private:
     Cost::Count iterations = 0, traffic = 0;
   };
   Extent getExtent(Operation *op);
-  Cost::Count getTimeInBody(Operation *op, ArrayRef<Operation *> inner,
-                            const TargetTimes &times);
   uint64_t evaluate(const SizeExpr &expr);
 
   TargetTimes times;
