@@ -6,10 +6,9 @@ With --every, each warning is looked for a second time, in vain, parts are compi
 processes, too, and graphs with a budget are found in caches."""
 
 import logging
-import os
 import pickle
 import sys
-import tempfile
+import uuid
 import warnings
 from unittest import mock
 
@@ -54,7 +53,7 @@ def missing():
         sys.modules.pop(module, None)
         del utils.is_nonfreeable_buffers
         print(*train(), *(train() if EVERY else ()), sep="\n")
-        # What the failed import has left.
+        # The rest of the failed import.
         vars(fad.torch.compile).pop("_inductor", None)
 
 
@@ -127,8 +126,8 @@ def cached(threads):
 
 def main():
     with (
-        tempfile.TemporaryDirectory() as folder,
-        mock.patch.dict(os.environ, {"TORCHINDUCTOR_CACHE_DIR": folder}),
+        # Graphs of other runs are not found, and kernels are, since both are in one folder.
+        torch.compiler.config.patch(cache_key_tag=uuid.uuid4().hex),
         torch._functorch.config.patch(enable_autograd_cache=False),
     ):
         with torch._inductor.config.patch(fx_graph_cache=False, compile_threads=1):
