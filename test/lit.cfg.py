@@ -19,7 +19,7 @@ config.name = "FAD-sample" if config.sample else "FAD"
 if config.sample:
     test_format = Sample
 elif lit_config.params.get("quick"):
-    # What check-fad-quick runs.
+    # The tests of check-fad-quick.
     test_format = Quick
 else:
     test_format = lit.formats.ShTest
@@ -96,7 +96,7 @@ if not {"numpy", "mpmath"} <= set(found_packages):
         "to a Python that has them"
     )
 
-# What takes minutes, where lit has `--param nightly`, as check-fad-nightly gives it;
+# Tests that take minutes, where lit has `--param nightly`, as check-fad-nightly gives it;
 # `%if nightly` has the same in a line of a test.
 if lit_config.params.get("nightly"):
     config.available_features.add("nightly")
@@ -105,7 +105,7 @@ if config.enable_python:
 for feature, package in packages.items():
     if package in found_packages:
         config.available_features.add(feature)
-# What fad.torch.nest builds at its first use stays in the build folder.
+# The extension that fad.torch.nest builds at its first use stays in the build folder.
 config.environment["FAD_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache")
 if "torch" in config.available_features and any(map(shutil.which, ["c++", "g++", "clang++"])):
     config.available_features.add("torch-eager")

@@ -27,10 +27,10 @@ import socket
 import struct
 import sys
 
-# What the server imports: what scripts share and what starts no thread.
+# Imports of the server: modules that scripts share and that start no thread.
 IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx"]
-# What may differ between scripts: what only scripts and fad read, folders of temporary files,
-# and the shell's own.
+# Variables that may differ between scripts: those that only scripts and fad read, folders of
+# temporary files, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
 FREE |= {"TEMP", "TEMPDIR", "TMP", "TMPDIR"}
 FREE_PREFIX = "FAD_"
@@ -94,7 +94,7 @@ class Server:
         self.children = {}
         self.warm = False
         self.environment = dict(os.environ)
-        # What the imports add to it, as they would in the script.
+        # Variables that the imports add to it, as they would in the script.
         self.added = {}
 
     def serve(self):
@@ -155,7 +155,7 @@ class Server:
         threads = os.listdir("/proc/self/task")
         if len(threads) != 1:
             raise SystemExit(f"torch_python.py: {len(threads)} threads, after {self.imports}")
-        # What is here stays: collections do not touch, hence not copy, it.
+        # Objects that are here stay: collections do not touch, hence not copy, them.
         gc.collect()
         gc.freeze()
         self.warm = True

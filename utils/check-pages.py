@@ -8,7 +8,7 @@
 - pages, descriptions of TableGen, comments of C++ and Python are spelled as in American
   English, and without phrases that readers did not understand;
 - no comment of C++, Python, TableGen, CMake or the shell, and no docstring begins with "What",
-  and none has "of what": a noun says more."""
+  and none has "of what": a noun says more. That holds for the tests' Python, too."""
 
 import pathlib
 import re
@@ -44,18 +44,21 @@ CLAUSE = re.compile(r"\bof what\b", re.IGNORECASE)
 # Its folders hold other texts.
 DOCS = pathlib.Path("docs")
 OWN_PATH = pathlib.Path("utils/check-pages.py")
+# Files that show such comments to the test of this script.
+SAMPLES = pathlib.Path("test/Utils/Inputs/pages")
 COMMANDS = {"sh", "python"}
 
 
-def find_files(root, *patterns):
-    """The files of such names that git tracks, or those there are where git knows none."""
+def find_files(root, *patterns, others=("build", "test")):
+    """The files of such names that git tracks, or those there are where git knows none, but
+    those in the folders `others`."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", *patterns], capture_output=True, text=True
     ).stdout.split()
     if not listed:
         listed = [path.relative_to(root) for name in patterns for path in root.rglob(name)]
     files = {pathlib.Path(name) for name in listed}
-    return sorted(file for file in files if file.parts[0] not in ("build", "test"))
+    return sorted(file for file in files if file.parts[0] not in others)
 
 
 def read_prose(path):
@@ -94,7 +97,7 @@ def check_contents(root, pages):
 
 def check_site(root, pages):
     """Yields the pages of docs that the site leaves out, those it has that are not there, and
-    the first that is elsewhere than in docs/README.md. What is in its folder reference is
+    the first that is elsewhere than in docs/README.md. Its folder reference is
     made by the build."""
     site, contents = root / "docs" / "mkdocs.yml", root / "docs" / "README.md"
     listed = LISTED.findall(site.read_text())
@@ -164,6 +167,8 @@ def main():
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_spelling(root, file)]
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_phrases(root, file)]
     scripts = set(find_files(root, "*.c", "*.cmake", "*CMakeLists.txt", "*.sh"))
+    tests = set(find_files(root, "*.py", "*lit.cfg.py", others=["build"])) - {OWN_PATH}
+    scripts |= {file for file in tests if SAMPLES not in file.parents}
     faults += [fault for file in sorted(sources | scripts) for fault in check_clauses(root, file)]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)

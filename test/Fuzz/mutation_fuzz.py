@@ -117,7 +117,7 @@ class Corpus:
 
 
 def describe(status, errors):
-    """What is wrong with how a run ended, or nothing."""
+    """The error in how a run ended, or nothing."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         late = number in (signal.SIGALRM, signal.SIGKILL, signal.SIGXCPU)
@@ -144,7 +144,7 @@ class Fuzzer:
         return self.local.server
 
     def find_fault(self, command, data):
-        """What is wrong with a run, or nothing, and what it printed."""
+        """The error of a run, or nothing, and its output."""
         status, output, errors = self.server().run(command, data)
         fault = describe(status, errors)
         if fault:
@@ -154,7 +154,7 @@ class Fuzzer:
         if command[0] != "fad-opt":
             return "", errors
         if status:
-            # Where this changes something, the error is of what a pass has made.
+            # Where this changes something, the error is in the result of a pass.
             again = [*command, "--verify-each=false"]
             if self.server().run(PARSE, data)[0] == 0:
                 unverified, _, _ = self.server().run(again, data)
@@ -236,7 +236,7 @@ class Fuzzer:
         return b"\n".join(lines)
 
     def check(self, seed):
-        """What is wrong with the run of a seed, or nothing."""
+        """The error of the run of a seed, or nothing."""
         command, data = self.make(seed)
         if command[0] == "fad-runner" and UNBOUNDED.search(data.decode(errors="replace")):
             command = ["fad-opt", "--fad-nest", "--fad-to-cpu"]

@@ -20,7 +20,7 @@ NUMBERS += [-(2**63), 2**63, 2**64, "0x7FC00000", "0x7FF0000000000000", "1.0e400
 
 
 def classify(token):
-    """What may stand where `token` does, or nothing."""
+    """A token that may stand where `token` does, or nothing."""
     if token[0] in "%@#!^":
         return token[0]
     if token[0].isdigit():
@@ -33,7 +33,7 @@ def classify(token):
 
 
 class Pool:
-    """What all inputs are made of: tokens by class, lines, and attributes."""
+    """The parts of all inputs: tokens by class, lines, and attributes."""
 
     def __init__(self, texts):
         tokens, lines, attributes = defaultdict(set), set(), set()

@@ -16,7 +16,7 @@ UNITS = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 LEAST = {"f64": 1e-300, "f32": 1e-37, "f16": 2.0**-24, "bf16": 1e-37}
 # How many units an operation may err.
 ULPS = 4
-# What elements and tangents may be at most, by type, and errors relative to them.
+# The most that elements and tangents may be, by type, and errors relative to them.
 LARGEST = {"f64": 1e4, "f32": 1e4, "f16": 50, "bf16": 1e3}
 UNSURE = 0.1
 
@@ -66,7 +66,7 @@ MAY_BE_NAN = contextvars.ContextVar("may_be_nan", default=False)
 
 
 def or_unknown(off):
-    """What is not a number as an error is an infinite one."""
+    """An error that is not a number is an infinite one."""
     return np.where(np.isnan(off), np.inf, off)
 
 
@@ -169,7 +169,7 @@ def put(dual, places, init):
 
 
 def join(duals, axis):
-    """What lies one after the other along `axis`."""
+    """Parts that lie one after the other along `axis`."""
     return Dual(
         duals[0].element,
         np.concatenate([dual.value for dual in duals], axis),

@@ -1,4 +1,4 @@
-"""What tests of many small programs have in common."""
+"""Parts that tests of many small programs share."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor

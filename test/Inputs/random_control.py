@@ -30,12 +30,12 @@ class Control:
             self.remember(name, compute)
 
     def hand_on(self, value):
-        """What a loop carries on instead of `value`, provably of the same sizes."""
+        """A value that a loop carries on instead of `value`, provably of the same sizes."""
         other = self.pick_like(value)
         return self.apply("arith.mulf", value, other) if value.dynamic else other
 
     def inner(self, letter, number, values):
-        """What stands for `values` inside of a loop."""
+        """The values that stand for `values` inside of a loop."""
         return [
             type(value)(f"%{letter}{number}_{i}", value.sizes, value.element)
             for i, value in enumerate(values)

@@ -41,7 +41,7 @@ class Elementwise:
         return self.add(text, first.sizes, element, lambda: compute(*map(self.dual, values)))
 
     def confine(self, value, where):
-        """What `value` becomes where a function is defined."""
+        """`value`, taken to where a function is defined."""
         if where is None:
             return value
         if where == UNIT:

@@ -33,7 +33,7 @@ def gelu(x):
     return x * sigmoid(2 * ROOT * (x + 0.044715 * x**3))
 
 
-# What a function is defined on, to which its operand is taken.
+# The domain of a function, to which its operand is taken.
 POSITIVE, UNIT, ABOVE_ONE = "positive", "unit", "above one"
 
 # Smooth functions: what follows the operand in the text, the function, its slope, and

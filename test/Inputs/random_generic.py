@@ -172,7 +172,7 @@ class Generic:
         return duals.find_extremum(terms, kept, combine == "minimumf", share=True)
 
     def make_body(self, operands, element, rank):
-        """Lines that define %r, and the function of what is read."""
+        """Lines that define %r, and the function of the read elements."""
         lines, steps, names = [], [], []
         for index, value in enumerate(operands):
             names.append(f"%a{index}")

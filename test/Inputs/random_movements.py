@@ -1,4 +1,4 @@
-"""What moves elements in random programs."""
+"""Operations that move elements in random programs."""
 
 import numpy as np
 

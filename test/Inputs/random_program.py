@@ -127,7 +127,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
 
     def remember(self, name, compute):
         """Computes a value, and which directions meet an infinite slope in it: that
-        times a cotangent of zero, of what is cut off or not chosen, is NaN."""
+        times a cotangent of zero, of values that are cut off or not chosen, is NaN."""
         made = self.env[name] = compute()
         for dual in made if isinstance(made, list) else [made]:
             # Others are masks.
@@ -238,7 +238,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
             self.env[value.name] = duals.Dual(value.element, array, tangent, error, 0 * tangent)
         self.values = list(self.arguments)
         self.trips = self.random.choice([0, 1, 2, 3])
-        # What numbers are around that a switch may go by; env has their values.
+        # Numbers that a switch may go by; env has their values.
         self.numbers, self.env["%trips"] = ["%trips"], self.trips
         self.taken = self.chance(0.5)
         self.uses_trips = self.uses_taken = False
@@ -277,12 +277,12 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
         return "\n".join([head, *self.lines, f"return {names} : {types}", "}"]) + "\n"
 
     def inputs(self):
-        """What the function is called with: arrays of f64, and numbers."""
+        """The arguments of the function: arrays of f64, and numbers."""
         extra = [np.int64(self.trips)] * self.uses_trips + [np.bool_(self.taken)] * self.uses_taken
         return self.given + extra
 
     def split(self, directions):
-        """What there is for each direction, as an array for each argument."""
+        """The directions, as an array for each argument."""
         sizes = [self.dual(value).value.size for value in self.arguments]
         parts = np.split(directions, np.cumsum(sizes)[:-1])
         return [part.reshape(value.shape) for part, value in zip(parts, self.arguments)]
@@ -299,7 +299,7 @@ class Program(Control, Elementwise, Generic, Layers, Movements):
             slack += duals.UNITS[value.element] * (flat.size + 2) * np.abs(terms).sum(-1)
         slack[self.unsure] = np.inf
         parts = zip(self.arguments, self.split(total), self.split(slack))
-        # What is returned is rounded to the type of the argument.
+        # A result is rounded to the type of the argument.
         return [
             (
                 part,

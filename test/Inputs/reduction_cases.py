@@ -81,8 +81,8 @@ def integer_value(kind):
 
 @dataclasses.dataclass
 class Case:
-    """A function `name` of an array of `size` rows, and of what each result starts
-    from. `reference(x, *starts)` is what it returns, but for `tolerance`."""
+    """A function `name` of an array of `size` rows, and of the start of each
+    result. `reference(x, *starts)` is what it returns, but for `tolerance`."""
 
     name: str
     source: str
@@ -116,7 +116,7 @@ class Case:
         return arrays
 
     def find_fault(self, x, got):
-        """What is wrong with the results `got` for `x`, or None."""
+        """The error of the results `got` for `x`, or None."""
         with np.errstate(all="ignore"):
             expected = self.reference(x, *self.starts)
         for have, want in zip(got, expected, strict=True):
@@ -397,7 +397,7 @@ def make_cases(size, wide):
 
 
 def find_faults(cases, call):
-    """What is wrong with what `call` of a case and its arguments returns."""
+    """The error of the results of `call`, of a case and its arguments."""
     random = np.random.default_rng(0)
     faults = []
     with np.errstate(all="ignore"):

@@ -1,5 +1,5 @@
-"""What policies keep of programs, as the pass test-fad-residuals tells it, and what
-is wrong with that."""
+"""Residuals of policies, as the pass test-fad-residuals tells them, and the
+errors of these."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _REGIONS = (
 # As a tape sees the program: without activations found in chains of operations.
 _WRITTEN = f"{_BEFORE},fad-raise{{within-operations=true}}"
 
-# What fad-nest does before it selects residuals.
+# Passes of fad-nest before it selects residuals.
 JOINT = f"{_REGIONS},fad-differentiate"
 
 # Passes that end with what is measured. `plain` is what a partitioner without
@@ -37,7 +37,7 @@ _MEASURES = {
     "plain": f"{_WRITTEN},{_SIMPLIFY},fad-differentiate{{derivatives-from=results}},"
     "test-fad-residuals{plain=true}",
 }
-# What is kept in the end: by `auto` at each level, and by the other policies.
+# The choices in the end: by `auto` at each level, and by the other policies.
 _NESTED = {level: f"policy=auto recompute={level}" for level in LEVELS}
 _NESTED |= {policy: f"policy={policy}" for policy in ["bp", "recompute", "fad"]}
 _MEASURES |= {
@@ -59,7 +59,7 @@ def _measure(command, text):
 
 
 def measure(fad_opt, text, before="", nested=False):
-    """What each of `_MEASURES` says of each function of a module, after the passes
+    """The values of `_MEASURES` for each function of a module, after the passes
     `before`; with `nested`, of each module in it."""
     measures = {}
     for name, passes in _MEASURES.items():

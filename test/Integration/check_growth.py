@@ -34,7 +34,7 @@ LIMITS = {
 
 
 def measure(fad_opt, folder, shape, policy, operations):
-    """What one run of fad-nest makes."""
+    """Figures of one run of fad-nest."""
     program, output = folder / "program.mlir", folder / "output.mlir"
     command = [
         fad_opt,
@@ -60,7 +60,7 @@ def measure(fad_opt, folder, shape, policy, operations):
 
 
 def find_growth(figures):
-    """What grows faster than the program, if anything; `figures` are those of a
+    """The figure that grows faster than the program, if any; `figures` are those of a
     program, of one twice as large, and of one four times as large."""
     for name, (most, slack) in LIMITS.items():
         small, middle, large = (each[name] for each in figures)

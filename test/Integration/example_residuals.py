@@ -17,7 +17,7 @@ from residual_costs import LEVELS, Failure, find_waste, measure
 
 
 def check(fad_opt, before, searched, path):
-    """What is wrong with the program in a file, or nothing. Notes in `searched` the
+    """The error of the program in a file, or nothing. Notes in `searched` the
     selections of which all choices were tried, and the others."""
     with open(path) as file:
         text = file.read()

@@ -1,4 +1,4 @@
-"""What a program allocates, as the C library's `libmemusage.so` counts it."""
+"""Allocations of a program, as the C library's `libmemusage.so` counts it."""
 
 import os
 import re

@@ -27,7 +27,7 @@ POLICIES = {policy: {"policy": policy} for policy in ("bp", "recompute", "fad")}
 POLICIES |= {f"auto at {level}": {"recompute": level} for level in LEVELS}
 # Programs that one process executes.
 BATCH = 20
-# What the evaluator's bounds are multiplied by: operations are done in other orders
+# Factors of the evaluator's bounds: operations are done in other orders
 # and forms than it has in mind.
 FACTOR = 4
 DTYPES = {
@@ -70,7 +70,7 @@ class Run:
         self.gradients = self.program.gradients(wide)
 
     def check(self, options):
-        """What is wrong under a policy, or nothing."""
+        """The error under a policy, or nothing."""
         nested = fad.nest(fad.parse(self.program.text()), **options)
         compiled = fad.compile(nested)
         count = len(self.results)
@@ -89,7 +89,7 @@ class Run:
 
 
 def check(keep, seed):
-    """What is wrong with the program of a seed, or nothing."""
+    """The error of the program of a seed, or nothing."""
     name = list(POLICIES)[seed % len(POLICIES)]
     run = Run(seed)
     try:
@@ -106,7 +106,7 @@ def check(keep, seed):
 
 
 def check_batch(keep, seeds):
-    """What is wrong with the programs of `seeds`: descriptions."""
+    """Errors of the programs of `seeds`: descriptions."""
     return [fault for fault in (check(keep, seed) for seed in seeds) if fault]
 
 

@@ -24,7 +24,7 @@ BATCH = 100
 
 
 class Totals:
-    """What is counted over all programs: selections, those of which all choices
+    """Counts over all programs: selections, those of which all choices
     were tried, and where a cut without derivatives keeps more."""
 
     def __init__(self):

@@ -53,7 +53,7 @@ class Format:
         return sign * math.ldexp(fraction, max(exponent, 1) - 1 + self.emin - self.fraction)
 
 
-# What is narrower than f32 is computed in f32.
+# Types narrower than f32 are computed in f32.
 FORMATS = {
     "f64": Format(64, 52),
     "f32": Format(32, 23),

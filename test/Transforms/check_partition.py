@@ -17,7 +17,7 @@ for file in files:
     assert len(regions) == 1, f"{file.name}: {len(regions)} regions"
     outside = text.replace(regions[0], "")
     assert outside.count("linalg.matmul") == 2, file.name
-    # What is left outside is the two bias additions.
+    # The two bias additions are left outside.
     generics = re.findall(r"linalg\.generic.*?linalg\.yield", outside, re.S)
     assert len(generics) == 2, f"{file.name}: {len(generics)} generics"
     for generic in generics:

@@ -169,7 +169,7 @@ def driver(name, kind):
 
 
 def execute(fad_opt, runner, library, functions):
-    """What the drivers print, for `functions` by name and type."""
+    """Output of the drivers, for `functions` by name and type."""
     plain = "\n".join(functions.values())
     raised = run(fad_opt, "--fad-raise", text=plain)
     body = raised.strip().removeprefix("module {").removesuffix("}")

@@ -327,7 +327,7 @@ class Checker:
         return done.returncode, done.stdout + done.stderr
 
     def check_gradients(self, name, cases, policy, dynamic):
-        """What is wrong with the gradients of an operation, or nothing."""
+        """The error of the gradients of an operation, or nothing."""
         text = build_function(cases, dynamic)
         arguments = [f"--policy={policy}", "--check-gradients"]
         arguments += [f"--cotangent=random:{index}" for index in range(len(cases))]

@@ -1,5 +1,5 @@
 """Runs a program once for each function of the driver, which fails, and prints the
-first line of what the program says: fail_each.py PROGRAM ARGUMENTS..."""
+first line of the program's message: fail_each.py PROGRAM ARGUMENTS..."""
 
 import os
 import subprocess

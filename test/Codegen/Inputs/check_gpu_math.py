@@ -75,7 +75,7 @@ FUNCTIONS = {
         (1, 1),
     ),
 }
-# The error of what ends up in 16 bits, before it is rounded.
+# The error of a number that ends up in 16 bits, before it is rounded.
 NARROW = 2.0**-16
 # That of the complementary error function, and the error function, in bf16.
 SHORTEST = 2.0**-14

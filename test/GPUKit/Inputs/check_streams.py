@@ -43,7 +43,7 @@ class Block:
                 self.memory[places[guard]] = self.read(register)[guard]
                 continue
             value = self.registers.setdefault(register, numpy.zeros(len(guard), numpy.uint64))
-            # What is loaded from beyond the buffers fails here.
+            # A load from beyond the buffers fails here.
             value[guard] = self.memory[places[guard]]
 
     def compute(self, operation, operands):

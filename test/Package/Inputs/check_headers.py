@@ -25,7 +25,7 @@ def is_sampled(header):
 
 
 def explain(header, options):
-    """What the compiler says of a header, if that is wrong."""
+    """The compiler's message about a header, if that is wrong."""
     command = [options.cxx, "-x", "c++", "-std=c++17", "-fno-rtti"]
     if is_c(header):
         command = [options.cc, "-x", "c", "-std=c11"]

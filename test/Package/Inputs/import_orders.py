@@ -53,7 +53,7 @@ def is_installed(name):
 
 
 def check(order):
-    """What went wrong where packages are imported in this order, or None."""
+    """The error where packages are imported in this order, or None."""
     # Used in the order of their imports, and once more with all of them there.
     text = "import os, sys\n" + "".join(USES[name] for name in (*order, *order))
     done = subprocess.run([sys.executable, "-c", text, sys.argv[1]], capture_output=True)

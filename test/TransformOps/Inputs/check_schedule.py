@@ -34,7 +34,7 @@ def differentiate(function, arguments, cotangent, index):
 
 def main():
     text = pathlib.Path(sys.argv[1]).read_text()
-    # What is left of the schedule is no program.
+    # The rest of the schedule is no program.
     module = fad.parse(text[: text.index("  transform.named_sequence")] + "}")
     random = np.random.default_rng(0)
     for function, shapes in [(attention, [(3, 4), (4, 2)]), (ffn, [(5,), (5,)])]:

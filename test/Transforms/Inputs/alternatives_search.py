@@ -3,8 +3,8 @@
 usage: alternatives_search.py --fad-opt PATH [--count N]
 
 In each program there are tensors that backward cannot compute again, and values that
-can be computed in two ways, each from some of them: what is kept is the union of what
-the chosen ways read. Up to eight values are searched exactly: the bytes are the least
+can be computed in two ways, each from some of them: what is kept is the union of the operands
+of the chosen ways. Up to eight values are searched exactly: the bytes are the least
 that this script finds. More are improved one at a time: the bytes are no more than
 with the first way for all, or the second way for all, and the least where one change
 at a time leads there from either. Exits with 1 where that does not hold.

@@ -61,7 +61,7 @@ def d_composed(x):
     return (1 - t * t) * (sigmoid(np.arctan(t)) / (1 + t * t) * t + softplus(np.arctan(t)))
 
 
-# What makes %y of %x, whose type is T, and the derivative.
+# Operations that make %y of %x, whose type is T, and the derivative.
 ACTIVATIONS = [
     ("%y = fad.sigmoid %x : T", lambda x: sigmoid(x) * sigmoid(-x)),
     ("%y = math.tanh %x : T", lambda x: np.cosh(np.clip(x, -500, 500)) ** -2.0),
@@ -80,7 +80,7 @@ ACTIVATIONS = [
 
 def make_program(kind, activations, sizes):
     """A chain for each activation, of a size of its own, as a function @f of 1 and
-    of what the chains begin with."""
+    of the chains' beginnings."""
     one = f"tensor<1x1x{kind}>"
     types = [f"tensor<{size}x1x{kind}>" for size in sizes]
     body, results = [f"%zero = arith.constant 0.0 : {kind}"], []
@@ -112,7 +112,7 @@ def run(*command):
 
 
 def find_errors(text, sizes):
-    """What the reasons of residuals state, by the sizes of what they hold."""
+    """Statements of the reasons of residuals, by the sizes of their contents."""
     stated = {}
     for residual in re.finditer(
         r"fad\.residual (%\w+) .*off by at most ([^,]*), mean square ([^,\"]*)", text

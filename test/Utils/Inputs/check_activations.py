@@ -43,7 +43,7 @@ VALUES = {
     "hardsigmoid": lambda x: min(max(x + 3, mpf(0)), mpf(6)) / 6,
     "hardswish": lambda x: x * min(max(x + 3, mpf(0)), mpf(6)) / 6,
 }
-# What is finite, up to where f64 has denormal results, and near zeros of slopes.
+# Finite numbers, up to where f64 has denormal results, and near zeros of slopes.
 POSITIVE = 1e-300, 1e-8, 0.3, 0.7517, 1.19, 2.5, 5.9, 15.0, 25.5
 POINTS = [sign * point for point in POSITIVE for sign in (1, -1)]
 

@@ -1,4 +1,4 @@
-"""Runs utils/release.py on copies of what it reads.
+"""Runs utils/release.py on copies of the files that it reads.
 
 Usage: check_release.py ROOT FOLDER"""
 

@@ -45,7 +45,7 @@ def check_workflow(root, path):
 
 
 def check_starts(path):
-    """What is nightly has a time, and what is built by hand needs no entry of the changelog."""
+    """A nightly workflow has a time; one started by hand needs no entry of the changelog."""
     text = path.read_text()
     starts = yaml.safe_load(text)[True]
     if path.stem == "nightly":

@@ -98,7 +98,7 @@ def check_layouts():
 
 
 def check_kept():
-    """What is held for backward, by the choice."""
+    """Tensors held for backward, by the choice."""
     x = torch.randn(64, 32, requires_grad=True)
     size = 64 * 32 * 4
 
@@ -124,7 +124,7 @@ def check_kept():
     # The derivative is a function of the result.
     saved = saved_memory(elementwise(torch.tanh), x, measure=False)
     assert saved.by_kind == {"result": size}
-    # What does not depend on the argument keeps nothing.
+    # Values that do not depend on the argument keep nothing.
     compare(elementwise(lambda x: x * 2), lambda x: x * 2, x)
     assert after(elementwise(lambda x: x * 2)) == numbers
     identity = elementwise(lambda x: x)
@@ -149,7 +149,7 @@ def check_second_derivatives():
 
 
 def check_versions():
-    """A change of what is kept is an error, as in PyTorch."""
+    """A change of a saved tensor is an error, as in PyTorch."""
     for own in (GELU, elementwise(torch.tanh)):
         leaf = torch.randn(5, requires_grad=True)
         x = leaf * 2

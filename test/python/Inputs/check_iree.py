@@ -151,7 +151,7 @@ class Layer(unittest.TestCase):
             for each in residuals
         ]
         self.assertEqual(sum(shared), 2)
-        # What backward reads takes no further memory of the device.
+        # Arguments of backward take no further memory of the device.
         seed = self.executable.forward(self.x, self.w).results[0]
         before = self.executable.memory_statistics()["device_bytes_allocated"]
         self.executable.backward(residuals, seed)

@@ -140,7 +140,7 @@ class Memory(unittest.TestCase):
                     else executable._arrays.to_device(argument, copy=False)
                     for kind, argument in zip(kinds, arguments)
                 ]
-                # What the first call wrote, the second would read.
+                # The second call would read the results of the first.
                 for _ in range(2):
                     got = executable.call(name, *device)
                     for one, other in zip(got, expected, strict=True):

@@ -198,7 +198,7 @@ CASES = [*ELEMENTWISE, flatten(ROWWISE, ROWS), flatten(PAIRWISE, ROWS, OTHERS)]
 
 
 class Program(torch.nn.Module):
-    """The sum of what all cases compute, each of parameters of its own."""
+    """The sum of the results of all cases, each of parameters of its own."""
 
     def __init__(self, cases, kind):
         super().__init__()

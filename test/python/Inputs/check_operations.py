@@ -27,11 +27,11 @@ import fad.torch
 from exported_step import export_step
 from many import weigh
 
-# What the samples' module imports and nothing here calls.
+# Modules that the samples' module imports and nothing here calls.
 sys.modules.setdefault("expecttest", types.SimpleNamespace(TestCase=unittest.TestCase))
 from torch.testing._internal.common_methods_invocations import op_db
 
-# What is said of what PyTorch, torch-mlir or fad has no form of. Any other error of
+# Messages where PyTorch, torch-mlir or fad has no form of something. Any other error of
 # fad's is a failure.
 REFUSALS = (
     "PyTorch has no derivative of ",
@@ -52,7 +52,7 @@ LIMIT = 300
 
 
 class Sample(torch.nn.Module):
-    """The sum of what an operation computes, of which each floating-point tensor is a
+    """The sum of the results of an operation, of which each floating-point tensor is a
     parameter and each other one a buffer."""
 
     def __init__(self, operation, sample):
@@ -91,7 +91,7 @@ def is_own(error):
 
 
 def check_sample(operation, sample):
-    """What became of a sample, and what there is to say of it."""
+    """The outcome of a sample, and a message about it."""
     factor = torch.ones(())
     try:
         Sample(operation.op, sample)(factor).backward()

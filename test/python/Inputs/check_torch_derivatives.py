@@ -1,5 +1,5 @@
-"""What PyTorch differentiates otherwise than its values say, and what fad.torch has
-forms of its own for.
+"""Operations that PyTorch differentiates otherwise than its values say, and those that fad.torch
+has forms of its own for.
 
 usage: check_torch_derivatives.py [--every]
 
@@ -44,7 +44,7 @@ def nest_modes(x):
 
 
 def straighten(x):
-    """What gumbel_softmax(hard=True) does."""
+    """The computation of gumbel_softmax(hard=True)."""
     y = x.softmax(0)
     hard = F.one_hot(y.argmax(), y.shape[0]).to(y)
     return hard - y.detach() + y
@@ -162,7 +162,7 @@ def differentiate_values(function, x):
 
 class Otherwise(unittest.TestCase):
     def test_list(self):
-        """What is listed is not the derivative of its values."""
+        """Derivatives listed are not those of the values."""
         for name, (function, x) in OTHERWISE.items():
             with self.subTest(name):
                 by_values = differentiate_values(function, x)
@@ -173,7 +173,7 @@ class Otherwise(unittest.TestCase):
         check(self, {**OTHERWISE, **NARROW}, policies=POLICIES)
 
     def test_half(self):
-        """What is detached or quantized is so in f16 and bf16."""
+        """Values are detached or quantized in f16 and bf16, too."""
         cases = {
             "bf16": (lambda x: OTHERWISE["fake_quantize"][0](x.bfloat16()).float(), X),
             "f16": (lambda x: OTHERWISE["no_grad"][0](x.half()).float(), X),
@@ -228,7 +228,7 @@ class Otherwise(unittest.TestCase):
         self.assertGreater(len(set(gradients["rest"].tolist())), 1)
 
     def test_buffers(self):
-        """What is computed for a buffer alone needs no detaching, and a parameter
+        """A value for a buffer alone needs no detaching, and a parameter
         that only it depends on is not trained."""
 
         class Model(nn.Module):
@@ -249,7 +249,7 @@ class Otherwise(unittest.TestCase):
 
 
 class InPlace(unittest.TestCase):
-    """What changes a tensor changes its views, and the other way round."""
+    """A change of a tensor changes its views, and the other way round."""
 
     def test_gradients(self):
         check(self, {each.__name__: (each, X) for each in (change_view, view_changed)})
@@ -332,7 +332,7 @@ class Refused(unittest.TestCase):
         self.assertEqual(diagnostic.location.file, __file__)
 
     def test_errors_of_the_model(self):
-        """What the model raises by itself stays what it is."""
+        """An error of the model's own stays as it is."""
 
         def function(x):
             raise ValueError("of the model")
@@ -407,7 +407,7 @@ class Checked(unittest.TestCase):
 
     @unittest.skipUnless(EVERY, "takes long")
     def test_magnified_rounding(self):
-        """What rounding does to the new values of buffers is known, too: here, 53
+        """Rounding of the new values of buffers is known, too: here, 53
         normalizations magnify it to percents."""
         torch.manual_seed(1)
         blocks = (nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4), nn.ReLU())

@@ -1,4 +1,4 @@
-"""What fad.torch.export makes of models: names, order, types, errors."""
+"""Results of fad.torch.export: names, order, types, errors."""
 
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""What is sorted, scanned, and read or written at computed indices, and functions
+"""Sorts, scans, reads and writes at computed indices, and functions
 that torch-mlir has no form of: gradients against PyTorch's.
 
 usage: check_torch_places.py [--every]
@@ -150,7 +150,7 @@ FUNCTIONS = {
         lambda x: F.multilabel_margin_loss(x, torch.tensor([3, 0, -1, 1, 1, 1, 1, 1])),
         SIGNED,
     ),
-    # Whose strides are not those of what it is decomposed into.
+    # Whose strides are not those of its decomposition.
     "viewed attention": (
         lambda x: (
             F.scaled_dot_product_attention(

@@ -93,7 +93,7 @@ class Step(unittest.TestCase):
             kept.append(step.residual_bytes)
         self.assertEqual(kept, sorted(kept, reverse=True))
         self.assertGreater(kept[0], kept[-1])
-        # What a step keeps of a batch follows from the choice that it was made by.
+        # The residuals of a batch follow from the choice that it was made by.
         model, inputs, target = MODELS["convolution"]()
         step = self.check_step(
             model, inputs, target, policy="auto", assumed_size=3, dynamic_batch=True
@@ -134,7 +134,7 @@ class Step(unittest.TestCase):
         self.assertNotIn("unused", got)
 
     def test_no_gradient(self):
-        """What is detached, computed without gradients, or padding."""
+        """Tensors that are detached, computed without gradients, or padding."""
 
         class Parts(nn.Module):
             def __init__(self):
@@ -207,7 +207,7 @@ class Step(unittest.TestCase):
             self.assertEqual(gradient.abs().max().item(), 0)
 
     def test_outputs(self):
-        """What the model returns, in the form in which it does, and nothing else changes."""
+        """The results of the model, in their form, and nothing else changes."""
 
         class Model(nn.Module):
             def __init__(self):

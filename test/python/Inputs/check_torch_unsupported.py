@@ -1,4 +1,4 @@
-"""What fad.torch refuses: each error says what is in the way, where in the model,
+"""Models that fad.torch refuses: each error says what is in the way, where in the model,
 and what to do."""
 
 import re
@@ -34,7 +34,7 @@ def branch(y):
 
 OTHER = nn.Linear(4, 4)
 
-# Functions of what a linear layer returns, and what is said of them.
+# Functions of a linear layer's result, and the messages about them.
 CASES = {
     "nonzero": (lambda y: y[y > 0], "has a result whose size depends on values; keep"),
     "inverse": (torch.linalg.inv, "_linalg_check_errors.default may fail, depending"),
@@ -138,7 +138,7 @@ class Unsupported(unittest.TestCase):
             fad.torch.export(model, torch.randn(4, 4), torch.sum)
 
     def test_loss(self):
-        """What a loss does has the line of the loss."""
+        """Operations of a loss have the line of the loss."""
 
         def loss(y):
             return torch.special.airy_ai(y).sum()
@@ -158,7 +158,7 @@ class Unsupported(unittest.TestCase):
                 export_any(nn.Linear(4, 4), torch.randn(4, 4), lambda y: (y * weight).sum())
 
     def test_captured_constants(self):
-        """What has no gradient may come from anywhere, and so may the parameters
+        """A value without a gradient may come from anywhere, and so may the parameters
         of the model."""
         model = nn.Linear(4, 4)
 

@@ -13,7 +13,7 @@ def gate(a, b):
 
 
 def check_batches():
-    """A batch of cotangents has the gradients of each, in every form of what is kept."""
+    """A batch of cotangents has the gradients of each, in every form of the saved tensors."""
     warnings.filterwarnings("ignore", "There is a performance drop", UserWarning)
     for keep in ("auto", "source", "derivative"):
         _check_batches(torch.tanh, keep, [torch.randn(4, 3).t()])

@@ -1,4 +1,4 @@
-"""What fad.torch.elementwise refuses."""
+"""Functions that fad.torch.elementwise refuses."""
 
 import torch
 import torch.nn.functional as F

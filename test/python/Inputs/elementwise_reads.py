@@ -1,4 +1,4 @@
-"""What functions of fad.torch.elementwise read besides their arguments."""
+"""Values that functions of fad.torch.elementwise read besides their arguments."""
 
 import collections
 import types
@@ -47,7 +47,7 @@ class Scaled(torch.nn.Module):
 
 
 def check_reads():
-    """Results are those of what the function reads now."""
+    """Results are those of the function's present inputs."""
     global SCALE
     x = torch.tensor([-2.0, 0.5, 3.0], requires_grad=True)
     captured, listed = 2.0, [1.0, (2.0,)]

@@ -145,7 +145,7 @@ def export_step(
     """Exports, differentiates and compiles a training step of `model`. With `check`, the
     step is run once on the example, and compared with PyTorch's."""
     if policy == "auto":
-        # What is counted for another batch is to be the same choice.
+        # The choice for another batch is the same.
         options.setdefault("assumed_size", ASSUMED_SIZE)
     exported = fad.torch.export(
         model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch, outputs=outputs

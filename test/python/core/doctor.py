@@ -118,7 +118,7 @@ class Doctor(unittest.TestCase):
     def test_libraries(self):
         checks, _, _ = examine()
         found = checks["oneDNN or OpenBLAS"]
-        # What the compiler of this process says of a product of matrices.
+        # The remark of this process's compiler about a product of matrices.
         module = fad.parse(
             "func.func @f(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>) -> "
             "tensor<2x2xf32> { %r = linalg.matmul ins(%a, %b : tensor<2x2xf32>, "

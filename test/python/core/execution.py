@@ -358,7 +358,7 @@ class State(unittest.TestCase):
         address = None
         for _ in range(3):
             (result,) = executable.call("product", a, a)
-            # What the last call returned is gone, and its memory is taken.
+            # The result of the last call is gone, and its memory is taken.
             self.assertIn(address, (None, result.ctypes.data))
             address = result.ctypes.data
             del result

@@ -50,7 +50,7 @@ class Parsing(unittest.TestCase):
         )
 
     def test_returned(self):
-        """What results are, for code that takes over their memory."""
+        """Properties of results, for code that takes over their memory."""
         handle = fad.parse("""
             func.func @f(%a: f32, %b: f32) -> (f32, f32, f32, f32) {
               %c = arith.addf %a, %b : f32
@@ -288,7 +288,7 @@ class Passes(unittest.TestCase):
 
 
 class Reports(unittest.TestCase):
-    """What is said by calls that succeed."""
+    """Messages of calls that succeed."""
 
     REMARK = """module attributes {transform.with_named_sequence} {
       transform.named_sequence @__transform_main(%m: !transform.any_op) {

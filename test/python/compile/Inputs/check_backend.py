@@ -1,4 +1,4 @@
-"""What torch.compile(backend="fad") does where PyTorch's own backends go wrong, or where a
+"""Behavior of torch.compile(backend="fad") where PyTorch's own backends go wrong, or where a
 tensor has no elements.
 
 usage: check_backend.py [--every]
@@ -228,7 +228,7 @@ class Comparisons(unittest.TestCase):
 
 
 class OfPyTorch(unittest.TestCase):
-    """What PyTorch's partitioner reads, and fad does not."""
+    """Options that PyTorch's partitioner reads, and fad does not."""
 
     BUDGETS = "are for PyTorch's partitioner, and fad does not read them"
 

@@ -108,7 +108,7 @@ class Cells(nn.Module):
         return x.square().mean()
 
 
-# What packing takes is bounded, not known.
+# The size of packed numbers is bounded, not known.
 FEW_BITS = "decoder", "masks"
 CASES = {
     "masks": (Masks, (512, 64)),
@@ -159,7 +159,7 @@ def train(case, **options):
 
 
 def check(case, points):
-    """What is wrong with so many budgets of `case`."""
+    """Errors of so many budgets of `case`."""
     _, _, expected = train(case)
     fastest, highest, _ = train(case, budget=1.0)
     with warnings.catch_warnings(record=True) as caught:
@@ -195,7 +195,7 @@ def check(case, points):
 
 
 def check_residuals():
-    """What is wrong with a budget for what is saved: where it cannot be kept, the least is
+    """Errors of a budget for saved tensors: where it cannot be kept, the least is
     saved, with a warning."""
     saved = []
     for budget in "1MB", 1:
@@ -212,7 +212,7 @@ def check_residuals():
 
 
 def check_options():
-    """What is wrong with the options."""
+    """Errors of the options."""
     for options, message in (
         (
             {"budget": "much"},

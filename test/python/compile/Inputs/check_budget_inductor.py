@@ -26,7 +26,7 @@ def train(model, call, x):
 
 
 def check(model, x, name, budget, bound, expected):
-    """What is wrong with `budget`, which allows `bound` bytes."""
+    """The error of `budget`, which allows `bound` bytes."""
     torch._dynamo.reset()
     call = torch.compile(model, backend="fad", options={"fad.budget": budget})
     train(model, call, x)
@@ -51,7 +51,7 @@ def main():
         ends.append(explanation.graphs[0].fad.peak)
     most, least = ends
     gradients = sum(each.nbytes for each in model.parameters())
-    # What is held in reserve belongs to a number of bytes.
+    # The reserve belongs to a number of bytes.
     lowest = Partitioner(budget=1).find_budget(least, gradients)
     # A budget that is not kept warns.
     warnings.filterwarnings("error", "no selection|fad leaves", RuntimeWarning)

@@ -104,7 +104,7 @@ def compare(count, *parts):
 
 
 def check(dtype):
-    """What is wrong with the plan, if anything."""
+    """The error of the plan, if there is one."""
     forward, backward, options, stock = trace(dtype)
     if [each["target"] for each in options] != ["gpu"]:
         yield f"the plan has the options {options}"

@@ -95,7 +95,7 @@ def check_places():
     model, x, _ = make()
     for call in model, lambda x: model(x).square().sum():
         explanation = fad.torch.explain(call, x)
-        # What comes after the model is of no module.
+        # Operations after the model are of no module.
         names = [name for name in explanation.by_module if name]
         assert names[:3] == ["blocks.0", "blocks.0.norm", "blocks.0.drop"], names
         tensors = {t.name: t for t in explanation.graphs[0].fad.tensors if t.bytes}

@@ -166,7 +166,7 @@ def main():
     others = [(Decoder(), x), (Embedded(), x)] if every else []
     for model, operand in *others, (Depthwise(), images):
         budget = find_lowest(model, operand)
-        # What is wrong is no exception: it would only warn.
+        # An error is no exception: that would only warn.
         with warnings.catch_warnings():
             warnings.filterwarnings("error", "fad leaves|no selection", RuntimeWarning)
             peak = measure(model, operand, {"fad.budget": budget})

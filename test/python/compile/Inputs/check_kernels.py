@@ -1,4 +1,4 @@
-"""What Inductor makes of fad's residuals on a GPU: its kernels in Triton, compiled to PTX
+"""Inductor's code for fad's residuals on a GPU: its kernels in Triton, compiled to PTX
 and machine code without a GPU.
 
 usage: check_kernels.py [CASE ...] [--capabilities 80 90] [--all-configurations]"""

@@ -28,7 +28,7 @@ BROKEN = {"adaptive"}
 
 
 def check(name, engine):
-    """What is wrong with a layer, if anything."""
+    """The error of a layer, if there is one."""
     torch.manual_seed(0)
     number = 0 if name in BROKEN else None
     return train.check_training(*CASES[name](), engine, number_of_plans=number)

@@ -110,7 +110,7 @@ def check_bits():
                 is_right = torch.tensor(integer, dtype=INTEGERS[dtype.itemsize]).view(dtype).isnan()
             else:
                 is_right = bits == expected.view(INTEGERS[dtype.itemsize]).item() & mask
-            # What bfloat16 does not hold has no bits.
+            # Bits that bfloat16 does not hold are zero.
             if not is_right and (is_exact or dtype is not torch.bfloat16):
                 errors.append(f"{number} of {dtype} has the bits {bits:x}")
     return errors

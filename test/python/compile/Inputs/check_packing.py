@@ -30,7 +30,7 @@ def make_builder(device):
 
 
 def check(shape, bits, device):
-    """What is wrong with the words of a tensor, if anything."""
+    """The error of the words of a tensor, if there is one."""
     build = make_builder(device)
     codes = torch.randint(0, 2**bits, shape, dtype=torch.int32)
     if not can_pack(Value(codes, device), bits):

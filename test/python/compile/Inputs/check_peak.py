@@ -108,7 +108,7 @@ CASES = {
 
 
 def check(case, partition):
-    """What is wrong with the model of the steps of `case`, or nothing; and the peak."""
+    """The error of the model of the steps of `case`, or nothing; and the peak."""
     make, shape = CASES[case]
     torch.manual_seed(0)
     torch._dynamo.reset()

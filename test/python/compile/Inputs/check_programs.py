@@ -62,7 +62,7 @@ def step(program, call, x):
 
 
 def check(seed, combinations, is_dynamic, engine):
-    """What is wrong with the program of `seed`, if anything."""
+    """The error of the program of `seed`, if there is one."""
     program = Program(seed)
     x = torch.randn(ROWS, COLUMNS, dtype=torch.float64)
     expected = {}

@@ -92,7 +92,7 @@ CASES = {
 }
 
 
-# What the source of a kernel has.
+# Text in the source of a kernel.
 WRITES = {"swing": "tl.sin(values) * values", "swing_gradient": "gradient * slope"}
 
 

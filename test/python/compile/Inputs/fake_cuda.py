@@ -23,7 +23,7 @@ from torch._prims import TensorMeta
 from torch.utils._pytree import tree_map
 from torch.utils._triton import has_triton
 
-# What CUDA says of an A100 and of an H100.
+# Properties that CUDA states of an A100 and of an H100.
 COMMON = dict(
     total_memory=80 << 30,
     warp_size=32,

@@ -5,7 +5,7 @@
 import torch
 import transformers as t
 
-# What most configurations call the sizes.
+# Names of sizes in most configurations.
 WIDTH, HEADS, LAYERS, WORDS, LENGTH, BATCH = 16, 2, 2, 40, 6, 2
 SIZES = dict(
     vocab_size=WORDS,

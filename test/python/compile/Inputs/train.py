@@ -76,7 +76,7 @@ def compile_with(engine, options=None):
 
 
 def check(run, engine, bound=1e-5, number_of_plans=None, options=None):
-    """What is wrong with the values of `run(compile)`, if anything: they have to be those
+    """The error of the values of `run(compile)`, if there is one: they have to be those
     of `run` with a `compile` that does nothing. By default, fad plans at least one
     graph. `options` are for Inductor."""
     reset()
@@ -132,7 +132,7 @@ def _is_refused(run, error):
 
 
 def check_training(model, inputs, engine, **options):
-    """What is wrong with the training of `model`, if anything."""
+    """The error of the training of `model`, if there is one."""
 
     def run(compile):
         trained = copy.deepcopy(model)

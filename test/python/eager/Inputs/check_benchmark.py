@@ -32,5 +32,5 @@ run(*models, *methods, "--repetitions", "3")
 run(*models, "--methods", "defer-auto", "--figures", "batches", "--without-times")
 print(run(*models, *methods, "defer-auto", "--repetitions", "3"), end="")
 after = json.loads(file.read_text())["models"]["mlp"]["activations"]["gelu_new"]["steps"]
-# What was measured stays as it was.
+# Measurements stay as they were.
 assert {name: after[name] for name in before} == before and "checkpoint" in after, after

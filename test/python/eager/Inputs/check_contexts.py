@@ -115,7 +115,7 @@ def under_failing_hooks(y):
 
 
 def ends_in_hooks(activation, reader, options):
-    """What a sequence saves where another's hooks begin is none of theirs."""
+    """A sequence's tensors where another's hooks begin are none of theirs."""
 
     def pull(reader):
         x = LEAF.clone().requires_grad_()
@@ -151,7 +151,7 @@ class Recorder(TorchDispatchMode):
 
 
 def searches_unseen(engine, policy):
-    """What computes a derivative in few bits at the end of a sequence, the search included,
+    """The computation of a derivative in few bits at the end of a sequence, the search included,
     is no operator of the program."""
     x = LEAF.clone().requires_grad_()
     names = []
@@ -311,7 +311,7 @@ def pulls_at_once(function, options):
         thread.start()
     for thread in threads:
         thread.join()
-    # What a thread raises, ends it.
+    # An error of a thread ends it.
     right = [torch.allclose(each, expected, 1e-12, 1e-12) for each in found]
     return len(right) == 1200 and all(right)
 

@@ -55,7 +55,7 @@ TYPES = {torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 3e-3}
 
 
 class Log:
-    """What the driver is called with."""
+    """The arguments of the driver."""
 
     LAUNCH = re.compile(
         r"cuLaunchKernel (\w+) grid=(\d+),1,1 block=(\d+),1,1 shared=0 stream=(\d+) "
@@ -117,7 +117,7 @@ def close(found, expected, tolerance):
 
 
 class Programs:
-    """What was compiled, for a library of it."""
+    """Sources that were compiled, for a library of them."""
 
     def __init__(self):
         self.texts, compile = {}, _device.compile
@@ -306,7 +306,7 @@ def main():
     check("writes", check_writes)
 
     def check_capture():
-        """What a CUDA graph captures is computed at once, within the graph."""
+        """Operations that a CUDA graph captures are computed at once, within the graph."""
         x, up = inputs()
         with device.stream(1), environment("FAD_FAKE_CUDA_CAPTURED", "1"):
             with fad.torch.nest(min_numel=1, engine="deferred"):
@@ -396,7 +396,7 @@ def main():
     check("list", check_list)
 
     def check_descriptions():
-        """What has no kernel, or is asked for too early, is said with its reason."""
+        """A kernel that is not there, or is asked for too early, is named with the reason."""
         text = """
           func.func @one(%x: tensor<?xf32>) -> tensor<?xf32> {
             %r = fad.elementwise ins(%x : tensor<?xf32>) -> tensor<?xf32> {

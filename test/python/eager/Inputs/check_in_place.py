@@ -324,7 +324,7 @@ OF_RESULT = "it saves its result alone, which its reader may keep as well"
 OF_SEQUENCE = "its operand is the value of a sequence"
 OF_VIEW = "something else has the memory of its operand, such as a view"
 OF_FAD = "the policy fad keeps as much of a lone activation as PyTorch"
-# What writes to the result of a product, and the operators that are left to PyTorch.
+# Operators that write to the result of a product, and those that are left to PyTorch.
 LEFT = [
     (lambda h: F.relu(h, inplace=True), [("relu_", OF_RESULT)]),
     (lambda h: F.leaky_relu(h, 0.1, inplace=True), [("leaky_relu_", OF_RESULT)]),

@@ -345,7 +345,7 @@ print(_kernels.wait(), "torch._dynamo" in sys.modules)
 
 
 def check_disk(check):
-    """A process has the kernels at once of what an earlier one has met twice, and their
+    """A process has the kernels at once of sequences that an earlier one has met twice, and their
     machine code from the disk."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

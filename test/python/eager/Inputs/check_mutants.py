@@ -10,7 +10,7 @@ import tempfile
 
 import fad
 
-# What an error is about, its file, and what stands there, without the error and with it.
+# The subject of an error, its file, and the text there, without the error and with it.
 MUTANTS = {
     "the derivative of an operator of numbers": (
         "interactive/Interactive.cpp",

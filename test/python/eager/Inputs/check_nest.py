@@ -338,7 +338,7 @@ def check_kept(check):
 
 
 def check_lives(check):
-    """What is left of many steps: sequences with and without a backward, with a reader or
+    """The rest of many steps: sequences with and without a backward, with a reader or
     none, and values that no operator reads."""
     model = nest("auto")(Layer(gelu))
     functions, x = list(ACTIVATIONS.values()), torch.randn(2, 4, requires_grad=True)

@@ -18,7 +18,7 @@ import torch
 
 from random_programs import SMALL, describe, generate, run
 
-# What nest may raise, by a part of its message: the policies, and the facts of a program,
+# Errors that nest may raise, by a part of its message: the policies, and the facts of a program,
 # of which one explains it. All of the facts of a group have to be there.
 RAISES = {
     "hook and second derivative": (
@@ -39,7 +39,7 @@ RAISES = {
         [{"written"}],
     ),
 }
-# What eager may raise where nest does not.
+# Errors that eager may raise where nest does not.
 MODIFIED = "modified by an inplace operation"
 
 
@@ -55,7 +55,7 @@ def try_run(*arguments, **keywords):
         return None, str(error)
 
 
-# What comes of small programs in eager PyTorch, which all policies are compared with. Of many
+# Outcomes of small programs in eager PyTorch, which all policies are compared with. Of many
 # programs, this has those that come first.
 EXPECTED, MOST = {}, 5000
 
@@ -148,7 +148,7 @@ def classify(message, policies, facts):
 
 
 def check(program, nest, policies, spoil=None):
-    """What came of `program`: "equal", or the class of an error. Raises Wrong."""
+    """The outcome of `program`: "equal", or the class of an error. Raises Wrong."""
     expected, refused = expect(program)
     facts = set()
     found, raised = try_run(program, nest, spoil=spoil, facts=facts)
@@ -233,7 +233,7 @@ OTHER = {"auto": "fad", "fad": "auto"}
 
 
 def make_nest(policy, program):
-    """What `run` takes, and the policies that the program meets."""
+    """The arguments of `run`, and the policies that the program meets."""
     if policy == "eager":
         return contextlib.nullcontext, {"auto", "fad"}
     import fad.torch
@@ -283,7 +283,7 @@ def collecting():
 
 
 class Tally:
-    """What came of the programs of a policy."""
+    """The outcomes of the programs of a policy."""
 
     def __init__(self, policy, arguments):
         self.policy, self.arguments = policy, arguments

@@ -52,7 +52,7 @@ print(f"2 policies, {wrong} wrong")
 
 
 def check_holders():
-    """What is held of each form, with the names that nodes have for it."""
+    """Tensors that are held of each form, with the names that nodes have for it."""
     gate, up = (torch.randn(64, 128, requires_grad=True) for _ in range(2))
     half = torch.full((64, 128), 0.5)
     other = torch.randn(128, 128, requires_grad=True)
@@ -71,7 +71,7 @@ def check_holders():
             saved = fad.torch.saved_memory(nested)
             own = [t for t in saved.tensors if any("FadBackward" in each for each in t.holders)]
             names = sorted(t.name for t in own)
-            # A kernel computes the derivative in place of what the operator saved.
+            # A kernel computes the derivative in the place of the operator's saved tensor.
             is_computed = (name, engine) == ("own", "deferred")
             expected_here = ["derivative"] if is_computed else sorted(expected)
             assert (names, saved.unseen) == (expected_here, ()), (name, engine, saved)
@@ -88,7 +88,7 @@ def check_holders():
 
 
 def check_shared():
-    """What an operator and its reader save is one tensor, also where few bits are asked for."""
+    """An operator and its reader save one tensor, also where few bits are asked for."""
     gate, other = torch.randn(64, 64, requires_grad=True), torch.randn(64, 64)
     for function in (torch.relu, torch.tanh):
         for engine in ("interactive", "deferred"):
@@ -177,7 +177,7 @@ for name, function, expected in [
     if found != expected or json.loads(made.to_json())["bytes"] != made.bytes:
         wrong += 1
         print(name, found, expected)
-    # The deferred engine keeps no more, and says so of what it has.
+    # The deferred engine keeps no more, and says so of its tensors.
     for policy in ("auto", "fad"):
         forms = [
             fad.torch.nest(function, policy=policy, min_numel=0, engine=engine)

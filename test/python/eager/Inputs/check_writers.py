@@ -37,7 +37,7 @@ def run(program, context):
 
 def is_right(program, context):
     """Whether the result is that of eager PyTorch, and the gradient as well, or there is an
-    error of what has been modified."""
+    error about the tensor that has been modified."""
     value, gradient = run(program, context)
     expected = run(program, contextlib.nullcontext())
     if isinstance(gradient, str):

@@ -32,7 +32,7 @@ def build():
 
 
 class HostDevice:
-    """What the library counts and sets."""
+    """Counts and settings of the library."""
 
     def __init__(self):
         self.library = ctypes.CDLL(str(build()))

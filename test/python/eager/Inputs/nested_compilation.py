@@ -114,7 +114,7 @@ def check_compiled_autograd(check):
         loss.backward()
 
     def read_outside():
-        """What a value's reader outside of the sequence reaches, too, is PyTorch's node. In
+        """A node that a value's reader outside of the sequence reaches, too, is PyTorch's. In
         the deferred engine, the reader has ended the sequence of one operator."""
         is_deferred = getattr(fad.torch.nest, "keywords", {}).get("engine") == "deferred"
         x, weight = X.clone().requires_grad_(), torch.randn(8, 8, dtype=torch.double)

@@ -36,7 +36,7 @@ def check_traces(check):
 
 
 def check_transformed_backward(check):
-    """Backward of what was nested before, as a function of the cotangent, in transforms."""
+    """Backward of a nested function from before, as a function of the cotangent, in transforms."""
     tangent, other = torch.randn(2, 4, 8, dtype=torch.double)
 
     def jvp(pull):

@@ -53,7 +53,7 @@ BINARY = {
     "mul": torch.mul,
     "sub": torch.sub,
 }
-# What is no part of a sequence, and reads values.
+# Operations that are no part of a sequence, and read values.
 CONSUMERS = {
     "cat": lambda x: torch.cat([x[:1], x[1:]]),
     "clone": torch.clone,
@@ -82,7 +82,7 @@ IN_PLACE = {
     "tanh_": torch.tanh_,
     "transpose_": lambda x: x.t().mul_(1.1),
 }
-# Activations in place, of which PyTorch keeps a copy of what they overwrite.
+# Activations in place, of which PyTorch keeps a copy of the values that they overwrite.
 ACTIVATIONS_IN_PLACE = {
     "clamp_": lambda x: x.clamp_(-0.5, 0.75),
     "gelu_": torch.ops.aten.gelu_,
@@ -161,7 +161,7 @@ def _generate(seed):
     count = len(alive)
 
     def pick():
-        # What is new is read the most, so that sequences become long.
+        # New values are read the most, so that sequences become long.
         return alive[-1] if rng.random() < 0.5 else rng.choice(alive)
 
     for _ in range(rng.randint(3, 18)):
@@ -319,7 +319,7 @@ class _Execution:
         elif kind == "in_place":
             {**IN_PLACE, **ACTIVATIONS_IN_PLACE}[name](self.values[operands[0]])
         elif kind == "view":
-            # Views of what is changed later see the change.
+            # Views of tensors that are changed later see the change.
             self.add(VIEWS[name](self.values[operands[0]]))
             self.share(self.values[-1])
         elif kind == "detach":

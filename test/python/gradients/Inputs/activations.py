@@ -1,4 +1,4 @@
-"""Activations as PyTorch has them, and compositions of what they are made of."""
+"""Activations as PyTorch has them, and compositions of their parts."""
 
 import torch
 import torch.nn.functional as F

@@ -35,7 +35,7 @@ def is_close(got, expected):
 
 
 def check(path):
-    """What IREE computes otherwise. Either starts with the seed of the file, so that
+    """Differences of IREE's results. Either starts with the seed of the file, so that
     the mask of a dropout is the same."""
     module = fad.parse_file(str(path))
     nested = fad.nest(module, policy="fad")

@@ -1,5 +1,5 @@
-"""What benchmarks/residuals/torch_saved.py says that partitions keep is what compiled steps
-save, on tensors with data. An argument is a network and
+"""The figures of benchmarks/residuals/torch_saved.py for partitions are those of compiled
+steps, on tensors with data. An argument is a network and
 an activation, as in bert-small:relu."""
 
 import sys

@@ -5,7 +5,7 @@ arguments are files."""
 import json
 import sys
 
-# What is to be at or below what.
+# Figures that are to be at or below others.
 ORDER = (
     ("auto-elementwise", "eager"),
     ("auto-elementwise", "aot-default"),

@@ -1,0 +1,2 @@
+# What a test checks.
+print("a")
