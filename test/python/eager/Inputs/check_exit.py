@@ -1,5 +1,10 @@
 """Processes that end while the thread of the deferred engine compiles a kernel: they wait for
-that kernel, compile none of the others that were asked for, and end without a message."""
+that kernel, compile none of the others that were asked for, and end without a message.
+
+usage: check_exit.py INTERPRETER...
+
+INTERPRETER is a command, as of an interpreter that has imported PyTorch. The processes that
+reach the end of their script have an interpreter of their own."""
 
 import itertools
 import os
@@ -74,12 +79,12 @@ if ending == "exit":
 """
 
 
-def check_exit(check, engine, ending, is_held):
+def check_exit(check, interpreter, engine, ending, is_held):
     with tempfile.TemporaryDirectory() as folder:
         # A cache without code: all kernels are compiled.
         os.symlink(library_path(), pathlib.Path(folder, library_path().name))
         result = subprocess.run(
-            [sys.executable, "-c", PROGRAM, engine, ending, str(is_held)],
+            [*interpreter, "-c", PROGRAM, engine, ending, str(is_held)],
             capture_output=True,
             text=True,
             env={**os.environ, "FAD_CACHE_DIR": folder},
@@ -105,8 +110,10 @@ def check_exit(check, engine, ending, is_held):
 
 if __name__ == "__main__":
     check = Checks()
+    shared = sys.argv[1:]
     for engine, ending in itertools.product(("interactive", "deferred"), ("end", "within", "exit")):
-        check_exit(check, engine, ending, is_held=True)
+        interpreter = [sys.executable] if ending == "end" else shared
+        check_exit(check, interpreter, engine, ending, is_held=True)
     for engine in ("interactive", "deferred"):
-        check_exit(check, engine, "end", is_held=False)
+        check_exit(check, shared, engine, "end", is_held=False)
     check.finish()
