@@ -181,7 +181,7 @@ public:
             ScaleFunction scale = nullptr)
       : forward(forward), sizeOf(sizeOf), scale(scale), sizes(sizeOf, scale) {}
 
-  /// Of what forward returns, `results` are no residuals.
+  /// `results` of forward are no residuals.
   LogicalResult visitForward(ValueRange results);
   LogicalResult visitBackward(func::FuncOp backward, bool ownsResiduals);
 
@@ -195,7 +195,7 @@ private:
   SizeFunction sizeOf;
   ScaleFunction scale;
   Sizes sizes;
-  /// What counts so far.
+  /// Values counted so far.
   DenseSet<Value> seen;
   SmallVector<Value> sources;
   /// The tensor arguments of backward that are kept residuals, and the bytes of

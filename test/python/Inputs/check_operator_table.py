@@ -114,7 +114,7 @@ def check_values(row, numbers):
 
 
 def check_node(row):
-    """What PyTorch's node saves."""
+    """Compares the tensors that PyTorch's node saves."""
     numbers = NUMBERS.get(row.name, [{}])[0]
     for overload in row.nested.split() if row.saves else ():
         op = getattr(getattr(aten, row.name), overload)
