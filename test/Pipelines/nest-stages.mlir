@@ -1,18 +1,14 @@
 // Each stage of the README's picture changes the program after the ones before it. The
 // candidates of the policy auto pass through the same stages, one after the other.
 
-// RUN: fad-opt %s --fad-nest="policy=fad entry=block" --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s
-// RUN: fad-opt %s --fad-nest="entry=block" --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s
-// RUN: fad-opt %s --fad-nest="entry=joint" --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s --check-prefix=JOINT
-// RUN: fad-opt %s --fad-nest="entry=block" --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | FileCheck %s --check-prefix=LEAST
+// RUN: split-file %s %t
+// RUN: fad-opt %t/program.mlir --fad-nest=policy=fad --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s
+// RUN: fad-opt %t/program.mlir --fad-nest --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s
+// RUN: fad-opt %t/program.mlir --fad-nest --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | FileCheck %s --check-prefix=LEAST
+// RUN: fad-opt %t/joint.mlir --fad-nest --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s --check-prefix=JOINT
 
 // CHECK:      stages: Import Raise Partition Differentiate Residuals Split Schedule
 // CHECK-NEXT: in the picture's order
-// A function that is differentiated already gets its name as a joint function from
-// fad-differentiate, and no adjoints.
-
-// JOINT:      stages: Import Raise Partition Joint Differentiate Residuals Split Schedule
-// JOINT-NEXT: in the picture's order
 
 // One pass compares the candidates, of which each has a selection.
 
@@ -23,6 +19,7 @@
 // LEAST:     IR Dump After FadSelectLeast
 // LEAST-NOT: IR Dump After FadSelectLeast
 
+//--- program.mlir
 func.func @block(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   %zero = arith.constant dense<0.0> : tensor<4x8xf32>
   %one = arith.constant dense<1.0> : tensor<4x8xf32>
@@ -38,6 +35,13 @@ func.func @block(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   return %y : tensor<4x8xf32>
 }
 
+// A function that is differentiated already gets its name as a joint function from
+// fad-differentiate, and no adjoints.
+
+// JOINT:      stages: Import Raise Partition Joint Differentiate Residuals Split Schedule
+// JOINT-NEXT: in the picture's order
+
+//--- joint.mlir
 func.func @joint(%x: tensor<4x8xf32>, %g: tensor<4x8xf32> {fad.cotangent = 0 : i64})
     -> (tensor<4x8xf32>, tensor<4x8xf32> {fad.gradient = 0 : i64}) {
   %one = arith.constant dense<1.0> : tensor<4x8xf32>
