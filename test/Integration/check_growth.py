@@ -2,9 +2,9 @@
 
 Programs of n, 2n and 4n operations are compared by the lines that come out, by the most
 memory that is allocated at once and by all that is allocated, and, for a quarter of the
-size, by the lines of the program after each pass. All that is allocated shows operations
-that are visited again and again, and the lines after passes show those that passes make
-for others to drop. No time is measured: it would depend on the machine.
+size, by the lines of the program after each pass that changes it. All that is allocated
+shows operations that are visited again and again, and the lines after passes show those
+that passes make for others to drop. No time is measured: it would depend on the machine.
 
 Usage: check_growth.py FAD_OPT FOLDER [OPERATIONS] [--every]. The smallest program has
 OPERATIONS operations. With --every, each shape is measured under `bp`, too, which is a
@@ -45,8 +45,11 @@ def measure(fad_opt, folder, shape, policy, operations):
         output,
     ]
     program.write_text(SHAPES[shape](operations // 4))
+    # Each word of the dump is a call of the system: a program that a pass leaves as it is, is not
+    # printed again.
+    dump = ["--mlir-print-ir-after-all", "--mlir-print-ir-after-change"]
     with open(folder / "passes.txt", "w") as file:
-        subprocess.run([*command, "--mlir-print-ir-after-all"], stderr=file, check=True)
+        subprocess.run([*command, *dump], stderr=file, check=True)
     with open(folder / "passes.txt") as file:
         passes = sum(1 for _ in file)
     program.write_text(SHAPES[shape](operations))
