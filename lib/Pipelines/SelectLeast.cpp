@@ -172,8 +172,8 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
   ModuleOp module = getOperation();
   FadDifferentiateOptions options;
   options.entry = entry;
-  options.wrt.assign(wrt.begin(), wrt.end());
-  options.results.assign(results.begin(), results.end());
+  options.wrt = llvm::to_vector(wrt);
+  options.results = llvm::to_vector(results);
   OwningOpRef<ModuleOp> least;
   int64_t leastBytes = 0;
   // A pass may run pipelines only on operations inside of its own.

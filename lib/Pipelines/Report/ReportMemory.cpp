@@ -17,15 +17,6 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-namespace {
-/// A copy of a module, with the residuals of one policy selected.
-struct SelectedModule {
-  OwningOpRef<ModuleOp> module;
-  func::FuncOp joint;
-  SelectionOptions options;
-};
-} // namespace
-
 static SelectionOptions getSelection(const ReportRequest &request,
                                      Policy policy) {
   SelectionOptions options = request.selection;
@@ -52,20 +43,16 @@ static void setOptions(NestOptions &options, StringRef entry, Policy policy,
     options.results.push_back(number);
 }
 
-/// Selects residuals by `policy` on a copy of `module`.
-static FailureOr<SelectedModule> selectOnCopy(ModuleOp module, StringRef entry,
-                                              Policy policy,
-                                              const ReportRequest &request) {
+/// A copy of `module`, with the residuals of `policy` selected.
+static FailureOr<OwningOpRef<ModuleOp>>
+selectOnCopy(ModuleOp module, StringRef entry, Policy policy,
+             const ReportRequest &request) {
   NestOptions options;
   setOptions(options, entry, policy, request);
-  SelectedModule selected;
-  selected.module = module.clone();
-  FailureOr<func::FuncOp> joint = createJoint(*selected.module, options);
-  if (failed(joint))
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(createJoint(*copy, options)))
     return failure();
-  selected.joint = *joint;
-  selected.options = options.getSelection();
-  return selected;
+  return copy;
 }
 
 FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
@@ -77,18 +64,19 @@ FailureOr<MemoryReport> fad::reportMemory(ModuleOp module,
   MemoryReport report(name, request.sizes);
   llvm::SetVector<Policy> policies(llvm::from_range, request.policies);
   for (Policy policy : policies) {
-    FailureOr<SelectedModule> selected =
+    FailureOr<OwningOpRef<ModuleOp>> selected =
         selectOnCopy(module, name, policy, request);
     if (failed(selected))
       return failure();
-    FailureOr<PolicyReport *> added =
-        report.add(selected->joint, selected->options);
+    func::FuncOp joint = findJoint(**selected, name);
+    SelectionOptions options = getSelection(request, policy);
+    FailureOr<PolicyReport *> added = report.add(joint, options);
     if (failed(added))
       return failure();
-    FailureOr<NestedPair> pair = NestedPair::split(selected->joint);
+    FailureOr<NestedPair> pair = NestedPair::split(joint);
     if (failed(pair) ||
         failed(report.addRepeated(**added, pair->forward, pair->backward,
-                                  selected->options)) ||
+                                  options)) ||
         failed(addFootprint(**added, request, *pair)))
       return failure();
   }
@@ -102,15 +90,18 @@ LogicalResult fad::drawResiduals(ModuleOp module, const ReportRequest &request,
   FailureOr<func::FuncOp> entry = findEntry(module, request.entry);
   if (failed(entry))
     return failure();
-  FailureOr<SelectedModule> selected = selectOnCopy(
-      module, entry->getSymName(), request.policies.front(), request);
+  StringRef name = entry->getSymName();
+  Policy policy = request.policies.front();
+  FailureOr<OwningOpRef<ModuleOp>> selected =
+      selectOnCopy(module, name, policy, request);
   if (failed(selected))
     return failure();
-  FailureOr<JointFunction> joint = JointFunction::get(selected->joint);
+  FailureOr<JointFunction> joint =
+      JointFunction::get(findJoint(**selected, name));
   if (failed(joint))
     return failure();
-  drawJoint(*joint, selected->options, request.sizes, request.summarizePicture,
-            os);
+  drawJoint(*joint, getSelection(request, policy), request.sizes,
+            request.summarizePicture, os);
   return success();
 }
 
@@ -149,8 +140,8 @@ FailureOr<TimeMemoryCurve> fad::measureCurve(ModuleOp module,
 
   FadDifferentiateOptions differentiate;
   differentiate.entry = curve.entry;
-  differentiate.wrt.assign(request.wrt.begin(), request.wrt.end());
-  differentiate.results.assign(request.results.begin(), request.results.end());
+  differentiate.wrt = request.wrt;
+  differentiate.results = request.results;
   SmallVector<TimeMemoryPoint> points;
   auto take = [&](JointCandidate candidate) {
     func::FuncOp joint = findJoint(*candidate.module, curve.entry);
