@@ -87,6 +87,8 @@ def check_exit(check, interpreter, engine, ending, is_held):
             [*interpreter, "-c", PROGRAM, engine, ending, str(is_held)],
             capture_output=True,
             text=True,
+            # A process that waits for itself is an error, and no test without an end.
+            timeout=400,
             env={**os.environ, "FAD_CACHE_DIR": folder},
         )
     printed = result.stdout.split()
