@@ -214,7 +214,7 @@ static void addKernelBinaries(OpPassManager &pm, const ToNVVMOptions &options) {
   // elements.
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
-  kernels.addPass(createFadApproximateGPUMath());
+  kernels.addPass(createFadApproximateGPUMath({options.contract}));
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   // Before upstream's lowering, which would call libdevice for these too.

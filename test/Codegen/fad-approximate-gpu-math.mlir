@@ -1,4 +1,5 @@
 // RUN: fad-opt %s -pass-pipeline='builtin.module(gpu.module(fad-approximate-gpu-math))' | FileCheck %s
+// RUN: fad-opt %s -pass-pipeline='builtin.module(gpu.module(fad-approximate-gpu-math{contract=false}))' | FileCheck %s --check-prefix=SEPARATE
 
 gpu.module @kernels {
   // 2^n, made of the bits of a sum, times the estimate of the rest.
@@ -115,6 +116,33 @@ gpu.module @kernels {
     %s = arith.select %positive, %one, %e : f32
     %y = arith.truncf %s : f32 to bf16
     memref.store %y, %out[] : memref<bf16>
+    gpu.return
+  }
+
+  // A product and what is added to it are rounded once, but for two products, whose
+  // difference has to be zero where they are equal.
+
+  // CHECK-LABEL: gpu.func @fused(
+  // CHECK-SAME:    %[[X:[^:]*]]: f32, %[[Y:[^:]*]]: f32
+  // SEPARATE-LABEL: gpu.func @fused(
+  // SEPARATE:       %[[PRODUCT:.*]] = arith.mulf %[[X:.*]], %{{.*}} : f32
+  // SEPARATE-NEXT:   arith.addf %[[PRODUCT]], %[[X]] : f32
+  // CHECK:         %[[FUSED:.*]] = math.fma %[[X]], %[[Y]], %[[X]] : f32
+  // CHECK:         %[[XX:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  // CHECK:         %[[YY:.*]] = arith.mulf %[[Y]], %[[Y]] : f32
+  // CHECK:         %[[APART:.*]] = arith.subf %[[XX]], %[[YY]] : f32
+  // CHECK:         arith.truncf %[[FUSED]]
+  // CHECK:         arith.truncf %[[APART]]
+  gpu.func @fused(%x: f32, %y: f32, %out: memref<2xbf16>, %i: index) kernel {
+    %xy = arith.mulf %x, %y : f32
+    %fused = arith.addf %xy, %x : f32
+    %xx = arith.mulf %x, %x : f32
+    %yy = arith.mulf %y, %y : f32
+    %apart = arith.subf %xx, %yy : f32
+    %a = arith.truncf %fused : f32 to bf16
+    %b = arith.truncf %apart : f32 to bf16
+    memref.store %a, %out[%i] : memref<2xbf16>
+    memref.store %b, %out[%i] : memref<2xbf16>
     gpu.return
   }
 }

@@ -146,6 +146,10 @@ struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
       *this, "format",
       llvm::cl::desc("What to emit: isa (PTX), bin (cubin) or fatbin"),
       llvm::cl::init("isa")};
+  Option<bool, ValueParser<bool>> contract{
+      *this, "contract",
+      llvm::cl::desc("Fuse products and sums that reach 16 bits only"),
+      llvm::cl::init(true)};
 };
 
 /// `fad-to-nvvm`: outlines each elementwise operation as a kernel and compiles

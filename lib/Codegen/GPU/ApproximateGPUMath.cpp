@@ -115,6 +115,8 @@ public:
   /// Drops corrections of rounding errors that the result does not show.
   void dropCorrections();
   void rewriteExponentials();
+  /// Fuses products and sums if the demanded precision allows it.
+  void fuseProducts();
 
 private:
   template <typename Fn> void forEach(Fn function);
@@ -123,6 +125,7 @@ private:
   void replace(Operation *op, const Expr &result) {
     rewriter.replaceOp(op, result.getValue());
   }
+  void fuse(Operation *op);
   void rewrite(math::ErfcOp op);
   void rewrite(math::ExpOp op);
   void rewrite(arith::DivFOp op);
@@ -215,6 +218,45 @@ void Rewriter::rewriteExponentials() {
   });
 }
 
+/// Fuses a product into its sum, with one rounding. A sum of two products
+/// stays, because fusing one of them could turn a difference of zero into a
+/// nonzero one.
+void Rewriter::fuse(Operation *op) {
+  if (!narrow.endsNarrow(op->getResult(0)))
+    return;
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  auto first = lhs.getDefiningOp<arith::MulFOp>();
+  auto second = rhs.getDefiningOp<arith::MulFOp>();
+  auto isFma = [](Value value) { return value.getDefiningOp<math::FmaOp>(); };
+  arith::MulFOp product = first ? first : second;
+  if ((first && second) || !product || !product->hasOneUse() || isFma(lhs) ||
+      isFma(rhs))
+    return;
+  Expr a = start(op, product.getLhs());
+  Expr b(*builder, product.getRhs());
+  Expr other(*builder, first ? rhs : lhs);
+  bool isDifference = isa<arith::SubFOp>(op);
+  // x * y - z, or z - x * y.
+  if (isDifference && first)
+    other = -other;
+  else if (isDifference)
+    a = -a;
+  replace(op, fma(a, b, other));
+  rewriter.eraseOp(product);
+}
+
+/// Runs after dead code elimination, because fusion depends on the number of
+/// uses.
+void Rewriter::fuseProducts() {
+  SmallVector<Operation *> sums;
+  root->walk([&](Operation *op) {
+    if (isa<arith::AddFOp, arith::SubFOp>(op) &&
+        op->getResult(0).getType().isF32())
+      sums.push_back(op);
+  });
+  llvm::for_each(sums, [&](Operation *op) { fuse(op); });
+}
+
 void Rewriter::rewrite(math::ExpOp op) {
   Expr x = start(op, op.getOperand());
   if (!narrow.endsNarrow(op)) {
@@ -303,6 +345,8 @@ void Rewriter::dropCorrections() {
 namespace {
 struct ApproximateGPUMathPass
     : fad::impl::FadApproximateGPUMathBase<ApproximateGPUMathPass> {
+  using FadApproximateGPUMathBase::FadApproximateGPUMathBase;
+
   void runOnOperation() override {
     Rewriter(getOperation()).dropSelections();
     Rewriter(getOperation()).rewriteFunctions();
@@ -311,6 +355,8 @@ struct ApproximateGPUMathPass
     shareOperations();
     Rewriter(getOperation()).rewriteExponentials();
     shareOperations();
+    if (contract)
+      Rewriter(getOperation()).fuseProducts();
   }
 
   /// Merges the exponentials of the value and the derivative, and erases dead
