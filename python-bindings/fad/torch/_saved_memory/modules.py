@@ -36,6 +36,20 @@ class ModuleWatch:
         """Those of all modules, in their order."""
         return tuple(dict.fromkeys(self._names.values()))
 
+    def count_parameters(self) -> dict[str, int]:
+        """The bytes of the parameters and buffers of each module that has some of its own;
+        what several share counts for the first."""
+        seen: set[int] = set()
+        counts: dict[str, int] = {}
+        for module, name in self._names.items():
+            own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
+            for tensor in own:
+                storage = tensor.untyped_storage()
+                if storage._cdata not in seen:
+                    seen.add(storage._cdata)
+                    counts[name] = counts.get(name, 0) + storage.nbytes()
+        return counts
+
     @property
     def current(self) -> str:
         """That of the innermost module; empty where none runs."""

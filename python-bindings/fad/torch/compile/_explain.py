@@ -2,8 +2,6 @@
 
 import contextlib
 import dataclasses
-import os
-import re
 import warnings
 from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
 
@@ -14,11 +12,11 @@ from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
 from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
-from ._graph import is_part
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes, get_tensors, peak_bytes
 from ._pytorch import box, get_original, identify_storage, partition_by_pytorch, tree_leaves
+from ._step_memory import find_line, find_memory, find_module, name_operation
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
@@ -101,7 +99,15 @@ def explain(
         trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
         with restored(state), _own_compilations():
             measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
-    return Explanation(engine, graphs, eager.bytes, eager.by_module, measurements, watch.names)
+    return Explanation(
+        engine,
+        graphs,
+        eager.bytes,
+        eager.by_module,
+        measurements,
+        watch.names,
+        watch.count_parameters(),
+    )
 
 
 def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> Callable:
@@ -207,7 +213,7 @@ def _explain_partition(parts: _Parts, modules: Collection[str]) -> Partition:
         tensors.append(
             SavedTensor(
                 name=node.name,
-                operation=_name(node),
+                operation=name_operation(node),
                 shape=tuple(map(str, value.shape)),
                 dtype=str(value.dtype).removeprefix("torch."),
                 bytes=0 if key in seen else count_storage_bytes(value),
@@ -215,7 +221,7 @@ def _explain_partition(parts: _Parts, modules: Collection[str]) -> Partition:
                 line=find_line(node),
                 reason=node.meta.get("fad_reason", ""),
                 is_input=key in inputs,
-                readers=tuple(dict.fromkeys(map(_name, read.users))),
+                readers=tuple(dict.fromkeys(map(name_operation, read.users))),
                 read_by_modules=tuple(
                     dict.fromkeys(find_module(user, modules) for user in read.users)
                 ),
@@ -228,17 +234,11 @@ def _explain_partition(parts: _Parts, modules: Collection[str]) -> Partition:
         tensors=tuple(tensors),
         bytes=peak.saved,
         peak=peak.bytes,
-        peak_operation=_name(peak.node) if peak.node else "",
+        peak_operation=name_operation(peak.node) if peak.node else "",
         peak_module=find_module(peak.node, modules) if peak.node else "",
         peak_in_backward=peak.is_backward,
+        memory=find_memory(peak, modules),
     )
-
-
-def _name(node: fx.Node) -> str:
-    """The operation of `node`, or of that of which it is one of several results."""
-    if node.op != "call_function":
-        return ""
-    return str(node.args[0].target if is_part(node) else node.target)
 
 
 def _compare(one: Partition, other: Partition) -> Partition:
@@ -285,35 +285,3 @@ def _measure(
     peaks = [measure_peak(step) for step in steps]
     times = measure_times(steps)
     return {name: Measurement(seconds, peak) for name, seconds, peak in zip(calls, times, peaks)}
-
-
-# Where in a model the nodes of its graph come from.
-
-_FRAME = re.compile(r'File "(.+)", line (\d+), in .*\n\s*(.*)')
-_OF_TORCH = os.path.dirname(torch.__file__) + os.sep
-
-
-def find_line(node: fx.Node) -> str:
-    """The line of the model that `node` is of, as in "model.py:12: y = f(x)": the
-    innermost one outside PyTorch. Empty where nothing is known."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    own = [frame for frame in frames if not frame[0].startswith(_OF_TORCH)]
-    if not frames:
-        return ""
-    file, line, code = (own or frames)[-1]
-    return f"{os.path.basename(file)}:{line}: {code.strip()}"
-
-
-def find_module(node: fx.Node, names: Collection[str]) -> str:
-    """The innermost of the modules `names` that `node` is of; empty for the model."""
-    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
-    if not stack:
-        return ""
-    path = list(stack.values())[-1][0]
-    # The path begins with how the function reaches the model.
-    parts = re.sub(r"\._modules\['([^']*)'\]", r".\1", path).split(".")
-    for start in range(len(parts)):
-        name = ".".join(parts[start:])
-        if name in names:
-            return name
-    return ""

@@ -8,6 +8,7 @@ from typing import Any, Sequence
 
 from ..._dict import AsJson
 from .._text import align
+from ._step_memory import StepMemory, draw_memory, list_peak
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Partition:
     `bytes` cross from forward to backward, beyond inputs. `peak` is the most bytes that
     a step has at once, beyond inputs, by a model in which each operation makes its
     results and nothing else; it occurs at `peak_operation`, of `peak_module` if that is
-    known, in backward if `peak_in_backward`."""
+    known, in backward if `peak_in_backward`. `memory` has what is alive then, and over the
+    step."""
 
     tensors: tuple[SavedTensor, ...]
     bytes: int
@@ -53,6 +55,7 @@ class Partition:
     peak_operation: str
     peak_module: str
     peak_in_backward: bool
+    memory: StepMemory
 
     @property
     def by_module(self) -> dict[str, int]:
@@ -96,7 +99,8 @@ class Explanation(AsJson):
     `eager_bytes` are those that autograd saves without `torch.compile`, by module in
     `eager_by_module`; the model itself has the empty name. `measurements` are those of
     "fad", "PyTorch" and "eager", where they were asked for. `modules` are the names of
-    all modules that run. `str(explanation)` is `explanation.table()`."""
+    all modules that run, and `parameters` the bytes of their parameters and buffers.
+    `str(explanation)` is `explanation.table()`."""
 
     engine: str
     graphs: tuple[Graph, ...]
@@ -104,6 +108,7 @@ class Explanation(AsJson):
     eager_by_module: Mapping[str, int]
     measurements: Mapping[str, Measurement]
     modules: tuple[str, ...]
+    parameters: Mapping[str, int]
 
     @property
     def fad_bytes(self) -> int:
@@ -162,6 +167,15 @@ class Explanation(AsJson):
         the format that its name ends with."""
         _draw(self, pathlib.Path(path))
 
+    def draw_memory(self, path: str | pathlib.Path, graph: int = 0) -> None:
+        """Draws the bytes that are alive at each operation of `graphs[graph]` to the file
+        `path`, by matplotlib: by module for fad, and the sum for PyTorch's partitioner."""
+        chosen = self.graphs[graph]
+        memories = {"fad": chosen.fad.memory}
+        if chosen.pytorch:
+            memories["PyTorch"] = chosen.pytorch.memory
+        draw_memory(memories, pathlib.Path(path))
+
 
 # The text of an explanation.
 
@@ -190,14 +204,15 @@ def _make_table(explanation: Explanation) -> str:
         align(rows, 1),
         align([["of module", *columns], *modules], 1),
     ]
-    return "\n\n".join(parts + [_describe(graph) for graph in explanation.graphs]) + "\n"
+    parts += [_describe(graph, explanation.parameters) for graph in explanation.graphs]
+    return "\n\n".join(parts) + "\n"
 
 
 def _show(count: int | None) -> str:
     return "-" if count is None else str(count)
 
 
-def _describe(graph: Graph) -> str:
+def _describe(graph: Graph, parameters: Mapping[str, int]) -> str:
     head = f"graph {graph.number}: {graph.operations} operations"
     lines = [head, *filter(None, [graph.fallback])]
     lines.append(_describe_peak("fad", graph.fad))
@@ -209,6 +224,9 @@ def _describe(graph: Graph) -> str:
     if graph.pytorch:
         others = [tensor for tensor in graph.pytorch.tensors if not tensor.is_common]
         lines += _list("PyTorch saves instead", others)
+    lines.append(f"alive at fad's peak, with {sum(parameters.values())} bytes of parameters:")
+    rows = list_peak(graph.fad.memory, parameters)
+    lines += _indent([[*row[:-1], _cut(row[-1])] for row in rows])
     return "\n".join(lines)
 
 
@@ -236,12 +254,16 @@ def _list(title: str, tensors: Sequence[SavedTensor]) -> list[str]:
         ]
         for tensor in counted
     ]
+    return [f"{title}:", *_indent(rows)]
+
+
+def _indent(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of `rows` in columns, the first aligned on the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = [
-        "  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip()
+    return [
+        "  " + "  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip()
         for row in rows
     ]
-    return [f"{title}:", *("  " + line for line in lines)]
 
 
 def _cut(line: str) -> str:

@@ -35,27 +35,36 @@ class Peak:
     `node` is the first operation at which it has them, of the backward graph where
     `is_backward`. `live` is what is alive then: the operation that makes each storage,
     and its bytes, the most first. `saved` is how many bytes cross from forward to
-    backward that are no inputs."""
+    backward that are no inputs. The step has `operations`, backward begins with number
+    `start`, and the peak is at number `place`. `storages` are those of the whole step."""
 
     bytes: int
     node: fx.Node | None
     is_backward: bool
     live: tuple[tuple[fx.Node, int], ...]
     saved: int
+    storages: tuple["Storage", ...]
+    operations: int
+    start: int
+    place: int
 
 
 @dataclass(eq=False)
-class _Storage:
+class Storage:
+    """Memory that `node` makes, and that is not alive in any case. `kind` is that of an
+    allocation of `StepMemory`."""
+
     node: fx.Node
     bytes: int
     # The places of the operations that make it and that read it last.
     first: int
     last: int
+    kind: str = "temporary"
 
 
 # The storages of a node by what identifies them in its fake tensors. Only operands are
 # compared: a node and its repetition in backward have the same fake tensor.
-_Held = dict[int, _Storage]
+_Held = dict[int, Storage]
 
 
 def count_storage_bytes(value: torch.Tensor) -> int:
@@ -75,7 +84,7 @@ class _Walk:
     """Finds the storages of both graphs, and when they begin and end."""
 
     def __init__(self) -> None:
-        self.storages: list[_Storage] = []
+        self.storages: list[Storage] = []
         self.held: dict[fx.Node, _Held] = {}
         self.nodes: list[fx.Node] = []
         self.is_backward = False
@@ -95,12 +104,14 @@ class _Walk:
             key = identify_storage(value)
             held[key] = known.get(key) or held.get(key) or self.make(node, value)
 
-    def make(self, node: fx.Node, value: torch.Tensor) -> _Storage:
+    def make(self, node: fx.Node, value: torch.Tensor) -> Storage:
         place = len(self.nodes) - 1
         # Tensors of the module are alive in any case, as are inputs of forward.
         is_input = node.op == "placeholder" and not self.is_backward
         is_static = is_input or node.op == "get_attr"
-        storage = _Storage(node, 0 if is_static else count_storage_bytes(value), place, place)
+        storage = Storage(node, 0 if is_static else count_storage_bytes(value), place, place)
+        if node.op == "placeholder":
+            storage.kind = "cotangent"
         self.storages.append(storage)
         return storage
 
@@ -111,11 +122,12 @@ class _Walk:
             storage.last = len(self.nodes)
         self.nodes.append(node)
 
-    def keep(self, nodes: list[Any], end: int) -> None:
-        """Lets the storages of `nodes` live up to `end`."""
+    def keep(self, nodes: list[Any], kind: str) -> None:
+        """Lets the storages of `nodes`, which are of `kind`, live up to the end."""
         for node in nodes:
             for storage in self.held[node].values() if isinstance(node, fx.Node) else ():
-                storage.last = end
+                storage.last = len(self.nodes)
+                storage.kind = kind
 
     def find_peak(self) -> tuple[int, int]:
         """The most bytes, and the first place that has them."""
@@ -146,10 +158,11 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
     # A saved tensor that is a result besides is among the results twice.
     results = tree_leaves(forward.graph.output_node().args)
     counts = Counter(results)
-    kept = [node for node in results if node not in saved or counts[node] > 1]
-    kept += tree_leaves(backward.graph.output_node().args)
-    walk.keep(kept, len(walk.nodes))
+    walk.keep([node for node in results if node not in saved or counts[node] > 1], "result")
+    walk.keep(tree_leaves(backward.graph.output_node().args), "gradient")
     crossing = {storage for node in saved for storage in walk.held[node].values()}
+    for storage in crossing:
+        storage.kind = "saved tensor"
     most, where = walk.find_peak()
     live = [each for each in walk.storages if each.first <= where <= each.last and each.bytes]
     live.sort(key=lambda storage: -storage.bytes)
@@ -159,4 +172,8 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
         where >= start,
         tuple((storage.node, storage.bytes) for storage in live),
         sum(storage.bytes for storage in crossing),
+        tuple(storage for storage in walk.storages if storage.bytes),
+        len(walk.nodes),
+        start,
+        where,
     )

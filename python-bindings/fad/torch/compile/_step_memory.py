@@ -1,0 +1,198 @@
+"""The memory of a training step over its operations, by module and line of the model."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import fx
+
+from ._graph import is_part
+from ._peak import Peak
+
+_FRAME = re.compile(r'File "(.+)", line (\d+), in .*\n\s*(.*)')
+_OF_TORCH = os.path.dirname(torch.__file__) + os.sep
+# A table has so many rows of the most bytes, and one for all others.
+_ROWS = 20
+# So many modules have a color of their own in a picture.
+_MODULES = 9
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A storage that an operation of the step makes.
+
+    It is alive from operation `first` to operation `last` of the step, both included, and
+    takes `bytes`. `kind` is "saved tensor" (forward makes it, and backward reads it),
+    "gradient", "result" (of forward), "cotangent" (of a result, which backward is given), or
+    "temporary". `operation`, `module` and `line` are those that make it; empty where nothing
+    is known."""
+
+    bytes: int
+    kind: str
+    operation: str
+    module: str
+    line: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class StepMemory:
+    """All storages of a step but inputs and parameters, which are alive in any case.
+
+    The step has `operations`, placeholders included, of which backward begins with the one
+    of number `backward`. The peak is at number `peak`."""
+
+    allocations: tuple[Allocation, ...]
+    operations: int
+    backward: int
+    peak: int
+
+    @property
+    def at_peak(self) -> tuple[Allocation, ...]:
+        """The storages that are alive at the peak, the largest first."""
+        alive = [each for each in self.allocations if each.first <= self.peak <= each.last]
+        return tuple(sorted(alive, key=lambda allocation: -allocation.bytes))
+
+    def count(self) -> dict[str, list[int]]:
+        """The bytes that are alive at each operation, by the module that makes them."""
+        counts: dict[str, list[int]] = {}
+        for allocation in self.allocations:
+            changes = counts.setdefault(allocation.module, [0] * (self.operations + 1))
+            changes[allocation.first] += allocation.bytes
+            if allocation.last < self.operations:
+                changes[allocation.last + 1] -= allocation.bytes
+        for changes in counts.values():
+            for place in range(1, len(changes)):
+                changes[place] += changes[place - 1]
+            del changes[self.operations]
+        return counts
+
+
+def find_memory(peak: Peak, modules: Collection[str] | None) -> StepMemory:
+    """The memory of the step of `peak`, by the `modules` of the model, if they are known."""
+    allocations = tuple(
+        Allocation(
+            storage.bytes,
+            storage.kind,
+            name_operation(storage.node),
+            find_module(storage.node, modules),
+            find_line(storage.node),
+            storage.first,
+            storage.last,
+        )
+        for storage in peak.storages
+    )
+    return StepMemory(allocations, peak.operations, peak.start, peak.place)
+
+
+def list_peak(memory: StepMemory, parameters: Mapping[str, int]) -> list[list[str]]:
+    """Rows of the storages at the peak, by module, line and kind: the bytes, the most first,
+    kind, module and line. `parameters` are the bytes of parameters and buffers by module."""
+    sums: Counter[tuple[str, str, str]] = Counter()
+    for allocation in memory.at_peak:
+        sums[allocation.kind, allocation.module, allocation.line] += allocation.bytes
+    for module, count in parameters.items():
+        sums["parameter", module, ""] += count
+    rows = [
+        [str(count), kind, module or "(model)", line]
+        for (kind, module, line), count in sums.most_common(_ROWS)
+    ]
+    rest = sums.most_common()[_ROWS:]
+    if rest:
+        rows.append([str(sum(count for _, count in rest)), f"{len(rest)} more rows", "", ""])
+    return rows
+
+
+# Where in a model the nodes of its graph come from.
+
+
+def name_operation(node: fx.Node) -> str:
+    """The operation of `node`, or of that of which it is one of several results."""
+    if node.op != "call_function":
+        return ""
+    return str(node.args[0].target if is_part(node) else node.target)
+
+
+def find_line(node: fx.Node) -> str:
+    """The line of the model that `node` is of, as in "model.py:12: y = f(x)": the
+    innermost one outside PyTorch. Empty where nothing is known."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    own = [frame for frame in frames if not frame[0].startswith(_OF_TORCH)]
+    if not frames:
+        return ""
+    file, line, code = (own or frames)[-1]
+    return f"{os.path.basename(file)}:{line}: {code.strip()}"
+
+
+def find_module(node: fx.Node, names: Collection[str]) -> str:
+    """The innermost of the modules `names` that `node` is of; empty for the model."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    if not stack:
+        return ""
+    path = list(stack.values())[-1][0]
+    # The path begins with how the function reaches the model.
+    parts = re.sub(r"\._modules\['([^']*)'\]", r".\1", path).split(".")
+    for start in range(len(parts)):
+        name = ".".join(parts[start:])
+        if name in names:
+            return name
+    return ""
+
+
+# Pictures of a step.
+
+
+def draw_memory(memories: Mapping[str, StepMemory], path: pathlib.Path) -> None:
+    """Draws the bytes over a step to the file `path`: those of the first of `memories` by
+    module, and for the others the sum."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            f"a picture in {path.name} needs matplotlib; install it with: pip install matplotlib"
+        ) from error
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    (name, memory), *others = memories.items()
+    places, series = _find_places(memory), _choose_series(memory)
+    labels = [module or "(model)" for module in series]
+    axes.stackplot(places, *series.values(), labels=labels, step="post")
+    most = sum(each[memory.peak] for each in series.values())
+    axes.plot(places[memory.peak], most, "v", color="black", label=f"peak, {name}")
+    for other, of_other in others:
+        sums = [sum(counts) / 2**20 for counts in zip(*of_other.count().values())]
+        axes.step(_find_places(of_other), sums, color="black", where="post", label=other)
+    axes.axvline(1, color="gray", linestyle="dashed")
+    axes.set_xticks([0.5, 1.5], ["forward", "backward"])
+    axes.set_xlim(0, 2)
+    axes.set_ylim(0)
+    axes.set_ylabel("MiB alive beyond inputs and parameters")
+    axes.set_title("Memory of a step by module")
+    axes.legend(loc="upper left", fontsize="small")
+    figure.savefig(path)
+
+
+def _find_places(memory: StepMemory) -> list[float]:
+    """Where each operation is drawn: forward from 0 to 1, and backward from 1 to 2, so that
+    steps of different numbers of operations are side by side."""
+    start, end = memory.backward, memory.operations
+    forward = [place / start for place in range(start)]
+    return forward + [1 + place / (end - start) for place in range(end - start)]
+
+
+def _choose_series(memory: StepMemory) -> dict[str, list[float]]:
+    """The MiB at each operation, of the modules of the most at the peak, and of all others."""
+    counts = memory.count()
+    order = sorted(counts, key=lambda module: (-counts[module][memory.peak], -max(counts[module])))
+    chosen = {module: [n / 2**20 for n in counts[module]] for module in order[:_MODULES]}
+    rest = [counts[module] for module in order[_MODULES:]]
+    if rest:
+        chosen["other modules"] = [sum(each) / 2**20 for each in zip(*rest)]
+    return chosen
