@@ -25,9 +25,9 @@ STAGES = ("Transforms", "Codegen")
 EXTENSION = pathlib.PurePath("python-bindings/fad/torch/eager/csrc")
 # Modules of Python, which do not import each other in a circle.
 PACKAGE = pathlib.PurePath("python-bindings/fad/torch")
-# The folder of which one file alone uses private names of PyTorch, and the modules of PyTorch that
-# its other files import.
-COMPILE = PACKAGE / "compile"
+# The folders of which one file alone uses private names of PyTorch, and the modules of PyTorch that
+# their other files import.
+USERS = (PACKAGE / "compile", PACKAGE / "eager")
 OWNER = "_pytorch.py"
 PUBLIC_TORCH = {
     "torch",
@@ -39,7 +39,9 @@ PUBLIC_TORCH = {
 # Functions that take names.
 ATTRIBUTES = {"getattr", "hasattr", "setattr"}
 # Names for `torch.ops.aten` and `torch.ops.prims`, whose private operators are in graphs.
-OPERATORS = {"aten", "prims", "torch.ops.aten", "torch.ops.prims"}
+OPERATORS = {"aten", "prims", "torch.ops.aten", "torch.ops.prims", "torch.ops.fad"}
+# Private names of the package and of Python.
+OWN = {"_fad_nested", "_getframe", "_handle"}
 # A folder of shared parts is no stage.
 SHARED = {"Utils", "Math"}
 
@@ -222,13 +224,16 @@ def find_private(tree):
             continue
         for name in names:
             is_torch = name.split(".")[0] in ("torch", "functorch")
+            if name.split(".")[-1] in OWN:
+                continue
             if is_private(name.split(".")[-1]) or (is_torch and name not in PUBLIC_TORCH):
                 yield node.lineno, name
 
 
 def check_private(root):
-    for file in sorted((root / COMPILE).rglob("*.py")):
-        if file != root / COMPILE / OWNER:
+    files = (file for user in USERS for file in sorted((root / user).rglob("*.py")))
+    for file in files:
+        if file.name != OWNER:
             for line, name in sorted(find_private(ast.parse(file.read_text()))):
                 yield (
                     f"{file.relative_to(root)}:{line}: {name} is private to PyTorch, and for "

@@ -152,7 +152,7 @@ TEST_F(CompileCacheTest, IsSharedByThreads) {
   EXPECT_LE(countEntries(), 4u);
 }
 
-// What belongs to another user is not used.
+// Entries of another user are not used.
 TEST_F(CompileCacheTest, LeavesFilesOfOthers) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give files away";

@@ -7,10 +7,10 @@ from typing import Any
 
 from .._requirements import torch
 from ._context import Context, is_generator
-from ._pytorch import has_compiled_call
+from ._pytorch import Replicable, has_compiled_call
 
 
-class NestedModule:
+class NestedModule(Replicable):
     """Attributes of classes of nested modules in front of the model's class."""
 
     #: The model's class, and what `nest` was called with.
@@ -48,11 +48,6 @@ class NestedModule:
 
     def __reduce_ex__(self, protocol: Any = 2) -> Any:
         return _rebuild, self._fad_nested, _state_of(self)
-
-    def _replicate_for_data_parallel(self) -> Any:
-        replica = super()._replicate_for_data_parallel()
-        replica.__class__ = type(self)
-        return replica
 
 
 @functools.cache

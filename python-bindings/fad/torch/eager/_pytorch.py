@@ -4,7 +4,20 @@ alone, beside the extension. Each function says which public one would replace i
 from collections.abc import Callable
 from typing import Any
 
+from torch.utils._pytree import tree_leaves
+
 from .._requirements import torch
+
+__all__ = [
+    "Replicable",
+    "find_address",
+    "find_keys",
+    "has_compiled_call",
+    "outside_function_modes",
+    "pass_higher_order_operators",
+    "replace_exports",
+    "tree_leaves",
+]
 
 _KEYS = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
 
@@ -57,3 +70,13 @@ def outside_function_modes() -> Any:
 def has_compiled_call(module: torch.nn.Module) -> bool:
     """Whether `module.compile()` was called, of which modules have no public sign."""
     return module._compiled_call_impl is not None
+
+
+class Replicable:
+    """A class in front of a module's, which replicas in `DataParallel` have as well, whatever
+    `__new__` of the module makes. PyTorch has no public method for replicas."""
+
+    def _replicate_for_data_parallel(self) -> Any:
+        replica: Any = super()._replicate_for_data_parallel()  # type: ignore[misc]
+        replica.__class__ = type(self)
+        return replica

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from torch.utils._pytree import tree_leaves
 
 from ..._dict import AsJson
 from .._saved_memory.modules import ModuleWatch
@@ -18,6 +17,7 @@ from .._saved_memory.referred import find_modules, find_tensors, is_compiled, re
 from .._requirements import torch
 from .._text import align
 from ._extension import load
+from ._pytorch import tree_leaves
 
 # Frames of these files are no lines of a model.
 _NOT_OF_MODELS = tuple(
