@@ -19,9 +19,10 @@ def read_picture(root):
 
 
 def find_folders(root):
-    """The folder of each pass, by the name that its declaration has in upper case."""
+    """The folder of each pass below `lib/Transforms` and its like, by the name that its
+    declaration has in upper case. A stage may have rooms."""
     return {
-        name: file.parent.name
+        name: ("", *file.relative_to(root / "lib").parts)[:3][-1]
         for file in (root / "lib").rglob("*.cpp")
         for name in re.findall(r"^#define GEN_PASS_DEF_(\w+)", file.read_text(), re.MULTILINE)
     }
