@@ -22,7 +22,9 @@ function(fad_unite target)
     get_filename_component(folder "${source}" DIRECTORY)
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${target}/${folder}")
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # Each file has a DEBUG_TYPE of its own.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+    UNITY_BUILD_CODE_BEFORE_INCLUDE "#undef DEBUG_TYPE")
 endfunction()
 
 # add_fad_library(name sources... [SHARED] [DEPENDS ...])

@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Threading.h"
 
 namespace mlir::fad {
@@ -35,6 +36,8 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-select-least"
 
 //===----------------------------------------------------------------------===//
 // Candidates
@@ -191,6 +194,8 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
       return failure();
     int64_t bytes =
         countKeptBytes(findJoint(*candidate.module, name), assumedSize);
+    ++numCandidates;
+    LDBG() << "a candidate keeps " << bytes << " bytes";
     if (!least || bytes < leastBytes) {
       least = std::move(candidate.module);
       leastBytes = bytes;
@@ -205,9 +210,10 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!JointFunction::isJoint(function))
       continue;
-    if (failed(checkResidualBudget(function, getSelection(),
-                                   countKeptBytes(function, assumedSize))))
+    int64_t bytes = countKeptBytes(function, assumedSize);
+    if (failed(checkResidualBudget(function, getSelection(), bytes)))
       return failure();
+    keptBytes += bytes;
     emitRemarks(function, getSelection());
   }
   return success();

@@ -1,3 +1,4 @@
+// RUN: fad-opt %s -fad-contractions-to-calls --remarks-filter=fad-contractions-to-calls -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK --implicit-check-not=remark:
 // RUN: fad-opt %s -fad-contractions-to-calls | FileCheck %s
 // RUN: fad-opt %s -fad-contractions-to-calls=parallel=false | FileCheck %s --check-prefix=SERIAL
 
@@ -86,5 +87,22 @@ func.func @read(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %d: memref<8xf32>) -> 
 // CHECK: linalg.matmul
 func.func @loops(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>) {
   linalg.matmul ins(%a, %b : memref<8x8xf32>, memref<8x8xf32>) outs(%c : memref<8x8xf32>)
+  return
+}
+
+// A pass after the selection has fused a product with another operation.
+// CHECK-LABEL: func @changed(
+// CHECK-NOT: call
+// CHECK: linalg.generic
+// REMARK: calls.mlir:[[#@LINE+2]]:3: remark: [Missed] NotCalled | Category:fad-contractions-to-calls | Because="it is no contraction any more"
+func.func @changed(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>) {
+  linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x8xf32>, memref<8x8xf32>) outs(%c : memref<8x8xf32>) attrs = {fad.library} {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %n = arith.negf %x : f32
+    %p = arith.mulf %n, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
   return
 }

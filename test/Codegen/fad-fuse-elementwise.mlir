@@ -1,4 +1,7 @@
 // RUN: fad-opt %s --pass-pipeline="builtin.module(func.func(fad-fuse-elementwise))" \
+// RUN:   --split-input-file --remarks-filter=fad-fuse-elementwise -o /dev/null 2>&1 | \
+// RUN:   FileCheck %s --check-prefix=REMARK --implicit-check-not=remark:
+// RUN: fad-opt %s --pass-pipeline="builtin.module(func.func(fad-fuse-elementwise))" \
 // RUN:   --split-input-file | FileCheck %s
 
 // The first function's values, fused in the pipeline, against numpy.
@@ -24,6 +27,7 @@
 // CHECK:         arith.addf
 // CHECK-NOT:   linalg.generic
 // CHECK:       return %[[RESULT]]
+// REMARK: fuse-elementwise.mlir:[[#@LINE+1]]:1: remark: [Passed] Fused | Category:fad-fuse-elementwise | Function=normalize | Producers=2
 func.func @normalize(%x: tensor<3x4xf32>, %mean: tensor<4xf32>,
                      %scale: tensor<4xf32>) -> tensor<3x4xf32> {
   %empty = tensor.empty() : tensor<3x4xf32>
@@ -120,6 +124,7 @@ func.func @memory() -> tensor<8xf32> {
   %empty = tensor.empty() : tensor<8xf32>
   %x = call @product() : () -> tensor<8xf32>
   %y = call @product() : () -> tensor<8xf32>
+  // REMARK: fuse-elementwise.mlir:[[#@LINE+1]]:8: remark: [Missed] NotFused | Category:fad-fuse-elementwise | Function=memory | Because="more memory would be in use up to its reader"
   %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
   ^bb0(%a: f32, %b: f32, %out: f32):
@@ -145,6 +150,7 @@ func.func @memory() -> tensor<8xf32> {
 // CHECK-COUNT-2: linalg.generic
 func.func private @product() -> tensor<8xf32>
 func.func private @other() -> tensor<8xf16>
+// REMARK: remark: [Missed] NotFused | {{.*}}Function=narrow
 func.func @narrow() -> tensor<8xf16> {
   %empty = tensor.empty() : tensor<8xf16>
   %x = call @product() : () -> tensor<8xf32>
@@ -176,6 +182,7 @@ func.func @narrow() -> tensor<8xf16> {
 // CHECK-NOT:     linalg.generic
 func.func private @places() -> tensor<8xindex>
 func.func private @other() -> tensor<8xf32>
+// REMARK: remark: [Missed] NotFused | {{.*}}Function=indices
 func.func @indices(%x: tensor<8xf32>) -> tensor<8xf32> {
   %empty = tensor.empty() : tensor<8xf32>
   %p = call @places() : () -> tensor<8xindex>
@@ -194,6 +201,7 @@ func.func @indices(%x: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+// REMARK: remark: [Passed] Fused | {{.*}}Function=to_indices | Producers=1
 func.func @to_indices() -> tensor<8xindex> {
   %places = tensor.empty() : tensor<8xindex>
   %p = call @places() : () -> tensor<8xindex>

@@ -1,3 +1,5 @@
+// RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=256 --remarks-filter=fad-linalg-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK --implicit-check-not=remark:
+// RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=0 --remarks-filter=fad-linalg-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNASKED --allow-empty
 // RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=256 -canonicalize -cse | FileCheck %s
 // RUN: fad-opt %s -fad-linalg-to-loops=vector-bits=0 -canonicalize -cse | FileCheck %s --check-prefix=SCALAR
 // Executed in test/python/core/vector_loops.py.
@@ -138,6 +140,10 @@ func.func @wide(%x: memref<64xf64>) {
 // CHECK-LABEL: func.func @scalar(
 // CHECK-NOT:     vector
 // CHECK:         return
+// REMARK: vectors.mlir:[[#@LINE+5]]:3: remark: [Missed] NotVectorized | Category:fad-linalg-to-loops | Function=scalar | Because="an operand has elements of less than a byte"
+// REMARK: vectors.mlir:[[#@LINE+10]]:3: remark: [Missed] NotVectorized | {{.*}}Because="neighboring elements of an operand do not lie together"
+// REMARK: vectors.mlir:[[#@LINE+14]]:3: remark: [Missed] NotVectorized | {{.*}}Because="a vector has more elements than the innermost loop, or one"
+// REMARK: vectors.mlir:[[#@LINE+18]]:3: remark: [Missed] NotVectorized | {{.*}}Because="neighboring elements of an operand do not lie together"
 func.func @scalar(%x: memref<64xi1>, %y: memref<64x64xf32>, %z: memref<64x64xf32>, %w: memref<5xf32>, %s: memref<64xf32, strided<[2]>>) {
   linalg.generic {indexing_maps = [#id1], iterator_types = ["parallel"]} outs(%x : memref<64xi1>) {
   ^bb0(%a: i1):
@@ -230,6 +236,8 @@ func.func @unit_dims(%x: memref<1x16x1x1xf32>, %s: memref<1x1xf32>, %y: memref<2
 // CHECK-LABEL: func.func @first(
 // CHECK-NOT:     memref.collapse_shape
 // CHECK:         return
+// REMARK: remark: [Missed] NotVectorized | {{.*}}Function=first | Because="neighboring elements of an operand do not lie together"
+// UNASKED-NOT: remark:
 func.func @first(%x: memref<3x16xf32>, %s: memref<1x16xf32, strided<[32, 2]>>, %y: memref<5x16xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> (0, d1)>, #id],
                   iterator_types = ["parallel", "parallel"]}
@@ -438,6 +446,19 @@ func.func @no_prefetch(%x: memref<2048xf32>, %y: memref<2048xf32>, %rows: memref
   ^bb0(%a: f32, %b: f32, %c: f32):
     %0 = arith.mulf %a, %b : f32
     linalg.yield %0 : f32
+  }
+  return
+}
+
+// The body reads an element at a computed place.
+// REMARK: vectors.mlir:[[#@LINE+2]]:3: remark: [Missed] NotVectorized | {{.*}}Function=gather | Because="its body has more than scalar arithmetic"
+func.func @gather(%x: memref<64xf32>, %p: memref<64xi32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%p : memref<64xi32>) outs(%y : memref<64xf32>) {
+  ^bb0(%i: i32, %b: f32):
+    %0 = arith.index_cast %i : i32 to index
+    %1 = memref.load %x[%0] : memref<64xf32>
+    linalg.yield %1 : f32
   }
   return
 }

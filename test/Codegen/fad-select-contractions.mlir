@@ -1,3 +1,5 @@
+// RUN: fad-opt %s -fad-select-contractions --remarks-filter-missed=fad-select-contractions -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK --implicit-check-not=remark:
+// RUN: fad-opt %s -fad-select-contractions="types=f64" --remarks-filter=fad-select-contractions -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK-F64
 // RUN: fad-opt %s -fad-select-contractions | FileCheck %s
 // RUN: fad-opt %s -fad-select-contractions=contractions=loops | FileCheck %s --check-prefix=LOOPS
 // RUN: fad-opt %s -fad-select-contractions="contractions=library types=f64" | FileCheck %s --check-prefix=TYPES
@@ -20,6 +22,7 @@
 // TYPES-LABEL: func @product(
 // TYPES: linalg.matmul
 func.func @product(%a: tensor<?x32xf32>, %b: tensor<32x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // REMARK-F64: contractions.mlir:[[#@LINE+1]]:8: remark: [Missed] NotInLibrary | Category:fad-select-contractions | Function=product | Because="the library has no function for its elements"
   %0 = linalg.matmul ins(%a, %b : tensor<?x32xf32>, tensor<32x64xf32>) outs(%c : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
 }
@@ -30,6 +33,7 @@ func.func @product(%a: tensor<?x32xf32>, %b: tensor<32x64xf32>, %c: tensor<?x64x
 // TYPES-LABEL: func @small(
 // TYPES: attrs = {fad.library}
 func.func @small(%a: tensor<4x4xf64>, %b: tensor<4x4xf64>, %c: tensor<4x4xf64>) -> tensor<4x4xf64> {
+  // REMARK: contractions.mlir:[[#@LINE+1]]:8: remark: [Missed] NotInLibrary | Category:fad-select-contractions | Function=small | Because="it has fewer than 16384 products"
   %0 = linalg.matmul ins(%a, %b : tensor<4x4xf64>, tensor<4x4xf64>) outs(%c : tensor<4x4xf64>) -> tensor<4x4xf64>
   return %0 : tensor<4x4xf64>
 }
@@ -61,6 +65,7 @@ func.func @broadcast(%a: tensor<?x?x32xf32>, %w: tensor<32x64xf32>, %e: tensor<?
 // CHECK-LABEL: func @wide(
 // CHECK: linalg.matmul
 func.func @wide(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  // REMARK: contractions.mlir:[[#@LINE+1]]:8: remark: [Missed] NotInLibrary | {{.*}}Because="the library has no function for its elements"
   %0 = linalg.matmul ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
@@ -89,8 +94,11 @@ func.func @others(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>,
 // CHECK-NOT: fad.library
 func.func @slower(%v: tensor<1x4096xf32>, %m: tensor<4096x4096xf32>, %r: tensor<1x4096xf32>, %s: tensor<65536x2x2xf32>, %b: tensor<64x64x64xf32>)
     -> (tensor<1x4096xf32>, tensor<65536x2x2xf32>, tensor<64x64x64xf32>) {
+  // REMARK: contractions.mlir:[[#@LINE+1]]:8: remark: [Missed] NotInLibrary | {{.*}}Because="an operand is a vector, or empty"
   %0 = linalg.matmul ins(%v, %m : tensor<1x4096xf32>, tensor<4096x4096xf32>) outs(%r : tensor<1x4096xf32>) -> tensor<1x4096xf32>
+  // REMARK: contractions.mlir:[[#@LINE+1]]:8: remark: [Missed] NotInLibrary | {{.*}}Because="it has fewer than 16384 products"
   %1 = linalg.batch_matmul ins(%s, %s : tensor<65536x2x2xf32>, tensor<65536x2x2xf32>) outs(%s : tensor<65536x2x2xf32>) -> tensor<65536x2x2xf32>
+  // REMARK: contractions.mlir:[[#@LINE+1]]:8: remark: [Missed] NotInLibrary | {{.*}}Because="elements of a batch lie between those of a matrix"
   %2 = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (m, k, b)>, affine_map<(b, m, n, k) -> (k, n, b)>, affine_map<(b, m, n, k) -> (m, n, b)>],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%b, %b : tensor<64x64x64xf32>, tensor<64x64x64xf32>) outs(%b : tensor<64x64x64xf32>) {

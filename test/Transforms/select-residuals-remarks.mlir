@@ -11,10 +11,14 @@
 // RUN: fad-opt %s --fad-nest="entry=layers policy=auto" -o %t.without
 // RUN: cmp %t.with %t.without
 
+// How many there are of each kind. Only the cut has candidates.
+// FAD-DAG: remark: [Analysis] Selected | Category:fad-residuals | Function=layers_joint | Derivatives=1, Free=3, Recomputed=0, Refused=0, Sizes=0, Values=1
+// AUTO-DAG: remarks.mlir:[[#@LINE+22]]:1: remark: [Analysis] Selected | Category:fad-residuals | Function=layers_joint | Candidates={{[1-9][0-9]*}}, Derivatives=0, Edges={{[1-9][0-9]*}}, Free=3, Recomputed=2, Refused=1, Sizes=0, Values=1
+
 // FAD-DAG: remarks.mlir:[[#@LINE+28]]:8: remark: [Passed] Kept | Category:fad-residuals | Function=layers_joint | Because="instead of 32*d0 bytes of linalg.matmul at {{.*}}remarks.mlir:[[#@LINE+26]]:8", Bytes=32*d0, For=fad.elementwise, Reason="derivative of a region", Type=tensor<?x8xf32>
 // FAD-DAG: remarks.mlir:[[#@LINE+27]]:8: remark: [Passed] Kept | {{.*}} Bytes=32*d0, For=linalg.matmul, Reason="read by an adjoint", Type=tensor<?x8xf32>
 // FAD-DAG: remarks.mlir:[[#@LINE+18]]:40: remark: [Analysis] Free | {{.*}} Bytes=0, {{.*}}Type=tensor<8x8xf32>
-// FAD-NOT: Recomputed
+// FAD-NOT: [Passed] Recomputed
 
 // AUTO-DAG: remarks.mlir:[[#@LINE+21]]:8: remark: [Missed] Refused | Category:fad-residuals | Function=layers_joint | Because="linalg.matmul is not computed again: a contraction", Bytes=32*d0, For="linalg.matmul, fad.elementwise", Reason="source of a region", Type=tensor<?x8xf32>
 // AUTO-DAG: remarks.mlir:[[#@LINE+22]]:8: remark: [Passed] Recomputed | Category:fad-residuals | Function=layers_joint | Bytes=32*d0, Operation=fad.elementwise, Time=

@@ -10,12 +10,14 @@
 #include "fad/Codegen/CUDAToolkit.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include <cstdlib>
 #include <set>
+#include <vector>
 
 static void reportFatalErrors() {
   auto report = +[](void *, const char *reason, bool) {
@@ -51,7 +53,31 @@ static void printVersion(llvm::raw_ostream &os) {
      << mlir::fad::findCUDAToolkit().value_or("none was found") << "\n";
 }
 
+#ifndef NDEBUG
+/// Registers the option `debug-only` for the debug output of fad, where LLVM
+/// was built without assertions and so has no such option.
+static void registerDebugOnly() {
+  if (llvm::cl::getRegisteredOptions().contains("debug-only"))
+    return;
+  static std::vector<std::string> types;
+  static llvm::cl::list<std::string> only(
+      "debug-only", llvm::cl::CommaSeparated,
+      llvm::cl::desc("Print the debug output of these passes of fad"),
+      llvm::cl::callback([](const std::string &type) {
+        types.push_back(type);
+        std::vector<const char *> names;
+        for (const std::string &each : types)
+          names.push_back(each.c_str());
+        llvm::DebugFlag = true;
+        llvm::setCurrentDebugTypes(names.data(), names.size());
+      }));
+}
+#else
+static void registerDebugOnly() {}
+#endif
+
 void mlir::fad::initTool() {
   reportFatalErrors();
+  registerDebugOnly();
   llvm::cl::AddExtraVersionPrinter(printVersion);
 }

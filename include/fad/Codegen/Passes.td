@@ -377,6 +377,10 @@ def FadSelectContractions : FadPass<"fad-select-contractions", "::mlir::func::Fu
            "Types of elements that the library has; default: all">
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [
+    Statistic<"numSelected", "num-selected", "Contractions for the library">,
+    Statistic<"numLeft", "num-left", "Contractions left to loops">
+  ];
 }
 
 def FadContractionsToCalls : FadPass<"fad-contractions-to-calls", "::mlir::ModuleOp"> {
@@ -400,6 +404,10 @@ def FadContractionsToCalls : FadPass<"fad-contractions-to-calls", "::mlir::Modul
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "Calls of the library">,
+    Statistic<"numLoops", "num-loops", "Marked contractions that later passes have changed">
+  ];
 }
 
 def FadInterchangeContractions : FadPass<"fad-interchange-contractions", "::mlir::func::FuncOp"> {
@@ -431,6 +439,10 @@ def FadFuseElementwise : FadPass<"fad-fuse-elementwise", "::mlir::func::FuncOp">
     to live on to the consumer.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Producers fused into their readers">,
+    Statistic<"numRefused", "num-refused", "Producers that stay apart, as memory would grow">
+  ];
 }
 
 def FadPoisonToEmpty : FadPass<"fad-poison-to-empty", "::mlir::func::FuncOp"> {
@@ -562,6 +574,11 @@ def FadLinalgToLoops : FadPass<"fad-linalg-to-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numVectors", "num-vectors", "Operations computed in vectors">,
+    Statistic<"numReductions", "num-reductions", "Reductions that LLVM vectorizes">,
+    Statistic<"numElements", "num-elements", "Operations computed one element at a time">
+  ];
 }
 
 def FadApproximateMath : FadPass<"fad-approximate-math"> {

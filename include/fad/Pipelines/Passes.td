@@ -30,6 +30,10 @@ def FadSelectLeast : FadPass<"fad-select-least", "::mlir::ModuleOp"> {
     alone is tried.
   }], selectionOptions);
   let options = requestOptions;
+  let statistics = [
+    Statistic<"numCandidates", "num-candidates", "Copies of the module whose residuals were selected">,
+    Statistic<"keptBytes", "kept-bytes", "Bytes that cross to backward">
+  ];
 }
 
 def FadInlineCalls : FadPass<"fad-inline-calls", "::mlir::ModuleOp"> {

@@ -328,6 +328,12 @@ def FadSelectResiduals : FadPass<"fad-select-residuals", "::mlir::func::FuncOp">
   }], selectionOptions);
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numCandidates", "num-candidates", "Values among which a minimum cut chooses">,
+    Statistic<"numEdges", "num-edges", "Edges of the network of the cut">,
+    Statistic<"numResiduals", "num-residuals", "Values that backward reads">,
+    Statistic<"keptBytes", "kept-bytes", "Bytes that cross to backward">
+  ];
 }
 
 def FadSplit : FadPass<"fad-split", "::mlir::ModuleOp"> {
@@ -406,6 +412,11 @@ def FadFuse : FadPass<"fad-fuse", "::mlir::func::FuncOp"> {
     and `fad-select-residuals` separates them operation by operation.
   }];
   let dependentDialects = ["::mlir::fad::FadDialect"];
+  let statistics = [
+    Statistic<"numProducers", "num-producers", "Producers fused into their readers">,
+    Statistic<"numSiblings", "num-siblings", "Readers of the same tensors fused">,
+    Statistic<"numRefused", "num-refused", "Operations that stay apart">
+  ];
 }
 
 #endif // FAD_TRANSFORMS_PASSES_TD

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADCONTRACTIONSTOCALLS
@@ -21,6 +23,8 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-contractions-to-calls"
 
 /// The loop of each dimension of an operand, four bits each, the first
 /// dimension in the lowest ones; 15 ends them.
@@ -128,15 +132,27 @@ struct ContractionsToCallsPass
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      // Later passes may have changed it.
-      if (op->hasAttr(kLibraryAttr) && op.hasPureBufferSemantics() &&
-          isContraction(op) && !getContractionType(op).empty())
+      if (!op->hasAttr(kLibraryAttr) || !op.hasPureBufferSemantics())
+        return;
+      if (isContraction(op) && !getContractionType(op).empty())
         ops.push_back(op);
+      else
+        refuse(op);
     });
+    numCalls += ops.size();
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       if (failed(replaceByCall(rewriter, getOperation(), op, parallel)))
         return signalPassFailure();
+  }
+
+  /// Says that passes since the selection have made `op` none for the library.
+  void refuse(linalg::LinalgOp op) {
+    ++numLoops;
+    LDBG() << "no contraction any more: " << *op;
+    remark::missed(op.getLoc(),
+                   remark::RemarkOpts::name("NotCalled").category(DEBUG_TYPE))
+        << remark::metric("Because", "it is no contraction any more");
   }
 };
 } // namespace

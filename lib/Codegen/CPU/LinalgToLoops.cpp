@@ -16,8 +16,10 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADLINALGTOLOOPS
@@ -26,6 +28,8 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-linalg-to-loops"
 
 /// Elements that make a tile worth handing to a thread: some microseconds.
 static constexpr int64_t kGrain = 16384;
@@ -334,9 +338,7 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
       linalg::LinalgOp tiled = tile(rewriter, op, parallel);
       rewriter.setInsertionPoint(tiled);
       auto generic = dyn_cast<linalg::GenericOp>(*tiled);
-      if (generic && vectorBits &&
-          (succeeded(emitVectorLoops(rewriter, generic, vectorBits, streams)) ||
-           succeeded(emitReduction(rewriter, generic))))
+      if (generic && vectorBits && vectorize(rewriter, generic, streams))
         continue;
       if (failed(linalg::linalgOpToLoops(rewriter, tiled))) {
         tiled.emitOpError("has no lowering to loops");
@@ -348,6 +350,27 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
     populateVectorLoopPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+  }
+
+  /// Replaces `op` by loops over vectors, or that LLVM vectorizes. Returns
+  /// whether it did, and says why it did not.
+  bool vectorize(RewriterBase &rewriter, linalg::GenericOp op, Value streams) {
+    if (succeeded(emitVectorLoops(rewriter, op, vectorBits, streams))) {
+      ++numVectors;
+      return true;
+    }
+    if (succeeded(emitReduction(rewriter, op))) {
+      ++numReductions;
+      return true;
+    }
+    ++numElements;
+    StringRef reason = explainElements(op, vectorBits);
+    LDBG() << "one element at a time, as " << reason << ": " << op;
+    remark::missed(op.getLoc(), remark::RemarkOpts::name("NotVectorized")
+                                    .category(DEBUG_TYPE)
+                                    .function(getOperation().getSymName()))
+        << remark::metric("Because", reason);
+    return false;
   }
 
   /// Finds all operations to lower, or emits an error for each that has no

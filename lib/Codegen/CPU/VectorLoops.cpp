@@ -28,16 +28,23 @@ static bool isContiguous(linalg::GenericOp op, OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return true;
-  // Vectors have eight i1 in a byte, buffers have one.
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!isa<FloatType, IntegerType>(type.getElementType()) ||
-      type.getElementTypeBitWidth() < 8 || !map.isProjectedPermutation())
+  if (!map.isProjectedPermutation())
     return false;
   unsigned inner = op.getNumLoops() - 1;
   if (!map.isFunctionOfDim(inner))
     return op.isDpsInput(&operand);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   return last && last.getPosition() == inner && type.isLastDimUnitStride();
+}
+
+/// Whether vectors have the elements of `operand` as a buffer has them: they
+/// have eight i1 in a byte, and buffers have one.
+static bool hasWholeBytes(OpOperand &operand) {
+  Type type = getElementTypeOrSelf(operand.get());
+  return !isa<MemRefType>(operand.get().getType()) ||
+         (isa<FloatType, IntegerType>(type) &&
+          type.getIntOrFloatBitWidth() >= 8);
 }
 
 /// Whether `op`, of a body, computes each element of a vector for itself.
@@ -71,15 +78,26 @@ static bool isInBF16(linalg::GenericOp op) {
          });
 }
 
-static bool isVectorLoop(linalg::GenericOp op) {
-  return op.getNumLoops() != 0 &&
-         op.getIteratorTypesArray().back() == utils::IteratorType::parallel &&
-         llvm::all_of(
-             op->getOpOperands(),
-             [&](OpOperand &operand) { return isContiguous(op, operand); }) &&
-         llvm::all_of(op.getBody()->getArgumentTypes(),
-                      llvm::IsaPred<FloatType, IntegerType>) &&
-         llvm::all_of(*op.getBody(), isVectorizable);
+StringRef fad::explainElements(linalg::GenericOp op, int64_t vectorBits) {
+  if (op.getNumLoops() == 0)
+    return "it has no loop";
+  if (op.getIteratorTypesArray().back() != utils::IteratorType::parallel)
+    return "its innermost loop is a reduction";
+  if (!llvm::all_of(op->getOpOperands(), hasWholeBytes))
+    return "an operand has elements of less than a byte";
+  if (!llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+        return isContiguous(op, operand);
+      }))
+    return "neighboring elements of an operand do not lie together";
+  if (!llvm::all_of(op.getBody()->getArgumentTypes(),
+                    llvm::IsaPred<FloatType, IntegerType>) ||
+      !llvm::all_of(*op.getBody(), isVectorizable))
+    return "its body has more than scalar arithmetic";
+  int64_t lanes = vectorBits / getWidestBits(op);
+  int64_t range = op.getStaticLoopRanges().back();
+  if (lanes < 2 || (!ShapedType::isDynamic(range) && range < lanes))
+    return "a vector has more elements than the innermost loop, or one";
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,12 +283,9 @@ static void emitRest(RewriterBase &rewriter, linalg::GenericOp op,
 
 LogicalResult fad::emitVectorLoops(RewriterBase &rewriter, linalg::GenericOp op,
                                    int64_t vectorBits, Value streams) {
-  if (!isVectorLoop(op))
+  if (!explainElements(op, vectorBits).empty())
     return failure();
   int64_t lanes = vectorBits / getWidestBits(op);
-  int64_t range = op.getStaticLoopRanges().back();
-  if (lanes < 2 || (!ShapedType::isDynamic(range) && range < lanes))
-    return failure();
 
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);

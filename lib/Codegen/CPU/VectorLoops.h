@@ -35,6 +35,10 @@ void createStreamFence(OpBuilder &b, Location loc);
 /// Registers the side effects of such a fence, which upstream lacks.
 void registerFenceEffects(DialectRegistry &registry);
 
+/// Why no vectors of `vectorBits` compute the elements of `op`, on buffers;
+/// empty if vectors do.
+StringRef explainElements(linalg::GenericOp op, int64_t vectorBits);
+
 /// Replaces `op`, on buffers, by loops that hold the results in registers and
 /// may be reassociated. The results of f16 and bf16 are combined in f32, and
 /// rounded once. Fails, and changes nothing, unless the innermost loop is a

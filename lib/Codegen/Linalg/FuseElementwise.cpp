@@ -12,7 +12,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADFUSEELEMENTWISE
@@ -21,6 +23,8 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-fuse-elementwise"
 
 /// Whether `value` is read by `op` or after it.
 static bool isReadFrom(Value value, Operation *op) {
@@ -53,8 +57,8 @@ static bool keepsMemory(linalg::GenericOp producer,
 }
 
 /// Whether the loop that writes what `operand` reads and the one that reads it
-/// become one: nothing else reads it, and no element is computed twice.
-static bool isWorthFusing(OpOperand *operand) {
+/// can become one: nothing else reads it, and no element is computed twice.
+static bool canFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || producer->getNumResults() != 1 ||
@@ -63,18 +67,60 @@ static bool isWorthFusing(OpOperand *operand) {
       producer->getBlock() != consumer->getBlock() ||
       consumer.getNumParallelLoops() != consumer.getNumLoops())
     return false;
-  return consumer.getMatchingIndexingMap(operand).isPermutation() &&
-         keepsMemory(producer, consumer);
+  return consumer.getMatchingIndexingMap(operand).isPermutation();
+}
+
+/// Whether the two loops of `operand`, which can become one, need no more
+/// memory then.
+static bool keepsMemory(OpOperand *operand) {
+  return keepsMemory(operand->get().getDefiningOp<linalg::GenericOp>(),
+                     cast<linalg::GenericOp>(operand->getOwner()));
 }
 
 namespace {
 struct FuseElementwisePass
     : fad::impl::FadFuseElementwiseBase<FuseElementwisePass> {
   void runOnOperation() override {
+    unsigned fused = 0;
+    auto isWorthFusing = [&](OpOperand *operand) {
+      if (!canFuse(operand) || !keepsMemory(operand))
+        return false;
+      LDBG() << "fuses " << operand->get() << " into " << *operand->getOwner();
+      ++fused;
+      return true;
+    };
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    numFused += fused;
+    if (fused)
+      remark::passed(getOperation().getLoc(), getRemark("Fused"))
+          << remark::metric("Producers", fused);
+    reportRefused();
+  }
+
+private:
+  /// Says of each loop that could be part of its reader why it is not.
+  void reportRefused() {
+    getOperation()->walk([&](linalg::GenericOp op) {
+      for (OpOperand &operand : op->getOpOperands()) {
+        if (!op.isDpsInput(&operand) || !canFuse(&operand) ||
+            keepsMemory(&operand))
+          continue;
+        ++numRefused;
+        Location loc = operand.get().getLoc();
+        LDBG() << "two operands would live longer at " << loc;
+        remark::missed(loc, getRemark("NotFused")) << remark::metric(
+            "Because", "more memory would be in use up to its reader");
+      }
+    });
+  }
+
+  remark::RemarkOpts getRemark(StringRef name) {
+    return remark::RemarkOpts::name(name)
+        .category(DEBUG_TYPE)
+        .function(getOperation().getSymName());
   }
 };
 } // namespace

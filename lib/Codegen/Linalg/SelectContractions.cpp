@@ -12,7 +12,9 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADSELECTCONTRACTIONS
@@ -22,20 +24,23 @@ namespace mlir::fad {
 using namespace mlir;
 using namespace mlir::fad;
 
+#define DEBUG_TYPE "fad-select-contractions"
+
 /// Products of two matrices from which on a library's function takes less time
 /// than a loop. At 16 x 16 x 16 the call takes as long as all the arithmetic.
 static constexpr int64_t kMinProducts = 16384;
 
-/// Whether a library is faster for the contraction `op`: its matrices are
-/// large, or may be, and the elements of each lie together.
-static bool isFaster(linalg::LinalgOp op) {
+/// Why loops are as fast as a library for the contraction `op`: its matrices
+/// are small, or the elements of one do not lie together. Empty if they are
+/// not.
+static StringRef explainLoops(linalg::LinalgOp op) {
   linalg::ContractionDimensions dims = *linalg::inferContractionDims(op);
   for (AffineMap map : op.getIndexingMapsArray())
     if (map.getNumResults() && !dims.batch.empty() &&
         llvm::is_contained(
             dims.batch,
             cast<AffineDimExpr>(map.getResults().back()).getPosition()))
-      return false;
+      return "elements of a batch lie between those of a matrix";
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto multiply = [&](ArrayRef<unsigned> loops) {
     int64_t product = 1;
@@ -50,9 +55,11 @@ static bool isFaster(linalg::LinalgOp op) {
           sums = multiply(dims.k);
   // A vector times a matrix is as fast as memory in either.
   if (rows == 0 || columns == 0 || sums == 0 || rows == 1 || columns == 1)
-    return false;
-  return ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) ||
-         ShapedType::isDynamic(sums) || rows * columns * sums >= kMinProducts;
+    return "an operand is a vector, or empty";
+  bool isLarge =
+      ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) ||
+      ShapedType::isDynamic(sums) || rows * columns * sums >= kMinProducts;
+  return isLarge ? "" : "it has fewer than 16384 products";
 }
 
 /// Where the elements of `value` are that a transpose or broadcast has copied:
@@ -88,9 +95,13 @@ struct SelectContractionsPass
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      if (isForLibrary(op))
-        ops.push_back(op);
+      if (!op.hasPureTensorSemantics() || !isContraction(op))
+        return;
+      if (StringRef reason = findObstacle(op); !reason.empty())
+        return refuse(op, reason);
+      ops.push_back(op);
     });
+    numSelected += ops.size();
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       select(rewriter, op);
@@ -132,12 +143,27 @@ struct SelectContractionsPass
   }
 
   bool isForLibrary(linalg::LinalgOp op) {
-    if (!op.hasPureTensorSemantics() || !isContraction(op))
-      return false;
+    return op.hasPureTensorSemantics() && isContraction(op) &&
+           findObstacle(op).empty();
+  }
+
+  /// Why the contraction `op` is none for the library; empty if it is one.
+  StringRef findObstacle(linalg::LinalgOp op) {
     StringRef elements = getContractionType(op);
-    return !elements.empty() &&
-           (types.empty() || llvm::is_contained(types, elements)) &&
-           (contractions == Contractions::library || isFaster(op));
+    if (elements.empty() ||
+        (!types.empty() && !llvm::is_contained(types, elements)))
+      return "the library has no function for its elements";
+    return contractions == Contractions::library ? "" : explainLoops(op);
+  }
+
+  /// Says why the contraction `op` becomes loops.
+  void refuse(linalg::LinalgOp op, StringRef reason) {
+    ++numLeft;
+    LDBG() << "loops, as " << reason << ": " << *op;
+    remark::missed(op.getLoc(), remark::RemarkOpts::name("NotInLibrary")
+                                    .category(DEBUG_TYPE)
+                                    .function(getOperation().getSymName()))
+        << remark::metric("Because", reason);
   }
 
   /// Marks `op` and lets it read what transposes and broadcasts would copy.

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
 #define GEN_PASS_DEF_FADFUSE
@@ -22,6 +24,8 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-fuse"
 
 /// The most operand and result tensors of one operation: a kernel with more
 /// streams gains nothing, and its parameters are limited.
@@ -74,6 +78,8 @@ public:
   /// The first candidate in the block that reads a tensor of `op`, and the
   /// first for each number of tensors, as far as these fit into one operation.
   ElementwiseOp find(ElementwiseOp op, const Positions &positions) const;
+  /// Whether a candidate reads a tensor of `op`, and has too many others.
+  bool hasLarge(ElementwiseOp op) const;
 
 private:
   using Key = std::pair<Value, unsigned>;
@@ -89,6 +95,12 @@ public:
       : block(block), rewriter(getContext(block), this) {}
 
   void run();
+  unsigned countProducers() const { return numProducers; }
+  unsigned countSiblings() const { return numSiblings; }
+  /// The operations that stay apart after `run`, each with the reason.
+  ArrayRef<std::pair<ElementwiseOp, StringRef>> getRefused() const {
+    return refused;
+  }
 
 private:
   void notifyOperationReplaced(Operation *op, ValueRange values) override;
@@ -104,6 +116,7 @@ private:
   bool fuse(ElementwiseOp op, Operation *&next);
   /// The only operation that reads results of `op`, if it pays to fuse with it.
   ElementwiseOp getOnlyConsumer(ElementwiseOp op);
+  void refuse(ElementwiseOp op, StringRef reason);
   /// Records `fused`, in the current stretch, at `position`.
   void record(ElementwiseOp fused, unsigned position);
 
@@ -118,6 +131,9 @@ private:
   unsigned current = 0;
   /// The operations fused in this round.
   DenseSet<Operation *> fusedOps;
+  /// The operations that this round leaves apart.
+  SmallVector<std::pair<ElementwiseOp, StringRef>> refused;
+  unsigned numProducers = 0, numSiblings = 0;
 };
 } // namespace
 
@@ -170,6 +186,17 @@ ElementwiseOp Candidates::find(ElementwiseOp op,
   return first;
 }
 
+bool Candidates::hasLarge(ElementwiseOp op) const {
+  bool found = false;
+  forEachTensor(op, [&](Value input) {
+    for (unsigned other =
+             kMaxTensors + 1 - std::min(countTensors(op), kMaxTensors);
+         other <= kMaxTensors; ++other)
+      found |= !lists.lookup({input, other}).empty();
+  });
+  return found;
+}
+
 ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
   Operation *consumer = nullptr;
   for (Operation *user : op->getUsers()) {
@@ -179,9 +206,22 @@ ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
   }
   auto elementwise = dyn_cast_or_null<ElementwiseOp>(consumer);
   auto it = stretches.find(consumer);
-  bool pays = elementwise && it != stretches.end() && it->second == current &&
-              countTensors(op) + countTensors(elementwise) <= kMaxTensors;
-  return pays ? elementwise : ElementwiseOp();
+  if (!elementwise || it == stretches.end())
+    return {};
+  if (it->second != current) {
+    refuse(op, "an operation that is not elementwise stands before its reader");
+    return {};
+  }
+  if (countTensors(op) + countTensors(elementwise) > kMaxTensors) {
+    refuse(op, "it and its reader have more than 16 tensors");
+    return {};
+  }
+  return elementwise;
+}
+
+void Fuser::refuse(ElementwiseOp op, StringRef reason) {
+  LDBG() << "stays apart, as " << reason << ": " << op;
+  refused.emplace_back(op, reason);
 }
 
 void Fuser::notifyOperationReplaced(Operation *op, ValueRange values) {
@@ -210,6 +250,8 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
     FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
     if (failed(fused))
       return false;
+    LDBG() << "fused a producer into its reader: " << *fused;
+    ++numProducers;
     record(*fused, position);
     if (adjacent)
       next = *fused;
@@ -219,12 +261,19 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
   auto isBefore = [&](Operation *first, Operation *second) {
     return positions.isBefore(first, second);
   };
-  if (!sibling || !canFuseSiblings(sibling, op, isBefore)) {
+  bool isComputed = sibling && canFuseSiblings(sibling, op, isBefore);
+  if (sibling && !isComputed)
+    refuse(op, "an operand is computed after the operation to join");
+  else if (!sibling && candidates.hasLarge(op))
+    refuse(op, "it and a reader of the same tensor have more than 16 tensors");
+  if (!isComputed) {
     candidates.insert(op);
     return false;
   }
   unsigned position = positions.get(sibling);
   ElementwiseOp fused = fuseSiblings(rewriter, sibling, op);
+  LDBG() << "fused readers of the same tensor: " << fused;
+  ++numSiblings;
   record(fused, position);
   candidates.insert(fused);
   return true;
@@ -233,6 +282,7 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
 bool Fuser::runOnce() {
   stretches.clear();
   fusedOps.clear();
+  refused.clear();
   positions.number(block);
   unsigned stretch = 0;
   for (Operation &op : block) {
@@ -272,8 +322,29 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
   void runOnOperation() override {
     if (JointFunction::isJoint(getOperation()))
       return;
-    for (Block *block : findTensorBlocks(getOperation()))
-      Fuser(*block).run();
+    unsigned producers = 0, siblings = 0;
+    for (Block *block : findTensorBlocks(getOperation())) {
+      Fuser fuser(*block);
+      fuser.run();
+      producers += fuser.countProducers();
+      siblings += fuser.countSiblings();
+      numRefused += fuser.getRefused().size();
+      for (auto [op, reason] : fuser.getRefused())
+        remark::missed(op.getLoc(), getRemark("NotFused"))
+            << remark::metric("Because", reason);
+    }
+    numProducers += producers;
+    numSiblings += siblings;
+    if (producers + siblings)
+      remark::passed(getOperation().getLoc(), getRemark("Fused"))
+          << remark::metric("Producers", producers)
+          << remark::metric("Siblings", siblings);
+  }
+
+  remark::RemarkOpts getRemark(StringRef name) {
+    return remark::RemarkOpts::name(name)
+        .category(DEBUG_TYPE)
+        .function(getOperation().getSymName());
   }
 };
 } // namespace

@@ -272,6 +272,8 @@ public:
 
   void emit(const KeptValue &kept);
   void emit(const RecomputedOp &recomputed);
+  /// Emits how many values there are of each kind.
+  void emitCounts(const Explanation &explanation, CutSize cut);
 
 private:
   remark::RemarkOpts getOptions(StringRef name) {
@@ -343,6 +345,32 @@ void RemarkEmitter::emit(const RecomputedOp &recomputed) {
   remark << Arg("Time", recomputed.time / 8);
 }
 
+void RemarkEmitter::emitCounts(const Explanation &explanation, CutSize cut) {
+  remark::detail::InFlightRemark remark =
+      remark::analysis(function.getLoc(), getOptions("Selected"));
+  if (!remark)
+    return;
+  auto count = [&](auto isCounted) {
+    return int64_t(llvm::count_if(explanation.kept, isCounted));
+  };
+  auto countKind = [&](ResidualKind kind) {
+    return count([&](const KeptValue &kept) { return kept.kind == kind; });
+  };
+  if (cut.candidates)
+    remark << remark::metric("Candidates", cut.candidates)
+           << remark::metric("Edges", cut.edges);
+  remark << remark::metric("Derivatives", countKind(ResidualKind::derivative))
+         << remark::metric("Values", countKind(ResidualKind::value))
+         << remark::metric("Sizes", countKind(ResidualKind::size))
+         << remark::metric("Free", countKind(ResidualKind::argument) +
+                                       countKind(ResidualKind::result))
+         << remark::metric("Refused", count([](const KeptValue &kept) {
+                             return kept.refusal.has_value();
+                           }))
+         << remark::metric("Recomputed",
+                           int64_t(explanation.recomputed.size()));
+}
+
 std::string fad::describeLocation(Location location) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -354,7 +382,8 @@ std::string fad::describeLocation(Location location) {
   return text;
 }
 
-void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options) {
+void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options,
+                      CutSize cut) {
   if (!function.getContext()->getRemarkEngine())
     return;
   FailureOr<JointFunction> joint = JointFunction::get(function);
@@ -362,6 +391,7 @@ void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options) {
     return;
   Explanation explanation = explainResiduals(*joint, options);
   RemarkEmitter emitter(function);
+  emitter.emitCounts(explanation, cut);
   for (const KeptValue &kept : explanation.kept)
     emitter.emit(kept);
   for (const RecomputedOp &recomputed : explanation.recomputed)

@@ -21,9 +21,12 @@
 #include "MinCutSelection.h"
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
+#include "llvm/Support/DebugLog.h"
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-select-residuals"
 
 ResidualNetwork::ResidualNetwork(ArrayRef<Value> read, CostModel &costs,
                                  llvm::function_ref<Value(Value)> resolve)
@@ -184,12 +187,15 @@ ResidualNetwork::interpolate(const Cut &small, const Cut &fast,
 Selection ResidualNetwork::getResiduals(const Cut &cut) const {
   Selection result;
   result.cost = cut.cost;
+  result.size = {unsigned(values.size()), unsigned(edges.size())};
   for (Value value : values) {
     auto op = nodeOfOp.find(value.getDefiningOp());
     bool isComputed = op != nodeOfOp.end() && cut.sinkSide[op->second];
     if (cut.sinkSide[nodeOf.lookup(value)] && !isComputed)
       result.saved.insert(value);
   }
+  LDBG() << "a cut of " << edges.size() << " edges saves "
+         << result.saved.size() << " of " << values.size() << " values";
   return result;
 }
 

@@ -10,6 +10,7 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_SELECTION_MINCUTSELECTION_H
 
 #include "fad/Analysis/MinCut.h"
+#include "fad/Transforms/Residuals/Explanation/Explanation.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
@@ -24,6 +25,7 @@ struct SharedWork;
 struct Selection {
   llvm::DenseSet<Value> saved;
   Cost cost;
+  CutSize size;
 };
 
 /// The objective of a selection: weighted bytes and time, and among equals the

@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::fad {
@@ -38,6 +39,8 @@ namespace mlir::fad {
 
 using namespace mlir;
 using namespace mlir::fad;
+
+#define DEBUG_TYPE "fad-select-residuals"
 
 //===----------------------------------------------------------------------===//
 // Policies that follow a rule
@@ -81,7 +84,7 @@ static Selection select(const JointFunction &joint, CostModel &costs,
 }
 
 /// Selects by `select`. Returns the peaks with a budget for them, and 0
-/// without.
+/// without, and the size of the cut.
 static PeakEstimates selectByCut(func::FuncOp function,
                                  const SelectionOptions &options) {
   PeakEstimates peaks;
@@ -89,6 +92,7 @@ static PeakEstimates selectByCut(func::FuncOp function,
                 [&](const JointFunction &joint, CostModel &costs,
                     const DerivativeFromOutputReasons &reasons) {
                   Selection least = select(joint, costs, options, peaks);
+                  peaks.cut = least.size;
                   ResidualChoice choice;
                   choice.isSaved = [&](Value value) {
                     return least.saved.contains(value);
@@ -111,30 +115,36 @@ static PeakEstimates selectByCut(func::FuncOp function,
 /// Selects by the cut, or by the one of the rules of `policies` that keeps
 /// fewer bytes, if `auto` may repeat the operations that the rule repeats. Each
 /// selection is made on a copy. The cut is optimal for one choice of
-/// alternatives, but not all choices are tried.
-static void selectLeast(func::FuncOp function, const SelectionOptions &options,
-                        ArrayRef<Policy> policies) {
-  if (policies.empty()) {
-    selectByCut(function, options);
-    return;
-  }
+/// alternatives, but not all choices are tried. Returns what the cut returns.
+static PeakEstimates selectLeast(func::FuncOp function,
+                                 const SelectionOptions &options,
+                                 ArrayRef<Policy> policies) {
+  if (policies.empty())
+    return selectByCut(function, options);
+  PeakEstimates ofCut;
   OwningOpRef<func::FuncOp> least;
   int64_t leastBytes = 0;
-  auto consider = [&](llvm::function_ref<void(func::FuncOp)> select) {
+  auto consider = [&](StringRef name,
+                      llvm::function_ref<void(func::FuncOp)> select) {
     OwningOpRef<func::FuncOp> copy = function.clone();
     select(*copy);
     int64_t bytes = countKeptBytes(*copy, options.assumedSize);
+    LDBG() << function.getSymName() << ": " << name << " keeps " << bytes
+           << " bytes";
     if (least && leastBytes <= bytes)
       return;
     least = std::move(copy);
     leastBytes = bytes;
   };
-  consider([&](func::FuncOp copy) { selectByCut(copy, options); });
+  consider("the cut",
+           [&](func::FuncOp copy) { ofCut = selectByCut(copy, options); });
   for (Policy policy : policies)
     if (leastBytes > std::max<int64_t>(0, options.residualBudget) &&
         !isBeyond(policy, options.recompute))
-      consider([&](func::FuncOp copy) { selectByRule(copy, policy); });
+      consider(stringifyPolicy(policy),
+               [&](func::FuncOp copy) { selectByRule(copy, policy); });
   function.getBody().takeBody(least->getBody());
+  return ofCut;
 }
 
 int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
@@ -346,7 +356,7 @@ FailureOr<PeakEstimates> fad::selectResiduals(func::FuncOp function,
   if (options.peakBudget >= 0)
     peaks = selectByCut(function, options);
   else if (options.policy == Policy::automatic)
-    selectLeast(function, options, rules);
+    peaks = selectLeast(function, options, rules);
   else
     selectByRule(function, options.policy);
   dropTape(function);
@@ -378,10 +388,14 @@ struct FadSelectResidualsPass
       return signalPassFailure();
     if (isCandidate)
       return;
-    if (failed(checkResidualBudget(function, options,
-                                   countKeptBytes(function, assumedSize))))
+    int64_t bytes = countKeptBytes(function, assumedSize);
+    if (failed(checkResidualBudget(function, options, bytes)))
       return signalPassFailure();
-    emitRemarks(function, options);
+    numCandidates += peaks->cut.candidates;
+    numEdges += peaks->cut.edges;
+    numResiduals += llvm::range_size(function.front().getOps<ResidualOp>());
+    keptBytes += bytes;
+    emitRemarks(function, options, peaks->cut);
   }
 
 private:

@@ -10,7 +10,7 @@
 #define FAD_TRANSFORMS_RESIDUALS_SELECTION_RESIDUALSELECTION_H
 
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Transforms/Residuals/SelectionOptions.h"
+#include "fad/Transforms/Residuals/Explanation/Explanation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::fad {
@@ -19,15 +19,16 @@ namespace mlir::fad {
 inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
 /// Estimates, in bytes, of the peak of a step under the chosen selection and
-/// under the fastest one.
+/// under the fastest one; and the size of the cut that has chosen.
 struct PeakEstimates {
   int64_t chosen = 0, fastest = 0;
+  CutSize cut;
 };
 
 /// Runs `fad-select-residuals` on the joint function `function`. A budget below
 /// the fewest bytes selects the fewest bytes; to find them, `auto` compares the
 /// selections of `rules`, too. A `peakBudget` below the lowest peak selects the
-/// lowest peak. Returns the estimated peaks if there is a `peakBudget`, else 0.
+/// lowest peak. The estimated peaks of the result are 0 without a `peakBudget`.
 /// Fails, with an error, if attributes or options are inconsistent.
 FailureOr<PeakEstimates> selectResiduals(func::FuncOp function,
                                          const SelectionOptions &options,
