@@ -58,6 +58,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     }
     if (options.residualBudget >= 0)
       (*described->getAsObject())["bytes"] = bytes;
+    (*described->getAsObject())["candidates"] = peaks->cut.candidates;
+    (*described->getAsObject())["edges"] = peaks->cut.edges;
     std::string text;
     llvm::raw_string_ostream(text) << *described;
     return text;

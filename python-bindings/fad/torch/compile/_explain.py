@@ -11,12 +11,12 @@ from torch import fx
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
-from ._explanation import Explanation, Graph, Measurement, Partition, SavedTensor
+from ._explanation import Explanation, Graph, Measurement, Partition
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
-from ._peak import count_storage_bytes, get_tensors, peak_bytes
+from ._peak import count_storage_bytes
 from ._pytorch import box, get_original, identify_storage, partition_by_pytorch, tree_leaves
-from ._step_memory import find_line, find_memory, find_module, name_operation
+from ._saved_tensors import describe_partition
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
@@ -179,8 +179,8 @@ def _run_eager(
 def _explain_graph(
     number: int, parts: _Parts, stock: _Parts | str, fallback: str, modules: Collection[str]
 ) -> Graph:
-    fad = _explain_partition(parts, modules)
-    pytorch = None if isinstance(stock, str) else _explain_partition(stock, modules)
+    fad = describe_partition(parts, modules)
+    pytorch = None if isinstance(stock, str) else describe_partition(stock, modules)
     # Both have the fake tensors of the same graph.
     if pytorch is not None:
         fad, pytorch = _compare(fad, pytorch), _compare(pytorch, fad)
@@ -191,54 +191,6 @@ def _explain_graph(
     )
     error = stock if isinstance(stock, str) else ""
     return Graph(number, count, fad, pytorch, fallback, error)
-
-
-def _explain_partition(parts: _Parts, modules: Collection[str]) -> Partition:
-    forward, backward = parts
-    of_forward = {node.name: node for node in forward.graph.nodes}
-    inputs = {
-        identify_storage(value)
-        for node in forward.graph.nodes
-        if node.op in ("placeholder", "get_attr")
-        for value in get_tensors(node)
-    }
-    seen = set(inputs)
-    tensors = []
-    readers = {node.target: node for node in backward.graph.find_nodes(op="placeholder")}
-    for name, node in of_forward.items():
-        read, value = readers.get(name), node.meta.get("val")
-        if read is None or not isinstance(value, torch.Tensor):
-            continue
-        key = identify_storage(value)
-        tensors.append(
-            SavedTensor(
-                name=node.name,
-                operation=name_operation(node),
-                shape=tuple(map(str, value.shape)),
-                dtype=str(value.dtype).removeprefix("torch."),
-                bytes=0 if key in seen else count_storage_bytes(value),
-                module=find_module(node, modules),
-                line=find_line(node),
-                reason=node.meta.get("fad_reason", ""),
-                is_input=key in inputs,
-                readers=tuple(dict.fromkeys(map(name_operation, read.users))),
-                read_by_modules=tuple(
-                    dict.fromkeys(find_module(user, modules) for user in read.users)
-                ),
-                storage=key,
-            )
-        )
-        seen.add(key)
-    peak = peak_bytes(forward, backward)
-    return Partition(
-        tensors=tuple(tensors),
-        bytes=peak.saved,
-        peak=peak.bytes,
-        peak_operation=name_operation(peak.node) if peak.node else "",
-        peak_module=find_module(peak.node, modules) if peak.node else "",
-        peak_in_backward=peak.is_backward,
-        memory=find_memory(peak, modules),
-    )
 
 
 def _compare(one: Partition, other: Partition) -> Partition:

@@ -28,6 +28,7 @@ from ._graph import (
     write_last,
 )
 from ._import import import_joint
+from ._log import record
 from ._peak import peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
@@ -84,6 +85,8 @@ class Partitioner(CustomPartitionerFn):
     sizes: Mapping[str, int] = {}
     # The budget of the last plan, and what the plan takes of it.
     bounded: tuple[int, int] | None = None
+    # The plan of the graph that is split.
+    planned: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -143,7 +146,7 @@ class Partitioner(CustomPartitionerFn):
 
     def __getstate__(self) -> dict[str, Any]:
         # Keys of caches have the partitioner, whatever it has planned before.
-        planned = ("has_warned", "bounded")
+        planned = ("has_warned", "bounded", "planned")
         return {name: value for name, value in vars(self).items() if name not in planned}
 
     def __eq__(self, other: object) -> bool:
@@ -165,6 +168,7 @@ class Partitioner(CustomPartitionerFn):
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
+        fallback = ""
         try:
             with assume_sizes(self.sizes):
                 parts = _partition(
@@ -172,8 +176,9 @@ class Partitioner(CustomPartitionerFn):
                 )
         except Exception as error:
             self.has_warned = True
+            fallback = f"{type(error).__name__}: {error}"
             warnings.warn(
-                f"{FALLBACK}: {type(error).__name__}: {error}",
+                f"{FALLBACK}: {fallback}",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -191,7 +196,17 @@ class Partitioner(CustomPartitionerFn):
         is_checked = bool(self.sizes and self.bounded)
         for part in parts:
             part.meta[WARNED] = self.has_warned or is_checked
+        plan, self.planned = self.planned, None
+        record(parts, self._describe_options(), plan or {}, fallback)
         return parts
+
+    def _describe_options(self) -> dict[str, Any]:
+        """The options that have an effect, for records of the plan."""
+        options = {"policy": self.policy, **self.options, "sizes": dict(self.sizes)}
+        if self.fraction:
+            options["peak_fraction"] = self.fraction
+            del options["peak_budget"]
+        return {name: value for name, value in options.items() if value not in (None, {})}
 
     def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
         with _without_collection():
@@ -205,7 +220,7 @@ class Partitioner(CustomPartitionerFn):
                 "reassociate": self._find_reassociation(),
                 **self.options,
             }
-            plan = self._plan(module, options, imported.gradient_bytes)
+            plan = self.planned = self._plan(module, options, imported.gradient_bytes)
             saved, replaced = apply_plan(graph, plan, imported, mutated, self.is_fused)
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)

@@ -24,6 +24,7 @@ from torch._inductor import config as inductor_config
 from torch._inductor import list_mode_options
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
 from torch._inductor.decomposition import select_decomp_table
+from torch._logging import trace_structured
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.graph import _BoxedCodeGen
@@ -53,6 +54,7 @@ __all__ = [
     "pw_cast_for_opmath",
     "register_backend",
     "select_decomp_table",
+    "trace_structured",
     "tree_leaves",
     "tree_map",
     "unset_fake_temporarily",

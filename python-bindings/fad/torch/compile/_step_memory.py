@@ -131,14 +131,17 @@ def find_line(node: fx.Node) -> str:
     return f"{os.path.basename(file)}:{line}: {code.strip()}"
 
 
-def find_module(node: fx.Node, names: Collection[str]) -> str:
-    """The innermost of the modules `names` that `node` is of; empty for the model."""
+def find_module(node: fx.Node, names: Collection[str] | None) -> str:
+    """The innermost of the modules `names` that `node` is of; empty for the model. Where the
+    names are not known, the path by which Dynamo reaches the module."""
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
     if not stack:
         return ""
-    path = list(stack.values())[-1][0]
+    path = re.sub(r"\._modules\['([^']*)'\]", r".\1", list(stack.values())[-1][0])
+    if names is None:
+        return path
     # The path begins with how the function reaches the model.
-    parts = re.sub(r"\._modules\['([^']*)'\]", r".\1", path).split(".")
+    parts = path.split(".")
     for start in range(len(parts)):
         name = ".".join(parts[start:])
         if name in names:

@@ -1,0 +1,125 @@
+"""Records of fad's plans in PyTorch's logs and in its structured trace.
+
+The logger is `fad.torch.compile`, which `TORCH_LOGS="fad.torch.compile"` shows, and with a plus
+before the name also each tensor. `TORCH_TRACE` writes the plan of each graph as an artifact
+`fad_plan`, which tlparse lists with PyTorch's own."""
+
+import functools
+import json
+import logging
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from torch import fx
+
+from ._graph import find_kind, is_part
+from ._pytorch import trace_structured
+from ._saved_tensors import describe_partition
+from ._step_memory import name_operation
+
+_log = logging.getLogger("fad.torch.compile")
+
+# The facts of a tensor that a plan has; the others are for explanations.
+_TENSOR = ("name", "operation", "module", "line", "dtype", "shape", "bytes", "reason", "is_input")
+
+
+def record(
+    parts: tuple[fx.GraphModule, fx.GraphModule],
+    options: dict[str, Any],
+    plan: dict[str, Any],
+    fallback: str,
+) -> None:
+    """Records how a graph was split into `parts` by the `plan`, with `options`; or why it was
+    left to PyTorch's partitioner. Does nothing unless PyTorch writes a log or a trace."""
+    describe = functools.cache(lambda: _describe(parts, options, plan, fallback))
+    trace_structured(
+        "artifact",
+        metadata_fn=lambda: {"name": "fad_plan", "encoding": "json"},
+        payload_fn=lambda: json.dumps(describe(), indent=2, default=str),
+    )
+    if _log.isEnabledFor(logging.INFO):
+        _write(describe())
+
+
+def _describe(
+    parts: tuple[fx.GraphModule, fx.GraphModule],
+    options: dict[str, Any],
+    plan: dict[str, Any],
+    fallback: str,
+) -> dict[str, Any]:
+    partition = describe_partition(parts, None)
+    kinds: dict[str, Counter[str]] = {}
+    for tensor in partition.tensors:
+        if tensor.bytes:
+            kinds.setdefault(tensor.reason, Counter()).update(tensors=1, bytes=tensor.bytes)
+    saved = [asdict(tensor) for tensor in partition.tensors]
+    nodes = [[node for node in part.graph.nodes if node.op == "call_function"] for part in parts]
+    kept = Counter(
+        name_operation(node) for node in nodes[0] if not is_part(node) and find_kind(node) == "keep"
+    )
+    facts = ("candidates", "edges", "peak", "fastest_peak")
+    return {
+        "options": options,
+        "fallback": fallback,
+        "operations": {"forward": len(nodes[0]), "backward": len(nodes[1])},
+        "saved_bytes": partition.bytes,
+        "kinds": kinds,
+        "peak": {
+            "bytes": partition.peak,
+            "operation": partition.peak_operation,
+            "module": partition.peak_module,
+            "in_backward": partition.peak_in_backward,
+        },
+        "estimate": {name: plan[name] for name in facts if name in plan},
+        "saved": [{name: tensor[name] for name in _TENSOR} for tensor in saved],
+        "new_operations": Counter(entry["op"] for entry in plan.get("new", ())),
+        "not_repeated": kept,
+    }
+
+
+def _write(plan: dict[str, Any]) -> None:
+    """Writes `plan` as lines of the log."""
+    operations = plan["operations"]
+    _log.info(
+        "%d operations in forward, %d in backward; %s",
+        operations["forward"],
+        operations["backward"],
+        ", ".join(f"{name} {value}" for name, value in plan["options"].items()),
+    )
+    if plan["fallback"]:
+        _log.info("left to PyTorch's partitioner: %s", plan["fallback"])
+    _log.info("%d bytes cross to backward", plan["saved_bytes"])
+    for reason, counts in plan["kinds"].items():
+        plural = "" if counts["tensors"] == 1 else "s"
+        _log.info(
+            "%s: %d tensor%s, %d bytes",
+            reason or "PyTorch's choice",
+            counts["tensors"],
+            plural,
+            counts["bytes"],
+        )
+    peak = plan["peak"]
+    _log.info(
+        "%d bytes at the modeled peak, at %s in %s",
+        peak["bytes"],
+        peak["operation"],
+        "backward" if peak["in_backward"] else "forward",
+    )
+    for name, value in plan["estimate"].items():
+        _log.debug("%s: %d", name, value)
+    for tensor in plan["saved"]:
+        if tensor["bytes"]:
+            _log.debug(
+                "saves %d bytes, %s[%s] of %s in %s: %s",
+                tensor["bytes"],
+                tensor["dtype"],
+                ",".join(tensor["shape"]),
+                tensor["operation"],
+                tensor["module"] or "no module",
+                tensor["line"] or tensor["reason"],
+            )
+    for name, count in plan["new_operations"].items():
+        _log.debug("adds %d of %s", count, name)
+    for name, count in plan["not_repeated"].items():
+        _log.debug("never repeats %d of %s", count, name)
