@@ -148,6 +148,9 @@ if with_headers:
     config.available_features.add("cuda-headers")
     config.substitutions.append(("%cuda_include", os.path.join(with_headers, "include")))
 
+# Passes write debug output.
+if config.is_debug:
+    config.available_features.add("debug")
 if config.enable_sanitizers:
     config.available_features.add("sanitizers")
     # LeakSanitizer fails where OpenMP's threads are still there at exit. An

@@ -149,7 +149,7 @@ struct ContractionsToCallsPass
   /// Says that passes since the selection have made `op` none for the library.
   void refuse(linalg::LinalgOp op) {
     ++numLoops;
-    LDBG() << "no contraction any more: " << *op;
+    LDBG() << op.getLoc() << " is no contraction any more";
     remark::missed(op.getLoc(),
                    remark::RemarkOpts::name("NotCalled").category(DEBUG_TYPE))
         << remark::metric("Because", "it is no contraction any more");

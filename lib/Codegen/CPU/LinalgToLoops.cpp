@@ -365,7 +365,7 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
     }
     ++numElements;
     StringRef reason = explainElements(op, vectorBits);
-    LDBG() << "one element at a time, as " << reason << ": " << op;
+    LDBG() << op.getLoc() << " takes one element at a time, as " << reason;
     remark::missed(op.getLoc(), remark::RemarkOpts::name("NotVectorized")
                                     .category(DEBUG_TYPE)
                                     .function(getOperation().getSymName()))

@@ -85,7 +85,8 @@ struct FuseElementwisePass
     auto isWorthFusing = [&](OpOperand *operand) {
       if (!canFuse(operand) || !keepsMemory(operand))
         return false;
-      LDBG() << "fuses " << operand->get() << " into " << *operand->getOwner();
+      LDBG() << "fuses " << operand->get().getLoc() << " into "
+             << operand->getOwner()->getLoc();
       ++fused;
       return true;
     };

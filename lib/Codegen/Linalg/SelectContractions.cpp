@@ -159,7 +159,7 @@ struct SelectContractionsPass
   /// Says why the contraction `op` becomes loops.
   void refuse(linalg::LinalgOp op, StringRef reason) {
     ++numLeft;
-    LDBG() << "loops, as " << reason << ": " << *op;
+    LDBG() << op.getLoc() << " becomes loops, as " << reason;
     remark::missed(op.getLoc(), remark::RemarkOpts::name("NotInLibrary")
                                     .category(DEBUG_TYPE)
                                     .function(getOperation().getSymName()))

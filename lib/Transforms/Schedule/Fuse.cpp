@@ -220,7 +220,7 @@ ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
 }
 
 void Fuser::refuse(ElementwiseOp op, StringRef reason) {
-  LDBG() << "stays apart, as " << reason << ": " << op;
+  LDBG() << op.getLoc() << " stays apart, as " << reason;
   refused.emplace_back(op, reason);
 }
 
@@ -250,7 +250,7 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
     FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
     if (failed(fused))
       return false;
-    LDBG() << "fused a producer into its reader: " << *fused;
+    LDBG() << "fused a producer into its reader at " << fused->getLoc();
     ++numProducers;
     record(*fused, position);
     if (adjacent)
@@ -272,7 +272,7 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
   }
   unsigned position = positions.get(sibling);
   ElementwiseOp fused = fuseSiblings(rewriter, sibling, op);
-  LDBG() << "fused readers of the same tensor: " << fused;
+  LDBG() << "fused readers of the same tensor at " << fused.getLoc();
   ++numSiblings;
   record(fused, position);
   candidates.insert(fused);
