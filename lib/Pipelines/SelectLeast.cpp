@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Analysis/Entry.h"
+#include "fad/Analysis/Remarks.h"
 #include "fad/Pipelines/Passes.h"
 #include "fad/Pipelines/Stages.h"
 #include "fad/Transforms/Residuals/Explanation/Explanation.h"
@@ -101,6 +102,7 @@ void HeldDiagnostics::leaveOut() {
   auto [loc, reason] = *std::exchange(error, std::nullopt);
   // A remark may be printed as a diagnostic.
   isHolding = false;
+  auto lock = lockRemarks();
   if (auto remark = remark::missed(
           loc, remark::RemarkOpts::name("LeftOut").category("fad-residuals")))
     remark << remark::detail::Remark::Arg("Because", reason);

@@ -94,7 +94,7 @@ func.func @loops(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>) 
 // CHECK-LABEL: func @changed(
 // CHECK-NOT: call
 // CHECK: linalg.generic
-// REMARK: calls.mlir:[[#@LINE+2]]:3: remark: [Missed] NotCalled | Category:fad-contractions-to-calls | Because="it is no contraction any more"
+// REMARK: calls.mlir:[[#@LINE+2]]:3: remark: [Missed] NotCalled | Category:fad-contractions-to-calls | Function=changed | Because="it is no contraction any more"
 func.func @changed(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>) {
   linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<8x8xf32>, memref<8x8xf32>) outs(%c : memref<8x8xf32>) attrs = {fad.library} {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/Remarks.h"
 #include "fad/Codegen/Linalg/Contraction.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,7 +14,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
@@ -150,9 +150,8 @@ struct ContractionsToCallsPass
   void refuse(linalg::LinalgOp op) {
     ++numLoops;
     LDBG() << op.getLoc() << " is no contraction any more";
-    remark::missed(op.getLoc(),
-                   remark::RemarkOpts::name("NotCalled").category(DEBUG_TYPE))
-        << remark::metric("Because", "it is no contraction any more");
+    emitMissedRemark(op, DEBUG_TYPE, "NotCalled",
+                     "it is no contraction any more");
   }
 };
 } // namespace

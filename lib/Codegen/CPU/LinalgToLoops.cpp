@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "VectorLoops.h"
+#include "fad/Analysis/Remarks.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,7 +17,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/DebugLog.h"
@@ -366,10 +366,7 @@ struct LinalgToLoopsPass : fad::impl::FadLinalgToLoopsBase<LinalgToLoopsPass> {
     ++numElements;
     StringRef reason = explainElements(op, vectorBits);
     LDBG() << op.getLoc() << " takes one element at a time, as " << reason;
-    remark::missed(op.getLoc(), remark::RemarkOpts::name("NotVectorized")
-                                    .category(DEBUG_TYPE)
-                                    .function(getOperation().getSymName()))
-        << remark::metric("Because", reason);
+    emitMissedRemark(op, DEBUG_TYPE, "NotVectorized", reason);
     return false;
   }
 

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/Remarks.h"
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -96,8 +96,8 @@ struct FuseElementwisePass
       return signalPassFailure();
     numFused += fused;
     if (fused)
-      remark::passed(getOperation().getLoc(), getRemark("Fused"))
-          << remark::metric("Producers", fused);
+      emitPassedRemark(getOperation(), DEBUG_TYPE, "Fused",
+                       {{"Producers", fused}});
     reportRefused();
   }
 
@@ -110,18 +110,12 @@ private:
             keepsMemory(&operand))
           continue;
         ++numRefused;
-        Location loc = operand.get().getLoc();
-        LDBG() << "two operands would live longer at " << loc;
-        remark::missed(loc, getRemark("NotFused")) << remark::metric(
-            "Because", "more memory would be in use up to its reader");
+        LDBG() << operand.get().getLoc()
+               << " stays apart, as memory would grow";
+        emitMissedRemark(operand.get().getDefiningOp(), DEBUG_TYPE, "NotFused",
+                         "more memory would be in use up to its reader");
       }
     });
-  }
-
-  remark::RemarkOpts getRemark(StringRef name) {
-    return remark::RemarkOpts::name(name)
-        .category(DEBUG_TYPE)
-        .function(getOperation().getSymName());
   }
 };
 } // namespace

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/Remarks.h"
 #include "fad/Codegen/Linalg/Contraction.h"
 #include "fad/Codegen/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -160,10 +160,7 @@ struct SelectContractionsPass
   void refuse(linalg::LinalgOp op, StringRef reason) {
     ++numLeft;
     LDBG() << op.getLoc() << " becomes loops, as " << reason;
-    remark::missed(op.getLoc(), remark::RemarkOpts::name("NotInLibrary")
-                                    .category(DEBUG_TYPE)
-                                    .function(getOperation().getSymName()))
-        << remark::metric("Because", reason);
+    emitMissedRemark(op, DEBUG_TYPE, "NotInLibrary", reason);
   }
 
   /// Marks `op` and lets it read what transposes and broadcasts would copy.

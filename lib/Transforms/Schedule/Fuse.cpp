@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fad/Analysis/Remarks.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
 #include "fad/Transforms/Utils/JointFunction.h"
@@ -14,7 +15,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace mlir::fad {
@@ -330,21 +330,13 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
       siblings += fuser.countSiblings();
       numRefused += fuser.getRefused().size();
       for (auto [op, reason] : fuser.getRefused())
-        remark::missed(op.getLoc(), getRemark("NotFused"))
-            << remark::metric("Because", reason);
+        emitMissedRemark(op, DEBUG_TYPE, "NotFused", reason);
     }
     numProducers += producers;
     numSiblings += siblings;
     if (producers + siblings)
-      remark::passed(getOperation().getLoc(), getRemark("Fused"))
-          << remark::metric("Producers", producers)
-          << remark::metric("Siblings", siblings);
-  }
-
-  remark::RemarkOpts getRemark(StringRef name) {
-    return remark::RemarkOpts::name(name)
-        .category(DEBUG_TYPE)
-        .function(getOperation().getSymName());
+      emitPassedRemark(getOperation(), DEBUG_TYPE, "Fused",
+                       {{"Producers", producers}, {"Siblings", siblings}});
   }
 };
 } // namespace

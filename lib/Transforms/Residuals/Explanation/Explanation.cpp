@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Explanation/Explanation.h"
+#include "fad/Analysis/Remarks.h"
 #include "fad/Analysis/SizeExpr.h"
 #include "fad/Transforms/Residuals/Candidates/Recomputation.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
@@ -390,6 +391,7 @@ void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options,
   if (failed(joint))
     return;
   Explanation explanation = explainResiduals(*joint, options);
+  auto lock = lockRemarks();
   RemarkEmitter emitter(function);
   emitter.emitCounts(explanation, cut);
   for (const KeptValue &kept : explanation.kept)
