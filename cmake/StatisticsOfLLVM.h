@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Debug builds include this first where LLVM was built without assertions. MLIR's
-// library then constructs statistics of passes without a value, and headers
-// would declare them with one, which nothing initializes.
+// Debug builds include this first where LLVM was built without assertions.
+// MLIR's library then constructs statistics of passes without a value, and
+// headers would declare them with one, which nothing initializes.
 //
 //===----------------------------------------------------------------------===//
 
