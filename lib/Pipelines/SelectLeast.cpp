@@ -216,7 +216,7 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
     if (failed(checkResidualBudget(function, getSelection(), bytes)))
       return failure();
     keptBytes += bytes;
-    emitRemarks(function, getSelection());
+    emitRemarks(function, getSelection(), takeCutSize(function));
   }
   return success();
 }

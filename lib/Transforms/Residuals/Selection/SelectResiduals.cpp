@@ -364,6 +364,21 @@ FailureOr<PeakEstimates> fad::selectResiduals(func::FuncOp function,
   return peaks;
 }
 
+static constexpr StringRef kCutSize = "fad.cut_size";
+
+/// Tells the pass that compares candidates how large the cut was.
+static void setCutSize(func::FuncOp function, CutSize cut) {
+  function->setAttr(kCutSize, DenseI32ArrayAttr::get(function.getContext(),
+                                                     {int32_t(cut.candidates),
+                                                      int32_t(cut.edges)}));
+}
+
+CutSize fad::takeCutSize(func::FuncOp function) {
+  auto size =
+      dyn_cast_if_present<DenseI32ArrayAttr>(function->removeAttr(kCutSize));
+  return size ? CutSize{unsigned(size[0]), unsigned(size[1])} : CutSize();
+}
+
 namespace {
 struct FadSelectResidualsPass
     : WithSelectionOptions<
@@ -387,7 +402,7 @@ struct FadSelectResidualsPass
         failed(checkPeakBudget(function, options, peaks->chosen)))
       return signalPassFailure();
     if (isCandidate)
-      return;
+      return setCutSize(function, peaks->cut);
     int64_t bytes = countKeptBytes(function, assumedSize);
     if (failed(checkResidualBudget(function, options, bytes)))
       return signalPassFailure();

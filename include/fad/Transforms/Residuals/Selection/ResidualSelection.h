@@ -71,6 +71,10 @@ SmallVector<TimeMemoryPoint>
 findTimeMemoryCurve(func::FuncOp joint, const SelectionOptions &options,
                     ArrayRef<Policy> rules);
 
+/// The size of the cut by which a pass for candidates has selected the
+/// residuals of `function`, which forgets it.
+CutSize takeCutSize(func::FuncOp function);
+
 } // namespace mlir::fad
 
 #endif // FAD_TRANSFORMS_RESIDUALS_SELECTION_RESIDUALSELECTION_H
