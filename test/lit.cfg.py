@@ -40,7 +40,8 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
     [os.path.join(config.fad_obj_root, "python")]
     + [os.path.join(config.test_source_root, part) for part in ["Inputs", "Rules"]]
 )
-config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Bytecode is not beside its sources; all tests share it.
+config.environment["PYTHONPYCACHEPREFIX"] = os.path.join(config.fad_obj_root, "cache", "bytecode")
 # Inductor compiles its headers and equal kernels once for all tests; graphs, each time.
 config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(
     config.fad_obj_root, "cache", "inductor"

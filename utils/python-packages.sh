@@ -19,10 +19,11 @@ explain_failure() {
   return 1
 }
 
+# No package is compiled to bytecode: that of all takes half a minute, and imports make theirs.
 # PyTorch's own index is asked only where pip, as it is configured, does not
 # find the wheel. Where neither has it, what both say is printed.
 install_torch() {
-  local torch said pip=("$venv/bin/python" -m pip install --no-deps)
+  local torch said pip=("$venv/bin/python" -m pip install --no-compile --no-deps)
   torch=$(grep '^torch==' "$requirements")
   { said=$("${pip[@]}" "$torch" 2>&1 >&3); } 3>&1 ||
     "${pip[@]}" --index-url "$torch_index" "$torch" ||
@@ -41,7 +42,7 @@ install_build_packages() {
   rm -f "$venv/requirements.txt"
   { "$python" -m venv --clear "$venv" &&
     sed -n '/^# Python bindings/,/^$/p' "$requirements" |
-    "$venv/bin/python" -m pip install --constraint "$requirements" \
+    "$venv/bin/python" -m pip install --no-compile --constraint "$requirements" \
       --requirement /dev/stdin; } || explain_failure
 }
 
@@ -51,7 +52,7 @@ install_python_packages() {
     return
   fi
   { install_torch &&
-    "$venv/bin/python" -m pip install --requirement "$requirements"; } ||
+    "$venv/bin/python" -m pip install --no-compile --requirement "$requirements"; } ||
     explain_failure || return
   cp "$requirements" "$venv/requirements.txt"
 }

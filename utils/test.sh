@@ -49,7 +49,7 @@ fi
 if [ $nightly = 1 ]; then
   [ "$python_packages" = leave ] ||
     step "Install Python packages of nightly tests" "$python" -m pip install \
-      --requirement utils/requirements-nightly.txt
+      --no-compile --requirement utils/requirements-nightly.txt
   exec cmake --build build --target check-fad-nightly
 fi
 printf '\n==> Test\n'

@@ -6,7 +6,7 @@ checkout=$1 build=$2
 shift 2
 exec env -i HOME="$HOME" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 \
   FAD_CACHE_DIR="$FAD_CACHE_DIR" TORCHINDUCTOR_CACHE_DIR="$TORCHINDUCTOR_CACHE_DIR" \
-  OMP_NUM_THREADS="$OMP_NUM_THREADS" PYTHONDONTWRITEBYTECODE=1 \
+  OMP_NUM_THREADS="$OMP_NUM_THREADS" PYTHONPYCACHEPREFIX="$PYTHONPYCACHEPREFIX" \
   CUDA_HOME="$CUDA_HOME" CUDA_PATH="$CUDA_PATH" \
   bash -c 'line=$("$0" "$1") && eval "$line" && shift && exec "$@"' \
   "$checkout/utils/environment.sh" "$build" "$@"
