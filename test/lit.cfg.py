@@ -1,5 +1,6 @@
 """How lit finds and runs the tests of fad."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -52,6 +53,15 @@ config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 # The compiler has the vector instructions that the processor has: each process would load
 # PyTorch's libraries three times to see that.
 config.environment["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
+# Each kernel of Inductor's is linked with PyTorch's libraries, in half the time by this linker,
+# which compilers call where they find it here as `ld`.
+gold = shutil.which("ld.gold")
+if gold:
+    linkers = os.path.join(config.fad_obj_root, "cache", "linkers")
+    os.makedirs(linkers, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.symlink(gold, os.path.join(linkers, "ld"))
+    config.environment["COMPILER_PATH"] = linkers
 # Models are built from a configuration; no test downloads anything.
 config.environment["HF_HUB_OFFLINE"] = "1"
 
