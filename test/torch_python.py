@@ -28,11 +28,11 @@ import struct
 import sys
 
 # Imports of the server: modules that scripts share and that start no thread.
-IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx"]
-# Variables that may differ between scripts: those that only scripts and fad read, folders of
-# temporary files, and the shell's own.
+IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx", "inductor_patterns"]
+# Variables that may differ between scripts: those that only scripts and fad read, folders whose
+# names are read at each use, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
-FREE |= {"TEMP", "TEMPDIR", "TMP", "TMPDIR"}
+FREE |= {"TEMP", "TEMPDIR", "TMP", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"}
 FREE_PREFIX = "FAD_"
 HEADER = struct.Struct("!I")
 
