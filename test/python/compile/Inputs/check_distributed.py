@@ -1,13 +1,12 @@
 """Trains a model on two processes, with DDP and with FSDP2, and compares losses with
 those of one process. Both processes have to plan alike.
 
-usage: check_distributed.py [ENGINE [FOLDER RANK]]"""
+usage: check_distributed.py [ENGINE]"""
 
 import hashlib
 import json
-import os
+import multiprocessing
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -93,12 +92,18 @@ def work(engine, folder, rank):
 
 
 def main(engine="eager"):
-    expected = train(make(), 0, 1)
+    # Forked processes have the modules that this one has imported; it has no threads before.
+    fork = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, engine, folder]
-        workers = [subprocess.Popen([*command, str(rank)]) for rank in range(2)]
-        failed = [worker.wait(timeout=1500) for worker in workers]
-        if any(failed):
+        workers = [fork.Process(target=work, args=(engine, folder, rank)) for rank in range(2)]
+        for worker in workers:
+            worker.start()
+        expected = train(make(), 0, 1)
+        for worker in workers:
+            worker.join(1500)
+        if any(worker.exitcode != 0 for worker in workers):
+            for worker in workers:
+                worker.kill()
             return 1
         results = [
             json.loads(pathlib.Path(folder, f"{rank}.json").read_text()) for rank in range(2)
@@ -115,8 +120,5 @@ def main(engine="eager"):
 
 
 if __name__ == "__main__":
-    os.environ["OMP_NUM_THREADS"] = "1"
-    if len(sys.argv) > 2:
-        work(*sys.argv[1:3], int(sys.argv[3]))
-    else:
-        sys.exit(main(*sys.argv[1:]))
+    torch.set_num_threads(1)
+    sys.exit(main(*sys.argv[1:]))
