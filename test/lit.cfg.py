@@ -198,6 +198,7 @@ config.substitutions += [
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),
+    ("%fad_buffer_stderr", os.path.join(config.fad_obj_root, "lib", "libfad_buffer_stderr.so")),
     ("%fad_cuda_runtime", os.path.join(config.fad_obj_root, "lib", "libfad_cuda_runtime.so")),
     ("%fad_fake_cuda", os.path.join(config.fad_obj_root, "lib", "libfad_fake_cuda.so")),
     ("%fad_fake_kernels", os.path.join(config.fad_obj_root, "lib", "libfad_fake_kernels.so")),

@@ -6,10 +6,11 @@ size, by the lines of the program after each pass that changes it. All that is a
 shows operations that are visited again and again, and the lines after passes show those
 that passes make for others to drop. No time is measured: it would depend on the machine.
 
-Usage: check_growth.py FAD_OPT FOLDER [OPERATIONS] [--every]. The smallest program has
-OPERATIONS operations. With --every, each shape is measured under `bp`, too, which is a
+Usage: check_growth.py FAD_OPT BUFFER FOLDER [OPERATIONS] [--every]. BUFFER is the library of
+BufferStderr.c, and the smallest program has OPERATIONS operations. With --every, each shape is measured under `bp`, too, which is a
 part of `auto`; without it, two of them are."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -33,7 +34,7 @@ LIMITS = {
 }
 
 
-def measure(fad_opt, folder, shape, policy, operations):
+def measure(fad_opt, buffer, folder, shape, policy, operations):
     """Figures of one run of fad-nest."""
     program, output = folder / "program.mlir", folder / "output.mlir"
     command = [
@@ -45,11 +46,11 @@ def measure(fad_opt, folder, shape, policy, operations):
         output,
     ]
     program.write_text(SHAPES[shape](operations // 4))
-    # Each word of the dump is a call of the system: a program that a pass leaves as it is, is not
-    # printed again.
+    # A program that a pass leaves as it is, is not printed again.
     dump = ["--mlir-print-ir-after-all", "--mlir-print-ir-after-change"]
     with open(folder / "passes.txt", "w") as file:
-        subprocess.run([*command, *dump], stderr=file, check=True)
+        environment = {**os.environ, "LD_PRELOAD": buffer}
+        subprocess.run([*command, *dump], stderr=file, check=True, env=environment)
     with open(folder / "passes.txt") as file:
         passes = sum(1 for _ in file)
     program.write_text(SHAPES[shape](operations))
@@ -74,15 +75,16 @@ def find_growth(figures):
 
 
 def main():
-    fad_opt, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    fad_opt, buffer, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     folder.mkdir(parents=True, exist_ok=True)
-    rest = [argument for argument in sys.argv[3:] if argument != "--every"]
+    rest = [argument for argument in sys.argv[4:] if argument != "--every"]
     operations = int(rest[0]) if rest else OPERATIONS
     for shape in SHAPES:
         taped = "--every" in sys.argv or shape in TAPED
         for policy in ["bp"] * taped + ["fad", "auto"]:
             figures = [
-                measure(fad_opt, folder, shape, policy, factor * operations) for factor in [1, 2, 4]
+                measure(fad_opt, buffer, folder, shape, policy, factor * operations)
+                for factor in [1, 2, 4]
             ]
             wrong = find_growth(figures)
             if wrong:
