@@ -94,7 +94,7 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   at::Tensor result =
       at::detail::make_tensor<LazyTensor>(step, like, like.strides());
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
-  auto node = c10::make_intrusive<SequenceNode>();
+  auto node = makeNode<SequenceNode>();
   describeHeld(call, node->held);
   node->held.isOneOperator = isOneOperator;
   if (node->held.form != Derivative::Number) {

@@ -43,8 +43,7 @@ static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
 /// Whether an operator's own node can replace that of the tensor, to which
 /// nothing else refers.
 static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
-  return step->length == 1 && c10::raw::intrusive_ptr::use_count(&node) == 1 &&
-         !hasHooks(node);
+  return step->length == 1 && countOwners(&node) == 1 && !hasHooks(node);
 }
 
 /// The place, among the operators of a sequence, of the one that is not linear.

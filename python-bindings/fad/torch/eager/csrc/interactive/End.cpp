@@ -40,7 +40,7 @@ static SequenceNode *ownNode(const at::Tensor &tensor, Value &value) {
   // that they were registered with.
   if (own.use_count() > 2 || hasHooks(*own))
     return nullptr;
-  auto node = c10::make_intrusive<SequenceNode>();
+  auto node = makeNode<SequenceNode>();
   for (const auto &edge : own->next_edges())
     if (edge.is_valid() && node->sources.empty())
       node->addSource(edge);

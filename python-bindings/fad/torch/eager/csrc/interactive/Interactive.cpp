@@ -159,14 +159,14 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
     return;
   torch::autograd::Node *own = nodeOf(tensor);
   // References of the tensor, and of a result that shares the node.
-  size_t expected = 1 + (result.own.get() == own ? 1 : 0);
+  int64_t expected = 1 + (result.own.get() == own ? 1 : 0);
   for (const Edge &edge : reader.next_edges())
     expected += edge.function.get() == own;
   for (const Edge &edge : call.edges)
     expected += edge.function.get() == own;
-  if (c10::raw::intrusive_ptr::use_count(own) > expected)
+  if (countOwners(own) > expected)
     return;
-  auto node = c10::make_intrusive<SequenceNode>();
+  auto node = makeNode<SequenceNode>();
   node->held = value.held;
   node->held.own = value.own();
   node->addSource(source);
@@ -249,8 +249,8 @@ static void extend(Call &call, const at::Tensor &result) {
   for (const Edge &edge : sources)
     if (!edge.is_valid())
       return;
-  NodePtr own = NodePtr::unsafe_reclaim_from_nonowning(nodeOf(result));
-  auto node = c10::make_intrusive<SequenceNode>();
+  NodePtr own = share(nodeOf(result));
+  auto node = makeNode<SequenceNode>();
   deriveHeld(call, own, result, node->held);
   if (node->held.form == Derivative::Tensor &&
       node->held.tensor.scalar_type() != result.scalar_type())

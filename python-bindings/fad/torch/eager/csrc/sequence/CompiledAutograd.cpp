@@ -24,8 +24,8 @@ namespace compiled = torch::dynamo::autograd;
 
 /// The work of a node in backward, whose own may be released before the program
 /// runs.
-static c10::intrusive_ptr<SequenceNode> copy(const SequenceNode &node) {
-  auto made = c10::make_intrusive<SequenceNode>();
+static Owned<SequenceNode> copy(const SequenceNode &node) {
+  auto made = makeNode<SequenceNode>();
   for (size_t i = 0; i < node.sources.size(); ++i)
     made->addSource(node.next_edge(i));
   made->held = node.held;
@@ -37,13 +37,13 @@ static c10::intrusive_ptr<SequenceNode> copy(const SequenceNode &node) {
   return made;
 }
 
-static void freeHandle(void *node) {
-  c10::intrusive_ptr<SequenceNode>::reclaim(static_cast<SequenceNode *>(node));
+static void freeHandle(void *owner) {
+  delete static_cast<Owned<SequenceNode> *>(owner);
 }
 
 /// A tensor of one element, which is never read.
 static at::Tensor makeHandle(const SequenceNode &node) {
-  SequenceNode *memory = copy(node).release();
+  auto *memory = new Owned<SequenceNode>(copy(node));
   auto storage = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), sizeof(uint8_t),
       c10::DataPtr(memory, memory, freeHandle, c10::kCPU), nullptr,
@@ -69,7 +69,7 @@ static variable_list pullByHandle(const variable_list &gradients,
       "fad.torch.nest: compiled autograd cannot differentiate the backward of "
       "a nested sequence again; call backward without compiled autograd, or "
       "leave nest() out");
-  return static_cast<SequenceNode *>(memory.get_context())
+  return (*static_cast<Owned<SequenceNode> *>(memory.get_context()))
       ->pull(variable_list(gradients));
 }
 

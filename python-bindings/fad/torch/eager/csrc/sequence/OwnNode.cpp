@@ -90,8 +90,7 @@ variable_list StandIn::apply(variable_list &&gradients) {
   at::Tensor gradient = gradients[0];
   variable_list results = (*own)(std::move(gradients));
   if (hasGraph(results))
-    redirect(results, own, gradient, next_edges(),
-             NodePtr::unsafe_reclaim_from_nonowning(this));
+    redirect(results, own, gradient, next_edges(), share<Node>(this));
   return results;
 }
 
@@ -102,7 +101,7 @@ at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
   // In forward, there is no graph of a derivative.
   if (hasGraph(parts))
     redirect(parts, own, gradient, own->next_edges(),
-             c10::make_intrusive<StandIn>(own, gradient));
+             makeNode<StandIn>(own, gradient));
   at::Tensor sum;
   for (at::Tensor &part : parts)
     if (part.defined())

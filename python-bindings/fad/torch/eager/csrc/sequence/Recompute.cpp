@@ -35,8 +35,8 @@ namespace {
 /// after it was saved is not seen, and changes nothing: the value is what it
 /// was.
 struct Recompute : torch::autograd::SavedVariableHooks {
-  Recompute(StepPtr step, c10::intrusive_ptr<SequenceNode> node,
-            c10::TensorImpl *whole, const at::Tensor &tensor)
+  Recompute(StepPtr step, Owned<SequenceNode> node, c10::TensorImpl *whole,
+            const at::Tensor &tensor)
       : step(std::move(step)), node(std::move(node)),
         layout(whole->strides().vec()), sizes(tensor.sizes().vec()),
         strides(tensor.strides().vec()), offset(tensor.storage_offset()) {}
@@ -76,7 +76,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
   }
 
   StepPtr step;
-  c10::intrusive_ptr<SequenceNode> node;
+  Owned<SequenceNode> node;
   /// The strides of the whole value, and what the reader has of it.
   std::vector<int64_t> layout, sizes, strides;
   int64_t offset;
@@ -94,10 +94,9 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
     return;
   PlainGuard guard;
   KeepEscaped keep(tensor);
-  c10::intrusive_ptr<SequenceNode> node;
+  Owned<SequenceNode> node;
   if (value.sequence && value.sequence->held.form == Derivative::Steps)
-    node = c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(
-        value.sequence);
+    node = share(value.sequence);
   saved.register_hooks(std::make_unique<Recompute>(
       value.steps(), std::move(node), value.tensor, *data));
 }

@@ -26,7 +26,7 @@ std::atomic<int64_t> SequenceNode::live{0};
 SequenceNode::SequenceNode() { ++live; }
 
 SequenceNode::~SequenceNode() {
-  releaseSkipped();
+  finish();
   --live;
 }
 
@@ -47,20 +47,21 @@ void SequenceNode::replace(const Node &own, const at::Tensor &tensor) {
   impl::set_gradient_edge(tensor, {getptr(), 0});
 }
 
-void SequenceNode::releaseSkipped() {
-  for (size_t i = sources.size(); i < num_outputs(); ++i)
+void SequenceNode::finish() {
+  for (size_t i = sources.size(); !isEnded && i < num_outputs(); ++i)
     if (auto *other = castTo<SequenceNode>(next_edge(i).function.get()))
       --other->skips;
+  isEnded = true;
   sources.clear();
+  free();
 }
 
-void SequenceNode::release_resources() {
-  releaseSkipped();
+void SequenceNode::free() {
+  isReleased = !holdsNothing();
   handle.reset();
   held.drop();
   step.reset();
   bits.reset();
-  Node::release_resources();
 }
 
 bool SequenceNode::holdsNothing() const {
@@ -83,14 +84,10 @@ void SequenceNode::drop() {
         held.own.use_count() == 1)
       trace.release({"what " + held.label() + " saved", bytesOf(*this)});
   }
-  isReleased = !holdsNothing();
-  handle.reset();
-  held.drop();
-  step.reset();
-  bits.reset();
+  free();
 }
 
-void SequenceNode::release_variables() { drop(); }
+void SequenceNode::release() { drop(); }
 
 at::Tensor filled(double number, const at::Tensor &like) {
   auto make = [&] {
@@ -155,9 +152,9 @@ at::Tensor SequenceNode::multiply(const at::Tensor &gradient,
           edges.push_back(impl::gradient_edge(tensor));
     NodePtr node;
     if (held.isPiecewise)
-      node = c10::make_intrusive<Zero>(std::move(edges));
+      node = makeNode<Zero>(std::move(edges));
     else
-      node = c10::make_intrusive<torch::autograd::Error>(
+      node = makeNode<torch::autograd::Error>(
           "fad.torch.nest(policy=\"fad\"), and fad.torch.nest with "
           "derivative_bits, keeps "
           "derivatives, and not what they were computed from: there is no "

@@ -20,7 +20,7 @@ namespace fad::eager {
 /// the values between, which it skips: no gradient goes there, but a gradient
 /// that is asked for makes autograd come here, where it is an error and not a
 /// wrong number.
-struct SequenceNode final : torch::autograd::Node {
+struct SequenceNode final : MortalNode {
   Sources sources;
   /// The derivative so far.
   Held held;
@@ -48,8 +48,8 @@ struct SequenceNode final : torch::autograd::Node {
   bool holdsNothing() const;
 
   std::string name() const override { return "FadBackward"; }
-  void release_resources() override;
-  void release_variables() override;
+  void finish() override;
+  void release() override;
   /// For compiled autograd: see CompiledAutograd.cpp.
   void
   compiled_args(torch::dynamo::autograd::CompiledNodeArgs &args) const override;
@@ -68,6 +68,8 @@ protected:
   apply(torch::autograd::variable_list &&gradients) override;
 
 private:
+  /// Whether `finish` was called.
+  bool isEnded = false;
   /// An object that stands for the node in a program of compiled autograd.
   mutable at::Tensor handle;
 
@@ -75,7 +77,7 @@ private:
   /// value is asked for.
   static void checkSkipped(torch::autograd::Node &node, bool isAskedFor);
   const torch::autograd::Edge *findNeeded() const;
-  void releaseSkipped();
+  void free();
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
   torch::autograd::variable_list pullSteps(std::unique_ptr<Replay> replay,
                                            const at::Tensor &gradient,

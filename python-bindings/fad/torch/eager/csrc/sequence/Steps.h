@@ -10,12 +10,12 @@
 #define FAD_EAGER_STEPS_H
 
 #include "machine/StateMachine.h"
+#include "sequence/Release.h"
 #include "sequence/SilentWrites.h"
 #include "sequence/Weak.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/SmallVector.h>
 #include <mutex>
-#include <torch/csrc/autograd/node.h>
 #include <unordered_map>
 
 namespace fad::eager {
@@ -171,13 +171,9 @@ public:
 
   const at::Tensor &value() const { return result; }
   /// The node of the last operator.
-  c10::intrusive_ptr<torch::autograd::Node> last() const {
-    return nodes.back();
-  }
+  NodePtr last() const { return nodes.back(); }
   /// The node of an operator, by its place among those of the sequence.
-  c10::intrusive_ptr<torch::autograd::Node> node(size_t place) const {
-    return nodes[place];
-  }
+  NodePtr node(size_t place) const { return nodes[place]; }
   /// The gradients of `sources` for a gradient of the value, by the nodes' own
   /// functions, in the order of autograd. It can be called once. `needed` is as
   /// of `callNode`.
@@ -205,7 +201,7 @@ private:
   at::Tensor result;
   std::vector<Leaf> leaves;
   /// In the order of execution.
-  std::vector<c10::intrusive_ptr<torch::autograd::Node>> nodes;
+  std::vector<NodePtr> nodes;
 };
 
 } // namespace fad::eager

@@ -54,8 +54,7 @@ Value::~Value() {
   // Without an edge of an operator that is no part of the sequence, nothing
   // needs the derivative any more. Operators that no dispatcher has seen leave
   // an edge, too. The other references are the tensor's and this one.
-  auto node =
-      c10::intrusive_ptr<SequenceNode>::unsafe_reclaim_from_nonowning(sequence);
+  Owned<SequenceNode> node = share(sequence);
   if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips <= 0)
     sequence->drop();
   else
@@ -84,9 +83,7 @@ const Held &Value::description() const {
 NodePtr Value::own() const {
   if (sequence)
     return sequence->held.own;
-  return held.form == Derivative::Operator
-             ? NodePtr::unsafe_reclaim_from_nonowning(node)
-             : NodePtr();
+  return held.form == Derivative::Operator ? share(node) : NodePtr();
 }
 
 const StepPtr &Value::steps() const {

@@ -18,7 +18,6 @@
 
 namespace fad::eager {
 
-using NodePtr = c10::intrusive_ptr<torch::autograd::Node>;
 struct SequenceNode;
 
 /// Tensors without a gradient by which operators have multiplied or divided.
