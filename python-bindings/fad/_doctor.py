@@ -111,17 +111,16 @@ def _check_torch() -> Iterator[Check]:
         else:
             yield Check("PyTorch", "broken", str(error), f"{cost} --force-reinstall torch")
         return
+    from .torch import _releases
     from .torch.eager import _extension
 
-    version, tested = torch.__version__, _extension.TESTED
-    release = ".".join(version.split(".")[:2])
     cuda = f", CUDA {torch.version.cuda}" if torch.version.cuda else ", for CPUs"
     advice = (
         ""
-        if release in tested
-        else f"fad is tested with PyTorch {', '.join(tested)}; fad.torch.nest refuses others"
+        if _releases.is_tested()
+        else f"fad is tested with PyTorch {_releases.name_tested()}; fad.torch.nest refuses others"
     )
-    yield Check("PyTorch", "ok", version + cuda, advice)
+    yield Check("PyTorch", "ok", torch.__version__ + cuda, advice)
     library = _extension.library_path()
     if library.exists():
         yield Check("extension of fad.torch.nest", "ok", f"built: {library}")

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from typing import Any, Callable, Iterator, Mapping, TypeVar
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
 
 import torch
 
@@ -12,6 +12,7 @@ from ._activations import decompose_gradients, make_decompositions
 from ._partitioner import Partitioner
 from ._pytorch import (
     aot_autograd,
+    bounds_memory,
     box,
     inductor_config,
     is_compiled,
@@ -83,14 +84,29 @@ def compile_inductor(
 def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable:
     """A compiler of the parts of a graph that `partitioner` splits, with the `options` that
     a user has set."""
+    has_budget = partitioner.has_budget
     try:
         from ._inductor import compile_inner
     except (ImportError, AttributeError) as error:
-        from ._pytorch import compile_fx_inner
+        return functools.partial(_compile_as_inductor, has_budget=has_budget, cause=error)
+    return functools.partial(compile_inner, has_budget=has_budget, options=options)
 
-        warn_of_inductor(error)
-        return compile_fx_inner
-    return functools.partial(compile_inner, has_budget=partitioner.has_budget, options=options)
+
+def _compile_as_inductor(
+    graph: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    has_budget: bool,
+    cause: Exception,
+    **arguments: Any,
+) -> Any:
+    """Inductor's own compilation of forward or backward, since for `cause` fad's is not there."""
+    from ._pytorch import compile_fx_inner
+
+    # Of other graphs, fad would not change it.
+    if bounds_memory(graph, has_budget):
+        warn_of_inductor(cause)
+    return compile_fx_inner(graph, inputs, **arguments)
 
 
 def read_options(

@@ -20,8 +20,8 @@ none.
 On a CPU, Inductor puts kernels that follow each other into one function, whose buffers are
 all alive while it runs. There each kernel has a function of its own, in the same graphs.
 
-The module needs internals of PyTorch 2.13. Where another release has others, fad warns, and
-Inductor does as it does without fad."""
+Where a release of PyTorch has other internals than the module needs, fad warns, and Inductor does
+as it does without fad."""
 
 import math
 from collections import defaultdict
@@ -41,11 +41,11 @@ from ._pytorch import (
     OrderedSet,
     Scheduler,
     V,
+    bounds_memory,
     compile_fx_inner,
     get_hash_for_files,
     inductor_config,
     is_nonfreeable_buffers,
-    must_repeat,
     run_after_fusion,
     warn_of_inductor,
 )
@@ -78,7 +78,7 @@ def compile_inner(
     if graph.meta.get(WARNED):
         # A later compilation that finds this one in a cache would not warn.
         patches["force_disable_caches"] = True
-    if not has_budget and not any(map(must_repeat, graph.graph.nodes)):
+    if not bounds_memory(graph, has_budget):
         with inductor_config.patch(patches):
             return compile_fx_inner(graph, inputs, **arguments)
     if "allow_buffer_reuse" not in options:

@@ -17,6 +17,7 @@ from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
+from .._releases import warn_of_release
 from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
 from ._build import find_masks, read_packed
 from ._graph import (
@@ -97,6 +98,7 @@ class Partitioner(CustomPartitionerFn):
         residual_budget: int | str | None = None,
         derivative_bits: int | None = None,
     ) -> None:
+        warn_of_release()
         # Planning would say so only to PyTorch's partitioner, which would then run instead.
         self.policy = check_choice("policy is", policy, get_args(Policy))
         if recompute is not None:

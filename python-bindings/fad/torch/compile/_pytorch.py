@@ -1,8 +1,8 @@
 """All that fad's backend of `torch.compile` uses of PyTorch's own internals.
 
-Names without a promise of PyTorch stand here alone, so that another release touches one file:
-those of this module are for PyTorch 2.13. utils/check-layout.py finds them elsewhere in the
-package. A comment says which change of PyTorch would make a name unnecessary."""
+Names without a promise of PyTorch stand here alone, and in `_releases.py` where releases differ.
+utils/check-layout.py finds them elsewhere in the package. A comment says which change of PyTorch
+would make a name unnecessary."""
 
 import functools
 import importlib
@@ -31,6 +31,8 @@ from torch.fx.graph import _BoxedCodeGen
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.checkpoint import CheckpointPolicy
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
+
+from .._releases import TESTED, find_scheduler_pass, has_region_budgets, is_object
 
 # These would be unnecessary with
 # - public names for `tree_leaves`, `tree_map`, `register_backend`, `aot_autograd` and
@@ -85,8 +87,9 @@ def partition(
     replaced = {
         "choose_saved_values_set": lambda graph, *_, **__: choose(graph),
         "fx_graph_cse": merge,
-        "_get_memory_budget_annotation": lambda _: None,
     }
+    if has_region_budgets():
+        replaced["_get_memory_budget_annotation"] = lambda _: None
     for name in replaced:
         if name not in function.__code__.co_names or name not in function.__globals__:
             raise RuntimeError(
@@ -173,7 +176,7 @@ def is_of_autograd(node: fx.Node) -> bool:
 
 def is_number_or_object(node: fx.Node) -> bool:
     """Whether `node` is a size, or another value that is no tensor, which PyTorch saves."""
-    return partitioners.is_sym_node(node) or partitioners.is_opaque_node(node)
+    return partitioners.is_sym_node(node) or is_object(node)
 
 
 def get_schema(node: fx.Node) -> Any:
@@ -293,7 +296,6 @@ def is_transformed() -> bool:
 _OF_INDUCTOR = {
     "BaseSchedulerNode": "torch._inductor.scheduler",
     "CppScheduling": "torch._inductor.codegen.cpp",
-    "CustomSchedulerPass": "torch._inductor.custom_graph_pass",
     "Dep": "torch._inductor.dependencies",
     "InductorChoices": "torch._inductor.choices",
     "OrderedSet": "torch.utils._ordered_set",
@@ -306,6 +308,8 @@ _OF_INDUCTOR = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "CustomSchedulerPass":
+        return find_scheduler_pass()
     if name not in _OF_INDUCTOR:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(_OF_INDUCTOR[name])
@@ -344,6 +348,11 @@ def find_inlining_limits(is_cpu: bool) -> dict[str, int]:
 _MOST_OPERATIONS = 100
 
 
+def bounds_memory(graph: fx.GraphModule, has_budget: bool) -> bool:
+    """Whether memory matters more than Inductor's fusions: with a budget, or a checkpoint."""
+    return has_budget or any(map(must_repeat, graph.graph.nodes))
+
+
 def run_after_fusion(change: Any) -> dict[str, Any]:
     """The option with which Inductor calls `change` when it has fused operations of a graph; none
     where a user has set it. A public one of `torch._inductor.config` would do."""
@@ -367,7 +376,8 @@ def warn_of_inductor(error: Exception) -> None:
 def _warn(cause: str) -> None:
     warnings.warn(
         f"{FALLBACK}, whose internals in PyTorch {torch.__version__} are not those that fad "
-        f"knows ({cause}); steps may need more memory than planned",
+        f"knows ({cause}); residuals are fad's, but a step may exceed its budget: take "
+        f"fad.engine 'eager', or pip install torch=={TESTED[-1]}.*",
         RuntimeWarning,
         stacklevel=3,
     )

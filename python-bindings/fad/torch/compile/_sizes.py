@@ -8,8 +8,9 @@ from typing import Any, Iterator, Mapping
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import is_nested_int, optimization_hint
+from torch.fx.experimental.symbolic_shapes import is_nested_int
 
+from .._releases import find_hint
 from ._pytorch import (
     get_count,
     get_expression,
@@ -50,7 +51,7 @@ def estimate_size(size: int | torch.SymInt) -> int:
         known = {each: sizes[each.name] for each in symbols if each.name in sizes}
         if len(known) == len(symbols):
             return int(expression.xreplace(known))
-    return optimization_hint(size, fallback=_ASSUMED_SIZE)
+    return find_hint(size, _ASSUMED_SIZE)
 
 
 @contextlib.contextmanager

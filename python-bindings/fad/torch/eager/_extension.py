@@ -13,13 +13,11 @@ import tempfile
 import threading
 
 from ..._places import cache_folder, find_compiler, name_compilers
+from .._releases import is_tested, name_tested
 from .._requirements import torch
 from ._header import make_header
 from ._pytorch import find_keys, pass_higher_order_operators
 
-#: The releases of PyTorch that the tests have run with. The extension uses classes of
-#: autograd whose layout differs from release to release.
-TESTED = ("2.13",)
 SOURCES = pathlib.Path(__file__).parent / "csrc"
 #: The wheel's extensions, by the names of `library_path`.
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
@@ -34,10 +32,10 @@ class ExtensionError(RuntimeError):
 
 
 def _check_release() -> None:
-    release = ".".join(torch.__version__.split(".")[:2])
-    if release not in TESTED and not os.environ.get("FAD_UNTESTED_TORCH"):
+    """The extension uses classes of autograd whose layout differs from release to release."""
+    if not is_tested() and not os.environ.get("FAD_UNTESTED_TORCH"):
         raise ExtensionError(
-            f"fad.torch.nest is tested with PyTorch {', '.join(TESTED)}, and this is "
+            f"fad.torch.nest is tested with PyTorch {name_tested()}, and this is "
             f"{torch.__version__}; install a tested release, or set FAD_UNTESTED_TORCH=1 "
             "in the environment to try this one"
         )

@@ -1,0 +1,78 @@
+"""The releases of PyTorch that fad is tested with, and all that differs between them in Python.
+
+Each difference names the release with which it goes. Those of C++ stand in
+eager/csrc/sequence/Release.h."""
+
+import functools
+import warnings
+
+from ._requirements import torch
+
+#: Without patch numbers, in their order; utils/test-release.sh runs tests with each.
+TESTED = ("2.11", "2.12", "2.13")
+
+
+def is_tested() -> bool:
+    """Whether the installed release is one of `TESTED`."""
+    return ".".join(torch.__version__.split(".")[:2]) in TESTED
+
+
+def name_tested() -> str:
+    """The tested releases as text."""
+    return f"{', '.join(TESTED[:-1])} and {TESTED[-1]}"
+
+
+@functools.cache
+def warn_of_release() -> None:
+    """Warns, once in a process, where torch.compile runs with a release that is not tested."""
+    if not is_tested():
+        warnings.warn(
+            f"fad is tested with PyTorch {name_tested()}, and this is {torch.__version__}; the "
+            "backend fad leaves to PyTorch what it does not know of this release, with a warning "
+            f"of each; pip install torch=={TESTED[-1]}.* has all of fad",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+# Differences.
+
+
+def find_hint(size: int | torch.SymInt, fallback: int) -> int:
+    """A number for `size`: that with which PyTorch traced the model, or `fallback` where there is
+    none."""
+    from torch.fx.experimental import symbolic_shapes
+
+    # Goes with PyTorch 2.11: since 2.12, the function has another name.
+    if not hasattr(symbolic_shapes, "optimization_hint"):
+        return symbolic_shapes.size_hint(size, fallback)
+    return symbolic_shapes.optimization_hint(size, fallback=fallback)
+
+
+def is_object(node: torch.fx.Node) -> bool:
+    """Whether the result of `node` is neither a tensor nor a number."""
+    from torch._functorch import partitioners
+
+    # Goes with PyTorch 2.11: since 2.12, PyTorch has a function for it.
+    if not hasattr(partitioners, "is_opaque_node"):
+        from torch._library.fake_class_registry import FakeScriptObject
+
+        return isinstance(node.meta.get("val"), torch.ScriptObject | FakeScriptObject)
+    return partitioners.is_opaque_node(node)
+
+
+def has_region_budgets() -> bool:
+    """Whether PyTorch's partitioner reads budgets of regions."""
+    from torch._functorch import partitioners
+
+    # Goes with PyTorch 2.12: since 2.13, there are such budgets.
+    return hasattr(partitioners, "_get_memory_budget_annotation")
+
+
+def find_scheduler_pass() -> type:
+    """The base class of functions that Inductor calls with the kernels of a graph."""
+    from torch._inductor import custom_graph_pass
+
+    # Goes with PyTorch 2.12: since 2.13, graphs are found in caches with functions of this class
+    # alone. Before, the caches take the name of any class.
+    return getattr(custom_graph_pass, "CustomSchedulerPass", object)
