@@ -2,10 +2,14 @@
 
 import json
 import math
+import os
+import tempfile
+from unittest import mock
 
 import torch
 from torch import nn
 from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
+from torch.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
 import fad.torch
@@ -250,6 +254,30 @@ def check_forms():
     assert len(axes.patches) == 2 * len(set(saved.by_module) | set(other.by_module))
 
 
+def check_stderr():
+    """Messages of PyTorch's profiler are not on stderr; all else is."""
+    x = torch.randn(ROWS, WIDTH, requires_grad=True)
+    start = profile.start
+
+    def say(self):
+        start(self)
+        os.write(2, b"another library\n")
+
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            with mock.patch.object(profile, "start", say):
+                saved_memory(torch.exp, x)
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+        file.seek(0)
+        said = file.read().splitlines()
+    # The allocator is watched in forward, and in a step.
+    assert said == 2 * [b"another library"], said
+
+
 CHECKS = (
     check_network,
     check_unpacked_never,
@@ -261,6 +289,7 @@ CHECKS = (
     check_results,
     check_edges,
     check_forms,
+    check_stderr,
 )
 torch.manual_seed(0)
 for check in CHECKS:

@@ -1,6 +1,10 @@
 """Bytes that PyTorch's allocator gives while a function runs."""
 
-from collections.abc import Callable, Iterable
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +38,47 @@ def _watch_gpu(call: Callable[[], Any]) -> tuple[Any, Allocated]:
 
 
 def _watch_cpu(call: Callable[[], Any]) -> tuple[Any, Allocated]:
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+    profiler = profile(activities=[ProfilerActivity.CPU], profile_memory=True)
+    with _without_log():
+        profiler.start()
+    try:
         result = call()
+    finally:
+        with _without_log():
+            profiler.stop()
     events = [e for e in profiler.profiler.kineto_results.events() if e.name() == "[memory]"]
     alive = most = 0
     for event in sorted(events, key=lambda event: event.start_ns()):
         alive += event.nbytes()
         most = max(most, alive)
     return result, Allocated(alive, most)
+
+
+# Messages of PyTorch's profiler that it begins and ends.
+_STAGE = re.compile(rb"(?:STAGE|USDT):\S+ \S+ \d+:\d+ \w+\.cpp:\d+\] .*")
+
+
+@contextlib.contextmanager
+def _without_log() -> Iterator[None]:
+    """Keeps the profiler's messages off stderr, whose descriptor the library writes to itself.
+    All else that is written meanwhile follows afterwards."""
+    try:
+        stderr = os.dup(2)
+    except OSError:
+        # A process without one has no messages.
+        yield
+        return
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            file.seek(0)
+            for line in file:
+                if not _STAGE.match(line):
+                    os.write(2, line)
 
 
 def is_on_gpu(tensors: Iterable[torch.Tensor]) -> bool:
