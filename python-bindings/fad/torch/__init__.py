@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._elementwise.function import elementwise
     from .compile import Explanation, explain
     from .eager import nest
+    from .integrations import FadCallback
 
 __all__ = [
     "Argument",
@@ -22,6 +23,7 @@ __all__ = [
     "ExportError",
     "Explanation",
     "Exported",
+    "FadCallback",
     "HeldTensor",
     "Result",
     "SavedMemory",
@@ -41,6 +43,7 @@ __all__ = [
 _LATER = {
     "Conversion": "._convert",
     "Explanation": ".compile",
+    "FadCallback": ".integrations",
     "convert": "._convert",
     "elementwise": "._elementwise.function",
     "explain": ".compile",

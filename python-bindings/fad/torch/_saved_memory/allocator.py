@@ -24,34 +24,46 @@ class Allocated:
 def watch_allocator(call: Callable[[], Any], on_gpu: bool) -> tuple[Any, Allocated]:
     """The result of `call`, and what the allocator of the GPU, or that of the CPU, gives
     meanwhile. The result is alive at the end."""
-    return _watch_gpu(call) if on_gpu else _watch_cpu(call)
-
-
-def _watch_gpu(call: Callable[[], Any]) -> tuple[Any, Allocated]:
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
-    result = call()
-    torch.cuda.synchronize()
-    peak = torch.cuda.max_memory_allocated() - before
-    return result, Allocated(torch.cuda.memory_allocated() - before, peak)
-
-
-def _watch_cpu(call: Callable[[], Any]) -> tuple[Any, Allocated]:
-    profiler = profile(activities=[ProfilerActivity.CPU], profile_memory=True)
-    with _without_log():
-        profiler.start()
-    try:
+    with AllocatorWatch(on_gpu) as watch:
         result = call()
-    finally:
+    return result, watch.allocated
+
+
+class AllocatorWatch:
+    """The bytes that the allocator of the GPU, or that of the CPU, gives from here to the
+    end of the context, in `allocated`."""
+
+    allocated: Allocated
+
+    def __init__(self, on_gpu: bool) -> None:
+        self._on_gpu = on_gpu
+
+    def __enter__(self) -> "AllocatorWatch":
+        if self._on_gpu:
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+            self._before = torch.cuda.memory_allocated()
+        else:
+            self._profiler = profile(activities=[ProfilerActivity.CPU], profile_memory=True)
+            with _without_log():
+                self._profiler.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._on_gpu:
+            torch.cuda.synchronize()
+            most = torch.cuda.max_memory_allocated() - self._before
+            self.allocated = Allocated(torch.cuda.memory_allocated() - self._before, most)
+            return
         with _without_log():
-            profiler.stop()
-    events = [e for e in profiler.profiler.kineto_results.events() if e.name() == "[memory]"]
-    alive = most = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        alive += event.nbytes()
-        most = max(most, alive)
-    return result, Allocated(alive, most)
+            self._profiler.stop()
+        alive = most = 0
+        events = self._profiler.profiler.kineto_results.events()
+        memory = [event for event in events if event.name() == "[memory]"]
+        for event in sorted(memory, key=lambda event: event.start_ns()):
+            alive += event.nbytes()
+            most = max(most, alive)
+        self.allocated = Allocated(alive, most)
 
 
 # Messages of PyTorch's profiler that it begins and ends.
