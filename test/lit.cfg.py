@@ -100,6 +100,12 @@ packages = {
     "scikit-build-core": "scikit_build_core",
     "yaml": "yaml",
     "ruff": "ruff",
+    "accelerate": "accelerate",
+    "peft": "peft",
+    "lightning": "lightning",
+    "trl": "trl",
+    "torchtitan": "torchtitan",
+    "liger-kernel": "liger_kernel",
 }
 found_packages = find_packages(["numpy", "mpmath", *packages.values()])
 # The numeric tests compare with numpy and mpmath.

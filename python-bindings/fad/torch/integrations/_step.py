@@ -51,9 +51,7 @@ class StepCompiler:
 
     `budget` is the option `fad.budget`, and `options` are all those of `torch.compile`."""
 
-    def __init__(
-        self, budget: int | float | str | None, options: Mapping[str, Any] | None
-    ) -> None:
+    def __init__(self, budget: int | float | str | None, options: Mapping[str, Any] | None) -> None:
         self.options = dict(options or {})
         if budget is not None:
             if "fad.budget" in self.options:
@@ -103,7 +101,9 @@ class StepCompiler:
         peak = None if watch is None else watch.allocated.peak
         return StepReport(self._kept, len(self._graphs), peak, self.options.get("fad.budget"))
 
-    def _compile_graph(self, graph: torch.fx.GraphModule, inputs: Any, **arguments: Any) -> Callable:
+    def _compile_graph(
+        self, graph: torch.fx.GraphModule, inputs: Any, **arguments: Any
+    ) -> Callable:
         compiled = backend(graph, inputs, **arguments)
 
         @functools.wraps(compiled)

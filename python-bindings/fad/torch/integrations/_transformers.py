@@ -50,7 +50,7 @@ class FadCallback(TrainerCallback):
                 "FadCallback takes no more memory than it needs"
             )
         self._compiler.start()
-        self._compiler.compile_in_place(model)
+        self._compiler.compile_in_place(_find_called(model))
 
     def on_step_begin(
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
@@ -68,7 +68,7 @@ class FadCallback(TrainerCallback):
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
     ) -> None:
         self._compiler.end_step()
-        model.compile(disable=True)
+        _find_called(model).compile(disable=True)
 
 
 def _is_checkpointing(model: torch.nn.Module) -> bool:
@@ -78,3 +78,10 @@ def _is_checkpointing(model: torch.nn.Module) -> bool:
         if hasattr(model, name):
             return bool(getattr(model, name))
     return False
+
+
+def _find_called(model: torch.nn.Module) -> torch.nn.Module:
+    """The module to compile: that of transformers inside of peft's, whose hooks Dynamo cannot
+    trace."""
+    find = getattr(model, "get_base_model", None)
+    return find() if find is not None else model

@@ -1,0 +1,111 @@
+"""transformers' Trainer with fad.torch.FadCallback, and without: the example
+examples/trainers/with_trainer.py, which has LoRA, bf16, accumulated batches, evaluation
+between steps and checkpoints.
+
+usage: check_trainer.py EXAMPLES FOLDER [ENGINE]"""
+
+import pathlib
+import re
+import shutil
+import sys
+import warnings
+
+import torch
+from safetensors.torch import load_file
+
+import fad.torch
+from fad.torch.integrations import _step
+
+QUIET = {"use_cpu": True, "disable_tqdm": True, "save_total_limit": None}
+
+
+def read_losses(trainer, name="loss"):
+    return [entry[name] for entry in trainer.state.log_history if name in entry]
+
+
+def compare(name, found, expected):
+    worst = max(abs(a - b) / abs(b) for a, b in zip(found, expected, strict=True))
+    print(f"{name}: {'right' if worst < 2e-4 else f'off by {worst:.1e}'}")
+
+
+def read_keys(folder):
+    return sorted(load_file(folder / "adapter_model.safetensors"))
+
+
+def check_example(folder, engine):
+    from with_trainer import train
+
+    lines = []
+    plain = train(folder / "plain", [], **QUIET)
+    callback = fad.torch.FadCallback("20GB", options={"fad.engine": engine}, log=lines.append)
+    compiled = train(folder / "fad", [callback], **QUIET)
+    compare("losses", read_losses(compiled), read_losses(plain))
+    compare("evaluations", read_losses(compiled, "eval_loss"), read_losses(plain, "eval_loss"))
+    for line in lines:
+        print(re.sub(r"[\d,.]+ MiB", "N MiB", line))
+    report = callback.report
+    print("report:", report.graphs, report.budget, 0 < report.kept < report.peak < 2**25)
+    last = [folder / name / "checkpoint-4" for name in ("plain", "fad")]
+    print("keys:", read_keys(last[0]) == read_keys(last[1]))
+    # A second run starts from the checkpoint before the last.
+    expected = read_losses(compiled)
+    shutil.rmtree(last[1])
+    resumed = train(folder / "fad", [callback], resume=True, **QUIET)
+    compare("resumed", read_losses(resumed), expected)
+    print("keys:", read_keys(last[0]) == read_keys(last[1]))
+    check_afterwards(compiled.model)
+
+
+def check_afterwards(model):
+    """The model is not compiled any more: another batch size has no graph."""
+    called = []
+    original = _step.backend
+    _step.backend = lambda *arguments, **options: (
+        called.append(1) or original(*arguments, **options)
+    )
+    ids = torch.zeros(3, 7, dtype=torch.long)
+    model(input_ids=ids, labels=ids).loss.backward()
+    _step.backend = original
+    print("graphs afterwards:", len(called))
+
+
+def check_checkpointing(folder, engine):
+    from with_trainer import train
+
+    lines = []
+    options = {**QUIET, "gradient_checkpointing": True, "eval_strategy": "no"}
+    plain = train(folder / "plain", [], **options)
+    callback = fad.torch.FadCallback(options={"fad.engine": engine}, log=lines.append)
+    compiled = train(folder / "fad", [callback], **options)
+    compare("losses of a checkpointed model", read_losses(compiled), read_losses(plain))
+    print(lines[0])
+
+
+def check_errors(folder):
+    from with_trainer import train
+
+    def refuse(make):
+        try:
+            make()
+        except (TypeError, ValueError) as error:
+            print(f"{type(error).__name__}: {error}")
+
+    refuse(lambda: fad.torch.FadCallback("20 parsecs"))
+    refuse(lambda: fad.torch.FadCallback(1.5))
+    refuse(lambda: fad.torch.FadCallback(0.5, options={"fad.budget": 0.5}))
+    refuse(lambda: fad.torch.FadCallback(options={"fad.bugdet": 0.5}))
+    options = {**QUIET, "torch_compile": True}
+    refuse(lambda: train(folder, [fad.torch.FadCallback()], **options))
+
+
+def main(examples, folder, engine="eager"):
+    sys.path.insert(0, examples)
+    folder = pathlib.Path(folder)
+    warnings.simplefilter("ignore", FutureWarning)
+    check_example(folder / "example", engine)
+    check_checkpointing(folder / "checkpointing", engine)
+    check_errors(folder / "errors")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
