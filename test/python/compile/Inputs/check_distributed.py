@@ -1,5 +1,5 @@
-"""Trains a model on two processes, with DDP and with FSDP2, and compares losses with
-those of one process. Both processes have to plan alike.
+"""Trains a model on two processes, with DDP and with FSDP2, compiled as a whole and block by
+block, and compares losses with those of one process. Both processes have to plan alike.
 
 usage: check_distributed.py [ENGINE]"""
 
@@ -72,21 +72,35 @@ def work(engine, folder, rank):
 
     _partitioner.apply_plan = watch
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    options = {"fad.engine": engine}
-    result = {}
+    compiled = {"backend": "fad", "options": {"fad.engine": engine}}
     # Buckets so small that DDP makes several graphs.
     dist._DEFAULT_FIRST_BUCKET_BYTES = 4096
-    model = DistributedDataParallel(make(), bucket_cap_mb=0.005)
-    result["DDP"] = train(torch.compile(model, backend="fad", options=options), rank, 2)
-    result["DDP plans"] = list(plans)
-    torch._dynamo.reset()
-    plans.clear()
-    model = make()
-    for part in model.blocks:
-        fully_shard(part)
-    fully_shard(model)
-    result["FSDP"] = train(torch.compile(model, backend="fad", options=options), rank, 2)
-    result["FSDP plans"] = list(plans)
+
+    def shard(model):
+        for part in model.blocks:
+            fully_shard(part)
+        return fully_shard(model)
+
+    def distribute(model):
+        return DistributedDataParallel(model, bucket_cap_mb=0.005)
+
+    def compile_blocks(model):
+        for block in model.blocks:
+            block.compile(**compiled)
+        return model
+
+    makers = {
+        "DDP": lambda: torch.compile(distribute(make()), **compiled),
+        "FSDP": lambda: torch.compile(shard(make()), **compiled),
+        "DDP, by block": lambda: distribute(compile_blocks(make())),
+        "FSDP, by block": lambda: shard(compile_blocks(make())),
+    }
+    result = {}
+    for kind, make_model in makers.items():
+        torch._dynamo.reset()
+        plans.clear()
+        result[kind] = train(make_model(), rank, 2)
+        result[f"{kind} plans"] = list(plans)
     pathlib.Path(folder, f"{rank}.json").write_text(json.dumps(result))
     dist.destroy_process_group()
 
@@ -108,7 +122,7 @@ def main(engine="eager"):
         results = [
             json.loads(pathlib.Path(folder, f"{rank}.json").read_text()) for rank in range(2)
         ]
-    for kind in "DDP", "FSDP":
+    for kind in "DDP", "FSDP", "DDP, by block", "FSDP, by block":
         losses = zip(*(result[kind] for result in results))
         means = [sum(pair) / 2 for pair in losses]
         worst = max(abs(a - b) / abs(b) for a, b in zip(means, expected))
