@@ -45,9 +45,9 @@ class FadCallback(TrainerCallback):
             )
         if _is_checkpointing(model) and state.is_world_process_zero:
             self._log(
-                "gradient checkpointing is on, so that backward repeats each layer and fad "
-                "chooses nothing there; with gradient_checkpointing=False, a budget of "
-                "FadCallback takes no more memory than it needs"
+                "gradient checkpointing is on, so that backward repeats each layer, and fad chooses "
+                "the rest alone; with gradient_checkpointing=False and a budget, backward repeats "
+                "no more than the budget demands"
             )
         self._compiler.start()
         self._compiler.compile_in_place(_find_called(model))
