@@ -8,7 +8,6 @@ from typing import Any, Callable, Iterable
 
 import torch
 from torch import fx
-from torch.utils.checkpoint import CheckpointPolicy
 
 from ._pytorch import (
     IS_WRITTEN,
@@ -215,10 +214,15 @@ def find_kind(node: fx.Node) -> str:
     return "elementwise" if torch.Tag.pointwise in target.tags else "keep"
 
 
+# The policies of a checkpoint under which forward saves a result. Offloading it is for others;
+# not all releases of PyTorch have that policy.
+_IS_SAVED = ("MUST_SAVE", "MUST_CPU_OFFLOAD")
+
+
 def is_bound(node: fx.Node) -> bool:
     """Whether a checkpoint decides whether backward repeats `node`."""
-    must_save = node.meta.get("recompute") is CheckpointPolicy.MUST_SAVE
-    return must_save or must_repeat(node)
+    policy = node.meta.get("recompute")
+    return getattr(policy, "name", "") in _IS_SAVED or must_repeat(node)
 
 
 def find_makers(
