@@ -24,6 +24,19 @@ def suggest(name: object, names: Iterable[str]) -> str:
     return f"; did you mean {spelled[nearest[0]]!r}?" if nearest else ""
 
 
+def unknown_attribute(
+    owner: object, name: str, functions: Iterable[str], call: str
+) -> AttributeError:
+    """The error for an attribute `name` that `owner`, a program, does not have. `call` calls
+    one of its `functions`, whose name it has in the place of {}."""
+    kind = type(owner)
+    if name in functions:
+        hint = f"; write: {call.format(name)}"
+    else:
+        hint = suggest(name, [each for each in dir(kind) if not each.startswith("_")])
+    return AttributeError(f"a fad.{kind.__name__} has no attribute {name!r}{hint}", name=name)
+
+
 def check_choice(what: str, name: Any, names: Iterable[str]) -> str:
     """`name`, which has to be one of `names`; the error begins with `what`."""
     names = tuple(names)

@@ -1,10 +1,10 @@
 """Compiled programs, called with numpy arrays."""
 
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from . import _fad
 from ._arrays import Array, check_result, to_argument, to_result
-from ._choices import Contractions, check_choice
+from ._choices import Contractions, check_choice, unknown_attribute
 from ._module import Module, get_handle
 from ._types import find_signature
 
@@ -25,6 +25,17 @@ class Executable:
         snapshot = module.clone()
         self._handle = _fad.compile(snapshot._handle, check, contractions)
         self._signatures = {name: snapshot.signature(name) for name in self._handle.functions()}
+
+    def __repr__(self) -> str:
+        return f"<fad.Executable: {', '.join(self.functions) or 'no functions'}>"
+
+    # A type checker knows which attributes there are.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Of an object that is not initialized, no functions are known.
+            functions = self.functions if "_signatures" in vars(self) else ()
+            raise unknown_attribute(self, name, functions, "executable.call({!r}, ...)")
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _fad
+from ._choices import unknown_attribute
 from ._types import Signature, make_type
 
 
@@ -36,6 +37,14 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<fad.Module: {', '.join(self.functions) or 'no functions'}>"
+
+    # A type checker knows which attributes there are.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Of an object that is not initialized, no functions are known.
+            functions = self.functions if "_handle" in vars(self) else ()
+            raise unknown_attribute(self, name, functions, "fad.run(module, {!r}, ...)")
 
     def text(self, *, max_elements: int | None = None, locations: bool = False) -> str:
         """The text of the module.

@@ -72,6 +72,40 @@ class Functions(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "quadruple; did you mean 'double'\\?$"):
             executable.call("Doubel", x)
 
+    def test_attributes(self):
+        module = fad.parse(TWO)
+        executable = fad.compile(module)
+        self.assertEqual(repr(executable), "<fad.Executable: double, nothing, quadruple>")
+        nothing = fad.compile(fad.parse(""))
+        self.assertEqual(repr(nothing), "<fad.Executable: no functions>")
+        for owner, name, message in (
+            (
+                executable,
+                "double",
+                "a fad.Executable has no attribute 'double'; write: executable.call('double', ...)",
+            ),
+            (
+                executable,
+                "function",
+                "a fad.Executable has no attribute 'function'; did you mean 'functions'?",
+            ),
+            (executable, "hidden", "a fad.Executable has no attribute 'hidden'"),
+            (
+                module,
+                "double",
+                "a fad.Module has no attribute 'double'; write: fad.run(module, 'double', ...)",
+            ),
+            (module, "verfy", "a fad.Module has no attribute 'verfy'; did you mean 'verify'?"),
+            (module, "forward", "a fad.Module has no attribute 'forward'"),
+        ):
+            with self.assertRaises(AttributeError) as caught:
+                getattr(owner, name)
+            self.assertEqual(str(caught.exception), message)
+        # Of an object that is not made yet, as by copy and pickle.
+        for kind in fad.Executable, fad.Module:
+            with self.assertRaisesRegex(AttributeError, "has no attribute '_handle'$"):
+                kind.__new__(kind)._handle
+
     def test_many_loops(self):
         """More than are compiled in one function, many of them the same."""
         random = np.random.default_rng(2)
