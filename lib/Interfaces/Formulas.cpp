@@ -81,20 +81,20 @@ Normal fad::normal(const Expr &x) {
 
 /// 1 / (1 + exp(-x)), where `e` is exp(-|x|), without overflow and without loss
 /// of the smaller side.
-static Expr logistic(const Expr &negative, const Expr &e) {
+static Expr sigmoid(const Expr &negative, const Expr &e) {
   Expr numerator = select(negative, e, 1);
   return numerator / (1 + e);
 }
 
-Expr fad::logistic(const Expr &x) {
+Expr fad::sigmoid(const Expr &x) {
   Expr e = exp(-abs(x));
-  return ::logistic(x < 0, e);
+  return ::sigmoid(x < 0, e);
 }
 
-Sigmoid fad::sigmoid(const Expr &x) {
+Sigmoid fad::sigmoidAndComplement(const Expr &x) {
   Expr negative = x < 0;
   Expr e = exp(-abs(x));
-  Expr s = ::logistic(negative, e);
+  Expr s = ::sigmoid(negative, e);
   Expr difference = 1 - s;
   return {s, select(negative, difference, e * s)};
 }

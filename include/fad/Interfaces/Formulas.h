@@ -42,8 +42,8 @@ struct Normal {
 };
 Normal normal(const Expr &x);
 
-/// The logistic function, `1 / (1 + exp(-x))`.
-Expr logistic(const Expr &x);
+/// The logistic function, `1 / (1 + exp(-x))`, accurate near zero.
+Expr sigmoid(const Expr &x);
 
 /// The logistic function `s = 1 / (1 + exp(-x))` and `1 - s`, each accurate
 /// near zero.
@@ -51,7 +51,7 @@ struct Sigmoid {
   Expr value;
   Expr complement;
 };
-Sigmoid sigmoid(const Expr &x);
+Sigmoid sigmoidAndComplement(const Expr &x);
 
 /// An activation `x * f(x)` with `f` growing from 0 to 1: its derivative
 /// `f + x * f'` is 0 below `-edge`, and `x` may be taken for `edge` above

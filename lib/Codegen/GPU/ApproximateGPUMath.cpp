@@ -34,7 +34,7 @@ using namespace mlir::fad;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The values of fad::sigmoid beside the quotient 1 / (1 + exp(-x)):
+/// The values of sigmoidAndComplement beside the quotient 1 / (1 + exp(-x)):
 /// `complement`, if it exists, is exp(-x) / (1 + exp(-x)).
 struct Logistic {
   Value x;

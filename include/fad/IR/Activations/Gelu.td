@@ -45,7 +45,7 @@ def Fad_GeluOp : Fad_Activation<"gelu", [Fad_Composite]> {
     static Expr getTanhSlope(const Expr &x) {
       return gate(x, getEdge(x), [&](Expr top) {
         Expr s2 = square(top);
-        auto [s, complement] = sigmoid(top * (kScale + kScale * kCubic * s2));
+        auto [s, complement] = sigmoidAndComplement(top * (kScale + kScale * kCubic * s2));
         return s * (1 + top * complement * (kScale + 3 * kScale * kCubic * s2));
       });
     }
@@ -54,7 +54,7 @@ def Fad_GeluOp : Fad_Activation<"gelu", [Fad_Composite]> {
     if (getApproximate() == GeluApproximation::none)
       return x * normal(x).Phi;
     Expr top = min(x, getEdge(x));
-    return x * logistic(top * (kScale + kScale * kCubic * square(top)));
+    return x * sigmoid(top * (kScale + kScale * kCubic * square(top)));
   }];
   let derivative = [{
     bool isExact = getApproximate() == GeluApproximation::none;

@@ -20,7 +20,7 @@ def Fad_LogSigmoidOp : Fad_Activation<"logsigmoid"> {
     Expr negative = min(x, 0);
     return negative - log1p(exp(-abs(x)));
   }];
-  let derivative = [{ return select(x > underflow(x), 0, sigmoid(x).complement); }];
+  let derivative = [{ return select(x > underflow(x), 0, sigmoidAndComplement(x).complement); }];
   let derivativeFromResult = [{ return saturating(-expm1(y)); }];
   // Smooth, and NaN where x is, whatever the minimum is there.
   let spellings = [{

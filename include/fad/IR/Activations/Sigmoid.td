@@ -16,9 +16,9 @@ def Fad_SigmoidOp : Fad_Activation<"sigmoid"> {
     %y = fad.sigmoid %x : f32
     ```
   }];
-  let value = [{ return logistic(x); }];
+  let value = [{ return sigmoid(x); }];
   let derivative = [{
-    auto [s, complement] = sigmoid(x);
+    auto [s, complement] = sigmoidAndComplement(x);
     Expr slope = s * complement;
     return select(abs(x) > underflow(x), 0, slope);
   }];

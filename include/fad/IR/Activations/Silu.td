@@ -16,9 +16,9 @@ def Fad_SiluOp : Fad_Activation<"silu", [Fad_Composite]> {
     %y = fad.silu %x : f32
     ```
   }];
-  let value = [{ return x * logistic(x); }];
+  let value = [{ return x * sigmoid(x); }];
   let derivative = [{
-    auto [s, complement] = sigmoid(x);
+    auto [s, complement] = sigmoidAndComplement(x);
     return gate(x, underflow(x) + 8,
                 [&, s = s, c = complement](Expr top) { return s * (1 + top * c); });
   }];

@@ -29,7 +29,7 @@ def Fad_SoftplusOp : Fad_Activation<"softplus"> {
   }];
   // sigmoid(x), which is also 1 - exp(-y).
   let derivative = [{
-    Expr slope = sigmoid(x).value;
+    Expr slope = sigmoidAndComplement(x).value;
     double zero = -underflow(x);
     if (getThreshold()) {
       double threshold = getThreshold()->convertToDouble();
