@@ -266,15 +266,27 @@ Expr fad::tangentProduct(const Expr &partial, const Expr &tangent) {
 }
 
 Expr fad::abs(const Expr &x) { return unary<math::AbsFOp>(x, std::fabs); }
+Expr fad::acos(const Expr &x) { return unary<math::AcosOp>(x, std::acos); }
+Expr fad::acosh(const Expr &x) { return unary<math::AcoshOp>(x, std::acosh); }
+Expr fad::asin(const Expr &x) { return unary<math::AsinOp>(x, std::asin); }
+Expr fad::asinh(const Expr &x) { return unary<math::AsinhOp>(x, std::asinh); }
+Expr fad::atan(const Expr &x) { return unary<math::AtanOp>(x, std::atan); }
+Expr fad::atanh(const Expr &x) { return unary<math::AtanhOp>(x, std::atanh); }
 Expr fad::cbrt(const Expr &x) { return unary<math::CbrtOp>(x, std::cbrt); }
+Expr fad::ceil(const Expr &x) { return unary<math::CeilOp>(x, std::ceil); }
 Expr fad::cos(const Expr &x) { return unary<math::CosOp>(x, std::cos); }
 Expr fad::cosh(const Expr &x) { return unary<math::CoshOp>(x, std::cosh); }
+Expr fad::erf(const Expr &x) { return unary<math::ErfOp>(x, std::erf); }
 Expr fad::erfc(const Expr &x) { return unary<math::ErfcOp>(x, std::erfc); }
 Expr fad::exp(const Expr &x) { return unary<math::ExpOp>(x, std::exp); }
 Expr fad::exp2(const Expr &x) { return unary<math::Exp2Op>(x, std::exp2); }
 Expr fad::expm1(const Expr &x) { return unary<math::ExpM1Op>(x, std::expm1); }
+Expr fad::floor(const Expr &x) { return unary<math::FloorOp>(x, std::floor); }
 Expr fad::log(const Expr &x) { return unary<math::LogOp>(x, std::log); }
+Expr fad::log10(const Expr &x) { return unary<math::Log10Op>(x, std::log10); }
 Expr fad::log1p(const Expr &x) { return unary<math::Log1pOp>(x, std::log1p); }
+Expr fad::log2(const Expr &x) { return unary<math::Log2Op>(x, std::log2); }
+Expr fad::round(const Expr &x) { return unary<math::RoundOp>(x, std::round); }
 Expr fad::roundeven(const Expr &x) {
   return unary<math::RoundEvenOp>(x, std::nearbyint);
 }
@@ -286,7 +298,12 @@ Expr fad::sinh(const Expr &x) { return unary<math::SinhOp>(x, std::sinh); }
 Expr fad::sqrt(const Expr &x) { return unary<math::SqrtOp>(x, std::sqrt); }
 Expr fad::square(const Expr &x) { return x * x; }
 Expr fad::tan(const Expr &x) { return unary<math::TanOp>(x, std::tan); }
+Expr fad::tanh(const Expr &x) { return unary<math::TanhOp>(x, std::tanh); }
+Expr fad::trunc(const Expr &x) { return unary<math::TruncOp>(x, std::trunc); }
 
+Expr fad::atan2(const Expr &y, const Expr &x) {
+  return binary<math::Atan2Op>(y, x, std::atan2);
+}
 Expr fad::copysign(const Expr &magnitude, const Expr &sign) {
   return binary<math::CopySignOp>(magnitude, sign, std::copysign);
 }

@@ -110,18 +110,31 @@ Expr viewConstant(const Expr &x);
 Expr tangentProduct(const Expr &partial, const Expr &tangent);
 
 Expr abs(const Expr &x);
+Expr acos(const Expr &x);
+Expr acosh(const Expr &x);
+Expr asin(const Expr &x);
+Expr asinh(const Expr &x);
+Expr atan(const Expr &x);
+/// The angle of the point (`x`, `y`).
+Expr atan2(const Expr &y, const Expr &x);
+Expr atanh(const Expr &x);
 Expr cbrt(const Expr &x);
+Expr ceil(const Expr &x);
 Expr copysign(const Expr &magnitude, const Expr &sign);
 Expr cos(const Expr &x);
 Expr cosh(const Expr &x);
+Expr erf(const Expr &x);
 Expr erfc(const Expr &x);
 Expr exp(const Expr &x);
 Expr exp2(const Expr &x);
 Expr expm1(const Expr &x);
+Expr floor(const Expr &x);
 /// `a * b + c`, rounded once.
 Expr fma(const Expr &a, const Expr &b, const Expr &c);
 Expr log(const Expr &x);
+Expr log10(const Expr &x);
 Expr log1p(const Expr &x);
+Expr log2(const Expr &x);
 Expr max(const Expr &lhs, const Expr &rhs);
 Expr min(const Expr &lhs, const Expr &rhs);
 /// `base` to the power of `exponent`; a constant exponent of 0, 1 or 2 needs no
@@ -130,6 +143,9 @@ Expr pow(const Expr &base, const Expr &exponent);
 /// The remainder of the division truncated towards zero, with the sign of
 /// `lhs`; it is exact.
 Expr rem(const Expr &lhs, const Expr &rhs);
+/// Halves are rounded away from zero.
+Expr round(const Expr &x);
+/// Halves are rounded to the even number.
 Expr roundeven(const Expr &x);
 Expr rsqrt(const Expr &x);
 Expr sin(const Expr &x);
@@ -137,6 +153,8 @@ Expr sinh(const Expr &x);
 Expr sqrt(const Expr &x);
 Expr square(const Expr &x);
 Expr tan(const Expr &x);
+Expr tanh(const Expr &x);
+Expr trunc(const Expr &x);
 
 /// `x` extended or rounded to `type`, a floating-point type or a vector of one.
 Expr convert(const Expr &x, Type type);

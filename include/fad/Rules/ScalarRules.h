@@ -30,6 +30,7 @@
 #define FAD_RULES_SCALARRULES_H
 
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Interfaces/Formulas.h"
 #include <type_traits>
 
 namespace mlir::fad {

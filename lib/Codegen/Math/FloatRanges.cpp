@@ -98,7 +98,7 @@ static FloatRange getConstantRange(Value value) {
 }
 
 /// `range` rounded to `type`; numbers that are too large become infinite.
-static FloatRange round(FloatRange range, Type type) {
+static FloatRange roundTo(FloatRange range, Type type) {
   const llvm::fltSemantics &semantics =
       cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
   double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
@@ -114,7 +114,7 @@ FloatRanges::FloatRanges(Operation *root) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op->getNumResults() == 1 &&
         isa<FloatType>(getElementTypeOrSelf(op->getResult(0))))
-      ranges[op->getResult(0)] = round(infer(op), op->getResult(0).getType());
+      ranges[op->getResult(0)] = roundTo(infer(op), op->getResult(0).getType());
   });
 }
 
@@ -261,7 +261,7 @@ bool FloatRanges::isZeroWhere(Value value, Value known,
     Value result = op->getResult(0);
     FloatRange found = assumed.infer(op);
     assumed.ranges[result] = isa<FloatType>(result.getType())
-                                 ? round(found, result.getType())
+                                 ? roundTo(found, result.getType())
                                  : found;
   }
   FloatRange found = assumed.get(value);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fad/Interfaces/Expr.h"
+#include "fad/Interfaces/Formulas.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -69,6 +69,66 @@ TEST_F(ExprTest, ConstantsFold) {
   EXPECT_TRUE(select((two > 3) | (two >= 2), 1, 0).isConstant(1));
   EXPECT_TRUE(select((two > 3) & (two >= 2), 1, 0).isConstant(0));
   EXPECT_EQ(emitted(), 0u);
+}
+
+// Each function of the dialect math has its name: it emits the operation, or is
+// the function of C++ on a constant.
+TEST_F(ExprTest, FunctionsOfMath) {
+  using OfExpr = Expr (*)(const Expr &);
+  using OfDouble = double (*)(double);
+  std::tuple<StringRef, OfExpr, OfDouble> functions[] = {
+      {"absf", fad::abs, std::fabs},
+      {"acos", fad::acos, std::acos},
+      {"acosh", fad::acosh, std::acosh},
+      {"asin", fad::asin, std::asin},
+      {"asinh", fad::asinh, std::asinh},
+      {"atan", fad::atan, std::atan},
+      {"atanh", fad::atanh, std::atanh},
+      {"cbrt", fad::cbrt, std::cbrt},
+      {"ceil", fad::ceil, std::ceil},
+      {"cos", fad::cos, std::cos},
+      {"cosh", fad::cosh, std::cosh},
+      {"erf", fad::erf, std::erf},
+      {"erfc", fad::erfc, std::erfc},
+      {"exp", fad::exp, std::exp},
+      {"exp2", fad::exp2, std::exp2},
+      {"expm1", fad::expm1, std::expm1},
+      {"floor", fad::floor, std::floor},
+      {"log", fad::log, std::log},
+      {"log10", fad::log10, std::log10},
+      {"log1p", fad::log1p, std::log1p},
+      {"log2", fad::log2, std::log2},
+      {"round", fad::round, std::round},
+      {"roundeven", fad::roundeven, std::nearbyint},
+      {"sin", fad::sin, std::sin},
+      {"sinh", fad::sinh, std::sinh},
+      {"sqrt", fad::sqrt, std::sqrt},
+      {"tan", fad::tan, std::tan},
+      {"tanh", fad::tanh, std::tanh},
+      {"trunc", fad::trunc, std::trunc},
+  };
+  for (auto [name, ofExpr, ofDouble] : functions) {
+    // Where the functions differ, and all but acosh are defined.
+    double at = name == "acosh" ? 1.5 : 0.625;
+    EXPECT_TRUE(ofExpr(at).isConstant(ofDouble(at))) << name.str();
+    Operation *op = ofExpr(x).getValue().getDefiningOp();
+    EXPECT_EQ(op->getName().getStringRef(), ("math." + name).str());
+    EXPECT_EQ(op->getOperand(0), unknown);
+  }
+  EXPECT_TRUE(atan2(1, Expr(2)).isConstant(std::atan2(1.0, 2.0)));
+  auto angle = atan2(x, 1).getValue().getDefiningOp<math::Atan2Op>();
+  ASSERT_TRUE(angle);
+  EXPECT_EQ(angle.getLhs(), unknown);
+}
+
+TEST_F(ExprTest, SigmoidIsAccurateOnBothSides) {
+  for (double at : {-800.0, -40.0, -1.0, 0.0, 2.0, 40.0, 800.0}) {
+    double expected =
+        at < 0 ? std::exp(at) / (1 + std::exp(at)) : 1 / (1 + std::exp(-at));
+    Expr found = sigmoid(at);
+    ASSERT_TRUE(found.isConstant()) << at;
+    EXPECT_DOUBLE_EQ(found.getConstant(), expected);
+  }
 }
 
 TEST_F(ExprTest, NeutralAndZeroOperandsEmitNothing) {

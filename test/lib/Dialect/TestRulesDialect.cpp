@@ -123,11 +123,22 @@ struct Hypot : BinaryRule<Hypot, HypotOp> {
     return sqrt(aSquare + square(b));
   }
 };
+
+struct LogCosh : UnaryRule<LogCosh, LogCoshOp> {
+  static Expr d(Expr x) { return tanh(x); }
+};
+struct LogOnePlusExp : UnaryRule<LogOnePlusExp, LogOnePlusExpOp> {
+  static Expr d(Expr x) { return sigmoid(x); }
+};
+struct IntegralOfErf : UnaryRule<IntegralOfErf, IntegralOfErfOp> {
+  static Expr d(Expr x) { return erf(x); }
+};
 } // namespace
 
 void fad::test::registerTestRulesDialect(DialectRegistry &registry) {
   registry.insert<TestRulesDialect>();
   registry.addExtension(+[](MLIRContext *context, TestRulesDialect *) {
     attachRules<Hypot>(context);
+    attachRules<LogCosh, LogOnePlusExp, IntegralOfErf>(context);
   });
 }

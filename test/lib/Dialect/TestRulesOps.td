@@ -49,6 +49,17 @@ def TestRules_HypotOp
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
+// Integrals of tanh, sigmoid and erf.
+class TestRules_Integral<string mnemonic, string formula>
+    : TestRules_UnaryOp<mnemonic, [Pure] # ElementwiseMappable.traits> {
+  let summary = formula;
+}
+def TestRules_LogCoshOp : TestRules_Integral<"log_cosh", "log(cosh(x))">;
+def TestRules_LogOnePlusExpOp
+    : TestRules_Integral<"log_one_plus_exp", "log(1 + exp(x))">;
+def TestRules_IntegralOfErfOp
+    : TestRules_Integral<"integral_of_erf", "x * erf(x) + exp(-x * x) / sqrt(pi)">;
+
 def TestRules_NoRuleOp
     : TestRules_UnaryOp<"no_rule", [Pure] # ElementwiseMappable.traits> {
   let summary = "an operation without a derivative rule";
