@@ -29,10 +29,8 @@ static void registerPipeline(StringRef name, StringRef description,
                        "'");
     Options options;
     std::string message;
-    llvm::raw_string_ostream os(message);
-    OptionErrors errors(os);
-    if (failed(options.parseFromString(text, os)))
-      return emitError(StringRef(message).trim());
+    if (failed(parseOptions(options, text, message)))
+      return emitError(message);
     build(pm, options);
     return success();
   };

@@ -153,8 +153,7 @@ template <typename Op>
 static DiagnosedSilenceableFailure readOptions(Op op, func::FuncOp target,
                                                NestOptions &options) {
   std::string text, message;
-  llvm::raw_string_ostream spelled(text), errors(message);
-  OptionErrors optionErrors(errors);
+  llvm::raw_string_ostream spelled(text);
   if (auto policy = op.getPolicy())
     spelled << "policy=" << *policy;
   auto spell = [&](StringRef name, std::optional<ArrayRef<int64_t>> numbers) {
@@ -172,8 +171,8 @@ static DiagnosedSilenceableFailure readOptions(Op op, func::FuncOp target,
   }
   if (auto others = op.getOptions()) {
     NestOptions given;
-    if (failed(given.parseFromString(*others, errors)))
-      return op.emitDefiniteFailure() << StringRef(message).trim();
+    if (failed(parseOptions(given, *others, message)))
+      return op.emitDefiniteFailure() << message;
     for (auto [name, isTwice] :
          {std::pair("entry", given.entry.hasValue()),
           std::pair("policy", op.getPolicy() && given.policy.hasValue()),
@@ -185,8 +184,8 @@ static DiagnosedSilenceableFailure readOptions(Op op, func::FuncOp target,
                << ", which the operation itself says; leave it out";
     spelled << " " << *others;
   }
-  if (failed(options.parseFromString(text, errors)))
-    return op.emitDefiniteFailure() << StringRef(message).trim();
+  if (failed(parseOptions(options, text, message)))
+    return op.emitDefiniteFailure() << message;
   options.entry = target.getSymName().str();
   return DiagnosedSilenceableFailure::success();
 }

@@ -14,9 +14,21 @@
 // FORM:<unknown>:0: error: derivatives-from: 'x' is none of its values: operands, results, both
 // BYTES: error: residual-budget: the value is '8g', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 
-// A name that is nearly one of them.
-// NEAR:<unknown>:0: error: policy: 'Recompte' is none of its values: bp, recompute, fad, auto
+// A name that is nearly one of them; none is proposed where two are equally near.
+// NEAR:<unknown>:0: error: policy: 'Recompte' is none of its values: bp, recompute, fad, auto; did you mean 'recompute'?
 // TWO:<unknown>:0: error: target: 'tpu' is none of its values: cpu, gpu
+
+// Names of options: of pipelines, one of which has none, and of passes.
+// RUN: not fad-opt %s --fad-nest=polcy=fad 2>&1 | FileCheck %s --check-prefix=NAME --match-full-lines --implicit-check-not=error
+// RUN: not fad-opt %s --fad-to-iree=policy=fad 2>&1 | FileCheck %s --check-prefix=NONE --match-full-lines --implicit-check-not=error
+// RUN: not fad-opt %s --fad-differentiate=result=0 2>&1 | FileCheck %s --check-prefix=PASS --match-full-lines --implicit-check-not=error
+// RUN: not fad-opt %s --fad-im2col=size=0 2>&1 | FileCheck %s --check-prefix=OTHERS --match-full-lines --implicit-check-not=error
+// RUN: not fad-opt %s --pass-pipeline='builtin.module(fad-differentiate{wr=0})' 2>&1 | FileCheck %s --check-prefix=TEXT
+// NAME:<unknown>:0: error: there is no option 'polcy'; did you mean 'policy'?
+// NONE:<unknown>:0: error: there is no option 'policy'; there are none
+// PASS:<unknown>:0: error: there is no option 'result'; did you mean 'results'?
+// OTHERS:<unknown>:0: error: there is no option 'size'; the options are min-products, named, types
+// TEXT: error: there is no option 'wr'; did you mean 'wrt'?
 
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %x : tensor<8xf32>

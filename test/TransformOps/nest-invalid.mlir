@@ -79,7 +79,7 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
   %f = transform.structured.match attributes {sym_name = "f"} in %root
       : (!transform.any_op) -> !transform.any_op
-  // expected-error @below {{<Pass-Options-Parser>: no such option budget}}
+  // expected-error @below {{there is no option 'budget'; the options are assumed-size, }}
   transform.fad.nest %f options("budget=3") : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
   transform.yield
 }

@@ -31,6 +31,10 @@ private:
 /// Reports that the value of `option` is wrong. Returns true, as parsers do.
 bool reportOptionError(llvm::cl::Option &option, const Twine &message);
 
+/// Sets `options` as `text` says. On failure, `message` has the reason.
+LogicalResult parseOptions(mlir::detail::PassOptions &options, StringRef text,
+                           std::string &message);
+
 /// Reports that `text` is none of the values of `parser`, and lists those.
 bool reportUnknownValue(llvm::cl::Option &option, StringRef text,
                         const llvm::cl::generic_parser_base &parser);

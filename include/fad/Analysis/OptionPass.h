@@ -13,6 +13,19 @@
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::fad {
+/// Stands for all options of a pass.
+struct AllOptions;
+} // namespace mlir::fad
+
+namespace mlir {
+
+/// Gives access to the options of a pass, which no member of `Pass` hands out
+/// but its templates for single options.
+template <> struct Pass::Option<fad::AllOptions, void> {
+  static detail::PassOptions &get(Pass &pass) { return pass.passOptions; }
+};
+
+namespace fad {
 
 /// The base of passes, on operations `OpT` or on any. The error about a wrong
 /// option has the reason, which upstream's passes print to stderr instead.
@@ -22,12 +35,10 @@ public:
       StringRef options,
       function_ref<LogicalResult(const Twine &)> errorHandler) override {
     std::string message;
-    llvm::raw_string_ostream os(message);
-    OptionErrors errors(os);
-    return OperationPass<OpT>::initializeOptions(
-        options, [&](const Twine &other) {
-          return message.empty() ? errorHandler(other) : errorHandler(message);
-        });
+    auto &all = Pass::Option<AllOptions, void>::get(*this);
+    if (failed(parseOptions(all, options, message)))
+      return errorHandler(message);
+    return success();
   }
 
 protected:
@@ -35,7 +46,8 @@ protected:
   OptionPass(const OptionPass &) = default;
 };
 
-} // namespace mlir::fad
+} // namespace fad
+} // namespace mlir
 
 // The type of an option in Passes.td. TableGen makes two declarations of it: a member of a struct, and an option of the pass, whose parser is a
 // second argument of a template. The headers that include the structs define

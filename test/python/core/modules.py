@@ -227,7 +227,8 @@ class Passes(unittest.TestCase):
             ("fad-nest{policy=x}", "policy: 'x' is none of its values: bp, recompute, fad, auto"),
             (
                 "fad-nest{policy=Fads}",
-                "policy: 'Fads' is none of its values: bp, recompute, fad, auto",
+                "policy: 'Fads' is none of its values: bp, recompute, fad, auto; did you mean "
+                "'fad'?",
             ),
             ("fad-nest{assumed-size=x}", "assumed-size: 'x' is no integer"),
             (
@@ -235,7 +236,8 @@ class Passes(unittest.TestCase):
                 "peak-budget: the value is 'x', which is no number of bytes; the units are B, KB, "
                 "MB, GB, TB, KiB, MiB, GiB and TiB",
             ),
-            ("fad-nest{speed=1}", "<Pass-Options-Parser>: no such option speed"),
+            ("fad-nest{polcy=fad}", "there is no option 'polcy'; did you mean 'policy'?"),
+            ("fad-to-iree{speed=1}", "there is no option 'speed'; there are none"),
             (
                 "canonicalize{top-down=x}",
                 "failed to add `canonicalize` with options `top-down=x`",
