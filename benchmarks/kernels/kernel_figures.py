@@ -83,6 +83,7 @@ PLAIN = {
     "compiled": ("torch.compile, composed", "#57606a"),
     "JAX": ("JAX", "#8250df"),
 }
+DOTS = {"linestyle": "", "marker": "o", "markersize": 6}
 REST = ("#1a7f37", "#bf3989", "#9a6700", "#0a3069", "#6e7781")
 
 
@@ -95,16 +96,20 @@ def make_panels(rows):
 
 
 def draw_panel(axes, rows, styles):
-    """Bars for each activation, one for each who computes, on a logarithmic axis."""
+    """Dots for each activation, one for each who computes, on a logarithmic axis. Bars would
+    have lengths, which mean nothing there."""
     width = 0.84 / len(styles)
-    for index, (who, (name, color)) in enumerate(styles.items()):
-        for place, row in enumerate(rows):
-            total = get_total(row, who)
-            if total:
-                left = place - 0.42 + index * width
-                height = total / get_total(row, "stream")
-                axes.bar(left, height, width * 0.92, align="edge", color=color, label=name)
+    for index, (who, (_, color)) in enumerate(styles.items()):
+        places = [place for place, row in enumerate(rows) if get_total(row, who)]
+        axes.plot(
+            [place - 0.42 + (index + 0.5) * width for place in places],
+            [get_total(rows[place], who) / get_total(rows[place], "stream") for place in places],
+            color=color,
+            **DOTS,
+        )
     axes.set_yscale("log")
+    for place in range(1, len(rows)):
+        axes.axvline(place - 0.5, color="black", linewidth=0.5, alpha=0.2)
     axes.axhline(1, color="black", linewidth=1)
     axes.set_xticks(range(len(rows)), [row["activation"].replace("_", " ") for row in rows])
     axes.set_xlim(-0.6, len(rows) - 0.4)
@@ -156,7 +161,10 @@ def plot(rows, path):
             axes.tick_params(axis="x", labelsize=8)
     for axes in list(grid.flat)[len(panels) :]:
         axes.remove()
-    handles = [matplotlib.patches.Patch(color=color, label=name) for name, color in styles.values()]
+    handles = [
+        matplotlib.lines.Line2D([], [], color=color, label=name, **DOTS)
+        for name, color in styles.values()
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=9)
     figure.suptitle(
         "Forward and backward of an activation, as a multiple of moving its data (lower is faster)",
