@@ -3,14 +3,21 @@ computes and by pass, on tensors that are there."""
 
 import activations
 
-# The functions of PyTorch that write into given tensors, and the names of their
-# gradients that do, with what those take: the argument or the result. Not all have one.
+# The functions of PyTorch that write into given tensors, with the names of their gradients that
+# do, and the operands of these behind the cotangent, tensors by name. Not all have a gradient.
 INTO = {
-    "gelu": ("gelu_backward", "x"),
-    "silu": ("silu_backward", "x"),
-    "tanh": ("tanh_backward", "y"),
-    "sigmoid": ("sigmoid_backward", "y"),
+    "elu": ("elu_backward", (1, 1, 1, False, "x")),
+    "gelu": ("gelu_backward", ("x",)),
+    "hardsigmoid": ("hardsigmoid_backward", ("x",)),
+    "hardswish": None,
+    "hardtanh": ("hardtanh_backward", ("x", -1, 1)),
+    "leaky_relu": ("leaky_relu_backward", ("x", 0.01, False)),
     "mish": None,
+    "relu": ("threshold_backward", ("y", 0)),
+    "sigmoid": ("sigmoid_backward", ("y",)),
+    "silu": ("silu_backward", ("x",)),
+    "softplus": ("softplus_backward", ("x", 1, 20)),
+    "tanh": ("tanh_backward", ("y",)),
 }
 
 
@@ -39,9 +46,10 @@ def make_into(torch, name, tensors):
     passes = {"forward": lambda: forward(x, **arguments, out=y)}
     backward = INTO[activation.torch_name]
     if backward:
-        name, kept = backward
+        name, operands = backward
+        operands = [tensors[each] if isinstance(each, str) else each for each in operands]
         gradient = getattr(torch.ops.aten, name).grad_input
-        passes["backward"] = lambda: gradient(g, tensors[kept], **arguments, grad_input=dx)
+        passes["backward"] = lambda: gradient(g, *operands, **arguments, grad_input=dx)
         passes["both"] = lambda: (passes["forward"](), passes["backward"]())
     return passes
 
