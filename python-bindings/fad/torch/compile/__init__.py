@@ -5,7 +5,7 @@ A joint graph of AOTAutograd passes through these modules:
 - graph: `_graph` says what its nodes do, `_sizes` estimates their sizes and times, and `_import`
   makes of it a function for fad's selection;
 - plan: `_partitioner` has the options and the budget, and asks for the plan; `_peak` is the
-  memory of a step;
+  memory of a step; `_warnings` warns of budgets, once for a model;
 - apply: `_apply` puts the plan into the graph, with new nodes of `_build`;
 - inductor: `_backend` compiles both parts, with the decompositions of `_activations` and the
   choices of `_inductor`;

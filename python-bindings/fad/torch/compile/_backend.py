@@ -23,6 +23,7 @@ from ._pytorch import (
     warn_of_inductor,
 )
 from ._sizes import find_sizes, forget_sizes
+from ._warnings import has_budgets, warn_of_budgets
 
 
 _ENGINES = ("inductor", "eager")
@@ -44,6 +45,7 @@ def backend(
     which runs the operations of PyTorch as they are."""
     partitioner, engine, others = read_options(options or {}, mode, Partitioner)
     partitioner.sizes = find_sizes(graph, repr((options, mode)))
+    partitioner.warns_at_once = False
     if engine == "eager":
         compiled = compile_eager(graph, inputs, partitioner)
     else:
@@ -242,8 +244,13 @@ def _find_nodes(outputs: Any, before: set[Any]) -> Iterator[Any]:
             worklist += [each for each, _ in node.next_functions]
 
 
+def _warn_before_backward(_: Any) -> None:
+    warn_of_budgets()
+
+
 def refuse_double_backward(compiled: Callable) -> Callable:
-    """`compiled`, a function of AOTAutograd, whose second derivatives raise RuntimeError.
+    """`compiled`, a function of AOTAutograd, whose second derivatives raise RuntimeError. Its
+    backward pass warns first of budgets that are exceeded.
 
     PyTorch raises it only where backward has read a tensor that depends on what the
     gradients are differentiated by. Derivatives that forward has computed do not, as
@@ -260,9 +267,17 @@ def refuse_double_backward(compiled: Callable) -> Callable:
         # Before the call, which may change inputs in place.
         anchor = _Anchor.apply(*inputs)
         before = {each.grad_fn for each in inputs if each.grad_fn is not None}
-        outputs = compiled(*arguments)
+        try:
+            outputs = compiled(*arguments)
+        except Exception:
+            # No backward pass will warn.
+            warn_of_budgets()
+            raise
+        is_planned = has_budgets()
         for node in _find_nodes(outputs, before):
             node.register_hook(functools.partial(_depend_on, anchor))
+            if is_planned:
+                node.register_prehook(_warn_before_backward)
         return outputs
 
     return call

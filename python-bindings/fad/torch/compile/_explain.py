@@ -17,6 +17,7 @@ from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes
 from ._pytorch import box, get_original, identify_storage, partition_by_pytorch, tree_leaves
 from ._saved_tensors import describe_partition
+from ._warnings import warn_of_budgets, without_budgets
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
@@ -85,9 +86,11 @@ def explain(
         eager = _run_eager(lambda: call(*inputs, **kwargs), state, watch)
     if not eager.needs_gradient:
         raise ValueError("no result of the model needs a gradient, so nothing crosses")
+    recorder.warns_at_once = False
     with restored(state), _own_compilations():
         capture = _make_capture(recorder, engine, others)
         torch.compile(call, backend=capture, dynamic=dynamic)(*inputs, **kwargs)
+    warn_of_budgets()
     if not recorder.graphs:
         raise ValueError("torch.compile captures no graph of the model that needs a gradient")
     graphs = tuple(
@@ -97,7 +100,7 @@ def explain(
     measurements = {}
     if time:
         trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
-        with restored(state), _own_compilations():
+        with restored(state), _own_compilations(), without_budgets():
             measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
     return Explanation(
         engine,

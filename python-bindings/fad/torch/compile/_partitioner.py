@@ -6,7 +6,6 @@ import json
 import math
 import pathlib
 import re
-import warnings
 from fractions import Fraction
 from typing import Any, Iterator, Mapping, Sequence, get_args
 
@@ -41,6 +40,7 @@ from ._pytorch import (
     partition_by_pytorch,
 )
 from ._sizes import assume_sizes
+from ._warnings import note_budget, warn, warn_of_budgets
 
 # A budget that every selection keeps.
 ANY_PEAK = 2**62
@@ -80,8 +80,10 @@ class Partitioner(CustomPartitionerFn):
     # Inductor's option allow_buffer_reuse, where the user has set it. PyTorch's caches see
     # its value, and not whose it is.
     buffer_reuse: bool | None = None
-    # Whether there was a warning of the graph that is split.
+    # Whether there is a warning of the graph that is split.
     has_warned = False
+    # Whether warnings of budgets come for each graph, and not for all of a model.
+    warns_at_once = True
     # Sizes in the place of PyTorch's hints, by the names of symbols.
     sizes: Mapping[str, int] = {}
     # The budget of the last plan, and what the plan takes of it.
@@ -166,7 +168,7 @@ class Partitioner(CustomPartitionerFn):
         static_lifetime_input_indices: list[int] | None = None,
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
-        self.has_warned, self.bounded = _warn_of_other_budgets(gm.graph), None
+        self.has_warned, self.bounded = _note_other_budgets(gm.graph), None
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
@@ -179,11 +181,7 @@ class Partitioner(CustomPartitionerFn):
         except Exception as error:
             self.has_warned = True
             fallback = f"{type(error).__name__}: {error}"
-            warnings.warn(
-                f"{FALLBACK}: {fallback}",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            warn(f"{FALLBACK}: {fallback}")
             parts = partition_by_pytorch(
                 fx.GraphModule(gm, original),
                 joint_inputs,
@@ -196,6 +194,8 @@ class Partitioner(CustomPartitionerFn):
                 self._check_sizes(*parts, *self.bounded)
         # Another batch may exceed the budget that this one keeps.
         is_checked = bool(self.sizes and self.bounded)
+        if self.warns_at_once:
+            warn_of_budgets()
         for part in parts:
             part.meta[WARNED] = self.has_warned or is_checked
         plan, self.planned = self.planned, None
@@ -250,24 +250,26 @@ class Partitioner(CustomPartitionerFn):
 
         if "residual_budget" in options:
             chosen = plan()
-            self._warn("saves no more than", options["residual_budget"], chosen["bytes"])
+            self._note("saved", options["residual_budget"], chosen["bytes"])
             return chosen
         if "peak_budget" not in options:
             return plan()
         if self.fraction:
             # Both peaks are estimates, so that nothing has to be held in reserve.
             chosen = plan(peak_fraction=self.fraction)
-            budget = int(self.fraction * chosen["fastest_peak"])
-            self._warn("keeps this graph within a peak of", budget, chosen["peak"])
-            # A fraction is one of the sizes of the plan.
-            self.bounded = None
+            peak, fastest = chosen["peak"], chosen["fastest_peak"]
+            exceeds = peak > int(self.fraction * fastest)
+            self.has_warned |= exceeds
+            # The least number of three digits that is enough.
+            need = math.ceil(1000 * peak / max(fastest, 1)) / 1000
+            note_budget("fraction", self.fraction, need, exceeds)
             return chosen
         budget = options["peak_budget"]
         gradients, rest = self._find_parts(gradient_bytes)
         within = gradients + math.floor((budget - gradient_bytes) * rest)
         chosen = plan(peak_budget=max(0, within))
         lowest = self.find_budget(chosen["peak"], gradient_bytes)
-        self._warn("keeps this graph within a peak of", budget, lowest)
+        self._note("peak", budget, lowest)
         return chosen
 
     def _find_parts(self, gradient_bytes: int) -> tuple[int, Fraction]:
@@ -282,21 +284,16 @@ class Partitioner(CustomPartitionerFn):
         gradients, rest = self._find_parts(gradient_bytes)
         return gradient_bytes + math.ceil((peak - gradients) / rest)
 
-    def _warn(self, what: str, budget: int, lowest: int) -> None:
-        """Warns where no selection has its budget."""
+    def _note(self, kind: str, budget: int, lowest: int) -> None:
+        """Keeps for a warning whether no selection has its budget."""
         self.bounded = budget, lowest
-        if lowest > budget:
-            self.has_warned = True
-            warnings.warn(
-                f"no selection that fad tries {what} {budget:,} bytes; the lowest is {lowest:,}",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        self.has_warned |= lowest > budget
+        note_budget(kind, budget, lowest, lowest > budget)
 
     def _check_sizes(
         self, forward: fx.GraphModule, backward: fx.GraphModule, budget: int, planned: int
     ) -> None:
-        """Warns where a graph that is planned with `sizes` exceeds its budget with those of
+        """Keeps for a warning whether a graph that is planned with `sizes` exceeds its budget with those of
         the batch. The plan's estimate grows as that of the graphs' peak, or of their
         saved tensors."""
         is_saved = "residual_budget" in self.options
@@ -306,15 +303,9 @@ class Partitioner(CustomPartitionerFn):
                 peak = peak_bytes(forward, backward)
             found.append(peak.saved if is_saved else peak.bytes)
         taken = planned * found[1] // max(found[0], 1)
-        if taken > budget:
-            self.has_warned = True
-            warnings.warn(
-                f"a graph in a checkpoint {'saves' if is_saved else 'has a peak of'} {taken:,} "
-                f"bytes where its budget is {budget:,}: it saves what the graph of a smaller batch "
-                "has saved; compile with dynamic=True, and call it with the largest batch first",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+        kind = "saved in a checkpoint" if is_saved else "peak in a checkpoint"
+        self.has_warned |= taken > budget
+        note_budget(kind, budget, taken, taken > budget)
 
 
 def _check_fraction(budget: Any) -> float | None:
@@ -334,16 +325,11 @@ def _check_fraction(budget: Any) -> float | None:
     return budget
 
 
-def _warn_of_other_budgets(graph: fx.Graph) -> bool:
-    """Warns of a budget that is for PyTorch's partitioner; whether there is one."""
+def _note_other_budgets(graph: fx.Graph) -> bool:
+    """Whether there is a budget that is for PyTorch's partitioner, of which a warning is kept."""
     has_budget = has_other_budget(graph)
     if has_budget:
-        warnings.warn(
-            "activation_memory_budget and region_activation_memory_budget are for PyTorch's "
-            "partitioner, and fad does not read them; the option fad.budget bounds the peak",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        note_budget("of PyTorch", 0, 1, True)
     return has_budget
 
 

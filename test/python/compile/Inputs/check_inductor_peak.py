@@ -151,7 +151,7 @@ def find_lowest(model, x):
         warnings.simplefilter("always")
         fad.torch.explain(model, x, options={"fad.budget": 1})
     said = "\n".join(str(each.message) for each in caught)
-    (lowest,) = set(re.findall("the lowest is ([0-9,]+)", said))
+    (lowest,) = set(re.findall("give a budget of ([0-9,]+)", said))
     return int(lowest.replace(",", ""))
 
 
