@@ -156,6 +156,18 @@ def add_reference(build, folder):
     python_reference.write_reference(ROOT / "python-bindings" / "fad", folder / "python")
 
 
+def check_build(build):
+    """Raises SystemExit where the build lacks what the site shows of it."""
+    needed = [build / "docs" / name for name in REFERENCE]
+    needed += [build / "bin" / name for name in PROGRAMS]
+    missing = [str(path.relative_to(build)) for path in needed if not path.exists()]
+    if missing:
+        sys.exit(
+            f"{build} lacks {', '.join(missing)}; build them and the site by\n"
+            f"  cmake --build {build} --target fad-docs"
+        )
+
+
 def check_contents(work):
     """Raises SystemExit where the configuration lists other pages than there are. MkDocs says
     the same, and later."""
@@ -177,7 +189,13 @@ def main():
     parser.add_argument(
         "--pages-only", action="store_true", help="gather the pages, and do not run MkDocs"
     )
+    parser.add_argument(
+        "--check", action="store_true", help="check that the build is complete, and do no more"
+    )
     options = parser.parse_args()
+    check_build(options.build)
+    if options.check:
+        return
     work = options.out.resolve()
     shutil.rmtree(work, ignore_errors=True)
     gather(work / "pages", options.build.resolve())
