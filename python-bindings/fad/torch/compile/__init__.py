@@ -9,8 +9,8 @@ A joint graph of AOTAutograd passes through these modules:
 - apply: `_apply` puts the plan into the graph, with new nodes of `_build`;
 - inductor: `_backend` compiles both parts, with the decompositions of `_activations` and the
   choices of `_inductor`;
-- explain: `_explain` compares partitioners, `_measure` measures steps, and `_explanation` has
-  the result, as objects, text and pictures.
+- explain: `_explain` compares partitioners, `_measure` measures steps, `_comparison` has the
+  figures, and `_explanation` the result, with the text of `_table` and the pictures of `_pictures`.
 
 `_scalars` has the operators that PyTorch and MLIR share, and `_pytorch` all that is used of
 PyTorch's own internals."""

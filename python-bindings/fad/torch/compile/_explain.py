@@ -11,7 +11,8 @@ from torch import fx
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
-from ._explanation import Explanation, Graph, Measurement, Partition
+from ._comparison import Graph, Measurement, Partition
+from ._explanation import Explanation
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes

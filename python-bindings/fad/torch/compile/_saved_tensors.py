@@ -5,7 +5,7 @@ from typing import Collection
 import torch
 from torch import fx
 
-from ._explanation import Partition, SavedTensor
+from ._comparison import Partition, SavedTensor
 from ._peak import count_storage_bytes, get_tensors, peak_bytes
 from ._pytorch import identify_storage
 from ._step_memory import find_line, find_memory, find_module, name_operation
