@@ -1,9 +1,11 @@
-"""Plots of memory reports, curves and what autograd holds, by matplotlib."""
+"""Plots of memory reports, curves and saved memory, by matplotlib."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ._bars import draw_bars, make_axes
+from ._figures import choose_unit
 from ._memory import MemoryReport, TimeMemoryCurve
 
 if TYPE_CHECKING:
@@ -37,21 +39,6 @@ def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
 _COLORS = {"bp": "#bc4c00", "recompute": "#8250df", "fad": "#0969da", "auto": "#1a7f37"}
 
 
-def _choose_unit(sizes: Iterable[int]) -> tuple[int, str]:
-    """The unit in which the largest of `sizes`, in bytes, is a number of 1 or more."""
-    largest = max(sizes, default=0)
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if largest >= 2**power:
-            return 2**power, unit
-    return 1, "bytes"
-
-
-def _make_axes() -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(layout="constrained").add_subplot()
-
-
 def layers(report: MemoryReport, axes: Any = None) -> Any:
     """Draws `bytes_by_layer`, a group of bars for each layer and in it a bar for
     each policy, and returns the axes.
@@ -59,21 +46,21 @@ def layers(report: MemoryReport, axes: Any = None) -> Any:
     `axes` are those of matplotlib to draw into; by default, those of a new
     figure. `axes.figure.savefig("kept.svg")` writes the plot to a file."""
     sums = bytes_by_layer(report)
-    axes = _make_axes() if axes is None else axes
+    axes = make_axes() if axes is None else axes
     width = 0.8 / max(1, len(sums))
-    size, unit = _choose_unit(each for heights in sums.values() for each in heights)
+    unit = choose_unit(each for heights in sums.values() for each in heights)
     for number, (policy, heights) in enumerate(sums.items()):
         places = [layer - 0.4 + (number + 0.5) * width for layer in range(len(heights))]
         axes.bar(
             places,
-            [each / size for each in heights],
+            [each / unit.size for each in heights],
             width,
             label=policy,
             color=_COLORS.get(policy),
         )
     axes.set_xlabel("layer: matrix products and convolutions so far")
-    axes.set_ylabel(f"kept, {unit}")
-    axes.set_title(f"What crosses from forward to backward of @{report.entry}")
+    axes.set_ylabel(f"kept for backward, {unit.name}")
+    axes.set_title(f"Memory report of @{report.entry}")
     axes.legend()
     return axes
 
@@ -87,47 +74,35 @@ def curve(curves: TimeMemoryCurve | Mapping[str, TimeMemoryCurve], axes: Any = N
     `axes` are as for `layers`."""
     if isinstance(curves, TimeMemoryCurve):
         curves = {f"auto, @{curves.entry}": curves}
-    axes = _make_axes() if axes is None else axes
+    axes = make_axes() if axes is None else axes
     points = [point for each in curves.values() for point in each.points]
-    size, unit = _choose_unit(point.bytes for point in points)
-    time_size, time_unit = _choose_unit(point.time for point in points)
+    unit = choose_unit(point.bytes for point in points)
+    time_unit = choose_unit(point.time for point in points)
     for name, each in curves.items():
         points = sorted(each.points, key=lambda point: point.bytes)
         axes.plot(
-            [point.bytes / size for point in points],
-            [point.time / time_size for point in points],
+            [point.bytes / unit.size for point in points],
+            [point.time / time_unit.size for point in points],
             drawstyle="steps-post",
             marker="o",
             label=name,
         )
-    axes.set_xlabel(f"kept, {unit}")
-    axes.set_ylabel(f"estimated time, as {time_unit} that memory moves")
+    axes.set_xlabel(f"kept for backward, {unit.name}")
+    axes.set_ylabel(f"estimated time, as {time_unit.name} that memory moves")
     axes.set_title("Time against memory under the policy auto")
     axes.legend()
     return axes
 
 
 def saved(reports: "Mapping[str, SavedMemory]", axes: Any = None, by: str = "module") -> Any:
-    """Draws what autograd holds, by "module" or by "operator", and returns the axes.
+    """Draws saved memory, by "module" or by "operator", and returns the axes.
 
     `reports` are those of `fad.torch.saved_memory` by name, such as those of a model in
-    eager PyTorch and nested: each row has a bar for each of them. `axes` are as for
+    eager PyTorch and nested: each row has a bar for each of them, and equal layers are one row. `axes` are as for
     `layers`."""
     if by not in ("module", "operator"):
         raise ValueError(f"by is {by!r}; choose 'module' or 'operator'")
     sums = {name: getattr(report, f"by_{by}") for name, report in reports.items()}
-    rows = list(dict.fromkeys(row for each in sums.values() for row in each))
-    axes = _make_axes() if axes is None else axes
-    width = 0.8 / max(1, len(sums))
-    size, unit = _choose_unit(held for each in sums.values() for held in each.values())
-    for number, (name, each) in enumerate(sums.items()):
-        places = [row - 0.4 + (number + 0.5) * width for row in range(len(rows))]
-        lengths = [each.get(row, 0) / size for row in rows]
-        axes.barh(places, lengths, width, label=name)
-    axes.set_yticks(range(len(rows)), [row or "(model)" for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel(f"held, {unit}")
-    axes.set_title("What autograd holds between forward and backward")
-    if any(reports):
-        axes.legend()
+    axes = draw_bars(sums, axes)
+    axes.set_title("Saved memory of autograd")
     return axes

@@ -241,7 +241,7 @@ def check_forms():
     data = json.loads(saved.to_json())
     assert data["bytes"] == saved.bytes and len(data["tensors"]) == len(saved.tensors)
     text = str(saved)
-    for part in ("held for backward", "SiluBackward0.self", "peak of the step", "by module"):
+    for part in ("kept for backward", "SiluBackward0.self", "peak of the step", "by module"):
         assert part in text, text
     try:
         import matplotlib  # noqa: F401
@@ -251,7 +251,8 @@ def check_forms():
     assert [t.get_text() for t in axes.get_yticklabels()] == ["SiluBackward0", "AddmmBackward0"]
     other = fad.torch.saved_memory(make_network(ComposedGELU), x)
     axes = fad.plot.saved({"SiLU": saved, "GELU": other})
-    assert len(axes.patches) == 2 * len(set(saved.by_module) | set(other.by_module))
+    # Of six layers, the first has no input that needs a gradient, and the last a result.
+    assert len(axes.patches) == 2 * len(axes.get_yticklabels()) < 2 * len(other.by_module)
 
 
 def check_stderr():

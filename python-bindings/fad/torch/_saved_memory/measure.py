@@ -8,7 +8,10 @@ from typing import Any
 from torch.utils._pytree import tree_leaves
 
 from ..._dict import AsJson
+from ..._figures import choose_unit, show_bytes
+from ..._layers import group_rows, label
 from .allocator import is_on_gpu, watch_allocator
+from .arguments import check_own, take_keywords
 from .held import Graph, Held, find_storages, walk_graph
 from .modules import ModuleMarks
 from .referred import find_modules, find_tensors, is_compiled, restored
@@ -45,6 +48,12 @@ class HeldTensor:
     def counts(self) -> bool:
         """Whether the bytes are kept for backward, and not alive anyway."""
         return self.kind in ("saved", "result")
+
+
+def _get_row(tensor: HeldTensor) -> tuple[int, str, str]:
+    """The bytes of a tensor, and what a row has of it beside its module."""
+    type_ = f"{tensor.dtype}[{','.join(map(str, tensor.shape))}]"
+    return tensor.bytes, type_, ", ".join(tensor.holders)
 
 
 @dataclass(frozen=True)
@@ -94,48 +103,66 @@ class SavedMemory(AsJson):
             sums[key(tensor)] += tensor.bytes
         return dict(sums)
 
+    def summary(self) -> str:
+        """A sentence with the bytes that count, and the peak of a step, where it was
+        measured."""
+        count = len(self._counted)
+        sentence = f"autograd keeps {show_bytes(self.bytes)} for backward, of {count} tensor"
+        sentence += "s" if count != 1 else ""
+        return sentence + ("" if self.peak is None else f"; peak of a step {show_bytes(self.peak)}")
+
     def table(self) -> str:
-        """All of it as text."""
+        """All of it as text. Equal layers are one row, with the sum of their bytes."""
         kinds = self.by_kind
-        rows = [["", "bytes"], ["held for backward", str(self.bytes)]]
-        if kinds.get("result"):
-            rows.append(["  of these, results", str(kinds["result"])])
-        alive = {"parameter": "parameters", "buffer": "buffers", "input": "inputs"}
-        for kind, name in alive.items():
-            if kinds.get(kind):
-                rows.append([f"not counted: {name}", str(kinds[kind])])
+        rows = {"kept for backward": self.bytes}
+        named = {
+            "result": "  of these, results",
+            "parameter": "not counted: parameters",
+            "buffer": "not counted: buffers",
+            "input": "not counted: inputs",
+        }
+        rows.update((name, kinds[kind]) for kind, name in named.items() if kinds.get(kind))
         measured = {
             "resident after forward": self.resident,
             "peak of forward": self.forward_peak,
             "peak of the step": self.peak,
         }
-        rows += [[f"{k}, allocator", str(v)] for k, v in measured.items() if v is not None]
-        parts = ["What autograd holds between forward and backward", align(rows, 1)]
+        rows.update((f"{k}, allocator", v) for k, v in measured.items() if v is not None)
+        unit = choose_unit(rows.values())
+        lines = [[name, unit.show(size)] for name, size in rows.items()]
+        parts = [self.summary(), align([[unit.name, ""], *lines], 1)]
         for title, sums in (("operator", self.by_operator), ("module", self.by_module)):
             if sums:
-                counts = Counter(getattr(tensor, title) for tensor in self._counted)
-                table = [
-                    [name or "(model)", str(counts[name]), str(size)] for name, size in sums.items()
-                ]
-                parts.append(align([[f"by {title}", "tensors", "bytes"], *table], 1))
+                parts.append(self._list_sums(title, sums))
         parts += self._list_largest()
         if self.unseen:
             parts.append(f"not seen: what {', '.join(self.unseen)} holds")
         return "\n\n".join(parts) + "\n"
 
+    def _list_sums(self, title: str, sums: Mapping[str, int]) -> str:
+        counts = Counter(getattr(tensor, title) for tensor in self._counted)
+        unit = choose_unit(sums.values())
+        rows = [[f"{unit.name} by {title}", "tensors", "kept"]]
+        for names in group_rows(sums, str, lambda name: (counts[name], sums[name])):
+            number, size = (sum(each[name] for name in names) for each in (counts, sums))
+            rows.append([label(names), str(number), unit.show(size)])
+        return align(rows, 1)
+
     def _list_largest(self) -> list[str]:
-        largest = sorted(self._counted, key=lambda tensor: -tensor.bytes)
-        if not largest:
+        groups = group_rows(self._counted, lambda tensor: tensor.module, _get_row)
+        groups.sort(key=lambda group: -len(group) * group[0].bytes)
+        if not groups:
             return []
-        rows = [["bytes", "tensor", "held by", "module"]]
-        for tensor in largest[:_LISTED]:
-            type_ = f"{tensor.dtype}[{','.join(map(str, tensor.shape))}]"
-            row = [str(tensor.bytes), type_, ", ".join(tensor.holders), tensor.module]
-            rows.append(row)
+        sizes = [sum(tensor.bytes for tensor in group) for group in groups]
+        unit = choose_unit(sizes)
+        rows = [[unit.name, "tensor", "held by", "module"]]
+        for group, size in zip(groups[:_LISTED], sizes):
+            _, type_, holders = _get_row(group[0])
+            rows.append([unit.show(size), type_, holders, label([each.module for each in group])])
         width = max(len(row[0]) for row in rows)
         text = align([[row[0].rjust(width), *row[1:]] for row in rows], 4)
-        rest = len(largest) - _LISTED
-        return [text + (f"\n... and {rest} smaller ones" if rest > 0 else "")]
+        rest = sum(map(len, groups[_LISTED:]))
+        return [text + (f"\n... and {rest} more in smaller rows" if rest else "")]
 
     def __str__(self) -> str:
         return self.table()
@@ -158,11 +185,13 @@ class SavedMemory(AsJson):
 
 def saved_memory(
     fn: Callable[..., Any],
+    /,
     *inputs: Any,
     kwargs: Mapping[str, Any] | None = None,
     measure: bool = True,
+    **keywords: Any,
 ) -> SavedMemory:
-    """Memory that autograd holds for the backward of `fn(*inputs, **kwargs)`.
+    """Memory that autograd holds for the backward of `fn(*inputs, **kwargs, **keywords)`.
 
     `fn` is a module or a function, in eager PyTorch, nested by `fad.torch.nest`, or
     compiled. It runs once for the graph, whose nodes are read without being unpacked, and
@@ -171,7 +200,9 @@ def saved_memory(
     the GPU where a tensor is there, and else that of the CPU.
 
     Raises ValueError where no result needs a gradient."""
-    kwargs = dict(kwargs or {})
+    name = "fad.torch.saved_memory"
+    check_own(name, "measure", measure, (bool,), "True or False")
+    kwargs = take_keywords(name, fn, inputs, kwargs, keywords, ("kwargs", "measure"))
     known = find_tensors((fn, inputs, kwargs))
     modules = {} if is_compiled(fn) else find_modules((fn, inputs, kwargs))
 

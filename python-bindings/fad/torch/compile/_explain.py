@@ -3,32 +3,66 @@
 import contextlib
 import dataclasses
 import warnings
-from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from typing import Any, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch import fx
 
+from .._saved_memory.arguments import check_own, take_keywords
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
-from ._comparison import Graph, Measurement, Partition
+from ._comparison import EAGER, FAD, TORCH_COMPILE, ByColumn, Graph, Measurement, Partition
 from ._explanation import Explanation
 from ._measure import make_step, measure_peak, measure_times
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes
-from ._pytorch import box, get_original, identify_storage, partition_by_pytorch, tree_leaves
+from ._pytorch import (
+    box,
+    functorch_config,
+    get_original,
+    identify_storage,
+    partition_by_pytorch,
+    tree_leaves,
+)
 from ._saved_tensors import describe_partition
+from ._settings import read_settings
 from ._warnings import warn_of_budgets, without_budgets
+
+_NAME = "fad.torch.explain"
+# Its arguments beside those of the model.
+_OWN = ("kwargs", "options", "dynamic", "time", "compare")
 
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
 
 
 class _Recorder(Partitioner):
-    """Keeps the partitions of each graph, fad's and PyTorch's."""
+    """Keeps the partitions of each graph, fad's and PyTorch's by each of its `settings`."""
+
+    settings: Mapping[str, Mapping[str, Any]] = {}
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.graphs: list[tuple[_Parts, _Parts | str, str]] = []
+        self.graphs: list[tuple[_Parts, dict[str, _Parts | str], str]] = []
+        # How often each of them runs: equal layers share one where the model has breaks.
+        self.runs: Counter[int] = Counter()
+
+    def count_runs(self, compile_: Callable[..., Callable]) -> Callable[..., Callable]:
+        """A backend as `compile_`, whose calls count for the graphs that it has recorded."""
+
+        def compile_counted(*arguments: Any) -> Callable:
+            before = len(self.graphs)
+            compiled = compile_(*arguments)
+            own = range(before, len(self.graphs))
+
+            def run(*inputs: Any) -> Any:
+                self.runs.update(own)
+                return compiled(*inputs)
+
+            return run
+
+        return compile_counted
 
     def __call__(
         self, gm: fx.GraphModule, joint_inputs: Sequence[object], **options: Any
@@ -36,13 +70,15 @@ class _Recorder(Partitioner):
         # Graphs inside of others have no inputs of their own.
         if not joint_inputs:
             return super().__call__(gm, joint_inputs, **options)
-        stock: _Parts | str
-        try:
-            stock = partition_by_pytorch(
-                fx.GraphModule(gm, copy_graph(gm.graph)), joint_inputs, **options
-            )
-        except Exception as error:
-            stock = f"{type(error).__name__}: {error}"
+        stock: dict[str, _Parts | str] = {}
+        for name, setting in self.settings.items():
+            try:
+                with functorch_config.patch(setting):
+                    stock[name] = partition_by_pytorch(
+                        fx.GraphModule(gm, copy_graph(gm.graph)), joint_inputs, **options
+                    )
+            except Exception as error:
+                stock[name] = f"{type(error).__name__}: {error}"
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             parts = super().__call__(gm, joint_inputs, **options)
@@ -60,27 +96,38 @@ class _Recorder(Partitioner):
 
 def explain(
     model: Callable,
+    /,
     *inputs: Any,
     kwargs: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
     dynamic: bool | None = None,
     time: bool = False,
+    compare: Iterable[str] = (),
+    **keywords: Any,
 ) -> Explanation:
-    """Tensors that `model(*inputs, **kwargs)` saves for backward where it is compiled with the
-    backend `fad` and `options`, compared with PyTorch's partitioner and with the model
-    without `torch.compile`.
+    """Tensors that `model(*inputs, **kwargs, **keywords)` saves for backward where it is
+    compiled with the backend `fad` and `options`, compared with PyTorch's partitioner and
+    with the model without `torch.compile`.
 
-    `model` is a module, or a function that calls one. `options` and `dynamic` are those
-    of `torch.compile`. The model runs forward twice, and its buffers and PyTorch's random
+    `model` is a module, or a function that calls one; an argument of it that has the name of one
+    of `explain` stands in `kwargs`. `options` and `dynamic` are those of `torch.compile`.
+    `compare` has settings of PyTorch's partitioner: "aggressive" is its option
+    `aggressive_recomputation`, and "budget=0.5" an `activation_memory_budget`. The model runs forward twice, and its buffers and PyTorch's random
     numbers are as before afterwards. Nothing is compiled by Inductor, unless `time`
-    demands it: then each of the three does some steps, with the engine of `options`, and
+    demands it: then each column does some steps, with the engine of `options`, and
     their time and peak are measured.
 
     All that `torch.compile` has compiled before is compiled again at its next call.
     Raises ValueError where nothing needs a gradient."""
     call = get_original(model)
-    kwargs = dict(kwargs or {})
+    check_own(_NAME, "options", options, (Mapping,), "a mapping such as {'fad.budget': 0.5}")
+    check_own(_NAME, "dynamic", dynamic, (bool,), "True, False or None")
+    check_own(_NAME, "compare", compare, (list, tuple, str), "names such as ['aggressive']")
+    check_own(_NAME, "time", time, (bool,), "True or False")
+    kwargs = take_keywords(_NAME, call, inputs, kwargs, keywords, _OWN)
+    settings = {TORCH_COMPILE: {}, **read_settings(compare)}
     recorder, engine, others = read_options(dict(options or {}), None, _Recorder)
+    recorder.settings = settings
     state = find_tensors((call, inputs, kwargs))
     watch = ModuleWatch(find_modules((call, inputs, kwargs)))
     with restored(state), watch:
@@ -90,21 +137,23 @@ def explain(
     recorder.warns_at_once = False
     with restored(state), _own_compilations():
         capture = _make_capture(recorder, engine, others)
-        torch.compile(call, backend=capture, dynamic=dynamic)(*inputs, **kwargs)
+        compiled = torch.compile(call, backend=recorder.count_runs(capture), dynamic=dynamic)
+        compiled(*inputs, **kwargs)
     warn_of_budgets()
     if not recorder.graphs:
         raise ValueError("torch.compile captures no graph of the model that needs a gradient")
     graphs = tuple(
-        _explain_graph(number, *recorded, watch.names)
+        _explain_graph(number, recorder.runs[number], *recorded, watch.names)
         for number, recorded in enumerate(recorder.graphs)
     )
-    measurements = {}
+    measurements: ByColumn[Measurement] = ByColumn()
     if time:
         trained = [tensor for tensor in state if tensor.requires_grad and tensor.is_leaf]
         with restored(state), _own_compilations(), without_budgets():
-            measurements = _measure(call, inputs, kwargs, trained, options, dynamic)
+            measurements = _measure(call, inputs, kwargs, trained, options, dynamic, settings)
     return Explanation(
         engine,
+        (FAD, *settings, EAGER),
         graphs,
         eager.bytes,
         eager.by_module,
@@ -181,20 +230,31 @@ def _run_eager(
 
 
 def _explain_graph(
-    number: int, parts: _Parts, stock: _Parts | str, fallback: str, modules: Collection[str]
+    number: int,
+    runs: int,
+    parts: _Parts,
+    stock: dict[str, _Parts | str],
+    fallback: str,
+    modules: Collection[str],
 ) -> Graph:
     fad = describe_partition(parts, modules)
-    pytorch = None if isinstance(stock, str) else describe_partition(stock, modules)
-    # Both have the fake tensors of the same graph.
+    errors = {name: each for name, each in stock.items() if isinstance(each, str)}
+    partitions = {
+        name: describe_partition(each, modules)
+        for name, each in stock.items()
+        if not isinstance(each, str)
+    }
+    # All have the fake tensors of the same graph.
+    pytorch = partitions.get(TORCH_COMPILE)
     if pytorch is not None:
-        fad, pytorch = _compare(fad, pytorch), _compare(pytorch, fad)
+        fad = _compare(fad, pytorch)
+    partitions = {name: _compare(each, fad) for name, each in partitions.items()}
     count = sum(
         node.op not in ("placeholder", "output", "get_attr")
         for part in parts
         for node in part.graph.nodes
     )
-    error = stock if isinstance(stock, str) else ""
-    return Graph(number, count, fad, pytorch, fallback, error)
+    return Graph(number, runs, count, {FAD: fad, **partitions}, fallback, errors)
 
 
 def _compare(one: Partition, other: Partition) -> Partition:
@@ -216,28 +276,36 @@ def _measure(
     trained: Sequence[torch.Tensor],
     options: Mapping[str, Any] | None,
     dynamic: bool | None,
-) -> dict[str, Measurement]:
-    """The steps of the model, by fad, by PyTorch with the same engine, and without
-    `torch.compile`."""
+    settings: Mapping[str, Mapping[str, Any]],
+) -> ByColumn[Measurement]:
+    """The steps of the model, by fad, by PyTorch with the same engine and each of its
+    `settings`, and without `torch.compile`."""
 
-    def compile_stock(graph: fx.GraphModule, given: Any) -> Callable:
-        _, engine, others = read_options(dict(options or {}), None, Partitioner)
-        if engine == "eager":
-            return compile_eager(graph, given, partition_by_pytorch)
-        from ._pytorch import compile_fx
+    def make_stock() -> Callable:
+        # A backend of its own for each setting, as graphs of equal backends are shared.
+        def compile_stock(graph: fx.GraphModule, given: Any) -> Callable:
+            _, engine, others = read_options(dict(options or {}), None, Partitioner)
+            if engine == "eager":
+                return compile_eager(graph, given, partition_by_pytorch)
+            from ._pytorch import compile_fx
 
-        return compile_fx(graph, given, config_patches=others)
+            return compile_fx(graph, given, config_patches=others)
+
+        return torch.compile(call, backend=compile_stock, dynamic=dynamic)
 
     calls = {
-        "fad": torch.compile(call, backend="fad", options=options, dynamic=dynamic),
-        "PyTorch": torch.compile(call, backend=compile_stock, dynamic=dynamic),
-        "eager": call,
+        FAD: torch.compile(call, backend="fad", options=options, dynamic=dynamic),
+        **{name: make_stock() for name in settings},
+        EAGER: call,
     }
     steps = [
         make_step(lambda each=each: each(*inputs, **kwargs), trained) for each in calls.values()
     ]
-    for step in steps:
-        step()
+    # The first step of each compiles.
+    for name, step in zip(calls, steps):
+        with functorch_config.patch(settings.get(name, {})):
+            step()
     peaks = [measure_peak(step) for step in steps]
     times = measure_times(steps)
-    return {name: Measurement(seconds, peak) for name, seconds, peak in zip(calls, times, peaks)}
+    measured = map(Measurement, times, peaks)
+    return ByColumn(zip(calls, measured))

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..._dict import AsJson
-from ._comparison import Comparison
+from ._comparison import FAD, TORCH_COMPILE, Comparison
 from ._pictures import draw
 from ._step_memory import draw_memory
 from ._table import make_table
@@ -28,11 +28,10 @@ class Explanation(Comparison, AsJson):
         """All of it as a dictionary."""
         data: dict[str, Any] = asdict(self)
         for graph in data["graphs"]:
-            for part in (graph["fad"], graph["pytorch"] or {"tensors": ()}):
+            for part in graph["partitions"].values():
                 for tensor in part["tensors"]:
                     del tensor["storage"]
-        data["fad_bytes"] = self.fad_bytes
-        data["pytorch_bytes"] = self.pytorch_bytes
+        data["bytes"] = self.bytes
         data["by_module"] = self.by_module
         return data
 
@@ -46,9 +45,9 @@ class Explanation(Comparison, AsJson):
 
     def draw_memory(self, path: str | pathlib.Path, graph: int = 0) -> None:
         """Draws the bytes that are alive at each operation of `graphs[graph]` to the file
-        `path`, by matplotlib: by module for fad, and the sum for PyTorch's partitioner."""
+        `path`, by matplotlib: by module for fad, and the sum for `torch.compile`."""
         chosen = self.graphs[graph]
-        memories = {"fad": chosen.fad.memory}
+        memories = {FAD: chosen.fad.memory}
         if chosen.pytorch:
-            memories["PyTorch"] = chosen.pytorch.memory
+            memories[TORCH_COMPILE] = chosen.pytorch.memory
         draw_memory(memories, pathlib.Path(path))

@@ -48,6 +48,7 @@ __all__ = [
     "FakeTensor",
     "aot_autograd",
     "detect_fake_mode",
+    "functorch_config",
     "get_decompositions",
     "get_hash_for_files",
     "inductor_config",

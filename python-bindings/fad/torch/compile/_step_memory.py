@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import fx
 
+from ..._bars import shorten
+from ..._layers import group_rows, label
 from ._graph import is_part
 from ._peak import Peak
 
@@ -92,21 +94,26 @@ def find_memory(peak: Peak, modules: Collection[str] | None) -> StepMemory:
     return StepMemory(allocations, peak.operations, peak.start, peak.place)
 
 
-def list_peak(memory: StepMemory, parameters: Mapping[str, int]) -> list[list[str]]:
+def list_peak(memory: StepMemory, parameters: Mapping[str, int]) -> list[tuple[int, str, str, str]]:
     """Rows of the storages at the peak, by module, line and kind: the bytes, the most first,
-    kind, module and line. `parameters` are the bytes of parameters and buffers by module."""
+    kind, module and line. `parameters` are the bytes of parameters and buffers by module. Equal
+    layers are one row."""
     sums: Counter[tuple[str, str, str]] = Counter()
     for allocation in memory.at_peak:
         sums[allocation.kind, allocation.module, allocation.line] += allocation.bytes
     for module, count in parameters.items():
         sums["parameter", module, ""] += count
+    found = [(count, kind, module, line) for (kind, module, line), count in sums.items()]
+    groups = group_rows(found, lambda row: row[2], lambda row: (row[0], row[1], row[3]))
     rows = [
-        [str(count), kind, module or "(model)", line]
-        for (kind, module, line), count in sums.most_common(_ROWS)
+        (count * len(group), kind, label([row[2] for row in group]), line)
+        for group in groups
+        for count, kind, _, line in group[:1]
     ]
-    rest = sums.most_common()[_ROWS:]
+    rows.sort(key=lambda row: -row[0])
+    rest = rows[_ROWS:]
     if rest:
-        rows.append([str(sum(count for _, count in rest)), f"{len(rest)} more rows", "", ""])
+        rows[_ROWS:] = [(sum(row[0] for row in rest), f"{len(rest)} more rows", "", "")]
     return rows
 
 
@@ -161,12 +168,11 @@ def draw_memory(memories: Mapping[str, StepMemory], path: pathlib.Path) -> None:
         raise ImportError(
             f"a picture in {path.name} needs matplotlib; install it with: pip install matplotlib"
         ) from error
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
     axes = figure.add_subplot()
     (name, memory), *others = memories.items()
     places, series = _find_places(memory), _choose_series(memory)
-    labels = [module or "(model)" for module in series]
-    axes.stackplot(places, *series.values(), labels=labels, step="post")
+    axes.stackplot(places, *series.values(), labels=series, step="post")
     most = sum(each[memory.peak] for each in series.values())
     axes.plot(places[memory.peak], most, "v", color="black", label=f"peak, {name}")
     for other, of_other in others:
@@ -178,7 +184,7 @@ def draw_memory(memories: Mapping[str, StepMemory], path: pathlib.Path) -> None:
     axes.set_ylim(0)
     axes.set_ylabel("MiB alive beyond inputs and parameters")
     axes.set_title("Memory of a step by module")
-    axes.legend(loc="upper left", fontsize="small")
+    figure.legend(loc="outside right upper", fontsize="small")
     figure.savefig(path)
 
 
@@ -191,11 +197,16 @@ def _find_places(memory: StepMemory) -> list[float]:
 
 
 def _choose_series(memory: StepMemory) -> dict[str, list[float]]:
-    """The MiB at each operation, of the modules of the most at the peak, and of all others."""
-    counts = memory.count()
-    order = sorted(counts, key=lambda module: (-counts[module][memory.peak], -max(counts[module])))
-    chosen = {module: [n / 2**20 for n in counts[module]] for module in order[:_MODULES]}
-    rest = [counts[module] for module in order[_MODULES:]]
+    """The MiB at each operation, of the modules of the most at the peak, and of all others. The
+    layers of a model are together."""
+    of_modules = memory.count()
+    counts = {
+        shorten(label(names)): [sum(each) for each in zip(*map(of_modules.get, names))]
+        for names in group_rows(of_modules, str, lambda module: None)
+    }
+    order = sorted(counts, key=lambda name: (-counts[name][memory.peak], -max(counts[name])))
+    chosen = {name: [n / 2**20 for n in counts[name]] for name in order[:_MODULES]}
+    rest = [counts[name] for name in order[_MODULES:]]
     if rest:
         chosen["other modules"] = [sum(each) / 2**20 for each in zip(*rest)]
     return chosen

@@ -1,8 +1,10 @@
 """The text of an explanation."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Sequence
 
+from ..._figures import Unit, choose_unit, show_bytes
+from ..._layers import group_rows, label, mask
 from .._text import align
 from ._comparison import Comparison, Graph, Partition, SavedTensor
 from ._step_memory import list_peak
@@ -12,49 +14,72 @@ _LINE = 48
 
 
 def make_table(comparison: Comparison) -> str:
-    """The table of all graphs, then what is saved of each."""
-    columns = ("fad", "PyTorch", "eager")
-    rows = [["bytes", *columns]]
-    counts = comparison.fad_bytes, comparison.pytorch_bytes, comparison.eager_bytes
-    rows.append(["saved", *map(_show, counts)])
-    measured = comparison.measurements
-    if measured:
-        rows.append(["peak, measured", *(_show(measured[name].peak) for name in columns)])
-        times = [f"{measured[name].seconds * 1e3:.2f}" for name in columns]
-        rows.append(["milliseconds", *times])
-    modules = [
-        [module or "(model)", *(_show(counts[name]) for name in columns)]
-        for module, counts in comparison.by_module.items()
-    ]
+    """The sentences, then the bytes of each module, then the tensors of each graph. Equal
+    layers are one row, with the sum of their bytes."""
+    sums = comparison.by_module
+    unit = choose_unit(comparison.bytes.values())
+    groups = group_rows(sums, str, lambda module: tuple(sums[module].values()))
+    modules = [_add(names, [sums[name] for name in names], unit) for names in groups]
     parts = [
-        "What crosses from forward to backward, with the engine "
-        f"{comparison.engine}; inputs and parameters do not count",
-        align(rows, 1),
-        align([["of module", *columns], *modules], 1),
+        comparison.summary(),
+        f"Saved for backward, with the engine {comparison.engine}; inputs and parameters do not "
+        "count",
+        align([[f"{unit.name} by module", *comparison.columns], *modules], 1),
     ]
-    parts += [_describe(graph, comparison.parameters) for graph in comparison.graphs]
+    for graphs in group_rows(comparison.graphs, lambda graph: str(graph.number), _get_figures):
+        parts.append(_name(graphs) + "\n" + _describe(graphs[0], comparison.parameters))
     return "\n\n".join(parts) + "\n"
 
 
-def _show(count: int | None) -> str:
-    return "-" if count is None else str(count)
+def _add(names: Sequence[str], counts: Sequence[Mapping[str, int]], unit: Unit) -> list[str]:
+    """A row with the sums of the columns of `counts`."""
+    sums = [sum(each[column] for each in counts) for column in counts[0]]
+    return [label(names), *map(unit.show, sums)]
+
+
+def _get_figures(graph: Graph) -> Hashable:
+    """Equal for graphs of equal layers."""
+    partitions = [
+        (part.bytes, part.peak, *((mask(t.module), _get_row(t)) for t in part.tensors))
+        for part in graph.partitions.values()
+    ]
+    errors = tuple(graph.errors.items())
+    return graph.runs, graph.operations, graph.fallback, errors, tuple(partitions)
+
+
+def _get_row(tensor: SavedTensor) -> tuple[str | int, ...]:
+    """The bytes of a tensor, and all that a row has of it but its module."""
+    type_ = f"{tensor.dtype}[{','.join(tensor.shape)}]"
+    reason = tensor.reason + (", as torch.compile does" if tensor.is_common else "")
+    return tensor.bytes, type_, tensor.operation, tensor.line, reason
+
+
+def _name(graphs: Sequence[Graph]) -> str:
+    numbers = label([str(graph.number) for graph in graphs])
+    first = graphs[0]
+    runs = "" if first.runs == 1 else f", run {first.runs} times"
+    if len(graphs) == 1:
+        return f"graph {numbers}: {first.operations} operations{runs}"
+    return f"graphs {numbers}: {first.operations} operations each{runs}; of the first,"
 
 
 def _describe(graph: Graph, parameters: Mapping[str, int]) -> str:
-    head = f"graph {graph.number}: {graph.operations} operations"
-    lines = [head, *filter(None, [graph.fallback])]
-    lines.append(_describe_peak("fad", graph.fad))
-    if graph.pytorch:
-        lines.append(_describe_peak("PyTorch", graph.pytorch))
-    else:
-        lines.append(f"PyTorch's partitioner fails: {graph.error}")
+    lines = [graph.fallback] if graph.fallback else []
+    lines += [_describe_peak(*each) for each in graph.partitions.items()]
+    lines += [f"{name}: PyTorch's partitioner fails: {why}" for name, why in graph.errors.items()]
     lines += _list("fad saves", graph.fad.tensors)
     if graph.pytorch:
         others = [tensor for tensor in graph.pytorch.tensors if not tensor.is_common]
-        lines += _list("PyTorch saves instead", others)
-    lines.append(f"alive at fad's peak, with {sum(parameters.values())} bytes of parameters:")
+        lines += _list("torch.compile saves instead", others)
     rows = list_peak(graph.fad.memory, parameters)
-    lines += _indent([[*row[:-1], _cut(row[-1])] for row in rows])
+    unit = choose_unit(count for count, *_ in rows)
+    lines.append(
+        f"alive at fad's peak, with {show_bytes(sum(parameters.values()))} of parameters, "
+        f"in {unit.name}:"
+    )
+    lines += _indent(
+        [[unit.show(count), kind, module, _cut(line)] for count, kind, module, line in rows]
+    )
     return "\n".join(lines)
 
 
@@ -62,7 +87,7 @@ def _describe_peak(name: str, part: Partition) -> str:
     side = "backward" if part.peak_in_backward else "forward"
     of_module = f" of {part.peak_module}" if part.peak_module else ""
     return (
-        f"{name}: {part.bytes} bytes saved, {part.peak} at the modeled peak, "
+        f"{name}: {show_bytes(part.bytes)} saved, {show_bytes(part.peak)} at the modeled peak, "
         f"at {part.peak_operation}{of_module} in {side}"
     )
 
@@ -70,19 +95,16 @@ def _describe_peak(name: str, part: Partition) -> str:
 def _list(title: str, tensors: Sequence[SavedTensor]) -> list[str]:
     counted = [tensor for tensor in tensors if tensor.bytes]
     if not counted:
-        return [f"{title} nothing but inputs"]
-    rows = [
-        [
-            str(tensor.bytes),
-            f"{tensor.dtype}[{','.join(tensor.shape)}]",
-            tensor.operation,
-            tensor.module,
-            _cut(tensor.line),
-            tensor.reason + (", as PyTorch does" if tensor.is_common else ""),
-        ]
-        for tensor in counted
-    ]
-    return [f"{title}:", *_indent(rows)]
+        return [f"{title}: nothing but inputs"]
+    groups = group_rows(counted, lambda tensor: tensor.module, _get_row)
+    sizes = [sum(tensor.bytes for tensor in group) for group in groups]
+    unit = choose_unit(sizes)
+    rows = []
+    for group, size in zip(groups, sizes):
+        _, type_, operation, line, reason = map(str, _get_row(group[0]))
+        modules = label([tensor.module for tensor in group])
+        rows.append([unit.show(size), type_, operation, modules, _cut(line), reason])
+    return [f"{title}, in {unit.name}:", *_indent(rows)]
 
 
 def _indent(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,11 +1,12 @@
 """Modules whose forward is nested."""
 
 import functools
-import inspect
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from .._requirements import torch
+from .._saved_memory.arguments import take_keywords
 from ._context import Context, is_generator
 from ._pytorch import Replicable, has_compiled_call
 
@@ -31,19 +32,15 @@ class NestedModule(Replicable):
                 raise
         return parametrizations[name]()
 
-    def fad_report(self, *inputs: Any, **keywords: Any) -> Any:
-        """Tensors kept for backward of each sequence of `model(*inputs, **keywords)`,
+    def fad_report(
+        self, /, *inputs: Any, kwargs: Mapping[str, Any] | None = None, **keywords: Any
+    ) -> Any:
+        """Tensors kept for backward of each sequence of `model(*inputs, **kwargs, **keywords)`,
         and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers and
         random numbers are as before afterwards."""
         from ._report import report
 
-        try:
-            inspect.signature(self.forward).bind(*inputs, **keywords)
-        except TypeError as error:
-            raise TypeError(
-                "fad_report runs the model forward and reports of that: call it with what "
-                f"the model takes, as in model.fad_report(x) ({error})"
-            ) from None
+        keywords = take_keywords("fad_report", self, inputs, kwargs, keywords, ("kwargs",))
         return report(self, *inputs, kwargs=keywords)
 
     def __reduce_ex__(self, protocol: Any = 2) -> Any:

@@ -8,10 +8,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
-
+from typing import Any, TypeVar
 
 from ..._dict import AsJson
+from ..._figures import choose_unit, compare
+from ..._layers import group_rows, label
+from .._saved_memory.arguments import take_keywords
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, is_compiled, restored
 from .._requirements import torch
@@ -88,25 +90,32 @@ class NestReport(AsJson):
         """How many sequences have each decision."""
         return dict(Counter(sequence.decision for sequence in self.sequences))
 
+    def summary(self) -> str:
+        """A sentence with the bytes that fad and eager PyTorch keep of the sequences."""
+        sentence = compare("keeps", {"fad": self.bytes, "eager": self.eager_bytes})
+        count = len(self.sequences)
+        return f"{sentence}, of {count} nested sequence{'s' if count != 1 else ''}"
+
     def table(self) -> str:
-        """All of it as text."""
-        rows = [["", "sequences", "bytes", "eager"]]
-        rows.append(["all", str(len(self.sequences)), str(self.bytes), str(self.eager_bytes)])
+        """All of it as text. Equal layers are one row, with the sum of their bytes."""
+        unit = choose_unit([self.bytes, self.eager_bytes])
+        rows = [[f"{unit.name} by decision", "sequences", "fad", "eager"]]
         for decision, count in self.by_decision.items():
             own = [each for each in self.sequences if each.decision == decision]
             sizes = [sum(each.bytes for each in own), sum(each.eager_bytes for each in own)]
-            rows.append([decision, str(count), *map(str, sizes)])
-        parts = ["What nested sequences keep for backward", align(rows, 1)]
+            rows.append([decision, str(count), *map(unit.show, sizes)])
+        parts = [self.summary(), *([align(rows, 1)] if self.sequences else [])]
         if not self.sequences:
             parts.append(
                 "There are none. Tensors with fewer elements than min_numel, and "
                 "those that need no gradient, are left to PyTorch."
             )
-        parts += [_describe(number, each) for number, each in enumerate(self.sequences)]
-        parts += [
-            f"{each.operator} is left to PyTorch\n   {_place(each)}\n   {each.reason}"
-            for each in self.left
-        ]
+        numbered = list(enumerate(self.sequences))
+        for group in group_rows(numbered, lambda row: row[1].module, lambda row: _get_row(row[1])):
+            parts.append(_describe(group[0][0], [each for _, each in group]))
+        for left in group_rows(self.left, lambda row: row.module, _get_row):
+            head = f"{left[0].operator} is left to PyTorch"
+            parts.append(f"{head}\n   {_place(left)}\n   {left[0].reason}")
         return "\n\n".join(parts) + "\n"
 
     def __str__(self) -> str:
@@ -120,18 +129,29 @@ class NestReport(AsJson):
         return data
 
 
-def _place(found: Sequence | LeftOperator) -> str:
-    return f"{found.module or '(model)'}{', ' if found.line else ''}{found.line}"
+_Row = TypeVar("_Row", Sequence, LeftOperator)
 
 
-def _describe(number: int, sequence: Sequence) -> str:
+def _get_row(row: Sequence | LeftOperator) -> tuple[Any, ...]:
+    """All of a row but its module."""
+    return tuple(value for name, value in vars(row).items() if name != "module")
+
+
+def _place(rows: list[_Row]) -> str:
+    line = rows[0].line
+    return f"{label([row.module for row in rows])}{', ' if line else ''}{line}"
+
+
+def _describe(number: int, group: list[Sequence]) -> str:
+    sequence = group[0]
+    kept, eager = (len(group) * count for count in (sequence.bytes, sequence.eager_bytes))
     return "\n".join(
         [
             f"{number}: {' '.join(sequence.operators)} -> {', '.join(sequence.readers)}",
-            f"   {_place(sequence)}",
+            f"   {_place(group)}",
             f"   keeps {sequence.decision}: {sequence.reason}",
             *([f"   computed {sequence.computed}"] if sequence.computed != "at once" else []),
-            f"   {sequence.bytes} bytes; eager PyTorch keeps {sequence.eager_bytes}",
+            f"   {compare('keeps', {'fad': kept, 'eager': eager})}",
         ]
     )
 
@@ -304,12 +324,18 @@ def _find_line() -> str:
 
 
 def report(
-    function: Callable[..., Any], *inputs: Any, kwargs: Mapping[str, Any] | None = None
+    function: Callable[..., Any],
+    /,
+    *inputs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    **keywords: Any,
 ) -> NestReport:
-    """Calls `function(*inputs, **kwargs)`, which nests operators, and returns what is
+    """Calls `function(*inputs, **kwargs, **keywords)`, which nests operators, and returns what is
     kept of each sequence, and why. What the function returns is read once more, as by a
     loss. Buffers and random numbers are as before afterwards."""
-    kwargs = dict(kwargs or {})
+    kwargs = take_keywords(
+        "fad.torch.eager.report", function, inputs, kwargs, keywords, ("kwargs",)
+    )
     modules = {} if is_compiled(function) else find_modules((function, inputs, kwargs))
     with restored(find_tensors((function, inputs, kwargs))), ModuleWatch(modules) as watch:
         recorder = _Recorder(watch)

@@ -3,12 +3,14 @@
 import importlib.util
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 
 import fad.torch
@@ -69,24 +71,43 @@ def make(with_break=False):
 
 
 def check_bytes():
-    """The bytes of all three are those that autograd is given."""
+    """The bytes of all columns are those that autograd is given."""
     model, x, static = make()
-    explanation = fad.torch.explain(model, x, options=EAGER)
+    compare = ["aggressive", "budget=0.3"]
+    explanation = fad.torch.explain(model, x, options=EAGER, compare=compare)
     torch._dynamo.reset()
     stock = partitioners.min_cut_rematerialization_partition
-    for name, expected, backend in (
-        ("fad", explanation.fad_bytes, lambda g, i: compile_eager(g, i, Partitioner())),
-        ("PyTorch", explanation.pytorch_bytes, lambda g, i: compile_eager(g, i, stock)),
-        ("eager", explanation.eager_bytes, None),
+    bytes_ = explanation.bytes
+    assert list(bytes_) == ["fad", "torch.compile", "aggressive", "budget=0.3", "eager"], bytes_
+    for name, setting, partition in (
+        ("fad", {}, Partitioner()),
+        ("torch.compile", {}, stock),
+        ("aggressive", {"aggressive_recomputation": True}, stock),
+        ("budget=0.3", {"activation_memory_budget": 0.3}, stock),
+        ("eager", {}, None),
     ):
-        call = torch.compile(model, backend=backend) if backend else model
-        saved = count_saved(call, x, static)
-        assert saved == expected > 0, (name, saved, expected)
+
+        def backend(graph, inputs):
+            return compile_eager(graph, inputs, partition)
+
+        call = torch.compile(model, backend=backend) if partition else model
+        with functorch_config.patch(setting):
+            saved = count_saved(call, x, static)
+        assert saved == bytes_[name] > 0, (name, saved, bytes_)
         of_modules = sum(counts[name] for counts in explanation.by_module.values())
-        assert of_modules == expected, (name, of_modules, expected)
+        assert of_modules == saved, (name, of_modules, saved)
         torch._dynamo.reset()
+    assert len(set(bytes_.values())) == 5, bytes_
+    assert functorch_config.activation_memory_budget == 1
+    # A tensor that fad saves as well is marked in each column.
     graph = explanation.graphs[0]
-    assert graph.fad.bytes < graph.fad.peak and not graph.fallback and not graph.error
+    own = {tensor.name for tensor in graph.fad.tensors}
+    for name in ("torch.compile", *compare):
+        tensors = graph.partitions[name].tensors
+        assert all(tensor.is_common for tensor in tensors if tensor.name in own), (name, tensors)
+    assert graph.fad.bytes < graph.fad.peak and not graph.fallback and not graph.errors
+    counts = explanation.fad_bytes, explanation.pytorch_bytes, explanation.eager_bytes
+    assert counts == tuple(bytes_[name] for name in ("fad", "torch.compile", "eager"))
     assert explanation.fad_bytes < explanation.pytorch_bytes
 
 
@@ -119,19 +140,23 @@ def check_forms():
     table = str(explanation)
     assert "graph 0:" in table and "graph 1:" in table
     data = json.loads(explanation.to_json())
-    counts = explanation.fad_bytes, explanation.pytorch_bytes, explanation.eager_bytes
-    assert tuple(data[f"{name}_bytes"] for name in ("fad", "pytorch", "eager")) == counts
-    assert "".join(map(str, counts)) in "".join(table.split()), table
-    tensors = [t for g in data["graphs"] for t in g["fad"]["tensors"] if t["bytes"]]
+    assert data["bytes"] == explanation.bytes and list(data["bytes"]) == data["columns"]
+    assert table.startswith(explanation.summary() + "\n"), table
+    tensors = [t for g in data["graphs"] for t in g["partitions"]["fad"]["tensors"] if t["bytes"]]
     assert sum(tensor["bytes"] for tensor in tensors) == explanation.fad_bytes
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "saved.dot")
         explanation.draw(path)
-        assert path.read_text().count(" -> ") == len(tensors)
+        # An edge may be of several equal tensors.
+        edges = [line for line in path.read_text().splitlines() if " -> " in line]
+        counts = [re.search(r"\(x (\d+)\)\\n", edge.partition("[label=")[2]) for edge in edges]
+        assert sum(int(count[1]) if count else 1 for count in counts) == len(tensors), edges
         if importlib.util.find_spec("matplotlib"):
             explanation.draw(f"{folder}/saved.svg")
             # A comment before each text has it.
-            assert "<!-- blocks.0.mlp.1 -->" in pathlib.Path(folder, "saved.svg").read_text()
+            assert (
+                "<!-- blocks.0-1.mlp.0 (x 2) -->" in pathlib.Path(folder, "saved.svg").read_text()
+            )
 
 
 def check_state():
@@ -141,14 +166,28 @@ def check_state():
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
-    explanation = fad.torch.explain(model, x, options=EAGER, time=True)
+    explanation = fad.torch.explain(model, x, options=EAGER, time=True, compare=["aggressive"])
     assert torch.equal(torch.rand(3), expected)
     assert all(torch.equal(a, b) for a, b in zip(before, static))
     assert all(parameter.grad is None for parameter in model.parameters())
-    assert set(explanation.measurements) == {"fad", "PyTorch", "eager"}
+    assert tuple(explanation.measurements) == explanation.columns
+    # A column has the name of the call; scripts may have its former one.
+    measurements = explanation.measurements
+    assert measurements["PyTorch"] is measurements["torch.compile"]
     for measurement in explanation.measurements.values():
         assert measurement.peak > explanation.fad_bytes and measurement.seconds > 0
-    assert "milliseconds" in explanation.table()
+    _, peaks, times = explanation.summary().splitlines()
+    assert re.fullmatch(
+        r"fad has a peak of [\d.]+ KiB, torch.compile [\d.]+ \((0|[-+]\d+)%\), "
+        r"aggressive [\d.]+ \((0|[-+]\d+)%\), eager [\d.]+ \((0|[-+]\d+)%\)",
+        peaks,
+    ), peaks
+    time = r"\d+\.\d{1,2}"
+    assert re.fullmatch(
+        rf"fad takes {time} ms a step, torch.compile {time}, aggressive {time}, eager {time}", times
+    ), times
+    # The peak is that of steps under each setting.
+    assert measurements["aggressive"].peak < measurements["eager"].peak, measurements
 
 
 def check_dynamic():

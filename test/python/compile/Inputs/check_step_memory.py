@@ -2,6 +2,7 @@
 against its peak, and each of them against PyTorch's profile of the allocator."""
 
 import importlib.util
+import itertools
 import json
 import pathlib
 import sys
@@ -15,6 +16,7 @@ from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
 
 import fad.torch
+from fad.torch.compile._step_memory import list_peak
 
 EAGER = {"fad.engine": "eager"}
 
@@ -140,20 +142,24 @@ def check_profile():
 
 
 def check_rows():
-    """The table has a row for each module, line and kind, whose sum is the peak; JSON has the
-    same."""
+    """There is a row for each module, line and kind, whose sum is the peak; the table and JSON
+    have the same."""
     explanation = explain()
     part = explanation.graphs[0].fad
+    rows = list_peak(part.memory, explanation.parameters)
+    parameters = sum(row[0] for row in rows if row[1] == "parameter")
+    assert parameters == sum(explanation.parameters.values()), rows
+    assert sum(row[0] for row in rows) == part.peak + parameters, rows
+    assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
     text = explanation.table().partition("alive at fad's peak")[2]
-    rows = [line.split() for line in text.splitlines()[1:] if line]
-    parameters = sum(int(row[0]) for row in rows if row[1] == "parameter")
-    assert parameters == sum(explanation.parameters.values()), text
-    assert sum(int(row[0]) for row in rows) == part.peak + parameters, text
-    assert f", with {parameters} bytes of parameters" in text
-    assert [int(row[0]) for row in rows] == sorted((int(row[0]) for row in rows), reverse=True)
+    assert text.startswith(f", with {parameters / 1024:.1f} KiB of parameters, in KiB:\n"), text
+    printed = [line.split()[:2] for line in text.splitlines()[1:] if line]
+    expected = [[f"{count / 1024:.1f}", kind.split()[0]] for count, kind, *_ in rows]
+    assert [p for p in printed if "<" not in p[0]] == [e for e in expected if e[0] != "0.0"], text
+    assert len(printed) == len(rows), text
     lines = [line for line in text.splitlines() if ": return self.down(" in line]
     assert any("saved tensor  first.down " in line for line in lines), text
-    data = json.loads(explanation.to_json())["graphs"][0]["fad"]["memory"]
+    data = json.loads(explanation.to_json())["graphs"][0]["partitions"]["fad"]["memory"]
     assert (
         sum(
             each["bytes"]
@@ -163,14 +169,17 @@ def check_rows():
         == part.peak
     )
 
-    # Rows beyond the first are one.
-    model = nn.Sequential(*(nn.Sequential(nn.Linear(8, 8), nn.Tanh()) for _ in range(24)))
-    deep = fad.torch.explain(model, torch.randn(4, 8), options=EAGER)
-    text = deep.table().partition("alive at fad's peak")[2]
-    rows = [line.split() for line in text.splitlines()[1:] if line]
-    assert len(rows) == 21 and rows[-1][2:] == ["more", "rows"], text
-    total = deep.graphs[0].fad.peak + sum(deep.parameters.values())
-    assert sum(int(row[0]) for row in rows) == total, text
+    # Equal layers are one row; rows beyond the first are one where layers differ.
+    for sizes, names in (([8] * 25, ["0-23.0 (x 24)"]), (range(8, 33), [])):
+        layers = [nn.Sequential(nn.Linear(*size), nn.Tanh()) for size in itertools.pairwise(sizes)]
+        model = nn.Sequential(*layers)
+        deep = fad.torch.explain(model, torch.randn(4, 8), options=EAGER)
+        rows = list_peak(deep.graphs[0].fad.memory, deep.parameters)
+        total = deep.graphs[0].fad.peak + sum(deep.parameters.values())
+        assert sum(row[0] for row in rows) == total, rows
+        assert [row[2] for row in rows if row[1] == "parameter" and " (x " in row[2]] == names
+        if not names:
+            assert len(rows) == 21 and rows[-1][1].endswith(" more rows"), rows
 
 
 def check_picture():
@@ -182,7 +191,7 @@ def check_picture():
         explain().draw_memory(path)
         # A comment before each text has it.
         text = path.read_text()
-        for name in ("second.up", "forward", "backward", "peak, fad", "PyTorch"):
+        for name in ("second.up", "forward", "backward", "peak, fad", "torch.compile"):
             assert f"<!-- {name} -->" in text, name
 
 
