@@ -56,7 +56,8 @@ printf '\n==> Test\n'
 if [ "$python_packages" = leave ]; then
   echo "nothing from PyPI is used; the tests that need it are skipped"
 fi
+# A test that waits for another, or for a file, leaves its processor to one more.
 # In this process's place, for signals to reach it.
 lit=$(sed -n 's/^FAD_LIT:FILEPATH=//p' $build/CMakeCache.txt)
 exec "$python" utils/run-lit.py $build/test/results.json \
-  "$python" "$lit" -sv $build/test
+  "$python" "$lit" -sv -j $(($(nproc) + 1)) $build/test
