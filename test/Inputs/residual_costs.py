@@ -1,6 +1,7 @@
 """Residuals of policies, as the pass test-fad-residuals tells them, and the
 errors of these."""
 
+import bisect
 import json
 import re
 import subprocess
@@ -51,11 +52,14 @@ class Failure(Exception):
 
 
 def _measure(command, text):
+    """The lines of the functions of `text`, their names, and what is measured of each."""
     process = subprocess.run(command, input=text, capture_output=True, text=True)
     if process.returncode:
         raise Failure(f"{' '.join(command)}\n{process.stderr}")
-    lines = re.findall(r"remark: (\{.*\})$", process.stderr, re.MULTILINE)
-    return {line.pop("function").removesuffix("_joint"): line for line in map(json.loads, lines)}
+    remarks = re.findall(r":(\d+):\d+: remark: (\{.*\})$", process.stderr, re.MULTILINE)
+    for line, remark in remarks:
+        found = json.loads(remark)
+        yield int(line), found.pop("function").removesuffix("_joint"), found
 
 
 def measure(fad_opt, text, before="", nested=False):
@@ -70,9 +74,27 @@ def measure(fad_opt, text, before="", nested=False):
         if nested:
             pipeline = f"builtin.module({pipeline})"
         command = [fad_opt, f"--pass-pipeline={pipeline}", "-o", "/dev/null"]
-        for function, found in _measure(command, text).items():
+        for _, function, found in _measure(command, text):
             measures.setdefault(function, {})[name] = found
     return measures
+
+
+def measure_each(fad_opt, texts, before=""):
+    """`measure` for each of `texts`, all of which a process takes at once."""
+    begins, text = [], ""
+    for each in texts:
+        text += "// -----\n" * bool(text)
+        begins.append(text.count("\n") + 1)
+        text += f"{each}\n"
+    results = [{} for _ in texts]
+    for name, passes in _MEASURES.items():
+        command = [fad_opt, f"--pass-pipeline=builtin.module({before}{passes})"]
+        for line, function, found in _measure(
+            [*command, "--split-input-file", "-o", "/dev/null"], text
+        ):
+            of_text = results[bisect.bisect_right(begins, line) - 1]
+            of_text.setdefault(function, {})[name] = found
+    return results
 
 
 def find_waste(measures):
