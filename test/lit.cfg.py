@@ -1,6 +1,7 @@
 """How lit finds and runs the tests of fad."""
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from lit.llvm.subst import ToolSubst
 
 # Worker processes of lit find the classes by the names of their modules.
 sys.path.insert(0, os.path.dirname(__file__))
+from changed import Changed
 from quick import Quick
 from sample import Sample
 import torch_python
@@ -22,6 +24,8 @@ if config.sample:
 elif lit_config.params.get("quick"):
     # The tests of check-fad-quick.
     test_format = Quick
+elif lit_config.params.get("changed"):
+    test_format = functools.partial(Changed, lit_config.params["changed"])
 else:
     test_format = lit.formats.ShTest
 config.test_format = test_format(execute_external=False)

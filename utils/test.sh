@@ -2,7 +2,9 @@
 # Installs what is missing, builds fad, and runs its tests. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 when none failed. A test
 # that did not run has failed. With LIT_NUM_SHARDS=2 and LIT_RUN_SHARD=1 in the
-# environment, lit runs the first half of the tests, as of any other number of parts.
+# environment, lit runs the first half of the tests, as of any other number of parts. With
+# FAD_TEST_BASE, a commit, tests are left out that no path can affect which has changed since
+# (test/groups.py).
 #
 # Usage: test.sh [--light | --sanitize | --nightly]
 #
@@ -56,8 +58,14 @@ printf '\n==> Test\n'
 if [ "$python_packages" = leave ]; then
   echo "nothing from PyPI is used; the tests that need it are skipped"
 fi
+parameters=()
+if [ -n "${FAD_TEST_BASE:-}" ] &&
+  git -c safe.directory="$PWD" diff --name-only --no-renames "$FAD_TEST_BASE...HEAD" \
+    >$build/test/changed.txt; then
+  parameters=(--param "changed=$PWD/$build/test/changed.txt")
+fi
 # A test that waits for another, or for a file, leaves its processor to one more.
 # In this process's place, for signals to reach it.
 lit=$(sed -n 's/^FAD_LIT:FILEPATH=//p' $build/CMakeCache.txt)
 exec "$python" utils/run-lit.py $build/test/results.json \
-  "$python" "$lit" -sv -j $(($(nproc) + 1)) $build/test
+  "$python" "$lit" -sv -j $(($(nproc) + 1)) "${parameters[@]}" $build/test
