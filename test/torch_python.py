@@ -28,7 +28,7 @@ import struct
 import sys
 
 # Imports of the server: modules that scripts share and that start no thread.
-IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx", "inductor_patterns"]
+IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx", "first_graph"]
 # Variables that may differ between scripts: those that only scripts and fad read, folders whose
 # names are read at each use, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
