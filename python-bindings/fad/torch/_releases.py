@@ -12,9 +12,9 @@ from ._requirements import torch
 TESTED = ("2.11", "2.12", "2.13")
 
 
-def is_tested() -> bool:
-    """Whether the installed release is one of `TESTED`."""
-    return ".".join(torch.__version__.split(".")[:2]) in TESTED
+def is_tested(version: str | None = None) -> bool:
+    """Whether a version, the installed one by default, is of `TESTED`."""
+    return ".".join((version or torch.__version__).split(".")[:2]) in TESTED
 
 
 def name_tested() -> str:
@@ -36,6 +36,22 @@ def warn_of_release() -> None:
 
 
 # Differences.
+
+
+def _is_before(release: str) -> bool:
+    """Whether the installed release is earlier."""
+    return _read(torch.__version__) < _read(release)
+
+
+def _read(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")[:2]))
+
+
+def copies_filters() -> bool:
+    """Whether the gradients of convolutions may get images in "channels last" from Inductor where
+    its layouts are not optimized."""
+    # Goes with PyTorch 2.12: since 2.13, they get contiguous ones.
+    return _is_before("2.13")
 
 
 def find_hint(size: int | torch.SymInt, fallback: int) -> int:

@@ -7,10 +7,12 @@ import hashlib
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 import threading
+from dataclasses import dataclass
 
 from ..._places import cache_folder, find_compiler, name_compilers
 from .._releases import is_tested, name_tested
@@ -31,12 +33,46 @@ class ExtensionError(RuntimeError):
     """The extension cannot be built or used here. The message says what to do."""
 
 
-def _check_release() -> None:
+@dataclass(frozen=True)
+class _PyTorch:
+    """A PyTorch that the extension is for: the folder of its package, its version and commit,
+    and whether it has the newer ABI of the C++ library."""
+
+    folder: pathlib.Path
+    version: str
+    commit: str
+    has_new_abi: bool
+
+    @staticmethod
+    def installed() -> "_PyTorch":
+        folder = pathlib.Path(torch.__file__).parent
+        commit, has_new_abi = str(torch.version.git_version), torch.compiled_with_cxx11_abi()
+        return _PyTorch(folder, torch.__version__, commit, has_new_abi)
+
+    @staticmethod
+    def unpacked(folder: pathlib.Path) -> "_PyTorch":
+        """That of a wheel from PyPI."""
+        try:
+            text = (folder / "version.py").read_text()
+        except OSError as error:
+            raise ExtensionError(
+                f"{folder} is not the folder torch of a wheel of PyTorch: {error}"
+            ) from error
+        found = dict(re.findall(r"^(__version__|git_version)\b.*= '(.*)'$", text, re.MULTILINE))
+        return _PyTorch(folder, found["__version__"], found["git_version"], True)
+
+    @property
+    def release(self) -> str:
+        """The version without "+cpu" and the like: one extension is for all of them."""
+        return self.version.partition("+")[0]
+
+
+def _check_release(pytorch: _PyTorch) -> None:
     """The extension uses classes of autograd whose layout differs from release to release."""
-    if not is_tested() and not os.environ.get("FAD_UNTESTED_TORCH"):
+    if not is_tested(pytorch.version) and not os.environ.get("FAD_UNTESTED_TORCH"):
         raise ExtensionError(
             f"fad.torch.nest is tested with PyTorch {name_tested()}, and this is "
-            f"{torch.__version__}; install a tested release, or set FAD_UNTESTED_TORCH=1 "
+            f"{pytorch.version}; install a tested release, or set FAD_UNTESTED_TORCH=1 "
             "in the environment to try this one"
         )
 
@@ -50,12 +86,12 @@ def _read_sources() -> dict[str, bytes]:
     return {**sources, _TABLE: make_header().encode()}
 
 
-def _key() -> str:
+def _key(pytorch: _PyTorch) -> str:
     from ... import __version__
 
     digest = hashlib.sha256()
-    parts = [torch.__version__, str(torch.version.git_version), __version__]
-    parts += [platform.machine(), str(torch.compiled_with_cxx11_abi()), *OPTIONS]
+    parts = [pytorch.release, pytorch.commit, __version__]
+    parts += [platform.machine(), str(pytorch.has_new_abi), *OPTIONS]
     for part in parts:
         digest.update(part.encode() + b"\0")
     for name, text in _read_sources().items():
@@ -63,9 +99,10 @@ def _key() -> str:
     return digest.hexdigest()[:20]
 
 
-def library_path() -> pathlib.Path:
-    """Where the extension for this PyTorch is, or will be."""
-    name = f"eager-torch{torch.__version__}-{_key()}.so"
+def library_path(pytorch: _PyTorch | None = None) -> pathlib.Path:
+    """Where the extension for a PyTorch, the installed one by default, is or will be."""
+    pytorch = pytorch or _PyTorch.installed()
+    name = f"eager-torch{pytorch.release}-{_key(pytorch)}.so"
     prebuilt = PREBUILT / name
     return prebuilt if prebuilt.exists() else cache_folder() / name
 
@@ -80,29 +117,40 @@ def _find_compiler() -> str:
     )
 
 
-def _command(compiler: str, source: pathlib.Path, target: pathlib.Path) -> list[str]:
-    root = pathlib.Path(torch.__file__).parent
-    abi = int(torch.compiled_with_cxx11_abi())
-    includes = [source.parent, SOURCES, root / "include", root / "include/torch/csrc/api/include"]
+def _find_libraries(pytorch: _PyTorch, compiler: str, folder: pathlib.Path) -> list[str]:
+    """Options that name PyTorch's libraries, which processes have loaded. Where there are headers
+    alone, empty libraries of these names, in `folder`, do."""
+    place, names = pytorch.folder / "lib", ("c10", "torch_cpu", "torch")
+    if not place.exists():
+        place = folder
+        for name in names:
+            file = f"lib{name}.so"
+            options = ["-shared", "-x", "c", os.devnull, f"-Wl,-soname,{file}"]
+            subprocess.run([compiler, *options, "-o", str(folder / file)], check=True)
+    return [f"-L{place}", "-Wl,--no-as-needed", *(f"-l{name}" for name in names)]
+
+
+def _command(
+    pytorch: _PyTorch, compiler: str, source: pathlib.Path, target: pathlib.Path
+) -> list[str]:
+    headers = pytorch.folder / "include"
+    includes = [source.parent, SOURCES, headers, headers / "torch/csrc/api/include"]
     return [
         compiler,
         *OPTIONS,
-        f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(pytorch.has_new_abi)}",
         *(f"-I{path}" for path in includes),
         str(source),
         "-o",
         str(target),
-        f"-L{root / 'lib'}",
-        "-lc10",
-        "-ltorch_cpu",
-        "-ltorch",
+        *_find_libraries(pytorch, compiler, source.parent),
     ]
 
 
-def _compile(target: pathlib.Path) -> None:
+def _compile(pytorch: _PyTorch, target: pathlib.Path) -> None:
     compiler = _find_compiler()
     print(
-        f"fad: building the extension of fad.torch.nest for PyTorch {torch.__version__} "
+        f"fad: building the extension of fad.torch.nest for PyTorch {pytorch.version} "
         f"(once, about half a minute): {target}",
         file=sys.stderr,
         flush=True,
@@ -116,7 +164,7 @@ def _compile(target: pathlib.Path) -> None:
         table.parent.mkdir()
         table.write_text(make_header())
         result = subprocess.run(
-            _command(compiler, source, built),
+            _command(pytorch, compiler, source, built),
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -124,7 +172,7 @@ def _compile(target: pathlib.Path) -> None:
         if result.returncode:
             raise ExtensionError(
                 f"{compiler} could not build the extension of fad.torch.nest for PyTorch "
-                f"{torch.__version__}; it needs a compiler of C++20, which the environment "
+                f"{pytorch.version}; it needs a compiler of C++20, which the environment "
                 f"variable CXX may name. It printed:\n{result.stdout[-4000:]}"
             )
         # Another process sees the whole file or none.
@@ -141,17 +189,19 @@ def _locked(path: pathlib.Path):
         yield
 
 
-def build() -> pathlib.Path:
-    """Builds the extension unless it is there, and returns its path."""
-    _check_release()
-    path = library_path()
+def build(folder: pathlib.Path | None = None) -> pathlib.Path:
+    """Builds the extension unless it is there, and returns its path. `folder` is the folder
+    `torch` of another PyTorch's wheel, of which the headers and version.py are enough."""
+    pytorch = _PyTorch.unpacked(folder) if folder else _PyTorch.installed()
+    _check_release(pytorch)
+    path = library_path(pytorch)
     if path.exists():
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path.with_suffix(".lock")):
             if not path.exists():
-                _compile(path)
+                _compile(pytorch, path)
     except OSError as error:
         raise ExtensionError(
             f"fad.torch.nest keeps its extension in {path.parent}, which failed ({error}); "

@@ -2,10 +2,12 @@
 
 Usage: check_extension.py FOLDER"""
 
+import ctypes
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import threading
 from unittest import mock
 
@@ -81,6 +83,55 @@ def prebuilt():
                 return found and raises("there is no C++ compiler", build)
 
 
+def for_cpus_and_gpus():
+    """The builds of one release take one file."""
+    with mock.patch.object(torch, "__version__", "2.13.0+cpu"):
+        path = library_path()
+    with mock.patch.object(torch, "__version__", "2.13.0+cu130"):
+        same = library_path()
+    with mock.patch.object(torch, "__version__", "2.12.1+cu130"):
+        other = library_path()
+    is_named = path.name.startswith("eager-torch2.13.0-") and "-torch2.12.1-" in other.name
+    return is_named and same == path != other
+
+
+def write_headers():
+    """The part of a wheel of PyTorch that has no libraries."""
+    root = pathlib.Path(torch.__file__).parent
+    headers = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    (headers / "include").symlink_to(root / "include")
+    (headers / "version.py").write_bytes((root / "version.py").read_bytes())
+    return headers
+
+
+def of_headers():
+    """Headers alone are as good as the installed PyTorch."""
+    script = 'while [ "$1" != -o ]; do shift; done; echo > "$2"'
+    with environment(
+        CXX=write_compiler("writes", script), FAD_CACHE_DIR=str(folder / "of-headers")
+    ):
+        return build(write_headers()) == library_path() and library_path().exists()
+
+
+def linked_to_headers():
+    """A library that is linked without PyTorch's own finds them in a process."""
+    pytorch = _extension._PyTorch.unpacked(write_headers())
+    source, built = folder / "reads.cpp", folder / "reads.so"
+    source.write_text(
+        "#include <c10/core/DeviceType.h>\n"
+        'extern "C" __attribute__((visibility("default"))) '
+        'int reads() { return c10::DeviceTypeName(c10::kCPU, true) == "cpu"; }\n'
+    )
+    compiler = _extension._find_compiler()
+    subprocess.run(_extension._command(pytorch, compiler, source, built), check=True)
+    needed = [name for name in (b"libc10.so", b"libtorch_cpu.so") if name in built.read_bytes()]
+    return len(needed) == 2 and ctypes.CDLL(str(built)).reads() == 1
+
+
+def no_headers():
+    return raises("is not the folder torch of a wheel of PyTorch", lambda: build(folder))
+
+
 def key_of_sources():
     """A source that changes is another extension."""
     before = library_path()
@@ -102,6 +153,10 @@ for part in (
     no_folder,
     one_build,
     prebuilt,
+    for_cpus_and_gpus,
+    of_headers,
+    linked_to_headers,
+    no_headers,
     key_of_sources,
     core_without_torch,
 ):

@@ -25,7 +25,8 @@ def build():
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             built = pathlib.Path(folder, "device.so")
-            command = _extension._command(_extension._find_compiler(), SOURCE, built)
+            pytorch, compiler = _extension._PyTorch.installed(), _extension._find_compiler()
+            command = _extension._command(pytorch, compiler, SOURCE, built)
             subprocess.run([*command, "-O0"], check=True)
             os.replace(built, path)
     return path
