@@ -34,6 +34,12 @@ config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.fad_obj_root, "test")
 
+# The Python of the tests, the package and the caches are the build's, or those of an environment
+# with another release of PyTorch, which utils/test-release.sh makes.
+place = lit_config.params.get("environment", config.fad_obj_root)
+if place != config.fad_obj_root:
+    config.python_executable = os.path.join(place, "bin", "python")
+
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "CUDA_HOME", "CUDA_PATH"])
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 # Small test programs do not gain from more threads, and lit runs many at once.
@@ -42,15 +48,13 @@ config.environment["OMP_NUM_THREADS"] = "2"
 config.environment["OMP_WAIT_POLICY"] = "passive"
 # The Python package of the build, and what the scripts of several tests share.
 config.environment["PYTHONPATH"] = os.pathsep.join(
-    [os.path.join(config.fad_obj_root, "python")]
+    [os.path.join(place, "python")]
     + [os.path.join(config.test_source_root, part) for part in ["Inputs", "Rules"]]
 )
 # Bytecode is not beside its sources; all tests share it.
 config.environment["PYTHONPYCACHEPREFIX"] = os.path.join(config.fad_obj_root, "cache", "bytecode")
 # Inductor compiles its headers and equal kernels once for all tests; graphs, each time.
-config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(
-    config.fad_obj_root, "cache", "inductor"
-)
+config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(place, "cache", "inductor")
 config.environment["TORCHINDUCTOR_FX_GRAPH_CACHE"] = "0"
 config.environment["TORCHINDUCTOR_AUTOGRAD_CACHE"] = "0"
 config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
@@ -130,7 +134,7 @@ for feature, package in packages.items():
     if package in found_packages:
         config.available_features.add(feature)
 # The extension that fad.torch.nest builds at its first use stays in the build folder.
-config.environment["FAD_CACHE_DIR"] = os.path.join(config.fad_obj_root, "cache")
+config.environment["FAD_CACHE_DIR"] = os.path.join(place, "cache")
 if "torch" in config.available_features and any(map(shutil.which, ["c++", "g++", "clang++"])):
     config.available_features.add("torch-eager")
 
@@ -204,6 +208,8 @@ config.substitutions += [
     ("%cxx", config.cxx_executable),
     ("%cc", config.c_executable),
     ("%python", config.python_executable),
+    # For tests with another Python than the build's.
+    ("%other_python", os.environ.get("FAD_OTHER_PYTHON", "")),
     ("%torch_python", torch_python_command()),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),

@@ -31,6 +31,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import fx
 
+from .._releases import copies_filters
 from ._partitioner import WARNED
 from ._pytorch import (
     BaseSchedulerNode,
@@ -47,6 +48,7 @@ from ._pytorch import (
     inductor_config,
     is_nonfreeable_buffers,
     run_after_fusion,
+    warn_of_filters,
     warn_of_inductor,
 )
 
@@ -83,8 +85,11 @@ def compile_inner(
             return compile_fx_inner(graph, inputs, **arguments)
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
-    if "layout_optimization" not in options and _pads_filters(graph):
-        patches["layout_optimization"] = False
+    if _pads_filters(graph):
+        if "layout_optimization" not in options:
+            patches["layout_optimization"] = False
+        if copies_filters():
+            warn_of_filters()
     patches |= run_after_fusion(_SaveMemory())
     choices = Choices() if type(V.choices) is InductorChoices else V.choices
     with inductor_config.patch(patches), V.set_choices_handler(choices):

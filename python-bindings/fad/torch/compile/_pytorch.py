@@ -382,3 +382,15 @@ def _warn(cause: str) -> None:
         RuntimeWarning,
         stacklevel=3,
     )
+
+
+@functools.cache
+def warn_of_filters() -> None:
+    """Warns, once in a process, that a graph takes what no plan knows."""
+    warnings.warn(
+        f"Inductor of PyTorch {torch.__version__} may copy filters of convolutions in groups, in "
+        "many times their bytes, so that a step may exceed its budget on a CPU; "
+        f"pip install torch=={TESTED[-1]}.* keeps it",
+        RuntimeWarning,
+        stacklevel=3,
+    )
