@@ -38,6 +38,16 @@ def warn_of_release() -> None:
 # Differences.
 
 
+def explain_missing(error: ImportError) -> ImportError:
+    """`error`, or one that says what to do where it is of a release that is not tested."""
+    if is_tested():
+        return error
+    return ImportError(
+        f"fad is tested with PyTorch {name_tested()}, and this is {torch.__version__}, which lacks "
+        f"a name that the backend fad needs ({error}); pip install torch=={TESTED[-1]}.*"
+    )
+
+
 def _is_before(release: str) -> bool:
     """Whether the installed release is earlier."""
     return _read(torch.__version__) < _read(release)

@@ -1,6 +1,8 @@
 """Releases of PyTorch that fad is not tested with, by their numbers alone."""
 
+import importlib
 import pathlib
+import re
 import sys
 import unittest
 import warnings
@@ -59,6 +61,35 @@ class Releases(unittest.TestCase):
         for number in "2.11.0", "2.12.1+cpu", "2.13.0a0+git1234567":
             with self.subTest(number), release(number):
                 self.assertEqual(collect(Partitioner), [])
+
+    def test_missing(self):
+        """A name that fad cannot do without."""
+        package = [name for name in sys.modules if name.startswith("fad.torch.compile")]
+        for number, start in (
+            ("2.99.1", f"fad is tested with PyTorch {TESTED}, and"),
+            ("2.12.1", ""),
+        ):
+            with (
+                self.subTest(number),
+                release(number),
+                mock.patch.dict(sys.modules),
+                mock.patch.object(torch._inductor, "list_mode_options"),
+            ):
+                for name in package:
+                    del sys.modules[name]
+                del torch._inductor.list_mode_options
+                with self.assertRaises(ImportError) as raised:
+                    importlib.import_module("fad.torch.compile")
+            said = "cannot import name 'list_mode_options' from 'torch._inductor'"
+            message = str(raised.exception)
+            if start:
+                self.assertEqual(
+                    re.sub(r" \(/[^ )]*\)", "", message),
+                    f"{start} this is {number}, which lacks a name that the backend fad needs "
+                    f"({said}); pip install torch==2.13.*",
+                )
+            else:
+                self.assertTrue(message.startswith(said), message)
 
     def test_nest(self):
         for number in OTHERS:

@@ -17,11 +17,16 @@ PyTorch's own internals."""
 
 from torch.compiler import list_backends
 
-from ._backend import backend
-from ._explain import explain
-from ._explanation import Explanation
-from ._partitioner import Partitioner
-from ._pytorch import register_backend
+from .._releases import explain_missing
+
+try:
+    from ._backend import backend
+    from ._explain import explain
+    from ._explanation import Explanation
+    from ._partitioner import Partitioner
+    from ._pytorch import register_backend
+except ImportError as error:
+    raise explain_missing(error) from error
 
 __all__ = ["Explanation", "Partitioner", "backend", "explain"]
 
