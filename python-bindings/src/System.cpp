@@ -9,6 +9,7 @@
 #include "Bindings.h"
 #include "fad/Codegen/CUDAToolkit.h"
 #include "nanobind/stl/string.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/TargetParser/Host.h"
 
