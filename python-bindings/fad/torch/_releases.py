@@ -48,7 +48,7 @@ def explain_missing(error: ImportError) -> ImportError:
     )
 
 
-def _is_before(release: str) -> bool:
+def is_before(release: str) -> bool:
     """Whether the installed release is earlier."""
     return _read(torch.__version__) < _read(release)
 
@@ -57,11 +57,17 @@ def _read(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")[:2]))
 
 
+def keeps_tangents() -> bool:
+    """Whether the gradients of results, with which backward begins, are alive to its end."""
+    # Goes with PyTorch 2.12: since 2.13, they end after their last reader.
+    return is_before("2.13")
+
+
 def copies_filters() -> bool:
     """Whether the gradients of convolutions may get images in "channels last" from Inductor where
     its layouts are not optimized."""
     # Goes with PyTorch 2.12: since 2.13, they get contiguous ones.
-    return _is_before("2.13")
+    return is_before("2.13")
 
 
 def find_hint(size: int | torch.SymInt, fallback: int) -> int:

@@ -16,7 +16,7 @@ from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle, parse
 from ..._policy import check_budget, check_options
-from .._releases import warn_of_release
+from .._releases import keeps_tangents, warn_of_release
 from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
 from ._build import find_masks, read_packed
 from ._graph import (
@@ -27,9 +27,9 @@ from ._graph import (
     round_operands,
     write_last,
 )
-from ._import import import_joint
+from ._import import import_joint, is_tangent
 from ._log import record
-from ._peak import peak_bytes
+from ._peak import count_bytes, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     find_required_in_backward,
@@ -86,6 +86,9 @@ class Partitioner(CustomPartitionerFn):
     warns_at_once = True
     # Sizes in the place of PyTorch's hints, by the names of symbols.
     sizes: Mapping[str, int] = {}
+    # Bytes of tangents of the last graph that are alive to the end of backward, of which the plan
+    # does not know.
+    kept_bytes = 0
     # The budget of the last plan, and what the plan takes of it.
     bounded: tuple[int, int] | None = None
     # The plan of the graph that is split.
@@ -150,7 +153,7 @@ class Partitioner(CustomPartitionerFn):
 
     def __getstate__(self) -> dict[str, Any]:
         # Keys of caches have the partitioner, whatever it has planned before.
-        planned = ("has_warned", "bounded", "planned")
+        planned = ("has_warned", "bounded", "kept_bytes", "planned")
         return {name: value for name, value in vars(self).items() if name not in planned}
 
     def __eq__(self, other: object) -> bool:
@@ -215,6 +218,8 @@ class Partitioner(CustomPartitionerFn):
             mutated = find_mutated(graph, num_fwd_outputs)
             check_versions(graph, mutated)
             originals = copy_for_forward(graph, num_fwd_outputs, mutated)
+            if keeps_tangents():
+                self.kept_bytes = sum(map(count_bytes, filter(is_tangent, graph.nodes)))
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
             module = parse(imported.text, filename="joint graph")
             options = {
@@ -266,9 +271,9 @@ class Partitioner(CustomPartitionerFn):
             return chosen
         budget = options["peak_budget"]
         gradients, rest = self._find_parts(gradient_bytes)
-        within = gradients + math.floor((budget - gradient_bytes) * rest)
+        within = gradients + math.floor((budget - self.kept_bytes - gradient_bytes) * rest)
         chosen = plan(peak_budget=max(0, within))
-        lowest = self.find_budget(chosen["peak"], gradient_bytes)
+        lowest = self.find_budget(chosen["peak"], gradient_bytes) + self.kept_bytes
         self._note("peak", budget, lowest)
         return chosen
 

@@ -9,7 +9,8 @@ parameters, buffers and inputs, which are the placeholders of forward.
 - A storage ends after the last operation that reads it or one of its views.
 - What forward saves lives on to its last reader in backward.
 - Results of forward, and gradients, live to the end of the step.
-- Tangents begin with backward, and end after their last reader.
+- Tangents begin with backward, and end after their last reader, or, as `keeps_tangents` says,
+  with the step.
 
 Memory that an operation takes for itself while it runs is not in the model, and neither
 are buffers that a compiler saves by fusing operations, or reuses. It compares graphs of any
@@ -24,6 +25,7 @@ import torch
 from torch import fx
 
 from ... import _fad
+from .._releases import keeps_tangents
 from ._pytorch import identify_storage, tree_leaves
 from ._sizes import estimate_size
 
@@ -78,6 +80,12 @@ def get_tensors(node: fx.Node) -> list[torch.Tensor]:
     """The tensors that `node` results in."""
     leaves = tree_leaves(node.meta.get("val"))
     return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+
+def count_bytes(node: fx.Node) -> int:
+    """The bytes of the storages that `node` results in."""
+    storages = {identify_storage(each): count_storage_bytes(each) for each in get_tensors(node)}
+    return sum(storages.values())
 
 
 class _Walk:
@@ -146,11 +154,12 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
     start = len(walk.nodes)
     walk.is_backward = True
     of_forward = {node.name: node for node in forward.graph.nodes}
-    saved = set()
+    saved, tangents = set(), []
     for node in backward.graph.nodes:
         source = of_forward.get(node.target) if node.op == "placeholder" else None
         if source is None:
             walk.add_node(node)
+            tangents += [node] * (node.op == "placeholder")
         else:
             walk.add_saved(node, source)
             saved.add(source)
@@ -160,6 +169,8 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
     counts = Counter(results)
     walk.keep([node for node in results if node not in saved or counts[node] > 1], "result")
     walk.keep(tree_leaves(backward.graph.output_node().args), "gradient")
+    if keeps_tangents():
+        walk.keep(tangents, "cotangent")
     crossing = {storage for node in saved for storage in walk.held[node].values()}
     for storage in crossing:
         storage.kind = "saved tensor"

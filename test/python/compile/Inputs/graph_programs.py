@@ -126,7 +126,8 @@ class Program(nn.Module):
         return change
 
     def forward(self, x):
-        values = [x, *self.values]
+        # Goes with PyTorch 2.11, which cannot unpack the values.
+        values = [x] + list(self.values)
         # The last values are those of the largest shape.
         values = values[2:] + values[:2]
         results = []

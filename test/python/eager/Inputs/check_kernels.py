@@ -22,6 +22,7 @@ from checks import Checks
 from cotangents import is_linear
 
 import fad.torch
+from fad.torch._releases import is_before
 from fad.torch.eager import _kernels, trace
 from fad.torch.eager._extension import library_path
 from fad.torch.eager._state import live_nodes, live_values
@@ -72,6 +73,9 @@ FUNCTIONS = {
     "hardswish": F.hardswish,
     **{f"power {each}": lambda x, each=each: x**each for each in (2, 3, 4, 0.5, -0.5, -1)},
 }
+# Goes with PyTorch 2.11, where a bound that is not a number bounds nothing if it is the only one.
+if is_before("2.12"):
+    del FUNCTIONS["clamp_min nan"], FUNCTIONS["clamp_max nan"]
 FUNCTIONS = {name: lambda x, each=each: each(x) ** 1 for name, each in FUNCTIONS.items()}
 # Where PyTorch's derivative is not a number at infinities and large numbers, kernels have
 # the limit, 0 or 1; where its vectors of gelu have no value at infinity, that.
