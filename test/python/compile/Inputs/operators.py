@@ -150,8 +150,8 @@ def scanned(compile):
     return run_function(compile, function, input(4, 16))
 
 
-# Goes with PyTorch 2.11, in which AOTAutograd refuses the scan.
-if not is_before("2.12"):
+# Goes with PyTorch 2.12, in which AOTAutograd refuses the scan.
+if not is_before("2.13"):
     feature(scanned)
 
 
