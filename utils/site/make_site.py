@@ -20,6 +20,7 @@ PAGES = (
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "LICENSE",
     "docs",
     "examples",
