@@ -71,7 +71,7 @@ Expr fad::gaussian(const Expr &x, double scale) {
   return rounded - scale * rounded * lost;
 }
 
-Normal fad::normal(const Expr &x) {
+NormalParts fad::normal(const Expr &x) {
   double edge = gaussianEdge(x, 0.5);
   Expr size = min(abs(x), edge);
   Expr tail = 0.5 * erfc(size * M_SQRT1_2);
@@ -91,7 +91,7 @@ Expr fad::sigmoid(const Expr &x) {
   return ::sigmoid(x < 0, e);
 }
 
-Sigmoid fad::sigmoidAndComplement(const Expr &x) {
+SigmoidParts fad::sigmoidAndComplement(const Expr &x) {
   Expr negative = x < 0;
   Expr e = exp(-abs(x));
   Expr s = ::sigmoid(negative, e);

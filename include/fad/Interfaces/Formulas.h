@@ -35,23 +35,23 @@ Expr gaussian(const Expr &x, double scale);
 /// `erfc(-x / sqrt(2)) / 2`, accurate near zero. `size` is `min(|x|, edge)`;
 /// beyond `edge` the density is zero, even times `edge`. The value and the
 /// derivative of GELU use the same formula, so that CSE leaves one.
-struct Normal {
+struct NormalParts {
   Expr size;
   Expr Phi;
   double edge;
 };
-Normal normal(const Expr &x);
+NormalParts normal(const Expr &x);
 
 /// The logistic function, `1 / (1 + exp(-x))`, accurate near zero.
 Expr sigmoid(const Expr &x);
 
 /// The logistic function `s = 1 / (1 + exp(-x))` and `1 - s`, each accurate
 /// near zero.
-struct Sigmoid {
+struct SigmoidParts {
   Expr value;
   Expr complement;
 };
-Sigmoid sigmoidAndComplement(const Expr &x);
+SigmoidParts sigmoidAndComplement(const Expr &x);
 
 /// An activation `x * f(x)` with `f` growing from 0 to 1: its derivative
 /// `f + x * f'` is 0 below `-edge`, and `x` may be taken for `edge` above
