@@ -11,14 +11,16 @@ from ..._choices import suggest
 if TYPE_CHECKING:
     from ._lightning import LightningCallback
     from ._step import StepReport
+    from ._torchtitan import register_memory_policy
     from ._transformers import FadCallback
 
-__all__ = ["FadCallback", "LightningCallback", "StepReport"]
+__all__ = ["FadCallback", "LightningCallback", "StepReport", "register_memory_policy"]
 
 _LATER = {
     "FadCallback": "._transformers",
     "LightningCallback": "._lightning",
     "StepReport": "._step",
+    "register_memory_policy": "._torchtitan",
 }
 
 

@@ -28,6 +28,7 @@ def main():
     for module, name in (
         ("fad.torch", "FadCallback"),
         ("fad.torch.integrations", "LightningCallback"),
+        ("fad.torch.integrations", "register_memory_policy"),
         ("fad.torch.integrations", "FadCallbak"),
     ):
         try:
