@@ -113,7 +113,6 @@ packages = {
     "lightning": "lightning",
     "trl": "trl",
     "torchtitan": "torchtitan",
-    "liger-kernel": "liger_kernel",
 }
 found_packages = find_packages(["numpy", "mpmath", *packages.values()])
 # The numeric tests compare with numpy and mpmath.

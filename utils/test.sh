@@ -49,9 +49,12 @@ else
   step "Build" cmake --build $build --target fad-test-depends
 fi
 if [ $nightly = 1 ]; then
-  [ "$python_packages" = leave ] ||
+  if [ "$python_packages" != leave ]; then
     step "Install Python packages of nightly tests" "$python" -m pip install \
       --no-compile --requirement utils/requirements-nightly.txt
+    step "Install trainers of nightly tests" "$python" -m pip install --no-deps \
+      --requirement utils/requirements-trainers.txt
+  fi
   exec cmake --build build --target check-fad-nightly
 fi
 printf '\n==> Test\n'

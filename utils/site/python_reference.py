@@ -12,6 +12,7 @@ MODULES = (
     "fad.torch",
     "fad.torch.compile",
     "fad.torch.eager",
+    "fad.torch.integrations",
     "fad.torch.nn",
     "fad.iree",
 )
