@@ -6,8 +6,8 @@ import torch
 from torch import fx
 
 from ._build import Builder, Values, can_pack, list_sizes, pack, unpack
-from ._graph import find_makers, find_readers, is_part
-from ._import import Imported, NotPlanned, is_tangent
+from ._graph import find_makers, find_readers, is_part, is_tangent
+from ._import import Imported, NotPlanned
 from ._peak import count_storage_bytes
 from ._pytorch import bind_to_forward, get_schema, identify_storage
 from ._scalars import SIGNS, TARGETS, TORCH_TYPES, read_number

@@ -273,12 +273,18 @@ def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
                 if argument.is_write:
                     leaves = tree_leaves(values.get(argument.name))
                     mutated.update(leaf for leaf in leaves if isinstance(leaf, fx.Node))
-    return {node for node in mutated if node.op == "placeholder"}
+    return {node for node in mutated if node.op == "placeholder" and not is_tangent(node)}
+
+
+def is_tangent(node: fx.Node) -> bool:
+    """Whether `node` is an input of backward: a cotangent."""
+    return node.op == "placeholder" and "tangents" in str(node.target)
 
 
 def find_written_in_backward(graph: fx.Graph) -> set[fx.Node]:
     writes = graph.find_nodes(op="call_function", target=aten.copy_.default)
-    return {node.args[0] for node in writes if is_bound_to_backward(node)}
+    written = {node.args[0] for node in writes if is_bound_to_backward(node)}
+    return {node for node in written if not is_tangent(node)}
 
 
 def check_versions(graph: fx.Graph, mutated: set[fx.Node]) -> None:

@@ -22,6 +22,7 @@ from ._graph import (
     is_bound,
     is_decision,
     is_part,
+    is_tangent,
     is_write,
 )
 from ._pytorch import is_bound_to_backward, tree_leaves
@@ -41,10 +42,6 @@ class _Type(NamedTuple):
 
 # A cotangent without elements, on which backward's effects depend, and its type.
 _BACKWARD, _NOTHING = "%backward", _Type((0,), "f32")
-
-
-def is_tangent(node: fx.Node) -> bool:
-    return node.op == "placeholder" and "tangents" in str(node.target)
 
 
 class NotPlanned(Exception):
@@ -157,8 +154,9 @@ class _Importer:
         if is_part(node) or node.op == "get_attr":
             return
         if is_write(node):
-            # It does not read its destination.
-            self.add_effect(node, node.args[1:2], is_bound_to_backward(node))
+            # It does not read its destination, which may be a cotangent.
+            is_backward = node in self.dependent or is_bound_to_backward(node)
+            self.add_effect(node, node.args[1:2], is_backward)
             return
         is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
         if is_tensor and node not in self.late and self.add_elementwise(node):

@@ -321,6 +321,33 @@ class Writes(unittest.TestCase):
                 messages = [str(each.message) for each in caught]
                 self.assertEqual(sum(each.startswith(FALLBACK) for each in messages), 1)
 
+    def test_cotangent(self):
+        """Backward changes the gradient that it is given, as kernels of Liger do."""
+
+        def change(context, gradient):
+            return gradient.mul_(context.saved_tensors[0].cos())
+
+        def forward(context, x, h):
+            context.save_for_backward(x)
+            return x.sin()
+
+        function = make(forward, change)
+
+        def step(x, h):
+            return function(F.gelu(x * 2), h)
+
+        for options in choose_options(0):
+            gradients = []
+            for call in (step, compile_with(step, options)):
+                x = torch.linspace(-2, 2, 12).requires_grad_()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", RuntimeWarning)
+                    warnings.filterwarnings("ignore", message="no selection that fad tries")
+                    call(x, torch.zeros(1)).backward(torch.ones(12))
+                gradients.append(x.grad)
+            with self.subTest(**options):
+                torch.testing.assert_close(*gradients)
+
     def test_mask(self):
         """A random mask that is itself the gradient is drawn once."""
         function = make(*CASES["mask as gradient"])
