@@ -5,6 +5,8 @@ eager/csrc/sequence/Release.h."""
 
 import functools
 import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ._requirements import torch
 
@@ -99,6 +101,17 @@ def has_region_budgets() -> bool:
 
     # Goes with PyTorch 2.12: since 2.13, there are such budgets.
     return hasattr(partitioners, "_get_memory_budget_annotation")
+
+
+def name_decompositions(
+    arguments: Mapping[str, Any], find_table: Callable[[], Any]
+) -> Mapping[str, Any]:
+    """The `arguments` of the compilation of a part, with `find_table`, which has a name in a
+    module, in the place of a function of `compile_fx` for the same decompositions."""
+    # Goes with PyTorch 2.12, which has it in keys of caches, and cannot pickle one without.
+    if is_before("2.13") and "get_decomp_fn" in arguments:
+        return {**arguments, "get_decomp_fn": find_table}
+    return arguments
 
 
 def find_scheduler_pass() -> type:

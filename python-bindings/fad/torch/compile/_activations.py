@@ -87,6 +87,11 @@ def _make_table() -> dict[Any, Callable]:
     return make_decompositions(select_decomp_table())
 
 
+def find_decompositions() -> dict[Any, Callable]:
+    """Inductor's decompositions under its options of now, with those of this module."""
+    return make_decompositions(select_decomp_table())
+
+
 def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
     """`table`, Inductor's, with the decompositions of this module."""
     gelu, gelu_backward = table[aten.gelu.default], table[aten.gelu_backward.default]

@@ -8,7 +8,8 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
 import torch
 
 from ..._choices import check_choice, suggest
-from ._activations import decompose_gradients, make_decompositions
+from .._releases import name_decompositions
+from ._activations import decompose_gradients, find_decompositions
 from ._partitioner import Partitioner
 from ._pytorch import (
     aot_autograd,
@@ -18,7 +19,6 @@ from ._pytorch import (
     is_compiled,
     is_transformed,
     list_mode_options,
-    select_decomp_table,
     tree_leaves,
     warn_of_inductor,
 )
@@ -73,7 +73,7 @@ def compile_inductor(
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.
     with inductor_config.patch(options):
-        table = make_decompositions(select_decomp_table())
+        table = find_decompositions()
     return compile_fx(
         graph,
         inputs,
@@ -105,6 +105,7 @@ def _compile_as_inductor(
     """Inductor's own compilation of forward or backward, since for `cause` fad's is not there."""
     from ._pytorch import compile_fx_inner
 
+    arguments = name_decompositions(arguments, find_decompositions)
     # Of other graphs, fad would not change it.
     if bounds_memory(graph, has_budget):
         warn_of_inductor(cause)

@@ -31,7 +31,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import fx
 
-from .._releases import copies_filters
+from .._releases import copies_filters, name_decompositions
+from ._activations import find_decompositions
 from ._partitioner import WARNED
 from ._pytorch import (
     BaseSchedulerNode,
@@ -77,6 +78,7 @@ def compile_inner(
     """Inductor's compilation of forward or backward. `options` and choices that a user
     has set are kept."""
     patches: dict[str, Any] = {}
+    arguments = name_decompositions(arguments, find_decompositions)
     if graph.meta.get(WARNED):
         # A later compilation that finds this one in a cache would not warn.
         patches["force_disable_caches"] = True
