@@ -7,8 +7,8 @@ that runs this script; later blocks know the names of earlier ones. A block fenc
 as `mlir output` or `text output` has to be what the commands before it printed, if
 they were run, and one fenced as `LANGUAGE from FILE` what that file says; a line
 `...` stands for any lines. Blocks fenced as `sh cuda` need a CUDA toolkit and are run
-with --cuda; those fenced as `python torch` need PyTorch, torch-mlir and IREE and are
-run with --torch; those fenced as `sh install` are not run here, because they install
+with --cuda; those fenced as `python torch` or `sh torch` need PyTorch, torch-mlir and IREE and
+are run with --torch; those fenced as `sh install` are not run here, because they install
 packages, nor those fenced as `sh gpu`, because they need one. What takes long is fenced as
 `sh nightly`, and run with --nightly."""
 
@@ -140,6 +140,7 @@ def main():
     for name in ("benchmarks", "docs", "examples", "include", "lib", "test", "utils"):
         (options.folder / name).symlink_to(root / name)
     runnable = ["sh"] + ["sh cuda"] * options.cuda + ["sh nightly"] * options.nightly
+    runnable += ["sh torch"] * options.torch
     python = ["python", "python torch"] if options.torch else ["python"]
     check(options.page, options.folder, options.tools, runnable, python)
 

@@ -1,0 +1,136 @@
+"""Measurements by language_models.py of a step of training."""
+
+import gc
+import os
+import statistics
+from typing import Any, Callable
+
+import torch
+from torch import nn
+from torch._functorch import config as functorch_config
+from torch._inductor import config as inductor_config
+from torch._inductor.utils import fresh_cache
+
+from fad.torch._saved_memory.allocator import watch_allocator
+
+from steps import Model, clear, compare, get_gradients, seed, time_step
+
+# Compilers are processes of this one, whose CPU time counts.
+inductor_config.compile_threads = 1
+# All configurations have the same code.
+torch._dynamo.config.recompile_limit = 100
+
+
+class Loss(nn.Module):
+    """The loss of a language model, under autocast on a GPU."""
+
+    def __init__(self, module: nn.Module, device: str) -> None:
+        super().__init__()
+        self.module, self.device = module, torch.device(device).type
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
+            return self.module(input_ids=tokens, labels=tokens).loss
+
+
+def make_module(name: str, sizes: dict[str, int], dropout: float) -> nn.Module:
+    """A language model of transformers with random weights."""
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+    width, heads = sizes["width"], max(1, sizes["width"] // 64)
+    if name == "gpt2":
+        config = GPT2Config(
+            vocab_size=sizes["tokens"], n_positions=sizes["length"], n_layer=sizes["layers"],
+            n_embd=width, n_head=heads, resid_pdrop=dropout, embd_pdrop=dropout,
+            attn_pdrop=dropout, use_cache=False, bos_token_id=0, eos_token_id=0,
+        )  # fmt: skip
+        module = GPT2LMHeadModel(config)
+    else:
+        config = LlamaConfig(
+            vocab_size=sizes["tokens"], hidden_size=width, num_hidden_layers=sizes["layers"],
+            num_attention_heads=heads, num_key_value_heads=heads,
+            intermediate_size=11 * width // 4, max_position_embeddings=sizes["length"],
+            use_cache=False,
+        )  # fmt: skip
+        module = LlamaForCausalLM(config)
+    # Without it, each call warns, which is no part of a graph.
+    module.loss_type = "ForCausalLM"
+    return module
+
+
+def make_backend(name: str, options: dict[str, Any]) -> Callable:
+    """A backend of its own: graphs of equal backends are compiled once for all configurations."""
+
+    def backend(graph: torch.fx.GraphModule, inputs: Any) -> Callable:
+        keywords = {"options": options} if options else {}
+        return torch._dynamo.lookup_backend(name)(graph, inputs, **keywords)
+
+    return backend
+
+
+class Case:
+    """A model as a configuration has it, compiled."""
+
+    def __init__(self, name: str, sizes: dict[str, int], device: str, configuration: str) -> None:
+        self.name, self.sizes, self.device = name, sizes, device
+        torch.manual_seed(0)
+        module = make_module(name, sizes, 0.1 if name == "gpt2" else 0.0).to(device).train()
+        tokens = torch.randint(sizes["tokens"], (sizes["batch"], sizes["length"]), device=device)
+        self.model = Model(Loss(module, device), (tokens,))
+        if configuration.startswith("checkpoint"):
+            module.gradient_checkpointing_enable({"use_reentrant": False})
+        kind, _, share = configuration.partition("-")
+        setting: dict[str, Any] = {}
+        if kind == "aggressive":
+            setting["aggressive_recomputation"] = True
+        elif kind == "budget":
+            setting["activation_memory_budget"] = float(share)
+        if configuration in ("eager", "checkpoint"):
+            self.step = self.model.module
+        elif kind == "fad":
+            options = {"fad.budget": float(share)} if share else {}
+            self.step = torch.compile(self.model.module, backend=make_backend("fad", options))
+        else:
+            self.step = torch.compile(self.model.module, backend=make_backend("inductor", {}))
+        # The first step compiles, in this process and by its compilers.
+        with functorch_config.patch(setting), fresh_cache():
+            begin = sum(os.times()[:4])
+            self.gradients = get_gradients(self.model, self.step)
+            self.first = sum(os.times()[:4]) - begin
+
+    def measure_memory(self) -> tuple[int, int]:
+        """The bytes that are kept after forward, and the peak of the step."""
+        on_gpu = self.device.startswith("cuda")
+        clear(self.model)
+        gc.collect()
+        seed()
+        loss, forward = watch_allocator(lambda: self.step(*self.model.inputs), on_gpu)
+        backward = watch_allocator(loss.backward, on_gpu)[1]
+        return forward.resident, max(forward.peak, forward.resident + backward.peak)
+
+
+def measure(reference: Case, configuration: str, repetitions: int) -> dict[str, Any]:
+    """The figures of a configuration; its time is measured in turns with that of `reference`."""
+    case = Case(reference.name, reference.sizes, reference.device, configuration)
+    kept, peak = case.measure_memory()
+    own, ratios = [], []
+    for number in range(repetitions + 2):
+        other_time = time_step(reference.model, reference.step)
+        time = time_step(case.model, case.step)
+        # The first ones prepare caches.
+        if number >= 2:
+            own.append(time)
+            ratios.append(time / other_time)
+    measured: dict[str, Any] = {
+        "kept": kept,
+        "peak": peak,
+        "first": case.first,
+        "seconds": statistics.median(own),
+        "ratio": statistics.median(ratios),
+        "quartiles": statistics.quantiles(ratios, n=4)[::2],
+        "repetitions": repetitions,
+    }
+    # Eager PyTorch draws other random numbers than Inductor.
+    if case.step is not case.model.module:
+        measured["error"] = compare(case.gradients, reference.gradients)
+    return measured
