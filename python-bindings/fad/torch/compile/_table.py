@@ -19,7 +19,8 @@ def make_table(comparison: Comparison) -> str:
     sums = comparison.by_module
     unit = choose_unit(comparison.bytes.values())
     groups = group_rows(sums, str, lambda module: tuple(sums[module].values()))
-    modules = [_add(names, [sums[name] for name in names], unit) for names in groups]
+    failed = [name for name, count in comparison.bytes.items() if count is None]
+    modules = [_add(names, [sums[name] for name in names], unit, failed) for names in groups]
     parts = [
         comparison.summary(),
         f"Saved for backward, with the engine {comparison.engine}; inputs and parameters do not "
@@ -31,10 +32,13 @@ def make_table(comparison: Comparison) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _add(names: Sequence[str], counts: Sequence[Mapping[str, int]], unit: Unit) -> list[str]:
-    """A row with the sums of the columns of `counts`."""
-    sums = [sum(each[column] for each in counts) for column in counts[0]]
-    return [label(names), *map(unit.show, sums)]
+def _add(
+    names: Sequence[str], counts: Sequence[Mapping[str, int]], unit: Unit, failed: Sequence[str]
+) -> list[str]:
+    """A row with the sums of the columns of `counts`, of which `failed` have none."""
+    sums = {column: sum(each[column] for each in counts) for column in counts[0]}
+    shown = [unit.show(None if name in failed else count) for name, count in sums.items()]
+    return [label(names), *shown]
 
 
 def _get_figures(graph: Graph) -> Hashable:

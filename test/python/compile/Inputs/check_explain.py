@@ -14,7 +14,7 @@ from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 
 import fad.torch
-from fad.torch.compile import Partitioner, _partitioner
+from fad.torch.compile import Partitioner, _explain, _partitioner
 from fad.torch.compile._import import NotPlanned
 from fad.torch.compile._backend import compile_eager
 
@@ -217,6 +217,26 @@ def check_failures():
     assert graph.fallback.endswith("NotPlanned: no plan"), graph.fallback
     assert graph.fad.bytes == graph.pytorch.bytes
     assert graph.fallback in explanation.table()
+
+    # One of PyTorch's settings fails.
+    partition = _explain.partition_by_pytorch
+
+    def fail_aggressive(*arguments, **options):
+        if functorch_config.aggressive_recomputation:
+            raise RuntimeError("no partition")
+        return partition(*arguments, **options)
+
+    _explain.partition_by_pytorch = fail_aggressive
+    try:
+        explanation = fad.torch.explain(model, x, options=EAGER, compare=["aggressive"])
+    finally:
+        _explain.partition_by_pytorch = partition
+    assert explanation.bytes["aggressive"] is None and explanation.pytorch_bytes
+    assert ", aggressive -, eager " in explanation.summary(), explanation.summary()
+    text = explanation.table()
+    assert "aggressive: PyTorch's partitioner fails: RuntimeError: no partition" in text, text
+    rows = text.partition(" by module")[2].partition("\n\n")[0].splitlines()[1:]
+    assert rows and all(row.split()[-2] == "-" for row in rows), text
 
     for options, call, message in (
         (EAGER, model.requires_grad_(False), "no result of the model needs a gradient"),
