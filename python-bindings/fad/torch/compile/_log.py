@@ -55,11 +55,7 @@ def _describe(
             kinds.setdefault(tensor.reason, Counter()).update(tensors=1, bytes=tensor.bytes)
     saved = [asdict(tensor) for tensor in partition.tensors]
     nodes = [[node for node in part.graph.nodes if node.op == "call_function"] for part in parts]
-    kept = Counter(
-        name_operation(node) for node in nodes[0] if not is_part(node) and find_kind(node) == "keep"
-    )
-    facts = ("candidates", "edges", "peak", "fastest_peak")
-    return {
+    described = {
         "options": options,
         "fallback": fallback,
         "operations": {"forward": len(nodes[0]), "backward": len(nodes[1])},
@@ -71,10 +67,19 @@ def _describe(
             "module": partition.peak_module,
             "in_backward": partition.peak_in_backward,
         },
-        "estimate": {name: plan[name] for name in facts if name in plan},
         "saved": [{name: tensor[name] for name in _TENSOR} for tensor in saved],
+    }
+    return described if fallback else described | _describe_choice(nodes[0], plan)
+
+
+def _describe_choice(forward: list[fx.Node], plan: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a choice of fad's: PyTorch's partitioner has neither estimates nor kinds."""
+    facts = ("candidates", "edges", "peak", "fastest_peak")
+    kept = (node for node in forward if not is_part(node) and find_kind(node) == "keep")
+    return {
+        "estimate": {name: plan[name] for name in facts if name in plan},
         "new_operations": Counter(entry["op"] for entry in plan.get("new", ())),
-        "not_repeated": kept,
+        "not_repeated": Counter(map(name_operation, kept)),
     }
 
 
@@ -106,7 +111,7 @@ def _write(plan: dict[str, Any]) -> None:
         peak["operation"],
         "backward" if peak["in_backward"] else "forward",
     )
-    for name, value in plan["estimate"].items():
+    for name, value in plan.get("estimate", {}).items():
         _log.debug("%s: %d", name, value)
     for tensor in plan["saved"]:
         if tensor["bytes"]:
@@ -119,7 +124,7 @@ def _write(plan: dict[str, Any]) -> None:
                 tensor["module"] or "no module",
                 tensor["line"] or tensor["reason"],
             )
-    for name, count in plan["new_operations"].items():
+    for name, count in plan.get("new_operations", {}).items():
         _log.debug("adds %d of %s", count, name)
-    for name, count in plan["not_repeated"].items():
+    for name, count in plan.get("not_repeated", {}).items():
         _log.debug("never repeats %d of %s", count, name)

@@ -172,6 +172,7 @@ class Partitioner(CustomPartitionerFn):
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         self.has_warned, self.bounded = _note_other_budgets(gm.graph), None
+        self.planned = None
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
@@ -182,7 +183,8 @@ class Partitioner(CustomPartitionerFn):
                     gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
                 )
         except Exception as error:
-            self.has_warned = True
+            # A plan that could not be applied says nothing of the parts.
+            self.has_warned, self.planned = True, None
             fallback = f"{type(error).__name__}: {error}"
             warn(f"{FALLBACK}: {fallback}")
             parts = partition_by_pytorch(

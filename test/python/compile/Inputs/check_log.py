@@ -2,6 +2,7 @@
 
 Usage: check_log.py FOLDER, where PyTorch writes its trace."""
 
+import contextlib
 import json
 import logging
 import os
@@ -103,29 +104,40 @@ def check_budget(folder):
     assert 0 < plan["estimate"]["peak"] <= 0.9 * plan["estimate"]["fastest_peak"], plan
 
 
-def check_fallback(folder):
-    """A graph that is left to PyTorch's partitioner says why, in both."""
-    model, x = make()
-    plan, lines = _partitioner.import_joint, []
+@contextlib.contextmanager
+def failing(module, name, error):
+    """The lines of the log while the function `name` of `module` raises `error`."""
+    lines, function = [], getattr(module, name)
     handler = logging.Handler()
     handler.emit = lambda entry: lines.append(entry.getMessage())
 
     def fail(*arguments):
-        raise NotPlanned("no plan")
+        raise error
 
-    before = len(read_plans(folder))
-    _partitioner.import_joint = fail
+    setattr(module, name, fail)
     logging.getLogger("fad.torch.compile").addHandler(handler)
     try:
-        saved = run(model, x, **EAGER)
+        yield lines
     finally:
-        _partitioner.import_joint = plan
+        setattr(module, name, function)
         logging.getLogger("fad.torch.compile").removeHandler(handler)
-    (_, record), *_ = read_plans(folder)[before:]
-    assert record["fallback"] == "NotPlanned: no plan", record
-    assert record["saved_bytes"] == saved, (saved, record)
-    assert "left to PyTorch's partitioner: NotPlanned: no plan" in lines, lines
-    assert any("PyTorch's choice" in line for line in lines), lines
+
+
+def check_fallback(folder):
+    """A graph that is left to PyTorch's partitioner says why, in both, and nothing of a plan of
+    fad's: neither before there is one, nor where it cannot be applied."""
+    for name in ("import_joint", "apply_plan"):
+        model, x = make()
+        before = len(read_plans(folder))
+        with failing(_partitioner, name, NotPlanned("no plan")) as lines:
+            saved = run(model, x, **EAGER)
+        (_, record), *_ = read_plans(folder)[before:]
+        assert record["fallback"] == "NotPlanned: no plan", record
+        assert record["saved_bytes"] == saved, (saved, record)
+        assert {"estimate", "new_operations", "not_repeated"}.isdisjoint(record), (name, record)
+        assert "left to PyTorch's partitioner: NotPlanned: no plan" in lines, lines
+        assert any("PyTorch's choice" in line for line in lines), lines
+        assert not any(line.startswith(("candidates", "adds", "never")) for line in lines), lines
 
 
 def check_silence(folder):
