@@ -31,7 +31,21 @@ def record(
     fallback: str,
 ) -> None:
     """Records how a graph was split into `parts` by the `plan`, with `options`; or why it was
-    left to PyTorch's partitioner. Does nothing unless PyTorch writes a log or a trace."""
+    left to PyTorch's partitioner. Does nothing unless PyTorch writes a log or a trace.
+
+    A compilation goes on without a record that fails."""
+    try:
+        _record(parts, options, plan, fallback)
+    except Exception as error:
+        _log.warning("no record of this graph: %s: %s", type(error).__name__, error)
+
+
+def _record(
+    parts: tuple[fx.GraphModule, fx.GraphModule],
+    options: dict[str, Any],
+    plan: dict[str, Any],
+    fallback: str,
+) -> None:
     describe = functools.cache(lambda: _describe(parts, options, plan, fallback))
     trace_structured(
         "artifact",

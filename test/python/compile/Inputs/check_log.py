@@ -140,6 +140,16 @@ def check_fallback(folder):
         assert not any(line.startswith(("candidates", "adds", "never")) for line in lines), lines
 
 
+def check_failure(folder):
+    """A compilation goes on where its record fails, whether a log or the trace asks for it."""
+    model, x = make()
+    before = len(read_plans(folder))
+    with failing(_log, "_describe", ValueError("no record")) as lines:
+        assert run(model, x, **EAGER) > 0
+    assert lines == ["no record of this graph: ValueError: no record"], lines
+    assert len(read_plans(folder)) == before
+
+
 def check_silence(folder):
     """Nothing is described where nobody asks: levels are those of `set_logs`, and the trace has
     no handler."""
@@ -162,7 +172,7 @@ def check_silence(folder):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    checks = check_trace, check_budget, check_fallback, check_silence
+    checks = check_trace, check_budget, check_fallback, check_failure, check_silence
     for check in checks:
         check(folder)
         print(f"{check.__name__}: right")
