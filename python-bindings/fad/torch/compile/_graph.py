@@ -10,6 +10,7 @@ import torch
 from torch import fx
 
 from ._pytorch import (
+    HEAVY,
     IS_WRITTEN,
     ROUNDS,
     check_version,
@@ -143,19 +144,6 @@ _OVERWRITING = {
 _CONVOLUTIONS = {aten.convolution: (0, 1, 2), aten.convolution_backward: (1, 2, 3)}
 
 
-# The scalar operations that Inductor executes once for several kernels of a CPU: its "heavy"
-# ones (`should_realize_on_reuse` of `ir.py`).
-_ONCE = (
-    "math.exp",
-    "math.log",
-    "math.log10",
-    "math.log1p",
-    "math.log2",
-    "math.tanh",
-    "fad.sigmoid",
-)
-
-
 def find_target(graph: fx.Graph) -> str:
     """The target whose times count: that of the tensors."""
     values = (node.meta.get("val") for node in graph.nodes)
@@ -168,7 +156,7 @@ def describe_fusion(target: str) -> str:
     is_cpu = target == "cpu"
     limits = [f"{name} = {limit}" for name, limit in find_inlining_limits(is_cpu).items()]
     if is_cpu:
-        limits.append(f"once = [{', '.join(map(json.dumps, _ONCE))}]")
+        limits.append(f"once = [{', '.join(map(json.dumps, HEAVY.values()))}]")
     return f"#fad.fusion<{', '.join(limits)}>"
 
 
