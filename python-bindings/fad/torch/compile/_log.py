@@ -8,7 +8,6 @@ import functools
 import json
 import logging
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
 from torch import fx
@@ -19,6 +18,9 @@ from ._saved_tensors import describe_partition
 from ._step_memory import name_operation
 
 _log = logging.getLogger("fad.torch.compile")
+
+# Why a tensor crosses where fad has no reason.
+_NO_REASON = "PyTorch's choice"
 
 # The facts of a tensor that a plan has; the others are for explanations.
 _TENSOR = ("name", "operation", "module", "line", "dtype", "shape", "bytes", "reason", "is_input")
@@ -66,8 +68,8 @@ def _describe(
     kinds: dict[str, Counter[str]] = {}
     for tensor in partition.tensors:
         if tensor.bytes:
-            kinds.setdefault(tensor.reason, Counter()).update(tensors=1, bytes=tensor.bytes)
-    saved = [asdict(tensor) for tensor in partition.tensors]
+            reason = tensor.reason or _NO_REASON
+            kinds.setdefault(reason, Counter()).update(tensors=1, bytes=tensor.bytes)
     nodes = [[node for node in part.graph.nodes if node.op == "call_function"] for part in parts]
     described = {
         "options": options,
@@ -81,7 +83,7 @@ def _describe(
             "module": partition.peak_module,
             "in_backward": partition.peak_in_backward,
         },
-        "saved": [{name: tensor[name] for name in _TENSOR} for tensor in saved],
+        "saved": [{name: getattr(each, name) for name in _TENSOR} for each in partition.tensors],
     }
     return described if fallback else described | _describe_choice(nodes[0], plan)
 
@@ -113,16 +115,16 @@ def _write(plan: dict[str, Any]) -> None:
         plural = "" if counts["tensors"] == 1 else "s"
         _log.info(
             "%s: %d tensor%s, %d bytes",
-            reason or "PyTorch's choice",
+            reason,
             counts["tensors"],
             plural,
             counts["bytes"],
         )
     peak = plan["peak"]
     _log.info(
-        "%d bytes at the modeled peak, at %s in %s",
+        "%d bytes at the modeled peak, %s in %s",
         peak["bytes"],
-        peak["operation"],
+        f"at {peak['operation']}" if peak["operation"] else "before any operation",
         "backward" if peak["in_backward"] else "forward",
     )
     for name, value in plan.get("estimate", {}).items():
@@ -136,7 +138,7 @@ def _write(plan: dict[str, Any]) -> None:
                 ",".join(tensor["shape"]),
                 tensor["operation"],
                 tensor["module"] or "no module",
-                tensor["line"] or tensor["reason"],
+                tensor["line"] or tensor["reason"] or _NO_REASON,
             )
     for name, count in plan.get("new_operations", {}).items():
         _log.debug("adds %d of %s", count, name)

@@ -17,6 +17,8 @@ from ..._layers import group_rows, label
 from ._graph import is_part
 from ._peak import Peak
 
+# How Dynamo's path of a module begins: the variable of the function that has the model.
+_VARIABLE = re.compile(r"[LG]\['[^']*'\]\.?")
 _FRAME = re.compile(r'File "(.+)", line (\d+), in .*\n\s*(.*)')
 _OF_TORCH = os.path.dirname(torch.__file__) + os.sep
 # A table has so many rows of the most bytes, and one for all others.
@@ -140,13 +142,13 @@ def find_line(node: fx.Node) -> str:
 
 def find_module(node: fx.Node, names: Collection[str] | None) -> str:
     """The innermost of the modules `names` that `node` is of; empty for the model. Where the
-    names are not known, the path by which Dynamo reaches the module."""
+    names are not known, the path by which Dynamo reaches the module, from the model on."""
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
     if not stack:
         return ""
     path = re.sub(r"\._modules\['([^']*)'\]", r".\1", list(stack.values())[-1][0])
     if names is None:
-        return path
+        return _VARIABLE.sub("", path, count=1)
     # The path begins with how the function reaches the model.
     parts = path.split(".")
     for start in range(len(parts)):
