@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from dataclasses import dataclass
+from typing import Any
 
 from ..._places import cache_folder, find_compiler, name_compilers
 from .._releases import is_tested, name_tested
@@ -212,6 +213,8 @@ def build(folder: pathlib.Path | None = None) -> pathlib.Path:
 
 _lock = threading.Lock()
 _library: ctypes.PyDLL | None = None
+# The error after which the library is there and of no use.
+_failure: Exception | None = None
 
 
 def load() -> ctypes.PyDLL:
@@ -225,6 +228,12 @@ def load() -> ctypes.PyDLL:
 
 
 def _load() -> ctypes.PyDLL:
+    global _failure
+    if _failure:
+        raise ExtensionError(
+            "an earlier error has left fad.torch.nest half loaded "
+            f"({type(_failure).__name__}: {_failure}); begin a new process"
+        ) from _failure
     path = build()
     keys = find_keys()
     if keys is None:
@@ -233,6 +242,16 @@ def _load() -> ctypes.PyDLL:
             "of this process uses; do not load both"
         )
     library = ctypes.PyDLL(str(path))
+    try:
+        _prepare(library, path, keys)
+    except Exception as error:
+        # PyTorch keeps the library's kernels for the keys.
+        _failure = error
+        raise
+    return library
+
+
+def _prepare(library: ctypes.PyDLL, path: pathlib.Path, keys: list[Any]) -> None:
     pass_higher_order_operators(keys)
     # These may wait for a thread that waits for Python's lock, and so leave that.
     computing = ctypes.CDLL(str(path))
@@ -252,4 +271,3 @@ def _load() -> ctypes.PyDLL:
 
     register()
     watch(library)
-    return library

@@ -24,9 +24,9 @@ _KEYS = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
 
 def find_keys() -> list[torch._C.DispatchKey] | None:
     """Two dispatch keys above autograd: of tensors, and of a mode; None if another library
-    uses them. PyTorch has none for extensions that see operators before autograd does."""
+    uses one of them. PyTorch has none for extensions that see operators before autograd does."""
     keys = [torch._C._parse_dispatch_key(name) for name in _KEYS]
-    return None if torch._C._dispatch_has_backend_fallback(keys[0]) else keys
+    return None if any(map(torch._C._dispatch_has_backend_fallback, keys)) else keys
 
 
 def pass_higher_order_operators(keys: list[torch._C.DispatchKey]) -> None:
@@ -49,8 +49,10 @@ def replace_exports(replace: Callable[[Callable[..., Any]], Callable[..., Any]])
         (torch, "to_dlpack"),
         (torch.utils.dlpack, "to_dlpack"),
     ]
-    for place, name in places:
-        setattr(place, name, replace(getattr(place, name)))
+    # An error before the first is replaced leaves all as they are.
+    replaced = [replace(getattr(place, name)) for place, name in places]
+    for (place, name), function in zip(places, replaced):
+        setattr(place, name, function)
     table = "__dlpack_c_exchange_api__"
     if table in vars(torch.Tensor):
         delattr(torch.Tensor, table)

@@ -14,7 +14,7 @@ from unittest import mock
 import torch
 from checks import Checks, raises
 
-from fad.torch.eager import _extension
+from fad.torch.eager import _extension, _pytorch
 from fad.torch.eager._extension import ExtensionError, build, library_path
 
 folder = pathlib.Path(sys.argv[1])
@@ -139,6 +139,52 @@ def key_of_sources():
         return library_path() != before
 
 
+def half_loaded():
+    """After an error behind the library, whose kernels stay, the cause is named each time."""
+
+    def fail(keys):
+        raise ValueError("no operators")
+
+    with (
+        mock.patch.object(_extension, "build", lambda: folder / "eager.so"),
+        mock.patch.object(_extension.ctypes, "PyDLL"),
+        mock.patch.object(_extension, "pass_higher_order_operators", fail),
+        mock.patch.object(_extension, "_failure", None),
+    ):
+        try:
+            _extension.load()
+            return False
+        except ValueError:
+            return raises("ValueError: no operators); begin a new process", _extension.load)
+
+
+def keys_of_others():
+    """Each of the two keys is asked for."""
+    keys = _pytorch.find_keys()
+    for used in keys:
+        with mock.patch.object(torch._C, "_dispatch_has_backend_fallback", lambda key: key == used):
+            if _pytorch.find_keys() is not None:
+                return False
+    return len(keys) == 2
+
+
+def exports_after_error():
+    """None of PyTorch's functions is replaced where one cannot be."""
+    functions = torch._C._to_dlpack, torch._C._to_dlpack_versioned, torch.utils.dlpack.to_dlpack
+
+    def replace(function):
+        if function is torch.utils.dlpack.to_dlpack:
+            raise ValueError("no replacement")
+        return lambda *arguments: function(*arguments)
+
+    try:
+        _pytorch.replace_exports(replace)
+    except ValueError:
+        now = torch._C._to_dlpack, torch._C._to_dlpack_versioned, torch.utils.dlpack.to_dlpack
+        return now == functions
+    return False
+
+
 def core_without_torch():
     """The core imports where there is no PyTorch."""
     code = "import sys; sys.modules['torch'] = None; import fad; print(fad.__version__)"
@@ -158,6 +204,9 @@ for part in (
     linked_to_headers,
     no_headers,
     key_of_sources,
+    half_loaded,
+    keys_of_others,
+    exports_after_error,
     core_without_torch,
 ):
     check(part.__name__, part)
