@@ -20,6 +20,7 @@ import ml_dtypes
 import numpy as np
 import torch
 import torch.nn.functional as F
+from operator_rows import check_rows
 
 POLICIES = ("bp", "recompute", "fad", "auto")
 # A tape sees a chain of operations, and the others the function that it is.
@@ -129,6 +130,12 @@ BINARY = {
         ),
     ],
 }
+# Rows of the table of operators without kinks, and bounds that are cases of clamp.
+ELSEWHERE = set(
+    "acos acosh asin asinh atan atanh clamp_max clamp_min copysign cos cosh erf erfc exp exp2 "
+    "expm1 fma fmod log log10 log1p log2 pow reciprocal rsqrt sigmoid sin sinh sqrt tan tanh".split()
+)
+check_rows({*UNARY, *BINARY}, ELSEWHERE)
 ROWWISE = {
     "adaptive_max_pool2d": [lambda x: F.adaptive_max_pool2d(x[None, None], (2, 2))],
     "amax": [along(torch.amax, 1), along(torch.amax, (0, 1))],

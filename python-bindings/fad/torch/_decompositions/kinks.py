@@ -4,7 +4,11 @@ torch-mlir's own forms have the right values, but at a kink they have the
 derivative of whatever they are made of: `selu` that of a sum of a maximum and a
 minimum, which is the sum of both sides. Here an operation is written with `where`,
 which has the derivative of the branch that it takes, so that each point belongs to
-the branch that PyTorch counts it to, NaN among them."""
+the branch that PyTorch counts it to, NaN among them.
+
+Some activations have a formula in fad's table of operators, too, for scalar bodies. They are
+written a second time, as functions of tensors, since torch-mlir imports operations of tensors, and
+`fad-raise` knows activations by these forms. A test compares both with the table's reference."""
 
 import math
 

@@ -111,7 +111,7 @@ _FILLED = (
     aten.zeros_like,
 )
 _KEPT = (aten._to_copy, aten.alias, aten.detach, aten.lift_fresh_copy)
-_BY_RESULT = (aten.exp, aten.relu, aten.sigmoid, aten.tanh)
+_BY_RESULT = (aten.relu, *(find_packet(row) for row in OPERATORS if row.slope))
 _BOUNDED = (aten.clamp.Tensor, aten.clamp_min.Tensor, aten.clamp_max.Tensor)
 _FILL = {aten.ones_like: 1, aten.zeros_like: 0}
 

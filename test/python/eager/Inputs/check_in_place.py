@@ -8,6 +8,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from checks import Checks
+from operator_rows import check_rows
 from torch import nn
 
 import fad.torch
@@ -35,6 +36,12 @@ ACTIVATIONS = {
     "leaky_relu": lambda inplace: nn.LeakyReLU(0.1, inplace),
     "elu": lambda inplace: nn.ELU(1.0, inplace),
 }
+# Other checks have these, as functions.
+check_rows(
+    ACTIVATIONS,
+    {"celu", "clamp", "clamp_max", "clamp_min", "gelu", "sigmoid", "tanh"},
+    "in_place",
+)
 
 
 def make_model(activation, inplace):

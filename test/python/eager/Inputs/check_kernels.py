@@ -18,6 +18,7 @@ import tempfile
 import torch
 import torch.nn.functional as F
 from activations import ACTIVATIONS, gelu, mish, silu
+from operator_rows import check_rows
 from checks import Checks
 from cotangents import is_linear
 
@@ -76,6 +77,8 @@ FUNCTIONS = {
 # Goes with PyTorch 2.11, where a bound that is not a number bounds nothing if it is the only one.
 if is_before("2.12"):
     del FUNCTIONS["clamp_min nan"], FUNCTIONS["clamp_max nan"]
+# Powers have names of their own.
+check_rows(FUNCTIONS, {"pow"}, "saves")
 FUNCTIONS = {name: lambda x, each=each: each(x) ** 1 for name, each in FUNCTIONS.items()}
 # Where PyTorch's derivative is not a number at infinities and large numbers, kernels have
 # the limit, 0 or 1; where its vectors of gelu have no value at infinity, that.

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from operator_rows import FUNCTIONS as NO_ACTIVATIONS, check_rows
 from torch import linspace, randn
 
 FUNCTIONS = {
@@ -31,6 +32,7 @@ FUNCTIONS = {
     "tanhshrink": F.tanhshrink,
     "threshold": lambda x: F.threshold(x, 0.3, -2.0),
 }
+check_rows(FUNCTIONS, NO_ACTIVATIONS)
 
 
 def make_case(function):
