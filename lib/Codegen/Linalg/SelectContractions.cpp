@@ -33,7 +33,7 @@ static constexpr int64_t kMinProducts = 16384;
 /// Why loops are as fast as a library for the contraction `op`: its matrices
 /// are small, or the elements of one do not lie together. Empty if they are
 /// not.
-static StringRef explainLoops(linalg::LinalgOp op) {
+static std::string explainLoops(linalg::LinalgOp op) {
   linalg::ContractionDimensions dims = *linalg::inferContractionDims(op);
   for (AffineMap map : op.getIndexingMapsArray())
     if (map.getNumResults() && !dims.batch.empty() &&
@@ -59,7 +59,9 @@ static StringRef explainLoops(linalg::LinalgOp op) {
   bool isLarge =
       ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) ||
       ShapedType::isDynamic(sums) || rows * columns * sums >= kMinProducts;
-  return isLarge ? "" : "it has fewer than 16384 products";
+  return isLarge ? ""
+                 : "it has fewer than " + std::to_string(kMinProducts) +
+                       " products";
 }
 
 /// Where the elements of `value` are that a transpose or broadcast has copied:
@@ -97,7 +99,7 @@ struct SelectContractionsPass
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (!op.hasPureTensorSemantics() || !isContraction(op))
         return;
-      if (StringRef reason = findObstacle(op); !reason.empty())
+      if (std::string reason = findObstacle(op); !reason.empty())
         return refuse(op, reason);
       ops.push_back(op);
     });
@@ -148,7 +150,7 @@ struct SelectContractionsPass
   }
 
   /// Why the contraction `op` is none for the library; empty if it is one.
-  StringRef findObstacle(linalg::LinalgOp op) {
+  std::string findObstacle(linalg::LinalgOp op) {
     StringRef elements = getContractionType(op);
     if (elements.empty() ||
         (!types.empty() && !llvm::is_contained(types, elements)))

@@ -98,7 +98,7 @@ public:
   unsigned countProducers() const { return numProducers; }
   unsigned countSiblings() const { return numSiblings; }
   /// The operations that stay apart after `run`, each with the reason.
-  ArrayRef<std::pair<ElementwiseOp, StringRef>> getRefused() const {
+  ArrayRef<std::pair<ElementwiseOp, std::string>> getRefused() const {
     return refused;
   }
 
@@ -116,7 +116,8 @@ private:
   bool fuse(ElementwiseOp op, Operation *&next);
   /// The only operation that reads results of `op`, if it pays to fuse with it.
   ElementwiseOp getOnlyConsumer(ElementwiseOp op);
-  void refuse(ElementwiseOp op, StringRef reason);
+  /// Records why this round leaves `op` apart; the first reason counts.
+  void refuse(ElementwiseOp op, const Twine &reason);
   /// Records `fused`, in the current stretch, at `position`.
   void record(ElementwiseOp fused, unsigned position);
 
@@ -132,7 +133,7 @@ private:
   /// The operations fused in this round.
   DenseSet<Operation *> fusedOps;
   /// The operations that this round leaves apart.
-  SmallVector<std::pair<ElementwiseOp, StringRef>> refused;
+  SmallVector<std::pair<ElementwiseOp, std::string>> refused;
   unsigned numProducers = 0, numSiblings = 0;
 };
 } // namespace
@@ -213,15 +214,16 @@ ElementwiseOp Fuser::getOnlyConsumer(ElementwiseOp op) {
     return {};
   }
   if (countTensors(op) + countTensors(elementwise) > kMaxTensors) {
-    refuse(op, "it and its reader have more than 16 tensors");
+    refuse(op, "it and its reader have more than " + Twine(kMaxTensors) +
+                   " tensors");
     return {};
   }
   return elementwise;
 }
 
-void Fuser::refuse(ElementwiseOp op, StringRef reason) {
-  LDBG() << op.getLoc() << " stays apart, as " << reason;
-  refused.emplace_back(op, reason);
+void Fuser::refuse(ElementwiseOp op, const Twine &reason) {
+  if (refused.empty() || refused.back().first != op)
+    refused.emplace_back(op, reason.str());
 }
 
 void Fuser::notifyOperationReplaced(Operation *op, ValueRange values) {
@@ -247,14 +249,13 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
   if (ElementwiseOp consumer = getOnlyConsumer(op)) {
     bool adjacent = next == consumer;
     unsigned position = positions.get(consumer);
-    FailureOr<ElementwiseOp> fused = fuseProducer(rewriter, op, consumer);
-    if (failed(fused))
-      return false;
-    LDBG() << "fused a producer into its reader at " << fused->getLoc();
+    // It cannot fail, since nothing else reads `op`.
+    ElementwiseOp fused = *fuseProducer(rewriter, op, consumer);
+    LDBG() << "fused a producer into its reader at " << fused.getLoc();
     ++numProducers;
-    record(*fused, position);
+    record(fused, position);
     if (adjacent)
-      next = *fused;
+      next = fused;
     return true;
   }
   ElementwiseOp sibling = candidates.find(op, positions);
@@ -265,7 +266,8 @@ bool Fuser::fuse(ElementwiseOp op, Operation *&next) {
   if (sibling && !isComputed)
     refuse(op, "an operand is computed after the operation to join");
   else if (!sibling && candidates.hasLarge(op))
-    refuse(op, "it and a reader of the same tensor have more than 16 tensors");
+    refuse(op, "it and a reader of the same tensor have more than " +
+                   Twine(kMaxTensors) + " tensors");
   if (!isComputed) {
     candidates.insert(op);
     return false;
@@ -313,6 +315,9 @@ bool Fuser::runOnce() {
 void Fuser::run() {
   while (runOnce())
     ;
+  // The last round fuses nothing, so that what it refuses is still there.
+  for (const auto &[op, reason] : refused)
+    LDBG() << op->getLoc() << " stays apart, as " << reason;
 }
 
 namespace {
@@ -329,7 +334,7 @@ struct FadFusePass : fad::impl::FadFuseBase<FadFusePass> {
       producers += fuser.countProducers();
       siblings += fuser.countSiblings();
       numRefused += fuser.getRefused().size();
-      for (auto [op, reason] : fuser.getRefused())
+      for (const auto &[op, reason] : fuser.getRefused())
         emitMissedRemark(op, DEBUG_TYPE, "NotFused", reason);
     }
     numProducers += producers;
