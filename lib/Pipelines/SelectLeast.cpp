@@ -117,11 +117,10 @@ LogicalResult fad::forEachCandidate(
   HeldDiagnostics diagnostics(module.getContext());
   for (const JointForm &form : getForms(policy)) {
     FadDifferentiateOptions differentiate = options;
-    differentiate.leaveJoint = true;
     differentiate.derivativesFrom = form.derivatives;
     OpPassManager pm(ModuleOp::getOperationName());
     addRegions(pm, form.regions);
-    pm.addPass(createFadDifferentiate(differentiate));
+    pm.addPass(createFadDifferentiate(differentiate, /*leavesJoint=*/true));
     JointCandidate candidate = {module.clone(), form.rules};
     FailureOr<bool> goesOn = failure();
     if (succeeded(run(pm, *candidate.module)))

@@ -31,6 +31,12 @@ struct SelectionOptions;
 #include "fad/Transforms/Passes.h.inc"
 #pragma pop_macro("FAD_OPTION")
 
+/// With `leavesJoint`, a function that is differentiated already, of which some
+/// argument has `fad.cotangent`, stays as it is, but for its name.
+std::unique_ptr<Pass>
+createFadDifferentiate(const FadDifferentiateOptions &options,
+                       bool leavesJoint);
+
 /// `rules` are those of one of several candidates for a joint function: `auto`
 /// compares their selections alone, residuals may exceed their budget, and
 /// there are no remarks.

@@ -181,10 +181,7 @@ def FadDifferentiate : FadPass<"fad-differentiate", "::mlir::ModuleOp"> {
     Option<"derivativesFrom", "derivatives-from", "FAD_OPTION(::mlir::fad::DerivativeForm)",
            /*default=*/"::mlir::fad::DerivativeForm::operands",
            "What derivatives are computed from, where a rule has several forms",
-           [{::mlir::fad::getDerivativeFormValues()}]>,
-    Option<"leaveJoint", "leave-joint", "FAD_OPTION(bool)", /*default=*/"false",
-           "Leave a function as it is, but for its name, that is differentiated already: some "
-           "argument has fad.cotangent">
+           [{::mlir::fad::getDerivativeFormValues()}]>
   ]);
   let dependentDialects = ["::mlir::fad::FadDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",

@@ -220,13 +220,15 @@ namespace {
 struct FadDifferentiatePass
     : fad::impl::FadDifferentiateBase<FadDifferentiatePass> {
   using FadDifferentiateBase::FadDifferentiateBase;
+  FadDifferentiatePass(const FadDifferentiateOptions &options, bool leavesJoint)
+      : FadDifferentiateBase(options), leavesJoint(leavesJoint) {}
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<func::FuncOp> function = findEntry(module, entry);
     if (failed(function))
       return signalPassFailure();
-    if (leaveJoint && JointFunction::isJoint(*function)) {
+    if (leavesJoint && JointFunction::isJoint(*function)) {
       if (failed(adoptJoint(module, *function)))
         return signalPassFailure();
       return;
@@ -301,5 +303,13 @@ struct FadDifferentiatePass
              << name << ": the module has a symbol of that name; rename it";
     return success();
   }
+
+  bool leavesJoint = false;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+fad::createFadDifferentiate(const FadDifferentiateOptions &options,
+                            bool leavesJoint) {
+  return std::make_unique<FadDifferentiatePass>(options, leavesJoint);
+}
