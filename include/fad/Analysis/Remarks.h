@@ -18,8 +18,8 @@ namespace mlir::fad {
 /// that run passes on functions.
 std::unique_lock<std::mutex> lockRemarks();
 
-/// Emits the remark `name` of the pass `category`: how often it has changed
-/// `function`, by what was done.
+/// Emits the remark `name` of the pass `category`: the numbers of changes to
+/// `function`, one for each kind.
 void emitPassedRemark(Operation *function, StringRef category, StringRef name,
                       ArrayRef<std::pair<StringRef, unsigned>> numbers);
 
