@@ -68,6 +68,19 @@ static SmallVector<JointForm> getForms(Policy policy) {
           {RegionForm::none, DerivativeForm::results, {}}};
 }
 
+/// The name of `form` in debug output.
+[[maybe_unused]] static StringRef stringify(RegionForm form) {
+  switch (form) {
+  case RegionForm::activations:
+    return "activations";
+  case RegionForm::tape:
+    return "a tape";
+  case RegionForm::none:
+    return "no regions";
+  }
+  llvm_unreachable("unknown form of regions");
+}
+
 namespace {
 /// Holds back errors of candidates that may be left out.
 class HeldDiagnostics {
@@ -121,7 +134,7 @@ LogicalResult fad::forEachCandidate(
     OpPassManager pm(ModuleOp::getOperationName());
     addRegions(pm, form.regions);
     pm.addPass(createFadDifferentiate(differentiate, /*leavesJoint=*/true));
-    JointCandidate candidate = {module.clone(), form.rules};
+    JointCandidate candidate = {module.clone(), form.regions, form.rules};
     FailureOr<bool> goesOn = failure();
     if (succeeded(run(pm, *candidate.module)))
       goesOn = take(std::move(candidate));
@@ -196,7 +209,8 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
     int64_t bytes =
         countKeptBytes(findJoint(*candidate.module, name), assumedSize);
     ++numCandidates;
-    LDBG() << "a candidate keeps " << bytes << " bytes";
+    LDBG() << "the candidate of " << stringify(candidate.regions) << " keeps "
+           << bytes << " bytes";
     if (!least || bytes < leastBytes) {
       least = std::move(candidate.module);
       leastBytes = bytes;
@@ -215,7 +229,7 @@ LogicalResult FadSelectLeastPass::selectLeast(StringRef name) {
     if (failed(checkResidualBudget(function, getSelection(), bytes)))
       return failure();
     keptBytes += bytes;
-    emitRemarks(function, getSelection(), takeCutSize(function));
+    emitRemarks(function, getSelection(), takeDecider(function));
   }
   return success();
 }

@@ -58,8 +58,10 @@ static std::string plan(python::Module &module, const std::string &policyName,
     }
     if (options.residualBudget >= 0)
       (*described->getAsObject())["bytes"] = bytes;
-    (*described->getAsObject())["candidates"] = peaks->cut.candidates;
-    (*described->getAsObject())["edges"] = peaks->cut.edges;
+    if (!peaks->decider.rule) {
+      (*described->getAsObject())["candidates"] = peaks->decider.cut.candidates;
+      (*described->getAsObject())["edges"] = peaks->decider.cut.edges;
+    }
     std::string text;
     llvm::raw_string_ostream(text) << *described;
     return text;

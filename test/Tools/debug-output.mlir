@@ -12,7 +12,7 @@
 // RUN:   --debug-only=fad-select-residuals,fad-select-least -o /dev/null 2>&1 | \
 // RUN:   FileCheck %s --check-prefix=SELECT
 // SELECT: [fad-select-residuals {{.*}}1] a cut of {{[0-9]+}} edges saves {{[0-9]+}} of {{[0-9]+}} values
-// SELECT: [fad-select-least {{.*}}1] a candidate keeps 4096 bytes
+// SELECT: [fad-select-least {{.*}}1] the candidate of activations keeps 4096 bytes
 // SELECT: [fad-select-residuals {{.*}}1] layers_joint: bp keeps 12288 bytes
 
 // Statistics of passes count what their LLVM counts, and are not a danger.

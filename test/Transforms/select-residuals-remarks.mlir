@@ -12,7 +12,7 @@
 // RUN: cmp %t.with %t.without
 
 // How many there are of each kind. Only the cut has candidates.
-// FAD-DAG: remark: [Analysis] Selected | Category:fad-residuals | Function=layers_joint | Derivatives=1, Free=3, Recomputed=0, Refused=0, Sizes=0, Values=1
+// FAD-DAG: remark: [Analysis] Selected | Category:fad-residuals | Function=layers_joint | Derivatives=1, Free=3, Recomputed=0, Refused=0, Rule=fad, Sizes=0, Values=1
 // AUTO-DAG: remarks.mlir:[[#@LINE+22]]:1: remark: [Analysis] Selected | Category:fad-residuals | Function=layers_joint | Candidates={{[1-9][0-9]*}}, Derivatives=0, Edges={{[1-9][0-9]*}}, Free=3, Recomputed=2, Refused=1, Sizes=0, Values=1
 
 // FAD-DAG: remarks.mlir:[[#@LINE+28]]:8: remark: [Passed] Kept | Category:fad-residuals | Function=layers_joint | Because="instead of 32*d0 bytes of linalg.matmul at {{.*}}remarks.mlir:[[#@LINE+26]]:8", Bytes=32*d0, For=fad.elementwise, Reason="derivative of a region", Type=tensor<?x8xf32>

@@ -37,6 +37,8 @@ void addRegions(OpPassManager &pm, RegionForm form);
 /// A copy of a module in which the entry is its joint function.
 struct JointCandidate {
   OwningOpRef<ModuleOp> module;
+  /// The form of its regions.
+  RegionForm regions;
   /// The policies whose rule applies to this candidate.
   ArrayRef<Policy> rules;
 };

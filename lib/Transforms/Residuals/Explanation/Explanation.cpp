@@ -274,7 +274,7 @@ public:
   void emit(const KeptValue &kept);
   void emit(const RecomputedOp &recomputed);
   /// Emits how many values there are of each kind.
-  void emitCounts(const Explanation &explanation, CutSize cut);
+  void emitCounts(const Explanation &explanation, const Decider &decider);
 
 private:
   remark::RemarkOpts getOptions(StringRef name) {
@@ -346,7 +346,8 @@ void RemarkEmitter::emit(const RecomputedOp &recomputed) {
   remark << Arg("Time", recomputed.time / 8);
 }
 
-void RemarkEmitter::emitCounts(const Explanation &explanation, CutSize cut) {
+void RemarkEmitter::emitCounts(const Explanation &explanation,
+                               const Decider &decider) {
   remark::detail::InFlightRemark remark =
       remark::analysis(function.getLoc(), getOptions("Selected"));
   if (!remark)
@@ -357,9 +358,12 @@ void RemarkEmitter::emitCounts(const Explanation &explanation, CutSize cut) {
   auto countKind = [&](ResidualKind kind) {
     return count([&](const KeptValue &kept) { return kept.kind == kind; });
   };
-  if (cut.candidates)
-    remark << remark::metric("Candidates", cut.candidates)
-           << remark::metric("Edges", cut.edges);
+  if (decider.rule)
+    remark << remark::detail::Remark::Arg("Rule",
+                                          stringifyPolicy(*decider.rule));
+  else
+    remark << remark::metric("Candidates", decider.cut.candidates)
+           << remark::metric("Edges", decider.cut.edges);
   remark << remark::metric("Derivatives", countKind(ResidualKind::derivative))
          << remark::metric("Values", countKind(ResidualKind::value))
          << remark::metric("Sizes", countKind(ResidualKind::size))
@@ -384,7 +388,7 @@ std::string fad::describeLocation(Location location) {
 }
 
 void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options,
-                      CutSize cut) {
+                      const Decider &decider) {
   if (!function.getContext()->getRemarkEngine())
     return;
   FailureOr<JointFunction> joint = JointFunction::get(function);
@@ -393,7 +397,7 @@ void fad::emitRemarks(func::FuncOp function, const SelectionOptions &options,
   Explanation explanation = explainResiduals(*joint, options);
   auto lock = lockRemarks();
   RemarkEmitter emitter(function);
-  emitter.emitCounts(explanation, cut);
+  emitter.emitCounts(explanation, decider);
   for (const KeptValue &kept : explanation.kept)
     emitter.emit(kept);
   for (const RecomputedOp &recomputed : explanation.recomputed)

@@ -10,7 +10,7 @@
 #define FAD_LIB_TRANSFORMS_RESIDUALS_SELECTION_MINCUTSELECTION_H
 
 #include "fad/Analysis/MinCut.h"
-#include "fad/Transforms/Residuals/Explanation/Explanation.h"
+#include "fad/Transforms/Residuals/Decider.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"

@@ -46,8 +46,8 @@ using namespace mlir::fad;
 // Policies that follow a rule
 //===----------------------------------------------------------------------===//
 
-/// Selects by a rule.
-static void selectByRule(func::FuncOp function, Policy policy) {
+/// Selects by a rule, which has no budget.
+static PeakEstimates selectByRule(func::FuncOp function, Policy policy) {
   prepareForRule(function, policy);
   JointFunction joint = JointFunction::getVerified(function);
   Recomputation recomputation(joint);
@@ -61,6 +61,9 @@ static void selectByRule(func::FuncOp function, Policy policy) {
     return {policy == Policy::bp ? "value on the tape" : "source of a region"};
   };
   materialize(joint, choice);
+  PeakEstimates peaks;
+  peaks.decider.rule = policy;
+  return peaks;
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,7 +87,7 @@ static Selection select(const JointFunction &joint, CostModel &costs,
 }
 
 /// Selects by `select`. Returns the peaks with a budget for them, and 0
-/// without, and the size of the cut.
+/// without.
 static PeakEstimates selectByCut(func::FuncOp function,
                                  const SelectionOptions &options) {
   PeakEstimates peaks;
@@ -92,7 +95,7 @@ static PeakEstimates selectByCut(func::FuncOp function,
                 [&](const JointFunction &joint, CostModel &costs,
                     const DerivativeFromOutputReasons &reasons) {
                   Selection least = select(joint, costs, options, peaks);
-                  peaks.cut = least.size;
+                  peaks.decider.cut = least.size;
                   ResidualChoice choice;
                   choice.isSaved = [&](Value value) {
                     return least.saved.contains(value);
@@ -115,36 +118,36 @@ static PeakEstimates selectByCut(func::FuncOp function,
 /// Selects by the cut, or by the one of the rules of `policies` that keeps
 /// fewer bytes, if `auto` may repeat the operations that the rule repeats. Each
 /// selection is made on a copy. The cut is optimal for one choice of
-/// alternatives, but not all choices are tried. Returns what the cut returns.
+/// alternatives, but not all choices are tried.
 static PeakEstimates selectLeast(func::FuncOp function,
                                  const SelectionOptions &options,
                                  ArrayRef<Policy> policies) {
   if (policies.empty())
     return selectByCut(function, options);
-  PeakEstimates ofCut;
+  PeakEstimates peaks;
   OwningOpRef<func::FuncOp> least;
   int64_t leastBytes = 0;
-  auto consider = [&](StringRef name,
-                      llvm::function_ref<void(func::FuncOp)> select) {
+  auto consider = [&](std::optional<Policy> rule) {
     OwningOpRef<func::FuncOp> copy = function.clone();
-    select(*copy);
+    PeakEstimates estimates =
+        rule ? selectByRule(*copy, *rule) : selectByCut(*copy, options);
     int64_t bytes = countKeptBytes(*copy, options.assumedSize);
-    LDBG() << function.getSymName() << ": " << name << " keeps " << bytes
+    LDBG() << function.getSymName() << ": "
+           << (rule ? stringifyPolicy(*rule) : "the cut") << " keeps " << bytes
            << " bytes";
     if (least && leastBytes <= bytes)
       return;
     least = std::move(copy);
     leastBytes = bytes;
+    peaks = estimates;
   };
-  consider("the cut",
-           [&](func::FuncOp copy) { ofCut = selectByCut(copy, options); });
+  consider({});
   for (Policy policy : policies)
     if (leastBytes > std::max<int64_t>(0, options.residualBudget) &&
         !isBeyond(policy, options.recompute))
-      consider(stringifyPolicy(policy),
-               [&](func::FuncOp copy) { selectByRule(copy, policy); });
+      consider(policy);
   function.getBody().takeBody(least->getBody());
-  return ofCut;
+  return peaks;
 }
 
 int64_t fad::getAssumedBytes(Value value, SizeSymbols &symbols,
@@ -352,31 +355,36 @@ FailureOr<PeakEstimates> fad::selectResiduals(func::FuncOp function,
     return failure();
   dropResiduals(function);
   PeakEstimates peaks;
-  // A rule has no budget.
   if (options.peakBudget >= 0)
     peaks = selectByCut(function, options);
   else if (options.policy == Policy::automatic)
     peaks = selectLeast(function, options, rules);
   else
-    selectByRule(function, options.policy);
+    peaks = selectByRule(function, options.policy);
   dropTape(function);
   dropCandidates(function);
   return peaks;
 }
 
-static constexpr StringRef kCutSize = "fad.cut_size";
+static constexpr StringRef kDecider = "fad.decider";
 
-/// Tells the pass that compares candidates how large the cut was.
-static void setCutSize(func::FuncOp function, CutSize cut) {
-  function->setAttr(kCutSize, DenseI32ArrayAttr::get(function.getContext(),
-                                                     {int32_t(cut.candidates),
-                                                      int32_t(cut.edges)}));
+/// Tells the pass that compares candidates which rule or cut has chosen.
+static void setDecider(func::FuncOp function, const Decider &decider) {
+  Builder builder(function.getContext());
+  auto [candidates, edges] = decider.cut;
+  function->setAttr(kDecider, decider.rule
+                                  ? Attribute(builder.getStringAttr(
+                                        stringifyPolicy(*decider.rule)))
+                                  : builder.getDenseI32ArrayAttr(
+                                        {int32_t(candidates), int32_t(edges)}));
 }
 
-CutSize fad::takeCutSize(func::FuncOp function) {
-  auto size =
-      dyn_cast_if_present<DenseI32ArrayAttr>(function->removeAttr(kCutSize));
-  return size ? CutSize{unsigned(size[0]), unsigned(size[1])} : CutSize();
+Decider fad::takeDecider(func::FuncOp function) {
+  Attribute decider = function->removeAttr(kDecider);
+  if (auto rule = dyn_cast<StringAttr>(decider))
+    return {symbolizePolicy(rule.getValue()), {}};
+  auto size = cast<DenseI32ArrayAttr>(decider);
+  return {{}, {unsigned(size[0]), unsigned(size[1])}};
 }
 
 namespace {
@@ -402,15 +410,15 @@ struct FadSelectResidualsPass
         failed(checkPeakBudget(function, options, peaks->chosen)))
       return signalPassFailure();
     if (isCandidate)
-      return setCutSize(function, peaks->cut);
+      return setDecider(function, peaks->decider);
     int64_t bytes = countKeptBytes(function, assumedSize);
     if (failed(checkResidualBudget(function, options, bytes)))
       return signalPassFailure();
-    numCandidates += peaks->cut.candidates;
-    numEdges += peaks->cut.edges;
+    numCandidates += peaks->decider.cut.candidates;
+    numEdges += peaks->decider.cut.edges;
     numResiduals += llvm::range_size(function.front().getOps<ResidualOp>());
     keptBytes += bytes;
-    emitRemarks(function, options, peaks->cut);
+    emitRemarks(function, options, peaks->decider);
   }
 
 private:

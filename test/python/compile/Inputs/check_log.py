@@ -103,6 +103,15 @@ def check_budget(folder):
     assert 0 < plan["estimate"]["peak"] <= 0.9 * plan["estimate"]["fastest_peak"], plan
 
 
+def check_rule(folder):
+    """A rule has no candidates, and no edges."""
+    model, x = make()
+    before = len(read_plans(folder))
+    run(model, x, **EAGER, **{"fad.policy": "fad"})
+    (_, plan), *_ = read_plans(folder)[before:]
+    assert plan["options"] == {"policy": "fad"} and plan["estimate"] == {}, plan
+
+
 @contextlib.contextmanager
 def failing(module, name, error):
     """The lines of the log while the function `name` of `module` raises `error`."""
@@ -172,7 +181,7 @@ def check_silence(folder):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    checks = check_trace, check_budget, check_fallback, check_failure, check_silence
+    checks = check_trace, check_budget, check_rule, check_fallback, check_failure, check_silence
     for check in checks:
         check(folder)
         print(f"{check.__name__}: right")

@@ -9,6 +9,7 @@
 #ifndef FAD_TRANSFORMS_RESIDUALS_EXPLANATION_EXPLANATION_H
 #define FAD_TRANSFORMS_RESIDUALS_EXPLANATION_EXPLANATION_H
 
+#include "fad/Transforms/Residuals/Decider.h"
 #include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "fad/Transforms/Utils/JointFunction.h"
 #include <functional>
@@ -77,19 +78,13 @@ std::string explain(const KeptValue &kept,
 /// unknown location.
 std::string describeLocation(Location location);
 
-/// The network of a minimum cut: the values among which it chooses, and the
-/// edges between them and the operations. A rule has none.
-struct CutSize {
-  unsigned candidates = 0, edges = 0;
-};
-
 /// Emits the explanation as optimization remarks of the category
 /// `fad-residuals`, where the context has remarks enabled: `Kept` and
 /// `Recomputed` as passed ones, `Refused` as missed ones, `Free` as analysis,
-/// and in `Selected`, how many there are of each, and the size of the `cut`.
+/// and in `Selected`, how many there are of each, and the `decider`.
 /// `function` is a joint function whose residuals have been chosen.
 void emitRemarks(func::FuncOp function, const SelectionOptions &options,
-                 CutSize cut = {});
+                 const Decider &decider);
 
 } // namespace mlir::fad
 

@@ -10,7 +10,8 @@
 #define FAD_TRANSFORMS_RESIDUALS_SELECTION_RESIDUALSELECTION_H
 
 #include "fad/Analysis/SizeExpr.h"
-#include "fad/Transforms/Residuals/Explanation/Explanation.h"
+#include "fad/Transforms/Residuals/Decider.h"
+#include "fad/Transforms/Residuals/SelectionOptions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::fad {
@@ -19,10 +20,10 @@ namespace mlir::fad {
 inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
 /// Estimates, in bytes, of the peak of a step under the chosen selection and
-/// under the fastest one; and the size of the cut that has chosen.
+/// under the fastest one; and the rule or the cut that has chosen.
 struct PeakEstimates {
   int64_t chosen = 0, fastest = 0;
-  CutSize cut;
+  Decider decider;
 };
 
 /// Runs `fad-select-residuals` on the joint function `function`. A budget below
@@ -71,9 +72,9 @@ SmallVector<TimeMemoryPoint>
 findTimeMemoryCurve(func::FuncOp joint, const SelectionOptions &options,
                     ArrayRef<Policy> rules);
 
-/// The size of the cut by which a pass for candidates has selected the
+/// The rule or the cut by which a pass for candidates has selected the
 /// residuals of `function`, which forgets it.
-CutSize takeCutSize(func::FuncOp function);
+Decider takeDecider(func::FuncOp function);
 
 } // namespace mlir::fad
 
