@@ -25,9 +25,9 @@ def find_files(root):
 
 def main():
     root, folder = map(pathlib.Path, sys.argv[1:])
-    (path,) = folder.glob("fad-*.tar.gz")
+    (path,) = folder.glob("fad_mlir-*.tar.gz")
     version = re.search(r"project\(fad VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text())[1]
-    name = f"fad-{version}"
+    name = f"fad_mlir-{version}"
     assert path.name == f"{name}.tar.gz", path.name
     with tarfile.open(path) as tar:
         files = {

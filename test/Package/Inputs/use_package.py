@@ -10,7 +10,7 @@ import fad
 
 site = pathlib.Path(sys.argv[1]).resolve()
 assert site in pathlib.Path(fad.__file__).resolve().parents, fad.__file__
-assert importlib.metadata.version("fad") == fad.__version__
+assert importlib.metadata.version("fad-mlir") == fad.__version__
 
 module = fad.parse("""func.func @f(%x: tensor<?xf64>) -> tensor<?xf64> {
       %y = math.tanh %x : tensor<?xf64>
