@@ -29,8 +29,8 @@ using namespace mlir::fad::python;
 /// The characters of a `str`, or the bytes of a `bytes`, without a copy.
 static StringRef getSource(nb::handle source) {
   if (PyBytes_Check(source.ptr()))
-    return StringRef(PyBytes_AS_STRING(source.ptr()),
-                     PyBytes_GET_SIZE(source.ptr()));
+    return StringRef(PyBytes_AsString(source.ptr()),
+                     PyBytes_Size(source.ptr()));
   Py_ssize_t size;
   const char *data = PyUnicode_AsUTF8AndSize(source.ptr(), &size);
   if (!data)
