@@ -7,6 +7,9 @@
                                       Debian's packages into dist, with checksums
   utils/release.py --build --snapshot builds them of any state of the checkout, for which
                                       the changelog need not have an entry
+  utils/release.py --rehearse         tries what is in dist: metadata, and each wheel in the
+                                      Pythons of this machine that take it (try-wheel.py);
+                                      with --torch, PyTorch of that requirement, too
 
 The version stands in CMakeLists.txt alone. With --dry-run nothing is written or run; what
 would be is printed. docs/Releasing.md has the steps."""
@@ -108,7 +111,7 @@ def build(root, is_dry):
     if not is_dry:
         shutil.rmtree(dist, ignore_errors=True)
     commands = [
-        ["utils/build-wheel.sh"],
+        ["utils/build-wheel.sh", "--all"],
         ["cmake", "--build", "build"],
         ["build/venv/bin/python", "-c",
          "import scikit_build_core.build as b; b.build_sdist('dist')"],
@@ -128,6 +131,41 @@ def build(root, is_dry):
     write_checksums(dist)
 
 
+def find_takers(wheel):
+    """Pythons of this machine that take a wheel, the oldest first."""
+    python, abi = re.search(r"-cp3(\d+)-(cp3\d+|abi3)-", wheel.name).groups()
+    for minor in range(int(python), 15 if abi == "abi3" else int(python) + 1):
+        home = pathlib.Path.home() / ".pyenv/versions"
+        found = [*sorted(home.glob(f"3.{minor}.*/bin/python")), shutil.which(f"python3.{minor}")]
+        usable = [path for path in found if path and has_environments(path)]
+        if usable:
+            yield usable[0]
+
+
+def has_environments(python):
+    done = subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True)
+    return not done.returncode
+
+
+def rehearse(root, torch, is_dry):
+    dist = root / "dist"
+    wheels = sorted(dist.glob("*.whl"))
+    if not wheels and not is_dry:
+        raise ReleaseError("there is no wheel in dist; --build --snapshot makes them")
+    packages = [*wheels, *dist.glob("*.tar.gz")]
+    commands = [[root / "build/wheel-tools/bin/twine", "check", "--strict", *packages]]
+    for wheel in wheels:
+        takers = list(find_takers(wheel))
+        if not takers:
+            raise ReleaseError(f"no Python of this machine takes {wheel.name}")
+        options = ["--torch", torch] if torch else []
+        commands.append([root / "utils/try-wheel.py", *options, wheel, *takers])
+    for command in commands:
+        print("$", *command, flush=True)
+        if not is_dry:
+            subprocess.run(command, check=True)
+
+
 def write_checksums(dist):
     files = sorted(path for path in dist.iterdir() if path.suffix in (".whl", ".gz", ".deb"))
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
@@ -144,6 +182,8 @@ def main():
     action.add_argument("--version", help="the version to set")
     action.add_argument("--check", action="store_true", help="say what is missing")
     action.add_argument("--build", action="store_true", help="build the packages")
+    action.add_argument("--rehearse", action="store_true", help="try the packages in dist")
+    parser.add_argument("--torch", metavar="REQUIREMENT", help="PyTorch to try the wheels with")
     parser.add_argument("--snapshot", action="store_true", help="build what is no release")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
     parser.add_argument("--root", type=pathlib.Path, help="the checkout",
@@ -155,6 +195,9 @@ def main():
     try:
         if options.snapshot:
             build(options.root, options.dry_run)
+            return 0
+        if options.rehearse:
+            rehearse(options.root, options.torch, options.dry_run)
             return 0
         if options.version:
             set_version(options.root, options.version, options.date, options.dry_run)

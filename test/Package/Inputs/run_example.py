@@ -1,5 +1,5 @@
-"""Runs the example of PyTorch on a page: its gradients, which its two models have added up, are
-twice those of eager PyTorch.
+"""Runs the example of PyTorch on a page that trains: its gradients, which its two models have
+added up, are twice those of eager PyTorch.
 
 Usage: run_example.py PAGE NAME, where a fence "```python NAME" begins the example"""
 
@@ -9,7 +9,8 @@ import sys
 
 page, name = sys.argv[1:]
 text = pathlib.Path(page).read_text()
-(example,) = re.findall(rf"^```python {name}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+examples = re.findall(rf"^```python {name}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+(example,) = (text for text in examples if ".backward()" in text)
 names = {}
 exec(compile(example, page, "exec"), names)
 
