@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/CompiledSequences.h"
+#include <chrono>
 
 namespace fad::eager {
 
@@ -50,7 +51,10 @@ void CompiledSequences::expect(const std::string &key) {
 
 std::string CompiledSequences::takeRequest() {
   std::unique_lock<std::mutex> lock(mutex);
-  wait.wait(lock, [&] { return isStopped || !requests.empty(); });
+  // `wait`, which C++ libraries before GCC 12 lack in the version of GCC 12,
+  // would keep a wheel's extension from these.
+  while (!isStopped && requests.empty())
+    wait.wait_for(lock, std::chrono::hours(1));
   if (isStopped)
     return {};
   std::string key = std::move(requests.front());
