@@ -127,6 +127,10 @@ if not {"numpy", "mpmath"} <= set(found_packages):
 # `%if nightly` has the same in a line of a test.
 if lit_config.params.get("nightly"):
     config.available_features.add("nightly")
+    # The wheels of a release are built by several Pythons.
+    find_pythons = [os.path.join(config.fad_src_root, "utils", "build-wheel.sh"), "--pythons"]
+    if not subprocess.call(find_pythons, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        config.available_features.add("release-pythons")
 if config.enable_python:
     config.available_features.add("fad-python")
 for feature, package in packages.items():

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # Builds a wheel of the Python package in build/wheel that needs no LLVM, with the tools,
-# for the Python that the build is for; with --all, the wheels of a release, for Python
-# 3.10, 3.11, and 3.12 and later. Each has the extension of fad.torch.nest for the releases
-# of torch-releases.txt; TORCH_RELEASES="2.13.0" are fewer. The wheels run with the C
-# library of glibc 2.34 and the C++ library of GCC 11, or later ones. Installs what is
+# for the Python that the build is for, with the extension of fad.torch.nest for its
+# PyTorch; with --all, the wheels of a release, for Python 3.10, 3.11, and 3.12 and later,
+# with extensions for the releases of torch-releases.txt. The wheels run with the C library
+# of glibc 2.34 and the C++ library of GCC 11, or later ones. Installs what is
 # missing, but for the Pythons of --all: these are on the PATH, or pyenv's. With --built,
-# nothing is installed, and the build is taken as it is.
+# nothing is installed, and the build is taken as it is; --pythons prints the Pythons.
 source "$(dirname "$0")/setup.sh"
 
-all='' built=''
+all='' built='' pythons_alone=''
 for option in "$@"; do
   case $option in
     --all) all=1 ;;
     --built) built=1 ;;
-    *) echo "usage: build-wheel.sh [--all] [--built]" >&2; exit 2 ;;
+    --pythons) all=1 built=1 pythons_alone=1 ;;
+    *) echo "usage: build-wheel.sh [--all] [--built | --pythons]" >&2; exit 2 ;;
   esac
 done
 platform=manylinux_2_34_$(uname -m)
-read -r -a releases <<<"${TORCH_RELEASES:-$(grep -v '^#' utils/torch-releases.txt | tr '\n' ' ')}"
 standalone=$PWD/build/standalone
 prebuilt=$standalone/fad/torch/eager/prebuilt
 tools=$PWD/build/wheel-tools
@@ -52,16 +52,28 @@ find_pythons() {
     pythons=("$oldest" "$next" "$later")
 }
 
+find_releases() {
+  if [ -n "$all" ]; then
+    grep -v '^#' utils/torch-releases.txt
+  else
+    "$python" -c 'import torch; print(torch.__version__.partition("+")[0])'
+  fi
+}
+
 # The extension needs PyTorch's headers alone.
 build_extensions() {
-  local folder headers
-  rm -rf "$prebuilt"
+  local folder headers releases built_now=()
+  mapfile -t releases < <(find_releases)
   headers=$("$python" utils/torch-headers.py build/torch-headers "${releases[@]}") || return
   while read -r folder; do
-    PYTHONPATH=build/python FAD_CACHE_DIR=$prebuilt "$python" -m fad.torch.eager "$folder" ||
-      return
+    built_now+=("$(PYTHONPATH=build/python FAD_CACHE_DIR=$prebuilt \
+      "$python" -m fad.torch.eager "$folder")") || return
   done <<<"$headers"
-  rm -f "$prebuilt"/*.lock
+  # Those of other sources stay out.
+  mkdir -p "$prebuilt.new"
+  mv "${built_now[@]}" "$prebuilt.new"
+  rm -rf "$prebuilt"
+  mv "$prebuilt.new" "$prebuilt"
   strip --strip-unneeded "$prebuilt"/*.so
 }
 
@@ -109,10 +121,14 @@ else
   python_packages=install
   set_up
 fi
-step "Find Pythons" find_pythons
+find_pythons
+if [ -n "$pythons_alone" ]; then
+  printf '%s\n' "${pythons[@]}"
+  exit
+fi
 step "Build with LLVM linked in" cmake --build build --target fad-standalone
 rm -rf build/wheel
-step "Extension of fad.torch.nest for PyTorch ${releases[*]}" build_extensions
+step "Extensions of fad.torch.nest" build_extensions
 for python_of_wheel in "${pythons[@]}"; do
   step "Wheel of $python_of_wheel" make_wheel "$python_of_wheel"
 done

@@ -7,7 +7,7 @@
 # FAD_FIRST_USE_TORCH is what pip installs as PyTorch ("torch==2.13.*" by default; empty for none).
 set -euo pipefail
 root=$(realpath "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/..")
-wheel=$(realpath -e "${1:-$(ls "$root"/build/wheel/fad-*.whl)}")
+wheel=$(realpath -e "${1:-$(ls "$root"/build/wheel/fad_mlir-*.whl)}")
 python=${2:-python3}
 torch=${FAD_FIRST_USE_TORCH-torch==2.13.*}
 folder=$(mktemp -d)

@@ -147,11 +147,10 @@ def has_environments(python):
     return not done.returncode
 
 
-def rehearse(root, torch, is_dry):
-    dist = root / "dist"
+def rehearse(root, dist, torch, is_dry):
     wheels = sorted(dist.glob("*.whl"))
     if not wheels and not is_dry:
-        raise ReleaseError("there is no wheel in dist; --build --snapshot makes them")
+        raise ReleaseError(f"there is no wheel in {dist}; --build --snapshot makes them")
     packages = [*wheels, *dist.glob("*.tar.gz")]
     commands = [[root / "build/wheel-tools/bin/twine", "check", "--strict", *packages]]
     for wheel in wheels:
@@ -183,6 +182,7 @@ def main():
     action.add_argument("--check", action="store_true", help="say what is missing")
     action.add_argument("--build", action="store_true", help="build the packages")
     action.add_argument("--rehearse", action="store_true", help="try the packages in dist")
+    parser.add_argument("--dist", type=pathlib.Path, help="the packages to try")
     parser.add_argument("--torch", metavar="REQUIREMENT", help="PyTorch to try the wheels with")
     parser.add_argument("--snapshot", action="store_true", help="build what is no release")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
@@ -197,7 +197,8 @@ def main():
             build(options.root, options.dry_run)
             return 0
         if options.rehearse:
-            rehearse(options.root, options.torch, options.dry_run)
+            dist = options.dist or options.root / "dist"
+            rehearse(options.root, dist, options.torch, options.dry_run)
             return 0
         if options.version:
             set_version(options.root, options.version, options.date, options.dry_run)
