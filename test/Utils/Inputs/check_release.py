@@ -83,6 +83,12 @@ def main():
     assert "CHANGELOG" not in found[1], found
     expect(run(root, "--check", "--snapshot"), 2, "error: --snapshot goes with --build")
 
+    # A wheel is tried where there is a Python that takes it.
+    expect(run(root, "--rehearse"), 1, "there is no wheel in", "--build --snapshot makes them")
+    (root / "dist").mkdir()
+    (root / "dist/fad_mlir-7.8.9-cp399-cp399-manylinux_2_34_x86_64.whl").touch()
+    expect(run(root, "--rehearse", "--dry-run"), 1, "no Python of this machine takes fad_mlir")
+
     # The version of this checkout stands in one place.
     found = run(ROOT, "--check")[1]
     assert "states the version" not in found, found

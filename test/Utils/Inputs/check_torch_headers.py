@@ -28,7 +28,7 @@ installed = pathlib.Path(torch.__file__).parent
 assert headers.find_headers(torch.__version__.partition("+")[0], folder) == installed
 assert not downloads and not list(folder.iterdir())
 
-# What the extension takes is unpacked, once, and nothing else stays.
+# Headers and version.py are unpacked, once, and nothing else stays.
 for _ in range(2):
     found = headers.find_headers("1.2.3", folder)
     names = {path.relative_to(found).as_posix() for path in found.rglob("*") if path.is_file()}
