@@ -25,10 +25,15 @@ Operand fad(int index, Derivative derivative, Sources sources = {node(0)},
   return {node(index), true, std::move(sources), derivative, isPiecewise};
 }
 
-constexpr Kind kinds[] = {Kind::Other, Kind::Linear, Kind::Piecewise,
-                          Kind::Product, Kind::Nonlinear};
+constexpr Kind kinds[] = {Kind::Other,   Kind::Linear,    Kind::Piecewise,
+                          Kind::Product, Kind::Nonlinear, Kind::Rowwise};
 constexpr Derivative derivatives[] = {Derivative::Number, Derivative::Operator,
                                       Derivative::Tensor, Derivative::Steps};
+
+/// The transition of an operator whose values have one type and shape.
+Decision decide(Policy policy, Kind kind, Operands operands) {
+  return fad::eager::decide(policy, Operation{kind}, operands);
+}
 
 /// Every operand that there is: two plain values, and fad values of the first,
 /// of the second, and of both.
@@ -90,7 +95,7 @@ TEST(StateMachine, TwoSources) {
   for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {
     EXPECT_EQ(decide(Policy::Fad, kind, gated).state, State::YN);
     EXPECT_EQ(decide(Policy::Auto, kind, gated).state,
-              kind == Kind::Product ? State::YY : State::YN);
+              kind == Kind::Linear ? State::YN : State::YY);
   }
   Decision decision = decide(Policy::Auto, Kind::Product, gated);
   EXPECT_EQ(decision.sources, (Sources{node(0), node(1)}));
@@ -105,16 +110,91 @@ TEST(StateMachine, TwoSources) {
                    {fad(2, Derivative::Number), plain(1)})
                 .state,
             State::YN);
-  // A third source ends it.
+  // There may be four, and a fifth ends it.
+  Sources four = {node(0), node(1), node(2), node(3)};
   EXPECT_EQ(decide(Policy::Auto, Kind::Product,
                    {fad(3, Derivative::Steps, {node(0), node(1)}), plain(4)})
+                .sources.size(),
+            3u);
+  EXPECT_EQ(decide(Policy::Auto, Kind::Product,
+                   {fad(3, Derivative::Steps, four), plain(4)})
                 .state,
             State::YN);
+  // A product of two starts a sequence under Auto, and a sum does not.
+  for (Kind kind : {Kind::Linear, Kind::Product})
+    EXPECT_EQ(decide(Policy::Auto, kind, {plain(0), plain(1)}).state,
+              kind == Kind::Product ? State::NY : State::NN);
   // Inputs of one node are different sources.
   Operand first = plain(0), second = plain(0);
   second.self.input = 1;
   EXPECT_EQ(decide(Policy::Fad, Kind::Product, {first, second}).state,
             State::NN);
+}
+
+TEST(StateMachine, Conversions) {
+  // A cast is linear. Under Auto, numbers before and after it are not one.
+  Operation cast = {Kind::Linear, /*rounds=*/true};
+  EXPECT_EQ(fad::eager::decide(Policy::Auto, cast, {plain(0)}).derivative,
+            Derivative::Operator);
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {plain(0)}).derivative,
+            Derivative::Number);
+  EXPECT_EQ(
+      fad::eager::decide(Policy::Auto, cast, {fad(1, Derivative::Operator)})
+          .derivative,
+      Derivative::Steps);
+  EXPECT_EQ(
+      fad::eager::decide(Policy::Fad, cast, {fad(1, Derivative::Operator)})
+          .derivative,
+      Derivative::Operator);
+  // A derivative that is a tensor is for each element.
+  Operation scale = {Kind::Product, false, /*sums=*/true};
+  std::vector<Operand> scaled = {fad(2, Derivative::Operator), plain(1)};
+  EXPECT_EQ(fad::eager::decide(Policy::Auto, scale, scaled).state, State::YY);
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, scale, {plain(0)}).state,
+            State::NN);
+  EXPECT_EQ(decide(Policy::Fad, Kind::Rowwise, {plain(0)}).state, State::NN);
+  EXPECT_EQ(decide(Policy::Auto, Kind::Rowwise, {plain(0)}).state, State::NY);
+}
+
+TEST(StateMachine, KeepsNoMoreThanNodesSave) {
+  auto sourceOf = [](int index, int64_t bytes) {
+    Source source = node(index);
+    source.memory = &nodes[index];
+    source.bytes = bytes;
+    return source;
+  };
+  auto next = [&](Sources sources, int64_t before, int64_t operands,
+                  int64_t result) {
+    Operand operand = fad(1, Derivative::Operator, sources);
+    operand.saved = before;
+    Operation operation = {Kind::Nonlinear, false, false, operands, result};
+    return fad::eager::decide(Policy::Auto, operation, {operand});
+  };
+  // The product of a source and two constants saves the constants alone.
+  EXPECT_EQ(next({sourceOf(0, 8)}, 0, 0, 0).state, State::YN);
+  EXPECT_EQ(next({sourceOf(0, 8)}, 4, 0, 0).state, State::YN);
+  EXPECT_EQ(next({sourceOf(0, 8)}, 8, 0, 0).state, State::YY);
+  EXPECT_EQ(next({sourceOf(0, 8)}, 4, 0, 4).saved, 8);
+  EXPECT_EQ(next({sourceOf(0, 8)}, 4, 8, 0).saved, 8);
+  // Parts of one tensor are kept together, and a leaf is there anyway.
+  EXPECT_EQ(next({sourceOf(0, 8), sourceOf(1, 8)}, 8, 0, 0).state, State::YN);
+  Source part = sourceOf(1, 8);
+  part.memory = &nodes[0];
+  EXPECT_EQ(next({sourceOf(0, 8), part, node(2)}, 8, 0, 0).state, State::YY);
+  // A value that takes less than the source is kept by its reader.
+  Ending cast = {Derivative::Operator, false, Saves::Nothing, true, true, true};
+  cast.sources = 8;
+  cast.value = 4;
+  EXPECT_FALSE(finish(Policy::Auto, cast).recomputes);
+  cast.value = 8;
+  EXPECT_TRUE(finish(Policy::Auto, cast).recomputes);
+  Ending linear = {
+      Derivative::Operator, false, Saves::Result, true, false, true};
+  linear.sources = 8;
+  linear.value = linear.saved = 2;
+  EXPECT_EQ(finish(Policy::Auto, linear).kept, Kept::Operator);
+  linear.saved = 6;
+  EXPECT_EQ(finish(Policy::Auto, linear).kept, Kept::Sources);
 }
 
 TEST(StateMachine, EveryTransition) {
@@ -136,10 +216,11 @@ TEST(StateMachine, EveryTransition) {
       EXPECT_NE(kind, Kind::Other);
       EXPECT_EQ(decision.state, hasFAD ? State::YY : State::NY);
       EXPECT_EQ(decision.sources.size(), sources.size());
-      EXPECT_LE(sources.size(), policy == Policy::Auto ? 2u : 1u);
+      EXPECT_LE(sources.size(), policy == Policy::Auto ? Sources::most : 1u);
     } else {
       EXPECT_EQ(decision.state, hasFAD ? State::YN : State::NN);
       EXPECT_TRUE(kind == Kind::Other || operands.empty() ||
+                  (kind == Kind::Rowwise && policy == Policy::Fad) ||
                   sources.size() > 1);
       EXPECT_FALSE(decision.derives());
       return;

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 
 from ..._operators.formulas import EXPONENTS
-from ..._operators.table import OPERATORS, Operator
+from ..._operators.table import CONVERSIONS, OPERATORS, Operator
 
 _FORMS = {"add": "Add", "sub": "Subtract", "rsub": "Reverse", "mul": "Multiply", "div": "Divide"}
+_FORMS |= {"_to_copy": "Cast", "native_layer_norm": "Normalize", "_fused_rms_norm": "Normalize"}
 _KINDS = {
     "linear": "Linear",
     "product": "Product",
     "quotient": "Nonlinear",
     "piecewise": "Piecewise",
     "smooth": "Nonlinear",
+    "rowwise": "Rowwise",
 }
 # Each includer defines one of these.
 _MACROS = ("FAD_OPERATOR(name, form, kind, saves, slope, numbers)", "FAD_IN_PLACE(name, saves)")
@@ -42,7 +44,7 @@ def make_header() -> str:
     for macro in _MACROS:
         name = macro.partition("(")[0]
         lines += [f"#ifndef {name}", f"#define {macro}", "#endif"]
-    for row in OPERATORS:
+    for row in (*OPERATORS, *CONVERSIONS):
         if row.saves:
             lines += _list_overloads(row)
         if row.in_place:

@@ -65,6 +65,11 @@ torch::CppFunction makeKernel(const Operator &info) {
                                                                     : '?';
   using Tensor = const at::Tensor &;
   using Number = const at::Scalar &;
+  if (info.form == Form::Cast)
+    return makeTyped<Tensor, std::optional<c10::ScalarType>,
+                     std::optional<c10::Layout>, std::optional<c10::Device>,
+                     std::optional<bool>, bool,
+                     std::optional<c10::MemoryFormat>>(info, op);
   if (kinds == "T")
     return makeTyped<Tensor>(info, op);
   if (kinds == "TT")

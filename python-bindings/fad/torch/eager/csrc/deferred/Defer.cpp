@@ -10,7 +10,6 @@
 #include "deferred/Fused.h"
 #include "sequence/Observer.h"
 #include <ATen/ATen.h>
-#include <ATen/native/TypeProperties.h>
 #include <unordered_set>
 
 namespace fad::eager {
@@ -21,18 +20,24 @@ static bool isNumber(const at::Tensor &tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
 }
 
-/// Whether the result has the type, device and sizes of the operands, and their
-/// order of elements in memory.
-static bool isLikeOperands(const Call &call) {
-  const at::Tensor &first = call.tensor(0);
-  at::native::ResultTypeState type = {};
+/// The operand that has the sizes of the result.
+static const at::Tensor &findWhole(const Call &call) {
+  size_t place = 0;
+  for (size_t i = 1; i < call.count(); ++i)
+    if (call.tensor(i).numel() > call.tensor(place).numel())
+      place = i;
+  return call.tensor(place);
+}
+
+/// Whether the result has the device and sizes of `first`, and its order of
+/// elements in memory.
+static bool isLike(const at::Tensor &first, const Call &call) {
   for (const c10::IValue &argument : call.arguments) {
     if (argument.isScalar() && argument.toScalar().isComplex())
       return false;
     if (!argument.isTensor() || !argument.toTensor().defined())
       continue;
     const at::Tensor &tensor = argument.toTensor();
-    type = at::native::update_result_type_state(tensor, type);
     if (isNumber(tensor))
       continue;
     if (tensor.layout() != at::kStrided ||
@@ -51,16 +56,7 @@ static bool isLikeOperands(const Call &call) {
       if (tensor.size(-i) != 1 && tensor.size(-i) != first.size(-i))
         return false;
   }
-  return at::native::result_type(type) == first.scalar_type();
-}
-
-/// Whether autocast has a rule for an operator, which may change the type of
-/// its result.
-static bool isAutocast(const c10::OperatorHandle &op,
-                       c10::DispatchKeySet keys) {
-  c10::DispatchKeySet active = keys & c10::autocast_dispatch_keyset;
-  return !active.empty() &&
-         op.hasKernelForDispatchKey(active.highestPriorityTypeId());
+  return true;
 }
 
 static void tell(const Call &call, const at::Tensor &result) {
@@ -74,9 +70,9 @@ static void tell(const Call &call, const at::Tensor &result) {
     observer->onOperator(call, result);
 }
 
-at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
-  if (isAutocast(call.op, keys) || !isLikeOperands(call) ||
-      isCapturing(call.tensor(0).device()))
+at::Tensor defer(Call &call) {
+  const at::Tensor &like = findWhole(call);
+  if (!isLike(like, call) || isCapturing(like.device()))
     return {};
   auto sources = findSources(call);
   for (const auto &edge : sources)
@@ -86,13 +82,13 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   if (call.decision.derivative == Derivative::Tensor)
     call.decision.derivative = Derivative::Steps;
   PlainGuard guard;
-  const at::Tensor &like = call.tensor(0);
   StepPtr step = recordCall(call);
   step->kernels = &kernelsOfSequences();
   step->policy = call.mode.policy;
   step->saves = call.use.saves;
+  step->isLinear = call.use.kind == Kind::Linear;
   at::Tensor result =
-      at::detail::make_tensor<LazyTensor>(step, like, like.strides());
+      at::detail::make_tensor<LazyTensor>(step, like, call.use.type);
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = makeNode<SequenceNode>();
   describeHeld(call, node->held);
@@ -112,6 +108,7 @@ at::Tensor defer(Call &call, c10::DispatchKeySet keys) {
   impl::set_gradient_edge(result, {node, input});
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
+  value->saved = call.decision.saved;
   value->sequence = node.get();
   if (!node->step)
     value->step = std::move(step);

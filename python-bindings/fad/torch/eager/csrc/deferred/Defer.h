@@ -21,7 +21,7 @@ SequenceNode *openNodeOf(LazyTensor &tensor);
 /// Records an operator, and returns a tensor that is not computed yet.
 /// Undefined where only PyTorch's own operator tells what its result is like,
 /// and where a CUDA graph is captured, which may end before the value is read.
-at::Tensor defer(Call &call, c10::DispatchKeySet keys);
+at::Tensor defer(Call &call);
 
 /// Whether operators on a deferred value continue its sequence: they do not
 /// once what the value was computed from has been written to, nor on another

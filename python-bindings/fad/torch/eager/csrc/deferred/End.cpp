@@ -50,7 +50,7 @@ static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
 static size_t findNonlinear(const StepPtr &end) {
   size_t place = 0;
   for (const Step *step : order(end)) {
-    if (step->op && step->saves != Saves::Nothing)
+    if (step->op && !step->isLinear)
       return place;
     place += step->op.has_value();
   }
@@ -93,15 +93,19 @@ static Result computeForward(const StepPtr &step) {
   return {compute(step), how};
 }
 
-static Ending endingOf(Policy policy, const SequenceNode &node,
+static Ending endingOf(const Value &value, const SequenceNode &node,
                        bool readerSaves) {
   const Held &held = node.held;
   Ending ending = {held.form,    held.isPiecewise, held.saves,
                    held.isFirst, held.isLast,      readerSaves};
+  ending.sources = value.sources.bytes();
+  ending.value = static_cast<int64_t>(value.tensor->numel() *
+                                      value.tensor->dtype().itemsize());
+  ending.saved = value.saved;
   ending.isSingle = node.step->length == 1;
   if (held.isOneOperator)
     ending.derivative = Derivative::Operator;
-  else if (policy == Policy::Fad || held.isPiecewise)
+  else if (value.policy == Policy::Fad || held.isPiecewise)
     ending.derivative = Derivative::Tensor;
   return ending;
 }
@@ -121,7 +125,7 @@ static bool isRunOwn(LazyTensor &tensor) {
   // Few bits, which the first reader has packed, are of a derivative.
   const auto *value = castTo<Value>(tensor.get_backend_meta());
   return value->policy == Policy::Fad && !value->bits &&
-         finishWhole(Policy::Fad, endingOf(Policy::Fad, *node, false)).kept ==
+         finishWhole(Policy::Fad, endingOf(*value, *node, false)).kept ==
              Kept::Operator;
 }
 
@@ -244,7 +248,7 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
   Choice choice;
   if (SequenceNode *node = openNodeOf(lazy)) {
     LevelsPtr levels = levelsOf(tensor, value);
-    ending = endingOf(value.policy, *node, readerSaves);
+    ending = endingOf(value, *node, readerSaves);
     ending.hasLevels = levels != nullptr;
     // Where a write that was not seen has changed what the sequence reads,
     // backward says so, if it needs that; forward goes on with the value.

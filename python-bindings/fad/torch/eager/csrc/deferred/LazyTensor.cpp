@@ -23,11 +23,11 @@ static c10::DispatchKeySet keysOf(const at::Tensor &like) {
 }
 
 LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like,
-                       c10::IntArrayRef strides)
-    : TensorImpl(keysOf(like), like.dtype(), like.device()),
+                       c10::ScalarType type)
+    : TensorImpl(keysOf(like), c10::scalarTypeToTypeMeta(type), like.device()),
       step(std::move(step)), stream(getCurrentStream(like.device())),
       place(std::make_shared<LazyPlace>(this)) {
-  set_sizes_and_strides(like.sizes(), strides);
+  set_sizes_and_strides(like.sizes(), like.strides());
   storage_access_should_throw_ = true;
   ++live;
 }

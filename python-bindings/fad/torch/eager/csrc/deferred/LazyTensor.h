@@ -71,8 +71,8 @@ std::string_view name(Computed computed);
 /// torch.Tensor.
 class LazyTensor final : public c10::TensorImpl {
 public:
-  /// The value of `step`, of the sizes, type and device of `like`.
-  LazyTensor(StepPtr step, const at::Tensor &like, c10::IntArrayRef strides);
+  /// The value of `step`, of the sizes and device of `like`.
+  LazyTensor(StepPtr step, const at::Tensor &like, c10::ScalarType type);
   /// Keeps what an operand of the step has computed already: the source may be
   /// written to.
   void readsFrom(const at::Tensor &operand);

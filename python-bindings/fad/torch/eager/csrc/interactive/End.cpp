@@ -102,6 +102,9 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   Ending ending = {held.form,        held.isPiecewise, held.saves,
                    held.isFirst,     held.isLast,      readerSaves,
                    levels != nullptr};
+  ending.sources = value.sources.bytes();
+  ending.value = static_cast<int64_t>(tensor.nbytes());
+  ending.saved = value.saved;
   Choice choice = finish(policy, ending);
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
     ending.hasLevels = false;

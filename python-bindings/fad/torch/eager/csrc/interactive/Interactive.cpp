@@ -145,7 +145,7 @@ static void deriveHeld(const Call &call, const NodePtr &own,
   if (held.form == Derivative::Tensor) {
     // Without gradients, autograd has nothing to do.
     at::AutoDispatchBelowADInplaceOrView below;
-    held.tensor = deriveResult(call, own, result);
+    held.tensor = deriveResult(call, own, result).to(call.use.type);
   }
 }
 
@@ -175,16 +175,15 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
   value.sequence = node.get();
 }
 
-/// Whether values of the sequence have one shape, type and layout.
+/// Whether the result is as the state machine was told.
 static bool fits(const Call &call, const at::Tensor &result) {
   for (size_t i = 0; i < call.count(); ++i) {
     const at::Tensor &tensor = call.tensor(i);
-    if (!result.sizes().equals(tensor.sizes()) ||
-        result.scalar_type() != tensor.scalar_type() ||
-        result.device() != tensor.device())
+    if (result.device() != tensor.device() ||
+        (!call.use.sums && !result.sizes().equals(tensor.sizes())))
       return false;
   }
-  return !isView(result);
+  return !isView(result) && result.scalar_type() == call.use.type;
 }
 
 static void describe(const Call &call, const Value &value,
@@ -231,14 +230,29 @@ static void start(Call &call, const at::Tensor &result) {
     call.known[0].self = findSource(result);
     if (!call.known[0].self.node)
       return;
+    setMemory(call.known[0].self, call.tensor(0));
     call.decision.sources = {call.known[0].self};
   }
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
+  value->saved = call.decision.saved;
   describeHeld(call, value->held);
   value->step = recordCall(call);
   tell(call, *value, result);
   attach(result, std::move(value));
+}
+
+/// A sequence that goes on from a view goes past the nodes between it and its
+/// base, and past that of the base.
+static void skipView(SequenceNode &node, const at::Tensor &tensor,
+                     Value &view) {
+  ++view.continuations;
+  torch::autograd::Node *base = nodeOf(view.base);
+  for (torch::autograd::Node *each = nodeOf(tensor); each != base;) {
+    Edge edge = each->next_edge(0);
+    each = edge.function.get();
+    node.skip(std::move(edge));
+  }
 }
 
 /// YY: the result gets a node that leads to the sources.
@@ -263,7 +277,9 @@ static void extend(Call &call, const at::Tensor &result) {
     node->addSource(std::move(edge));
   for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
-      if (call.values[i]->sources.size() == 1)
+      if (call.values[i]->base.defined())
+        skipView(*node, call.tensor(i), *call.values[i]);
+      else if (call.values[i]->sources.size() == 1)
         for (size_t k = 0; k < node->sources.size(); ++k)
           if (node->sources[k] == call.values[i]->sources[0])
             promote(call, call.tensor(i), *call.values[i], node->next_edge(k),
@@ -273,6 +289,7 @@ static void extend(Call &call, const at::Tensor &result) {
   node->replace(*own, result);
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
+  value->saved = call.decision.saved;
   value->sequence = node.get();
   value->step = std::move(step);
   tell(call, *value, result);

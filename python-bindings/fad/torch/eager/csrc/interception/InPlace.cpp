@@ -19,7 +19,7 @@ namespace generated = torch::autograd::generated;
 /// Whether sequences may have an operator that writes to a tensor.
 static bool mayNest(const at::Tensor &tensor, c10::DispatchKeySet keys) {
   return hasOurKeys(keys) && tensor.requires_grad() && isOurThread() &&
-         isSupported(tensor, options);
+         isSupported(tensor) && tensor.numel() >= options.minNumel;
 }
 
 /// Why a tensor that an activation is going to write to does not become the
@@ -76,7 +76,8 @@ static void startFromCopy(const Operator &info, const c10::OperatorHandle &pure,
   call.values.push_back(nullptr);
   call.known.emplace_back();
   call.use = classify(info, arguments, call.positions);
-  call.decision = decide(mode.policy, call.use.kind,
+  call.use.type = copy.scalar_type();
+  call.decision = decide(mode.policy, {call.use.kind},
                          {call.known.data(), call.known.size()});
   conclude(call, result);
   // Operators that are deferred do not continue what is computed.

@@ -26,17 +26,17 @@ bool isOurThread() {
          at::SavedTensorDefaultHooks::get_tls_state().stack.empty();
 }
 
-bool isSupported(const at::Tensor &tensor, const Options &mode) {
+bool isSupported(const at::Tensor &tensor) {
   auto *meta = impl::get_autograd_meta(tensor);
   return tensor.layout() == at::kStrided &&
-         at::isFloatingType(tensor.scalar_type()) &&
-         tensor.numel() >= mode.minNumel && tensor.numel() > 0 &&
+         at::isFloatingType(tensor.scalar_type()) && tensor.numel() > 0 &&
          !tensor.is_inference() && tensor.is_non_overlapping_and_dense() &&
          !(meta && meta->fw_grad_);
 }
 
 /// Collects the operands. False where the operator is to be left to PyTorch.
 static bool collect(Call &call) {
+  bool isLarge = false;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!call.arguments[i].isTensor())
       continue;
@@ -49,9 +49,12 @@ static bool collect(Call &call) {
         return false;
       continue;
     }
-    if (call.positions.size() == 2 || !isSupported(tensor, call.mode))
+    if (call.positions.size() == 3 || !isSupported(tensor))
       return false;
+    isLarge |= tensor.numel() >= call.mode.minNumel;
     Value *value = valueOf(tensor);
+    if (!value)
+      value = viewOf(tensor);
     // A sequence that Auto left leads to its sources alone, and few bits
     // lead nowhere.
     if (value && value->isFinished &&
@@ -78,11 +81,58 @@ static bool collect(Call &call) {
       operand.derivative =
           held.isOneOperator ? Derivative::Operator : held.form;
       operand.isPiecewise = held.isPiecewise;
+      operand.saved = value->saved;
     }
     call.positions.push_back(i);
     call.values.push_back(value);
   }
-  return !call.positions.empty();
+  return isLarge;
+}
+
+/// Finds the type of the result, and whether operands have other types or
+/// shapes. False where the operator can be no part of a sequence.
+static bool findConversion(Call &call) {
+  Form form = call.info.form;
+  call.use.type = findType(call.info, call.arguments);
+  if (!at::isFloatingType(call.use.type) ||
+      (call.mode.isDeferred && form == Form::Normalize))
+    return false;
+  // The operand that has the shape of the result.
+  const at::Tensor *whole = &call.tensor(0);
+  for (size_t i = 1; i < call.count(); ++i)
+    if (call.tensor(i).numel() > whole->numel())
+      whole = &call.tensor(i);
+  for (const c10::IValue &argument : call.arguments)
+    if (argument.isTensor() && argument.toTensor().defined() &&
+        !at::is_expandable_to(argument.toTensor().sizes(), whole->sizes()))
+      return false;
+  for (size_t i = 0; i < call.count(); ++i) {
+    call.use.rounds |= call.tensor(i).scalar_type() != call.use.type;
+    call.use.sums |= !call.tensor(i).sizes().equals(whole->sizes());
+  }
+  // The source of a sequence is the tensor in the narrow type, unless that is a
+  // copy of a leaf.
+  return form != Form::Cast || call.values[0] || call.tensor(0).is_leaf() ||
+         c10::elementSize(call.use.type) >= call.tensor(0).element_size();
+}
+
+/// Finds the bytes that the operator's node saves in eager PyTorch.
+static Operation describe(const Call &call) {
+  Operation operation = {call.use.kind, call.use.rounds, call.use.sums};
+  for (size_t i = 0; i < call.count(); ++i) {
+    const at::Tensor &tensor = call.tensor(i);
+    auto bytes = static_cast<int64_t>(tensor.nbytes());
+    if (call.use.saves == Saves::Result)
+      operation.savedResult = std::max(operation.savedResult, bytes);
+    else if (call.use.saves == Saves::Input && call.values[i])
+      operation.savedOperands += bytes;
+    else if (call.use.saves == Saves::Input) {
+      Source source;
+      setMemory(source, tensor);
+      operation.savedOperands += source.bytes;
+    }
+  }
+  return operation;
 }
 
 /// Finds where gradients of the operands go.
@@ -94,6 +144,9 @@ static void findEdges(Call &call) {
   for (size_t i = 0; i < call.count(); ++i) {
     call.edges.push_back(edgeOf(call.tensor(i)));
     call.known[i].self = sourceOf(call.edges.back());
+    // To look at the memory of a recorded value computes it.
+    if (!call.values[i])
+      setMemory(call.known[i].self, call.tensor(i));
   }
 }
 
@@ -104,8 +157,16 @@ bool begin(Call &call) {
     return false;
   findEdges(call);
   call.use = classify(call.info, call.arguments, call.positions);
-  call.decision = decide(call.mode.policy, call.use.kind,
+  if (!findConversion(call))
+    return false;
+  Operation operation = describe(call);
+  call.decision = decide(call.mode.policy, operation,
                          {call.known.data(), call.known.size()});
+  call.use.kind = kindOf(call.mode.policy, operation);
+  // The deferred engine has no node of PyTorch's from which two gradients come.
+  if (call.mode.isDeferred && call.decision.state == State::NY &&
+      call.decision.sources.size() > 1)
+    return false;
   return call.decision.isFAD();
 }
 
@@ -119,7 +180,7 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
   if (!begin(call))
     return false;
   if (call.mode.isDeferred) {
-    at::Tensor result = defer(call, keys);
+    at::Tensor result = defer(call);
     if (!result.defined())
       return false;
     torch::jit::drop(*stack, arguments.size());
@@ -127,12 +188,16 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
     return true;
   }
   redispatch(op, keys, stack);
-  conclude(call, stack->back().toTensor());
+  conclude(call,
+           stack->end()[-static_cast<ptrdiff_t>(op.schema().returns().size())]
+               .toTensor());
   return true;
 }
 
 void runKernel(const Operator &info, const c10::OperatorHandle &op,
                c10::DispatchKeySet keys, torch::jit::Stack *stack) {
+  if (isAutocast(op, keys))
+    return op.redispatchBoxed(belowKeys(keys), stack);
   if (!hasOurKeys(keys) || !isOurThread())
     return leave(op, keys, stack);
   if (!nestBoxed(info, op, keys, stack))

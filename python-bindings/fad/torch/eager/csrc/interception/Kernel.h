@@ -47,7 +47,7 @@ bool isOurThread();
 bool begin(Call &call);
 
 /// Whether sequences may have a differentiable operand.
-bool isSupported(const at::Tensor &tensor, const Options &mode);
+bool isSupported(const at::Tensor &tensor);
 
 /// Runs a fad operator in the mode: PyTorch's own, and then the decision of the
 /// state machine.
@@ -60,6 +60,8 @@ template <typename... Args>
 at::Tensor runTyped(const Operator &info,
                     const c10::TypedOperatorHandle<at::Tensor(Args...)> &op,
                     c10::DispatchKeySet keys, Args... args) {
+  if (isAutocast(op, keys))
+    return op.redispatch(belowKeys(keys), args...);
   auto run = [&] {
     c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
     return op.redispatch(belowKeys(keys), args...);
@@ -71,17 +73,17 @@ at::Tensor runTyped(const Operator &info,
       return false;
   };
   // A tensor of others may have a symbol as its size.
-  auto isSmall = [&](const auto &argument) {
+  auto isLarge = [&](const auto &argument) {
     if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
       return isDifferentiable(argument) &&
-             !argument.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
-             argument.numel() < options.minNumel;
+             (argument.unsafeGetTensorImpl()->has_symbolic_sizes_strides() ||
+              argument.numel() >= options.minNumel);
     else
       return false;
   };
   // The slowest check is last.
-  bool isCandidate = (isDifferentiable(args) || ...) && hasOurKeys(keys) &&
-                     !(isSmall(args) || ...) && isOurThread();
+  bool isCandidate =
+      (isLarge(args) || ...) && hasOurKeys(keys) && isOurThread();
   if (!isCandidate && !keys.has(tensorKey))
     return run();
   const c10::IValue arguments[] = {c10::IValue(args)...};
@@ -91,7 +93,7 @@ at::Tensor runTyped(const Operator &info,
     if (!begin(call))
       return {};
     if (call.mode.isDeferred)
-      return defer(call, keys);
+      return defer(call);
     at::Tensor result = run();
     conclude(call, result);
     return result;

@@ -11,6 +11,7 @@
 #include "interactive/Interactive.h"
 #include "interception/Observer.h"
 #include "sequence/Arguments.h"
+#include "sequence/OperatorCall.h"
 #include "sequence/Operators.h"
 #include "sequence/Recompute.h"
 #include <ATen/core/grad_mode.h>
@@ -19,9 +20,15 @@
 namespace fad::eager {
 
 /// Whether an operator consists of others, each of which is seen by itself.
-static bool isComposite(const c10::OperatorHandle &op) {
+static bool isComposite(const c10::OperatorHandle &op,
+                        c10::DispatchKeySet keys) {
+  auto backend = keys & c10::DispatchKeySet(c10::DispatchKeySet::RAW,
+                                            c10::full_backend_mask);
   return op.hasKernelForDispatchKey(
-      c10::DispatchKey::CompositeImplicitAutograd);
+             c10::DispatchKey::CompositeImplicitAutograd) &&
+         (backend.empty() ||
+          !op.hasKernelForDispatchKey(c10::toRuntimePerBackendFunctionalityKey(
+              c10::DispatchKey::Dense, backend.highestBackendKey())));
 }
 
 namespace {
@@ -69,18 +76,33 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
 }
 
 /// A view of a fad tensor, whose readers keep the tensor.
-static void follow(const at::Tensor &view, const Reading &reading) {
+static void follow(const c10::OperatorHandle &op,
+                   c10::ArrayRef<c10::IValue> arguments, const at::Tensor &view,
+                   const Reading &reading) {
   if (!view.is_view() || !reading.value->steps() || anyValueOf(view))
     return;
   auto value = c10::make_intrusive<Value>(view, options);
   Value *from = anyValueOf(reading.tensor);
-  value->base = from && from->base.defined() ? from->base : reading.tensor;
+  bool isOfView = from && from->base.defined();
+  value->base = isOfView ? from->base : reading.tensor;
+  value->sources = reading.value->sources;
+  value->saved = reading.value->saved;
+  value->held.form = Derivative::Steps;
+  value->held.isPiecewise = false;
+  // The sequence may go on from the view.
+  if (value->policy == Policy::Auto && !value->isDeferred &&
+      !reading.value->isDeferred) {
+    c10::SmallVector<StepPtr, 2> operands = {isOfView ? from->step
+                                                      : reading.value->steps()};
+    if (operands[0] && operands[0]->length < maxLength)
+      value->step = record(op, arguments, {size_t(0)}, operands);
+  }
   attach(view, std::move(value));
 }
 
 void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                torch::jit::Stack *stack) {
-  if (isComposite(op))
+  if (isComposite(op, keys) || isAutocast(op, keys))
     return op.redispatchBoxed(belowKeys(keys), stack);
   if (isTraced())
     trace.record(
@@ -101,6 +123,10 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                    compute(tensor);
                  });
   }
+  std::vector<c10::IValue> arguments;
+  if (reader.isView && !readings.empty())
+    arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
+                     stack->end());
   redispatch(op, keys, stack);
   size_t returns = op.schema().returns().size();
   if (readings.empty() || !returns ||
@@ -109,7 +135,7 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   const at::Tensor &result = (*stack)[stack->size() - returns].toTensor();
   for (const Reading &reading : readings) {
     if (reader.isView)
-      follow(result, reading);
+      follow(op, arguments, result, reading);
     else if (reading.isSaved && result.defined() && result.grad_fn())
       replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);
   }

@@ -21,6 +21,15 @@ inline c10::DispatchKeySet belowKeys(c10::DispatchKeySet keys) {
          c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, tensorKey);
 }
 
+/// Whether autocast decides on the types of an operator. It calls the operator
+/// again, after casts.
+inline bool isAutocast(const c10::OperatorHandle &op,
+                       c10::DispatchKeySet keys) {
+  c10::DispatchKeySet active = keys & c10::autocast_dispatch_keyset;
+  return !active.empty() &&
+         op.hasKernelForDispatchKey(active.highestPriorityTypeId());
+}
+
 /// Runs an operator below both keys.
 inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                        torch::jit::Stack *stack) {

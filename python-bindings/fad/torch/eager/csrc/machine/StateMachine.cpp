@@ -18,7 +18,7 @@ static Sources unite(Operands operands) {
     return first.isFAD ? first.sources : Sources{first.self};
   Sources all;
   auto add = [&](const Source &source) {
-    if (all.size() < 3 &&
+    if (all.size() <= Sources::most &&
         std::find(all.begin(), all.end(), source) == all.end())
       all.push_back(source);
   };
@@ -31,16 +31,19 @@ static Sources unite(Operands operands) {
   return all;
 }
 
-/// Whether a sequence may have the given two sources. The gate of a gated
-/// activation and what it multiplies are kept, and the product is not; a sum of
-/// two sources has nothing to keep.
-static bool mayHaveTwo(Policy policy, Kind kind, Operands operands) {
+/// Whether a sequence may have several sources. The gate of a gated activation
+/// and what it multiplies are kept, and the product is not; a sum of two
+/// sources has nothing to keep.
+static bool mayHaveSeveral(Policy policy, Kind kind, Operands operands) {
   if (policy != Policy::Auto)
     return false;
+  auto isFAD = [](const Operand &operand) { return operand.isFAD; };
+  if (std::none_of(operands.begin(), operands.end(), isFAD))
+    return kind != Kind::Linear;
   for (const Operand &operand : operands)
     if (operand.isFAD &&
-        (operand.sources.size() == 2 ||
-         (kind == Kind::Product && operand.derivative != Derivative::Number)))
+        (operand.sources.size() > 1 ||
+         (kind != Kind::Linear && operand.derivative != Derivative::Number)))
       return true;
   return false;
 }
@@ -70,22 +73,37 @@ static Derivative chain(Policy policy, Kind kind, Operands operands,
                                                        : Derivative::Steps;
 }
 
-Decision decide(Policy policy, Kind kind, Operands operands) {
+Kind kindOf(Policy policy, const Operation &operation) {
+  // Eager PyTorch rounds and sums gradients between factors, which are one
+  // number otherwise. The policy fad rounds derivatives.
+  bool isNonlinear = operation.kind == Kind::Piecewise ||
+                     (operation.kind == Kind::Linear && policy == Policy::Auto);
+  return (operation.rounds || operation.sums) && isNonlinear ? Kind::Nonlinear
+                                                             : operation.kind;
+}
+
+Decision decide(Policy policy, const Operation &operation, Operands operands) {
   Decision decision;
+  Kind kind = operation.kind;
   bool hasFAD = false, isPiecewise = true;
   for (const Operand &operand : operands) {
     hasFAD |= operand.isFAD;
     isPiecewise &= !operand.isFAD || operand.isPiecewise;
+    decision.saved = std::max(decision.saved, operand.saved);
   }
   decision.state = hasFAD ? State::YN : State::NN;
   if (kind == Kind::Other || operands.empty())
     return decision;
   Sources sources = unite(operands);
-  if (sources.size() > 2 ||
-      (sources.size() == 2 && !mayHaveTwo(policy, kind, operands)))
+  if (sources.size() > Sources::most ||
+      (sources.size() > 1 && !mayHaveSeveral(policy, kind, operands)))
     return decision;
-
-  decision.state = hasFAD ? State::YY : State::NY;
+  // A derivative that is one tensor is multiplied by element by element.
+  if (policy == Policy::Fad && (operation.sums || kind == Kind::Rowwise))
+    return decision;
+  kind = kindOf(policy, operation);
+  decision.saved =
+      std::max(decision.saved, operation.savedOperands) + operation.savedResult;
   decision.sources = sources;
   decision.isPiecewise =
       isPiecewise && (kind == Kind::Linear || kind == Kind::Piecewise);
@@ -96,6 +114,10 @@ Decision decide(Policy policy, Kind kind, Operands operands) {
     // operands.
     decision.derivative =
         kind == Kind::Linear ? Derivative::Number : Derivative::Operator;
+  if (decision.derivative == Derivative::Steps &&
+      sources.bytes() > decision.saved)
+    return decision;
+  decision.state = hasFAD ? State::YY : State::NY;
   return decision;
 }
 
@@ -110,10 +132,14 @@ static Choice finishOperator(const Ending &ending) {
   if (!ending.readerSaves)
     return {Kept::Operator, false};
   // The operator keeps the source, from which the value is computed again, or a
-  // constant.
-  if (ending.isFirst && ending.saves != Saves::Result)
+  // constant, or nothing.
+  if (ending.isFirst && ending.saves == Saves::Input)
     return {Kept::Operator, true};
-  return {Kept::Sources, true};
+  if (ending.isFirst && ending.saves != Saves::Result)
+    return {Kept::Operator, ending.sources <= ending.value};
+  return ending.sources <= ending.saved + ending.value
+             ? Choice{Kept::Sources, true}
+             : Choice{Kept::Operator, false};
 }
 
 /// Tensors that are kept exactly.

@@ -44,7 +44,10 @@ enum class Kind : uint8_t {
   /// The product of two operands.
   Product,
   /// Any other elementwise function.
-  Nonlinear
+  Nonlinear,
+  /// A function of rows, as a normalization, whose derivative is no tensor of
+  /// the same shape.
+  Rowwise
 };
 
 /// In which form the derivative of a value with respect to its source is there.
@@ -64,6 +67,10 @@ enum class Derivative : uint8_t {
 struct Source {
   const void *node = nullptr;
   uint32_t input = 0;
+  /// The memory that is kept with the value; none for a leaf, which autograd
+  /// holds.
+  const void *memory = nullptr;
+  int64_t bytes = 0;
 
   friend bool operator==(const Source &a, const Source &b) {
     return a.node == b.node && a.input == b.input;
@@ -71,10 +78,12 @@ struct Source {
   friend bool operator!=(const Source &a, const Source &b) { return !(a == b); }
 };
 
-/// The sources of a value, at most two; a third one says that there are more,
-/// for which there is no sequence. They have no memory of their own.
+/// The sources of a value, at most `most`; a further one says that there are
+/// more, for which there is no sequence. They have no memory of their own.
 class Sources {
 public:
+  static constexpr size_t most = 4;
+
   Sources() = default;
   Sources(std::initializer_list<Source> sources) {
     for (const Source &source : sources)
@@ -82,6 +91,17 @@ public:
   }
 
   void push_back(const Source &source) { all[count++] = source; }
+  /// The bytes of all, which may be parts of the same memory.
+  int64_t bytes() const {
+    int64_t sum = 0;
+    for (const Source &source : *this)
+      if (source.memory &&
+          std::find_if(begin(), &source, [&](const Source &other) {
+            return other.memory == source.memory;
+          }) == &source)
+        sum += source.bytes;
+    return sum;
+  }
   void clear() { count = 0; }
   size_t size() const { return count; }
   bool empty() const { return count == 0; }
@@ -95,7 +115,7 @@ public:
   }
 
 private:
-  Source all[3];
+  Source all[most + 1];
   size_t count = 0;
 };
 
@@ -110,6 +130,9 @@ struct Operand {
   Derivative derivative = Derivative::Number;
   /// Whether each operator of the sequence is linear or piecewise linear.
   bool isPiecewise = true;
+  /// Bytes that the nodes of the sequence's operators save at least in eager
+  /// PyTorch.
+  int64_t saved = 0;
 };
 
 /// A view of operands, whose memory the caller owns.
@@ -140,6 +163,7 @@ struct Decision {
   Sources sources;
   Derivative derivative = Derivative::Number;
   bool isPiecewise = true;
+  int64_t saved = 0;
 
   bool isFAD() const { return state == State::NY || state == State::YY; }
   /// B: the derivative of the result is computed now.
@@ -148,9 +172,24 @@ struct Decision {
   }
 };
 
-/// The transition of an operator of the given kind on differentiable operands.
-/// Operands that need no gradient are constants and are left out.
-Decision decide(Policy policy, Kind kind, Operands operands);
+/// Facts about an operator.
+struct Operation {
+  Kind kind = Kind::Other;
+  /// Whether the result has another type, or another shape, than an operand, so
+  /// that the gradient of that is rounded, or summed.
+  bool rounds = false, sums = false;
+  /// Bytes of the operands and of the result that its node saves in eager
+  /// PyTorch. Those of leaves and constants count as none.
+  int64_t savedOperands = 0, savedResult = 0;
+};
+
+/// The kind as which a policy treats an operator.
+Kind kindOf(Policy policy, const Operation &operation);
+
+/// The transition of an operator on differentiable operands. Operands that need
+/// no gradient are constants and are left out. Backward runs no operators again
+/// from sources that take more bytes than the nodes save in eager PyTorch.
+Decision decide(Policy policy, const Operation &operation, Operands operands);
 
 /// Tensors that an operator saves for its backward node. Of a product with a
 /// constant tensor, that is the constant alone.
@@ -170,6 +209,9 @@ struct Ending {
   bool hasLevels = false;
   /// Whether the sequence is one operator.
   bool isSingle = false;
+  /// Bytes of the sources and of the value, and those that nodes save at least
+  /// in eager PyTorch.
+  int64_t sources = 0, value = 0, saved = 0;
 };
 
 /// Tensors that backward finds of a sequence.

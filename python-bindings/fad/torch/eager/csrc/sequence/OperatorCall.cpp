@@ -14,6 +14,18 @@ namespace fad::eager {
 
 using torch::autograd::Edge;
 
+void setMemory(Source &source, const at::Tensor &tensor) {
+  if (!nodeOf(tensor))
+    return;
+  const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  if (tensor.has_storage())
+    source.memory = tensor.storage().unsafeGetStorageImpl();
+  else
+    source.memory = impl;
+  source.bytes = static_cast<int64_t>(
+      tensor.has_storage() ? tensor.storage().nbytes() : tensor.nbytes());
+}
+
 StepPtr recordCall(const Call &call) {
   if (call.mode.policy != Policy::Auto && !call.mode.bits &&
       !call.mode.isDeferred)
@@ -38,13 +50,16 @@ c10::SmallVector<Edge, 2> findSources(const Call &call) {
   for (const Source &source : call.decision.sources) {
     Edge found;
     for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {
-      const Edge &own = call.edges[i];
       if (!call.values[i]) {
-        if (sourceOf(own) == source)
-          found = own;
+        if (sourceOf(call.edges[i]) == source)
+          found = call.edges[i];
         continue;
       }
-      for (const Edge &edge : own.function->next_edges())
+      // A view's own node leads to the base.
+      const at::Tensor &base = call.values[i]->base;
+      const torch::autograd::Node *node =
+          base.defined() ? nodeOf(base) : call.edges[i].function.get();
+      for (const Edge &edge : node->next_edges())
         if (edge.is_valid() && sourceOf(edge) == source)
           found = edge;
     }

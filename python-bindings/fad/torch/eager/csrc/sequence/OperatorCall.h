@@ -52,6 +52,9 @@ struct Call {
 /// bounded.
 constexpr uint32_t maxLength = 128;
 
+/// Sets the memory that is kept with a source.
+void setMemory(Source &source, const at::Tensor &tensor);
+
 /// The steps to the result.
 StepPtr recordCall(const Call &call);
 /// The edges to the sources of the result.

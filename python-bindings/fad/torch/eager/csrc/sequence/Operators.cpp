@@ -10,6 +10,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/operator_name.h>
+#include <ATen/native/TypeProperties.h>
 #include <optional>
 #include <unordered_map>
 
@@ -87,6 +88,36 @@ static std::optional<double> number(const c10::IValue &value) {
   return std::nullopt;
 }
 
+/// The type to which `aten::_to_copy` converts, if it does nothing else.
+static c10::ScalarType findCast(c10::ArrayRef<c10::IValue> arguments) {
+  // self, dtype, layout, device, pin_memory, non_blocking, memory_format
+  const at::Tensor &self = arguments[0].toTensor();
+  const c10::IValue &type = arguments[1], &format = arguments[6];
+  bool isCast =
+      !type.isNone() && arguments[2].isNone() &&
+      (arguments[3].isNone() || arguments[3].toDevice() == self.device()) &&
+      (arguments[4].isNone() || !arguments[4].toBool()) &&
+      (format.isNone() ||
+       format.toMemoryFormat() == at::MemoryFormat::Preserve);
+  return isCast && at::isFloatingType(type.toScalarType()) &&
+                 type.toScalarType() != self.scalar_type()
+             ? type.toScalarType()
+             : c10::ScalarType::Undefined;
+}
+
+c10::ScalarType findType(const Operator &op,
+                         c10::ArrayRef<c10::IValue> arguments) {
+  if (op.form == Form::Cast)
+    return findCast(arguments);
+  if (op.form == Form::Normalize)
+    return arguments[0].toTensor().scalar_type();
+  at::native::ResultTypeState state = {};
+  for (const c10::IValue &argument : arguments)
+    if (argument.isTensor() && argument.toTensor().defined())
+      state = at::native::update_result_type_state(argument.toTensor(), state);
+  return at::native::result_type(state);
+}
+
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions) {
   Use use = {op.kind, {1, 1}, op.saves};
@@ -94,6 +125,9 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
     return arguments.size() > 2 ? arguments[2].toScalar().toDouble() : 1;
   };
   switch (op.form) {
+  case Form::Cast:
+  case Form::Normalize:
+    break;
   case Form::Unary:
     if (op.kind == Kind::Linear)
       use.factors[0] = -1;

@@ -20,6 +20,11 @@ namespace fad::eager {
 enum class Form : uint8_t {
   /// One tensor, and numbers that are no operands.
   Unary,
+  /// The tensor in another type.
+  Cast,
+  /// The tensor over its rows' deviations, times a weight, plus a bias. Further
+  /// results are statistics.
+  Normalize,
   /// self + alpha * other
   Add,
   /// self - alpha * other
@@ -87,7 +92,16 @@ struct Use {
   double factors[2];
   /// Values that its node needs; nothing, if it is linear.
   Saves saves;
+  /// The type of the result; whether a differentiable operand has another one,
+  /// or another shape.
+  c10::ScalarType type = c10::ScalarType::Undefined;
+  bool rounds = false, sums = false;
 };
+/// The type of the result, where an operator with the given arguments can be
+/// part of a sequence; `Undefined` where it cannot.
+c10::ScalarType findType(const Operator &op,
+                         c10::ArrayRef<c10::IValue> arguments);
+
 Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
              c10::ArrayRef<size_t> positions);
 

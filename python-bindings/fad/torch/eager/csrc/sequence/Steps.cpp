@@ -43,6 +43,7 @@ StepPtr Step::copy() {
   made->kernels = kernels;
   made->policy = policy;
   made->saves = saves;
+  made->isLinear = isLinear;
   made->source = source;
   made->value = value;
   std::lock_guard<std::mutex> lock(access);
@@ -75,6 +76,10 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
   auto step = c10::make_intrusive<Step>();
   step->source = source;
   step->value = {aliasOf(tensor), static_cast<uint32_t>(tensor._version())};
+  // Sharded parameters are gathered anew for backward, which changes no
+  // version.
+  if (tensor.is_leaf())
+    step->value.silentWrites = std::numeric_limits<uint64_t>::max();
   return step;
 }
 
@@ -264,7 +269,7 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
       stack[position] = values.at(operand.get());
     std::vector<at::Tensor> late = putOriginals(originals, *step, stack);
     step->op->callBoxed(stack);
-    values[step] = stack.back().toTensor();
+    values[step] = stack.front().toTensor();
     cut(values[step], late);
     visit(values[step]);
   }
@@ -280,9 +285,12 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
            (found != tasks->end() && found->second.should_execute());
   };
   // Other threads may run a node of the graph, whose edges stay as they are.
+  // A node of several results takes no gradient of the others.
+  variable_list gradients(node.num_inputs());
+  gradients[0] = gradient;
   const torch::autograd::edge_list &own = node.next_edges();
   if (!tasks || tasks->empty() || std::all_of(own.begin(), own.end(), isRun))
-    return node({gradient});
+    return node(std::move(gradients));
   if (!needed.is_valid())
     return std::vector<at::Tensor>(node.num_outputs());
   // A node asks its edges what backward needs, and finds that in the task that
@@ -298,7 +306,7 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
   for (Edge &edge : node.next_edges())
     if (edge.is_valid())
       edge = needed;
-  return node({gradient});
+  return node(std::move(gradients));
 }
 
 at::Tensor compute(const StepPtr &end) {
@@ -398,6 +406,11 @@ std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
       continue;
     std::vector<at::Tensor> partial = callNode(*node, found->second, needed);
     gradients.erase(found);
+    // As autograd does between nodes: gradients are rounded and summed.
+    torch::autograd::validate_outputs(
+        node->next_edges(), partial, [&](const std::string &message) {
+          return "fad.torch.nest: " + node->name() + ": " + message;
+        });
     for (size_t i = 0; i < partial.size(); ++i) {
       if (!partial[i].defined())
         continue;

@@ -83,6 +83,7 @@ struct Step : c10::intrusive_ptr_target {
   const SequenceKernels *kernels = nullptr;
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
+  bool isLinear = true;
   /// Kernels that compute the value, once that was asked for.
   std::shared_ptr<Program> program;
 

@@ -121,7 +121,11 @@ bool Builder::addArgument(const Step &step, const Operator &op, size_t position,
 }
 
 bool Builder::add(Step &step) {
-  const Operator &op = *findOperator(*step.op);
+  const Operator *found = findOperator(*step.op);
+  // A view, a cast, or a function of rows.
+  if (!found || found->form == Form::Cast || found->form == Form::Normalize)
+    return false;
+  const Operator &op = *found;
   operators.push_back({op.name, {}});
   for (size_t i = 0; i < step.arguments.size(); ++i)
     if (!addArgument(step, op, i, step.arguments[i]))

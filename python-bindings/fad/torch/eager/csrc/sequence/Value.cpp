@@ -41,7 +41,24 @@ Value::Value(const at::Tensor &tensor, const Options &mode)
           this->tensor->version_counter().current_version())),
       policy(mode.policy), bits(mode.bits), isDeferred(mode.isDeferred) {}
 
+/// Whether nothing but the graph of a view, from which as many sequences go on,
+/// leads from it to the node `base`.
+static bool leadsAlone(const c10::TensorImpl *view, uint32_t continuations,
+                       const Node *base) {
+  const Node *node = nodeOf(const_cast<c10::TensorImpl *>(view));
+  while (node && node != base) {
+    if (countOwners(const_cast<Node *>(node)) != 1 + continuations ||
+        node->num_outputs() != 1)
+      return false;
+    node = node->next_edge(0).function.get();
+  }
+  return node;
+}
+
 Value::~Value() {
+  if (base.defined() && base.use_count() == 1)
+    if (Value *value = anyValueOf(base); value && value->sequence)
+      value->viewEdges = leadsAlone(tensor, continuations, value->sequence);
   // A tensor that something refers to weakly has let go of its node already.
   if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
     return;
@@ -55,7 +72,9 @@ Value::~Value() {
   // needs the derivative any more. Operators that no dispatcher has seen leave
   // an edge, too. The other references are the tensor's and this one.
   Owned<SequenceNode> node = share(sequence);
-  if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips <= 0)
+  if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips -
+          viewEdges <=
+      0)
     sequence->drop();
   else
     sequence->isFinished = true;
@@ -103,6 +122,22 @@ Value *valueOf(const at::Tensor &tensor) {
     return nullptr;
   // A gradient that somebody waits for makes a value a source.
   return hasHooks(*value->node) ? nullptr : value;
+}
+
+Value *viewOf(const at::Tensor &tensor) {
+  Value *view = anyValueOf(tensor);
+  if (!view || view->isEscaped || !view->base.defined() || !view->step ||
+      !view->isCurrent() || hasHooks(*view->node))
+    return nullptr;
+  Value *value = valueOf(view->base);
+  if (!value || value->isFinished)
+    return nullptr;
+  // The node of the base, which stays, must save no more than the steps do.
+  const Held &held = value->description();
+  bool savesMore =
+      held.form == Derivative::Tensor ||
+      (held.form == Derivative::Operator && held.saves == Saves::Result);
+  return savesMore ? nullptr : view;
 }
 
 bool isView(const at::Tensor &tensor) {

@@ -75,6 +75,9 @@ struct Value final : c10::BackendMeta {
   torch::autograd::Node *node;
   uint32_t version;
   Sources sources;
+  /// Bytes that the nodes of the operators so far save at least in eager
+  /// PyTorch.
+  int64_t saved = 0;
   /// That of the mode in which the value was computed.
   Policy policy;
   int bits;
@@ -90,6 +93,11 @@ struct Value final : c10::BackendMeta {
   StepPtr step;
   /// Of a view of a fad tensor: the tensor.
   at::Tensor base;
+  /// Of a view: how many sequences go on from it.
+  uint32_t continuations = 0;
+  /// Of a tensor that is released by its last view: references of the view's
+  /// nodes to the tensor's, which are released next.
+  uint32_t viewEdges = 0;
   /// Whether somebody has an alias through which writes are not seen.
   mutable bool isEscaped = false;
   /// Whether no operator continues the sequence.
@@ -129,6 +137,8 @@ template <typename To, typename From> To *castTo(From *from) {
 
 /// The fad value of a tensor that is still what the sequence computed, or null.
 Value *valueOf(const at::Tensor &tensor);
+/// The value of a view from which the sequence of its base can go on, or null.
+Value *viewOf(const at::Tensor &tensor);
 /// Also of a tensor that has changed.
 Value *anyValueOf(const at::Tensor &tensor);
 

@@ -1,0 +1,291 @@
+"""Checks nested sequences with tensors of several types, beside eager PyTorch."""
+
+import contextlib
+import itertools
+
+import torch
+import torch.nn.functional as F
+from checks import Checks
+from cuda_autocast import CudaAutocast
+from mixed_models import MODELS, make, sample
+
+import fad.torch
+
+MODES = list(itertools.product(("auto", "fad"), ("interactive", "deferred")))
+NARROW = (torch.bfloat16, torch.float16)
+torch.manual_seed(0)
+MASK = (torch.rand(64, 128) < 0.9).float() / 0.9
+WEIGHT = torch.randn(128, 32, dtype=torch.double)
+ROW = torch.randn(128)
+
+
+def new_gelu(h):
+    return 0.5 * h * (1.0 + torch.tanh(0.8 * (h + 0.045 * h.float().pow(3.0))))
+
+
+def rms_norm(x):
+    wide = x.float()
+    wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return ROW.to(x.dtype) * wide.to(x.dtype)
+
+
+# Functions of a tensor in a narrow type.
+CHAINS = {
+    "at the start": lambda h: torch.tanh(h.float()) * 2,
+    "inside": lambda h: torch.sigmoid((h.float().pow(3) * 0.04).to(h.dtype)),
+    "at the end": lambda h: (F.silu(h) * 1.5).float(),
+    "there and back": lambda h: h.float().to(h.dtype).float(),
+    "several": lambda h: torch.exp(-h.double().abs().float().to(h.dtype)).float().tanh(),
+    "alone": lambda h: h.float(),
+    "with numbers": lambda h: (3 * h).float() * 0.3 + 1,
+    "with a kink": lambda h: F.relu(h).float(),
+    "promoted": new_gelu,
+    "a wide constant": lambda h: F.gelu(h) * MASK,
+    "two constants": lambda h: h * MASK * MASK,
+    "a narrow value times a wide one": lambda h: h * torch.tanh(h.float()),
+    "a view": lambda h: F.gelu(h.float()).view(2, -1, 128).flatten(0, 1).to(h.dtype),
+    "a transposed view": lambda h: F.gelu(h.float()).t().tanh().t().contiguous(),
+    "RMSNorm": rms_norm,
+    "a norm in float32": lambda h: F.layer_norm(h.float(), (128,)).to(h.dtype),
+    "a norm of a value": lambda h: F.layer_norm(F.silu(h.float()), (128,)).to(h.dtype),
+}
+
+
+# Gradients of several readers are summed in another order.
+SUMMED = [CHAINS["RMSNorm"]]
+
+
+def nest(mode=None):
+    if mode is None:
+        return contextlib.nullcontext()
+    return fad.torch.nest(policy=mode[0], engine=mode[1], min_numel=0)
+
+
+def differentiate(chain, values, mode=None, reads=True):
+    """The gradient of a chain before a product that saves its value, or before a sum."""
+    x = values.detach().requires_grad_()
+    h = x * 1
+    with nest(mode):
+        y = chain(h)
+        y = y @ WEIGHT.to(y.dtype) if reads else y.flip(0)
+    del h
+    cotangent = torch.linspace(-1, 1, y.numel(), dtype=torch.double).view_as(y).to(y.dtype)
+    (gradient,) = torch.autograd.grad(y, x, cotangent)
+    return gradient
+
+
+def has_gradients(chain, dtype, mode, reads):
+    """Under `auto` with the interactive engine, roundings are eager PyTorch's; other errors are
+    of the same size."""
+    values = torch.randn(64, 128, dtype=torch.double).to(dtype)
+    expected = differentiate(chain, values, reads=reads)
+    found = differentiate(chain, values, mode, reads)
+    assert found.dtype == dtype
+    if mode == ("auto", "interactive") and chain not in SUMMED:
+        return torch.equal(found, expected)
+    found, expected = found.double(), expected.double()
+    scale = expected.abs().max()
+    # Some derivatives of the policy fad are rounded once more.
+    return bool((found - expected).abs().max() <= 8 * torch.finfo(dtype).eps * scale)
+
+
+def count_kept(function, *inputs, mode=None):
+    def run(*inputs):
+        with nest(mode):
+            return function(*inputs)
+
+    run(*inputs)
+    return fad.torch.saved_memory(run, *inputs).bytes
+
+
+def keeps_no_more(chain, mode, reads):
+    def function(x):
+        y = chain(x * 1)
+        return y @ WEIGHT.to(y.dtype) if reads else y.flip(0)
+
+    x = torch.randn(64, 128).bfloat16().requires_grad_()
+    found, expected = count_kept(function, x, mode=mode), count_kept(function, x)
+    assert found <= expected, (found, expected)
+
+
+# Models
+
+
+def train(model, x, mode, context):
+    model.zero_grad()
+    x = x.clone().requires_grad_()
+    with nest(mode), context():
+        loss = model(x).float().square().mean()
+    loss.backward()
+    return [x.grad, *(parameter.grad for parameter in model.parameters())]
+
+
+def has_gradients_of_model(make_model, mode, context, dtype=torch.float32):
+    model, x = make(make_model).to(dtype), sample(dtype)
+    expected, found = train(model, x, None, context), train(model, x, mode, context)
+    # The gradient of a bias of keys is zero, but for rounding.
+    scale = max(each.double().norm() for each in expected)
+    for one, other in zip(found, expected, strict=True):
+        error = (one.double() - other.double()).norm() / scale
+        assert one.dtype == other.dtype and error < 0.01, error
+
+
+def keeps_less(name):
+    make_model, most = MODELS[name]
+    model, x = make(make_model), sample().requires_grad_()
+
+    def function(x):
+        with CudaAutocast():
+            return model(x)
+
+    expected = count_kept(function, x)
+    for mode in MODES:
+        found = count_kept(function, x, mode=mode) / expected
+        # The deferred engine leaves normalizations to PyTorch.
+        limit = most if mode == ("auto", "interactive") else 1
+        assert found <= limit, (mode, found)
+
+
+class Square(torch.autograd.Function):
+    """Casts its operand, and computes without autocast."""
+
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.tanh() * x
+
+    @staticmethod
+    @torch.amp.custom_bwd(device_type="cpu")
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return gradient * (x.tanh() + x * (1 - x.tanh() ** 2))
+
+
+def with_custom_function(h):
+    return F.silu(Square.apply(F.silu(h))) * 2
+
+
+def outside_of_autocast(h):
+    with torch.autocast("cpu", enabled=False):
+        wide = F.gelu(h.float()) * 2
+    return F.silu(wide.to(h.dtype))
+
+
+def inside_of_another(h):
+    with torch.autocast("cpu", dtype=torch.float16):
+        h = F.silu(F.linear(h, torch.eye(128)))
+    return F.silu(F.linear(h, torch.eye(128)))
+
+
+def scaled(mode):
+    """A step with a GradScaler."""
+    model, x = make(MODELS["GPT-2"][0]), sample()
+    scaler = torch.amp.GradScaler("cpu", init_scale=256.0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with nest(mode), CudaAutocast(torch.float16):
+        loss = model(x).float().square().mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    return [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def steps_alike(mode):
+    for one, other in zip(scaled(mode), scaled(None), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+
+
+def has_second_derivatives(chain):
+    def second(mode):
+        x = values.clone().requires_grad_()
+        with nest(mode):
+            y = chain(x * 1).float().flip(0)
+        (first,) = torch.autograd.grad(torch.sin(y).sum(), x, create_graph=True)
+        return torch.autograd.grad(first.float().square().sum(), x)[0]
+
+    values = torch.randn(64, 128).bfloat16()
+    found, expected = (second(mode).double() for mode in (("auto", "interactive"), None))
+    error = (found - expected).norm() / expected.norm()
+    assert error < 0.03, error
+
+
+def releases_as_it_goes():
+    """Backward frees sources with the nodes that need them, also behind views."""
+    model, x = make(MODELS["GPT-2"][0]), sample().requires_grad_()
+
+    def function(x):
+        with CudaAutocast():
+            return model(x).float().square().mean()
+
+    def run(x):
+        with nest(("auto", "interactive")):
+            return function(x)
+
+    run(x)
+    found, expected = (fad.torch.saved_memory(each, x).peak for each in (run, function))
+    assert found < expected, (found, expected)
+
+
+def refuses_written_weights():
+    """A weight whose copy is made again must not change before backward."""
+    weight = torch.randn(128, 128, requires_grad=True)
+    x = torch.randn(64, 128, dtype=torch.bfloat16, requires_grad=True)
+    with nest(("auto", "interactive")):
+        y = x @ weight.to(torch.bfloat16)
+    with torch.no_grad():
+        weight.add_(1)
+    try:
+        y.float().sum().backward()
+    except RuntimeError as error:
+        return "from which a sequence is computed" in str(error)
+    return False
+
+
+def main():
+    check = Checks()
+    for (name, chain), mode, reads in itertools.product(CHAINS.items(), MODES, (True, False)):
+        what = f"{name}, {mode}, reads {reads}"
+        for dtype in NARROW if reads else NARROW[:1]:
+            check(f"{what}, {dtype}", lambda: has_gradients(chain, dtype, mode, reads))
+        # A derivative takes the place of constants that are there anyway.
+        if mode[0] == "auto":
+            check(f"{what}: bytes", lambda: keeps_no_more(chain, mode, reads))
+    for name in MODELS:
+        check(f"{name}: bytes", lambda: keeps_less(name))
+    autocasts = {
+        "lists of CUDA": (CudaAutocast, torch.float32),
+        "lists of the CPU": (
+            lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+            torch.float32,
+        ),
+        "bfloat16": (contextlib.nullcontext, torch.bfloat16),
+    }
+    for name, mode in itertools.product(MODELS, MODES):
+        for kind, (context, dtype) in autocasts.items():
+            check(
+                f"{name}, {mode}, {kind}",
+                lambda: has_gradients_of_model(MODELS[name][0], mode, context, dtype),
+            )
+    for function in (with_custom_function, outside_of_autocast, inside_of_another):
+
+        def chain(h):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return function(h)
+
+        for mode in MODES:
+            check(
+                f"{function.__name__}, {mode}",
+                lambda: has_gradients(chain, torch.bfloat16, mode, True),
+            )
+    for mode in MODES:
+        check(f"GradScaler, {mode}", lambda: steps_alike(mode))
+    for name in ("at the start", "promoted", "RMSNorm", "a view", "a norm in float32"):
+        check(f"{name}: second", lambda: has_second_derivatives(CHAINS[name]))
+    check("released in backward", releases_as_it_goes)
+    check("written weights", refuses_written_weights)
+    check.finish()
+
+
+if __name__ == "__main__":
+    main()
