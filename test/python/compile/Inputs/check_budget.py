@@ -128,7 +128,8 @@ class Recorder(Partitioner):
 
     def _plan(self, *arguments):
         plan = super()._plan(*arguments)
-        self.estimate = plan.get("peak")
+        peak = plan.get("peak")
+        self.estimate = peak if peak is None else peak + self.kept_bytes
         return plan
 
     def __call__(self, *arguments, **options):
