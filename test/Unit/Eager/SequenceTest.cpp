@@ -56,7 +56,7 @@ public:
            value.derivative,
            false});
     }
-    Decision decision = decide(Policy::Fad, kind, known);
+    Decision decision = decide(Policy::Fad, Operation{kind}, known);
     Event event = {
         name, decision.state, std::string(components(decision.state)), {}, {}};
     Value &value = values[result];
@@ -82,7 +82,7 @@ public:
   void end(const std::string &name) {
     Value &value = values.at(name);
     Decision decision = decide(
-        Policy::Fad, Kind::Other,
+        Policy::Fad, Operation{Kind::Other},
         {{{&value, 0}, value.isFAD, {{&source, 0}}, value.derivative, false}});
     trace.record({"matmul",
                   decision.state,
