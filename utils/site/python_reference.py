@@ -34,10 +34,10 @@ def find_source(package, module):
 
 
 def walk_statements(tree):
-    """Yields the statements of a module, those inside of `if` included."""
+    """Yields the statements of a module, those inside of `if` and `try` included."""
     for statement in tree.body:
         yield statement
-        if isinstance(statement, ast.If):
+        if isinstance(statement, (ast.If, ast.Try)):
             yield from walk_statements(statement)
 
 

@@ -20,15 +20,6 @@ static bool isNumber(const at::Tensor &tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
 }
 
-/// The operand that has the sizes of the result.
-static const at::Tensor &findWhole(const Call &call) {
-  size_t place = 0;
-  for (size_t i = 1; i < call.count(); ++i)
-    if (call.tensor(i).numel() > call.tensor(place).numel())
-      place = i;
-  return call.tensor(place);
-}
-
 /// Whether the result has the device and sizes of `first`, and its order of
 /// elements in memory.
 static bool isLike(const at::Tensor &first, const Call &call) {
@@ -71,7 +62,7 @@ static void tell(const Call &call, const at::Tensor &result) {
 }
 
 at::Tensor defer(Call &call) {
-  const at::Tensor &like = findWhole(call);
+  const at::Tensor &like = call.whole();
   if (!isLike(like, call) || isCapturing(like.device()))
     return {};
   auto sources = findSources(call);

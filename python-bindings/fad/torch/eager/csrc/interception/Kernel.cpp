@@ -97,18 +97,14 @@ static bool findConversion(Call &call) {
   if (!at::isFloatingType(call.use.type) ||
       (call.mode.isDeferred && form == Form::Normalize))
     return false;
-  // The operand that has the shape of the result.
-  const at::Tensor *whole = &call.tensor(0);
-  for (size_t i = 1; i < call.count(); ++i)
-    if (call.tensor(i).numel() > whole->numel())
-      whole = &call.tensor(i);
+  const at::Tensor &whole = call.whole();
   for (const c10::IValue &argument : call.arguments)
     if (argument.isTensor() && argument.toTensor().defined() &&
-        !at::is_expandable_to(argument.toTensor().sizes(), whole->sizes()))
+        !at::is_expandable_to(argument.toTensor().sizes(), whole.sizes()))
       return false;
   for (size_t i = 0; i < call.count(); ++i) {
     call.use.rounds |= call.tensor(i).scalar_type() != call.use.type;
-    call.use.sums |= !call.tensor(i).sizes().equals(whole->sizes());
+    call.use.sums |= !call.tensor(i).sizes().equals(whole.sizes());
   }
   // The source of a sequence is the tensor in the narrow type, unless that is a
   // copy of a leaf.
@@ -121,6 +117,8 @@ static Operation describe(const Call &call) {
   Operation operation = {call.use.kind, call.use.rounds, call.use.sums};
   for (size_t i = 0; i < call.count(); ++i) {
     const at::Tensor &tensor = call.tensor(i);
+    if (i && tensor.is_same(call.tensor(0)))
+      continue;
     auto bytes = static_cast<int64_t>(tensor.nbytes());
     if (call.use.saves == Saves::Result)
       operation.savedResult = std::max(operation.savedResult, bytes);

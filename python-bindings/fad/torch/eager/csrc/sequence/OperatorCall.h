@@ -37,6 +37,14 @@ struct Call {
   const at::Tensor &tensor(size_t i) const {
     return arguments[positions[i]].toTensor();
   }
+  /// The operand that has the shape of the result; others may be broadcast.
+  const at::Tensor &whole() const {
+    size_t place = 0;
+    for (size_t i = 1; i < count(); ++i)
+      if (tensor(i).numel() > tensor(place).numel())
+        place = i;
+    return tensor(place);
+  }
   /// PyTorch's node of the operator that is the derivative of an operand, or
   /// null.
   NodePtr own(size_t i) const {
