@@ -22,8 +22,8 @@ class Operator(NamedTuple):
     `kind` says how the result depends on the operands: "linear" in all of them together;
     "product", linear in each of two; "quotient", linear in the dividend; "piecewise", with
     a derivative that has few values; "smooth", with any other; "step", with the derivative
-    zero; "condition", which is true or not; "select", one operand or another; "rowwise", a
-    function of rows."""
+    zero; "condition", which is true or not; "select", one operand or another; "cast", the
+    operand in another type; "rowwise", a function of rows."""
 
     #: The name in ATen, without the overload.
     name: str
@@ -162,7 +162,7 @@ OPERATORS = (
 #: What sequences of fad.torch.nest take besides: casts, and normalizations of rows, which are
 #: no functions of numbers.
 CONVERSIONS = (
-    Operator("_to_copy", "linear", aten="", saves="nothing"),
+    Operator("_to_copy", "cast", aten="", saves="nothing"),
     Operator("native_layer_norm", "rowwise", aten="", saves="input"),
     Operator("_fused_rms_norm", "rowwise", aten="", saves="input"),
 )

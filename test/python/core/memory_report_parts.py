@@ -297,7 +297,7 @@ class Plots(unittest.TestCase):
     def test_bars(self):
         axes = fad.plot.layers(report(sizes=8))
         self.assertEqual(len(axes.patches), len(ALL) * 2)
-        self.assertEqual(axes.get_ylabel(), "kept, KiB")
+        self.assertEqual(axes.get_ylabel(), "kept for backward, KiB")
         heights = sorted(bar.get_height() * 2**10 for bar in axes.patches)
         self.assertEqual(heights[:4], [0, 0, 0, 0])
         self.assertEqual(heights[4], 512)

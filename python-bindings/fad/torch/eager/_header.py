@@ -6,15 +6,17 @@ from ..._operators.formulas import EXPONENTS
 from ..._operators.table import CONVERSIONS, OPERATORS, Operator
 
 _FORMS = {"add": "Add", "sub": "Subtract", "rsub": "Reverse", "mul": "Multiply", "div": "Divide"}
-_FORMS |= {"_to_copy": "Cast", "native_layer_norm": "Normalize", "_fused_rms_norm": "Normalize"}
 _KINDS = {
     "linear": "Linear",
     "product": "Product",
     "quotient": "Nonlinear",
     "piecewise": "Piecewise",
     "smooth": "Nonlinear",
+    "cast": "Linear",
     "rowwise": "Rowwise",
 }
+# The forms of kinds whose operators have no form of their own.
+_FORMS_OF_KINDS = {"cast": "Cast", "rowwise": "Normalize"}
 # Each includer defines one of these.
 _MACROS = ("FAD_OPERATOR(name, form, kind, saves, slope, numbers)", "FAD_IN_PLACE(name, saves)")
 _MACROS += ("FAD_EXPONENT(value)",)
@@ -29,7 +31,7 @@ def _list_overloads(row: Operator) -> Iterator[str]:
             kind, saves = "Linear", "Nothing"
         columns = (
             f'"{name}"',
-            _FORMS.get(row.name, "Unary"),
+            _FORMS.get(row.name, _FORMS_OF_KINDS.get(row.kind, "Unary")),
             kind,
             saves,
             row.slope.capitalize() or "Unknown",
