@@ -52,14 +52,18 @@ class Llama(nn.Module):
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 
 
-class GPT2(nn.Module):
-    """With `gelu_new`."""
+class Layer(nn.Module):
+    """The parts of GPT-2 and BERT."""
 
     def __init__(self):
         super().__init__()
         self.first, self.second = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.attention = Attention()
         self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+
+
+class GPT2(Layer):
+    """With `gelu_new`."""
 
     def forward(self, x):
         x = x + self.attention(self.first(x))
@@ -68,14 +72,8 @@ class GPT2(nn.Module):
         return x + self.down(0.5 * h * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * cube)))
 
 
-class BERT(nn.Module):
+class BERT(Layer):
     """With a composed GELU, and norms behind the sums."""
-
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.attention = Attention()
-        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
 
     def forward(self, x):
         x = self.first(x + self.attention(x))

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <torch/csrc/autograd/engine.h>
 #include <unordered_set>
 
 namespace fad::eager {
@@ -97,16 +96,11 @@ variable_list StandIn::apply(variable_list &&gradients) {
 
 at::Tensor callOwn(const NodePtr &own, const at::Tensor &given,
                    const Edge &needed) {
-  // Of a value after a cast.
+  // The value that it is of may have another type than the operator's result.
   at::Tensor gradient =
       given.to(c10::typeMetaToScalarType(own->input_metadata(0).dtype()));
   std::lock_guard<std::mutex> lock(lockOf(own.get()));
   variable_list parts = callNode(*own, gradient, needed);
-  // As autograd does between nodes: gradients are rounded and summed.
-  torch::autograd::validate_outputs(
-      own->next_edges(), parts, [&](const std::string &message) {
-        return "fad.torch.nest: " + own->name() + ": " + message;
-      });
   // In forward, there is no graph of a derivative.
   if (hasGraph(parts))
     redirect(parts, own, gradient, own->next_edges(),

@@ -276,18 +276,19 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   return values.at(end.get());
 }
 
-std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
-                                 const Edge &needed) {
+/// What a node returns for a gradient, before autograd has looked at it.
+static std::vector<at::Tensor> callOnly(Node &node, const at::Tensor &gradient,
+                                        const Edge &needed) {
   const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
   auto isRun = [&](const Edge &edge) {
     auto found = tasks->find(edge.function.get());
     return !edge.is_valid() ||
            (found != tasks->end() && found->second.should_execute());
   };
-  // Other threads may run a node of the graph, whose edges stay as they are.
   // A node of several results takes no gradient of the others.
   variable_list gradients(node.num_inputs());
   gradients[0] = gradient;
+  // Other threads may run a node of the graph, whose edges stay as they are.
   const torch::autograd::edge_list &own = node.next_edges();
   if (!tasks || tasks->empty() || std::all_of(own.begin(), own.end(), isRun))
     return node(std::move(gradients));
@@ -307,6 +308,17 @@ std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
     if (edge.is_valid())
       edge = needed;
   return node(std::move(gradients));
+}
+
+std::vector<at::Tensor> callNode(Node &node, const at::Tensor &gradient,
+                                 const Edge &needed) {
+  std::vector<at::Tensor> partial = callOnly(node, gradient, needed);
+  // As autograd does between nodes: gradients are rounded and summed.
+  torch::autograd::validate_outputs(
+      node.next_edges(), partial, [&](const std::string &message) {
+        return "fad.torch.nest: " + node.name() + ": " + message;
+      });
+  return partial;
 }
 
 at::Tensor compute(const StepPtr &end) {
@@ -406,11 +418,6 @@ std::vector<at::Tensor> Replay::pull(const at::Tensor &gradient,
       continue;
     std::vector<at::Tensor> partial = callNode(*node, found->second, needed);
     gradients.erase(found);
-    // As autograd does between nodes: gradients are rounded and summed.
-    torch::autograd::validate_outputs(
-        node->next_edges(), partial, [&](const std::string &message) {
-          return "fad.torch.nest: " + node->name() + ": " + message;
-        });
     for (size_t i = 0; i < partial.size(); ++i) {
       if (!partial[i].defined())
         continue;

@@ -41,14 +41,12 @@ Value::Value(const at::Tensor &tensor, const Options &mode)
           this->tensor->version_counter().current_version())),
       policy(mode.policy), bits(mode.bits), isDeferred(mode.isDeferred) {}
 
-/// Whether nothing but the graph of a view, from which as many sequences go on,
-/// leads from it to the node `base`.
-static bool leadsAlone(const c10::TensorImpl *view, uint32_t continuations,
-                       const Node *base) {
-  const Node *node = nodeOf(const_cast<c10::TensorImpl *>(view));
+/// Whether the nodes of a view lead to the node `base`, and `holds` is true of
+/// each.
+template <typename Predicate>
+static bool leadsTo(Node *node, const Node *base, Predicate holds) {
   while (node && node != base) {
-    if (countOwners(const_cast<Node *>(node)) != 1 + continuations ||
-        node->num_outputs() != 1)
+    if (node->num_outputs() != 1 || !holds(*node))
       return false;
     node = node->next_edge(0).function.get();
   }
@@ -58,7 +56,10 @@ static bool leadsAlone(const c10::TensorImpl *view, uint32_t continuations,
 Value::~Value() {
   if (base.defined() && base.use_count() == 1)
     if (Value *value = anyValueOf(base); value && value->sequence)
-      value->viewEdges = leadsAlone(tensor, continuations, value->sequence);
+      value->viewEdges =
+          leadsTo(nodeOf(tensor), value->sequence, [&](Node &each) {
+            return countOwners(&each) == 1 + continuations;
+          });
   // A tensor that something refers to weakly has let go of its node already.
   if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
     return;
@@ -130,7 +131,8 @@ Value *viewOf(const at::Tensor &tensor) {
       !view->isCurrent() || hasHooks(*view->node))
     return nullptr;
   Value *value = valueOf(view->base);
-  if (!value || value->isFinished)
+  if (!value || value->isFinished ||
+      !leadsTo(view->node, value->node, [](Node &) { return true; }))
     return nullptr;
   // The node of the base, which stays, must save no more than the steps do.
   const Held &held = value->description();
