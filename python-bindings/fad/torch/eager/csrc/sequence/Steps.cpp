@@ -276,7 +276,7 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   return values.at(end.get());
 }
 
-/// What a node returns for a gradient, before autograd has looked at it.
+/// Results of a node for a gradient, before autograd has looked at them.
 static std::vector<at::Tensor> callOnly(Node &node, const at::Tensor &gradient,
                                         const Edge &needed) {
   const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
