@@ -15,7 +15,7 @@ using namespace mlir::fad;
 
 std::unique_lock<std::mutex> fad::lockRemarks() {
   static std::mutex mutex;
-  return std::unique_lock(mutex);
+  return std::unique_lock<std::mutex>(mutex);
 }
 
 static remark::RemarkOpts getOptions(Operation *op, StringRef category,
